@@ -1,5 +1,5 @@
-//! Conversion of one 1920x1080 picture, one thread, beside a plain copy of its bytes. `GRAINFIELD_LEVEL` lowers the
-//! level, as for the program.
+//! Conversion of one 1920x1080 picture on one thread, compared with a copy of its bytes. `GRAINFIELD_LEVEL` lowers
+//! the level, as in the program.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use grainfield_filters::filter::convert::{Convert, retarget};

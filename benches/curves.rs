@@ -1,21 +1,22 @@
-//! Tracks: the stream beside what one would do without it.
+//! Tracks: the stream compared with simpler methods.
 //!
-//! `cargo bench --bench curves [-- COUNT...]`. Every way is played through the same frames of the same Hermite tracks in
-//! every round, frame by frame in turn, so that a busy machine slows all of them alike; a figure is the least of the
-//! rounds, a ratio the median of the rounds' ratios. Every tenth frame all ways are held to the same values. Cold: before
-//! every frame of every way 32 MB are written over, many times a second cache, so nothing of any way is left there;
-//! the table says how much the per-track arrays take. The stream's evaluation is compiled for each level of
-//! instructions and takes the best, the rest is the compiler's baseline, as the rivals are.
+//! `cargo bench --bench curves [-- COUNT...]`. All methods play the same frames of the same Hermite tracks in every
+//! round, alternating frame by frame, so that other loads affect all of them equally. A figure is the minimum of the
+//! rounds, a ratio the median of the rounds' ratios. Every tenth frame, the values of all methods are compared. Cold:
+//! 32 MB, many times the L2 cache, are overwritten before every frame of every method; the table has the size of the
+//! per-track arrays. The stream's evaluation uses the best instruction level; the rest and the rivals use the
+//! compiler's baseline.
 //!
-//! - arrays: each track's keys in an array of its own, with the place where it is
-//! - search: the same, the place being searched for every time
-//! - by time: all keys in one array sorted by their own time (the article's example of what does not help), each knowing
-//!   where the next one of its track stands
+//! - arrays: an array of keys for each track, with its current position
+//! - search: the same, with a search for the position every time
+//! - by time: all keys in one array sorted by their own time (the article's example of a method that does not help),
+//!   each
+//!   with the position of the next one of its track
 //! - stream: [`grainfield_filters::curve::stream`]
 //!
-//! A second table has tracks of every shape, beside asking each curve by itself.
+//! A second table compares tracks of every shape with evaluating each curve separately.
 #![allow(unsafe_code)] // the clock of a thread
-#![allow(clippy::expect_used)] // a bench that cannot go on ends
+#![allow(clippy::expect_used)] // a bench that fails ends
 #![allow(missing_docs)]
 
 use grainfield_filters::curve::stream::{Tracks, write};
@@ -26,7 +27,7 @@ use std::hint::black_box;
 mod timing;
 use timing::{median, ratio, time};
 
-/// A key of the rivals: as small as it can be.
+/// A key of the rivals, as small as possible.
 #[derive(Clone, Copy)]
 struct Point {
     time: f64,
@@ -163,7 +164,7 @@ fn play(count: usize, step: i64, cold: bool) {
     let mut out = vec![0.0; count];
     let mut over = vec![0u64; if cold { 4 << 20 } else { 0 }];
     let rounds = if count > 2000 || cold { 3 } else { 9 };
-    // Points, and what every track has beside them: where they stand, how many, which is the current.
+    // Points, and the state of every track: position, number of keys, current key.
     let size =
         (keys * size_of::<Point>() + count * (size_of::<Vec<Point>>() + size_of::<u32>())) as f64 / 1e6;
     let mut taken: [Vec<f64>; 4] = Default::default();
@@ -203,7 +204,7 @@ fn play(count: usize, step: i64, cold: bool) {
     );
 }
 
-/// Tracks of every shape, beside asking each of them by itself.
+/// Tracks of every shape, compared with evaluating each of them separately.
 fn shapes() {
     let ease = |name: &str| Shape::Ease(Ease::of_name(name).expect("an ease"));
     let handles = Handles { leave: 0.3, leave_by: 5.0, arrive: 0.6, arrive_by: -5.0 };

@@ -1,15 +1,16 @@
-//! How fast the effect filters are, beside a copy of the same planes, and `transform` beside FFmpeg's filters.
+//! The speed of the effect filters compared with a copy of the same planes, and of `transform` compared with FFmpeg's
+//! filters.
 //!
-//! `cargo bench --bench effects` runs everything; `-- ratios` prints the tables alone, `-- depth` what it costs that chains
-//! work in 16 bits. Frames cycle through a working set
-//! of 512 MiB (`GRAINFIELD_BENCH_MIB` changes it), so that every one of them comes from memory and not from a cache.
+//! `cargo bench --bench effects` runs everything; `-- ratios` prints the tables only, `-- depth` the cost of 16-bit
+//! chains. Frames cycle through a working set of 512 MiB (`GRAINFIELD_BENCH_MIB` changes it), so that every frame comes
+//! from memory and not from a cache.
 //!
-//! Ratios come from a loop of its own in which the rivals take turns, in processor time of this thread, and the least of
-//! each is taken: other work on the machine only ever adds. FFmpeg's filters run on one thread; their time is the
-//! processor time of `ffmpeg -benchmark` with the filter less that without.
+//! Ratios come from a separate loop in which the rivals alternate. They are based on the minimum of each in processor
+//! time of this thread, since other loads only increase it. FFmpeg's filters run on one thread; their time is the
+//! processor time of `ffmpeg -benchmark` with the filter minus that without.
 
-#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
-#![allow(unsafe_code)] // the clock of `timing`
+#![allow(clippy::expect_used)] // a failure ends the bench
+#![allow(unsafe_code)] // the clock in `timing`
 
 mod frames;
 mod timing;
@@ -26,7 +27,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// A title, a filter and what is given.
+/// A title, a filter and its settings.
 type Pass = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const WAYS: &[Pass] = &[
@@ -57,8 +58,8 @@ const FRAMES: &[(&str, &str, u32, u32)] = &[
     ("1080p RGB float", "gbrpf32", 1920, 1080),
 ];
 
-/// Everything in turn, the least of each, as times memcpy; returns the milliseconds of each way at the best level in
-/// the first format.
+/// Runs all rivals in turn, and prints the minimum of each relative to memcpy; returns the milliseconds of each
+/// method at the best level in the first format.
 fn ratios() -> Vec<f64> {
     let rounds = std::env::var("GRAINFIELD_BENCH_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(15);
     let mut first = Vec::new();
@@ -95,8 +96,8 @@ fn ratios() -> Vec<f64> {
     first
 }
 
-/// What it costs that a chain works in 16 bits: frames of 8 bits through a chain, beside the same filter on 8 bits, which
-/// rounds each sample by itself. All frames of this table stay in the caches, which hides nothing of the arithmetic.
+/// The cost of 16-bit chains: 8-bit frames through a chain, compared with the same filter in 8 bits, which rounds each
+/// sample separately. All frames of this table fit the caches, so the cost of the arithmetic is visible.
 fn depth() {
     let rounds = std::env::var("GRAINFIELD_BENCH_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(40);
     let mut frames = Frames::new("yuv420p", 1920, 1080, 12);
@@ -160,7 +161,7 @@ fn ffmpeg(filter: &str) -> Option<f64> {
     text[at..].split('s').next()?.parse().ok()
 }
 
-/// `transform` beside the filters of FFmpeg that are nearest to it.
+/// `transform` compared with the most similar filters of FFmpeg.
 fn beside_ffmpeg(ours: &[f64]) {
     let own = |title: &str| WAYS.iter().position(|w| w.0 == title).map_or(f64::NAN, |i| ours[i]);
     println!("\n{:<48} {:>9} {:>9} {:>9}", "1080p 4:2:0 8, one thread", "ms", "ours ms", "x");
@@ -215,7 +216,7 @@ fn main() {
         benches(&mut criterion);
         criterion.final_summary();
     }
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` only checks that it runs.
     if asked("ratios") || (!filtered && asked("--bench")) {
         let ours = ratios();
         beside_ffmpeg(&ours);

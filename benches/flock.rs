@@ -1,12 +1,12 @@
-//! The filter `flock`: what a step costs by the number of agents, and whole frames of 20,000 at 1080p.
+//! The filter `flock`: the cost of a step by the number of agents, and whole frames of 20,000 at 1080p.
 //!
-//! `cargo bench --bench flock`. "step" is the time of one frame's steps on one thread, for 1,000 to 100,000 agents: time
-//! by number should stay the same. "whole" is a frame of a render to nowhere by the program's own pipeline, on two
-//! threads; 24 frames a second are 41.6 ms. "next" and "random" are a frame made after the one before it, and one far from
-//! the last, states being stored.
-#![allow(missing_docs, clippy::expect_used)] // a bench that cannot go on may end
+//! `cargo bench --bench flock`. "step" is the time of one frame's steps on one thread, for 1,000 to 100,000 agents: the
+//! time per agent should be constant. "whole" is a frame of a render to `null:` by the program's pipeline, on two
+//! threads; 24 frames per second are 41.6 ms. "next" and "random" are a frame after the one before it, and one far from
+//! the last, with stored states.
+#![allow(missing_docs, clippy::expect_used)] // a failure ends the bench
 
-#[allow(dead_code)] // this bench has a way of its own with frames
+#[allow(dead_code)] // this bench does not use all of its functions
 mod frames;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
@@ -89,7 +89,7 @@ fn bench(c: &mut Criterion) {
             made(&*filter, n, &mut line, &shelf, true);
         });
     });
-    // Frames of stored states, far from each other: what is asked for is not among the latest.
+    // Frames of stored states, far from each other, so that none is among the recent ones.
     let mut k = 0;
     group.bench_function("random", |b| {
         b.iter(|| {

@@ -1,11 +1,11 @@
 //! The filter `fluid`: 30,000 parcels of a breaking dam over 720p 4:2:0.
 //!
-//! `cargo bench --bench fluid`. "step" moves the dam on by a frame, "surface" makes the surface of it, "composite" lays
-//! it over the picture: each on one thread. "whole" is a frame of a render to nowhere by the program's own pipeline, on
-//! two threads; 24 frames a second are 41.6 ms.
-#![allow(missing_docs, clippy::expect_used)] // a bench that cannot go on may end
+//! `cargo bench --bench fluid`. "step" advances the dam by a frame, "surface" computes its surface, "composite" draws
+//! it over the picture: each on one thread. "whole" is a frame of a render to `null:` by the program's pipeline, on two
+//! threads; 24 frames per second are 41.6 ms.
+#![allow(missing_docs, clippy::expect_used)] // a failure ends the bench
 
-#[allow(dead_code)] // this bench has a way of its own with frames
+#[allow(dead_code)] // this bench does not use all of its functions
 mod frames;
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -1,10 +1,10 @@
-//! Random numbers into a buffer of 16 KiB, which stays in the first cache: this program's streams beside the
-//! generators that the article on fast noise starts from, and those in use today.
+//! Random numbers in a buffer of 16 KiB, which fits the L1 cache: this program's streams compared with the
+//! generators in the article on fast noise, and with current ones.
 //!
-//! All fill the same buffer of 8192 16-bit words; a generator of wider words gives as many words as it has bits for.
-//! They take turns in many short rounds, and the best tenth of a thread's own processor time counts, so that a busy
-//! machine takes little from anyone. `./x bench generators` prints the table.
-#![allow(unsafe_code)] // libc's rand, and the intrinsics of the article's first try
+//! All fill the same buffer of 8192 16-bit words; a generator of wider words gives several words at a time. They
+//! alternate in many short rounds, and the figure is the best tenth in the thread's processor time, which reduces
+//! the effect of other loads. `./x bench generators` prints the table.
+#![allow(unsafe_code)] // libc's rand, and the intrinsics of the article's first version
 
 mod timing;
 
@@ -18,7 +18,7 @@ use std::hint::black_box;
 
 const WORDS: usize = 8192;
 
-/// Numerical Recipes' LCG, the high half of each state.
+/// Numerical Recipes' LCG, using the high half of each state.
 fn lcg(state: &mut u32, out: &mut [u16]) {
     for w in out {
         *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -26,7 +26,7 @@ fn lcg(state: &mut u32, out: &mut [u16]) {
     }
 }
 
-/// One shift register, as the article writes it down.
+/// One shift register, as in the article.
 fn lfsr_scalar(x: &mut u32, out: &mut [u16]) {
     for w in out {
         *x = (*x << 16).wrapping_add(((*x >> 12) ^ (*x >> 15)) & 0xffff);
@@ -34,7 +34,7 @@ fn lfsr_scalar(x: &mut u32, out: &mut [u16]) {
     }
 }
 
-/// The article's first try: four 32-bit registers in a vector, the low halves masked and packed.
+/// The article's first version: four 32-bit registers in a vector, the low halves masked and packed.
 #[cfg(target_arch = "x86_64")]
 fn four_registers(state: &mut [[u32; 4]; 2], out: &mut [u16]) {
     use std::arch::x86_64::*;
@@ -45,7 +45,7 @@ fn four_registers(state: &mut [[u32; 4]; 2], out: &mut [u16]) {
             let taps = _mm_xor_si128(_mm_srli_epi32(x, 12), _mm_srli_epi32(x, 15));
             _mm_or_si128(_mm_slli_epi32(x, 16), _mm_and_si128(taps, _mm_set1_epi32(0xffff)))
         };
-        // SSE2 packs with signed saturation, so the low half is brought to the high one and shifted down with its sign.
+        // SSE2 packs with signed saturation, so the low half is moved to the high one and shifted down with its sign.
         let low = |x: __m128i| _mm_srai_epi32(_mm_slli_epi32(x, 16), 16);
         for eight in out.chunks_exact_mut(8) {
             x = x.map(step);
@@ -57,8 +57,8 @@ fn four_registers(state: &mut [[u32; 4]; 2], out: &mut [u16]) {
     }
 }
 
-/// The article's other reading: 8-bit words of sixteen registers, whose bytes of equal rank share a vector, the
-/// lowest first. There are no shifts of bytes, so words are shifted and masked.
+/// Another interpretation of the article: 8-bit words of sixteen registers, whose bytes of equal rank share a
+/// vector, the lowest first. There are no byte shifts, so words are shifted and masked.
 #[cfg(target_arch = "x86_64")]
 fn sixteen_registers(state: &mut [[u8; 16]; 4], out: &mut [u16]) {
     use std::arch::x86_64::*;
@@ -72,7 +72,7 @@ fn sixteen_registers(state: &mut [[u8; 16]; 4], out: &mut [u16]) {
                 _mm_and_si128(_mm_srli_epi16(b2, 4), mask(0x0f)),
                 _mm_and_si128(_mm_slli_epi16(b3, 4), mask(-0x10)),
             );
-            // x + x is a shift of bytes by one.
+            // x + x shifts bytes by one.
             let near = _mm_or_si128(_mm_and_si128(_mm_srli_epi16(b2, 7), mask(1)), _mm_add_epi8(b3, b3));
             (b3, b2, b1, b0) = (b2, b1, b0, _mm_xor_si128(far, near));
             _mm_storeu_si128(eight.as_mut_ptr().cast(), b0);
@@ -92,10 +92,10 @@ fn listing_2(bits: &mut u32, out: &mut [u16]) {
     }
 }
 
-/// Fills a buffer, and knows where it stands.
+/// Fills a buffer and keeps the state.
 type Fill = Box<dyn FnMut(&mut [u16])>;
 
-/// The registers in vectors give what one register gives.
+/// The vector registers give the same as one register.
 #[cfg(target_arch = "x86_64")]
 fn check() {
     let mut four = [[1, 2, 3, 4], [5, 6, 7, 8]];
@@ -178,12 +178,12 @@ fn all() -> Vec<(String, Fill)> {
     list
 }
 
-/// Rounds, and the time that a turn should take at least, in seconds.
+/// Number of rounds, and the shortest time of a turn in seconds.
 const ROUNDS: usize = 60;
 const TURN: f64 = 2e-3;
 
 fn main() {
-    // `cargo test` runs benches too, to see that they work.
+    // `cargo test` also runs benches, to check that they work.
     let rounds = if std::env::args().any(|a| a == "--bench") { ROUNDS } else { 1 };
     let mut out = vec![0u16; WORDS];
     let mut list = all();

@@ -1,23 +1,23 @@
-//! How fast film grain is, beside a copy of the same planes.
+//! The speed of film grain compared with a copy of the same planes.
 //!
-//! `cargo bench --bench grain` runs everything; `-- ratios` prints the table of ratios alone, `-- parts` where the time
-//! goes. Frames cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` makes it smaller), so that every one of them
+//! `cargo bench --bench grain` runs everything; `-- ratios` prints the table of ratios only, `-- parts` the time of
+//! each part. Frames cycle through a working set of 1 GiB (`GRAINFIELD_BENCH_MIB` changes it), so that every frame
 //! comes from memory and not from a cache.
 //!
-//! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
-//! the median of each is taken.
+//! Ratios are medians from a separate loop in which the rivals alternate, so that other loads affect all of them
+//! equally.
 //!
-//! Where the time went, on one core of a busy AMD EPYC (family 26) with AVX-512, nanoseconds a row of 1920 in the first
-//! cache: white numbers 137, across 56, down 91 and the addition 217 as steps of their own; white numbers 94 and all the
-//! rest 136 (8 bits) or 234 (10 bits) since they are fused. A copy of a row takes some 100, so the arithmetic, not memory,
-//! is what is left: some thirty instructions for 32 samples, twelve of them for the white numbers. AVX2 spends 199 and
-//! 525, most of it on the response, whose table does not fit its registers. SSE2, which has no shuffle, took 2.5 times as long
-//! for the response as for all else while it went over nodes sample by sample; of a table by codes a row of all but the
-//! white numbers takes 1680 put into lanes one by one, 930 put together in general registers from bytes in memory, and 795
-//! from bytes in registers, as it is now. Making planes side by side, so that luma is
-//! still in the nearest cache when chroma has read it, was tried and gained nothing.
+//! Times on one core of a busy AMD EPYC (family 26) with AVX-512, in nanoseconds per row of 1920 in the L1 cache: as
+//! separate steps, white numbers 137, horizontal filter 56, vertical filter 91 and addition 217; fused, white numbers
+//! 94 and the rest 136 (8 bits) or 234 (10 bits). A copy of a row takes about 100, so the cost is arithmetic, not
+//! memory: about thirty instructions for 32 samples, twelve of them for the white numbers. AVX2 needs 199 and 525,
+//! mostly for the response, whose table does not fit its registers. SSE2, which has no shuffle, needed 2.5 times as
+//! long for the response as for all other parts with nodes sample by sample. With a table by codes, a row without the
+//! white numbers takes 1680 if lanes are inserted one by one, 930 if they are assembled in general registers from bytes
+//! in memory, and 795 from bytes in registers, the current version. Processing planes side by side, so that luma is
+//! still in the L1 cache after chroma has read it, gained nothing.
 
-#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+#![allow(clippy::expect_used)] // a failure ends the bench
 
 mod frames;
 
@@ -34,7 +34,7 @@ use grainfield_filters::simd::Level;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Settings that are measured: a name and what is given.
+/// The settings to measure: a name and the settings.
 const WAYS: &[(&str, &[(&str, &str)])] = &[
     ("grain", &[]),
     ("size 2 (five taps)", &[("size", "2")]),
@@ -55,7 +55,7 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// Everything in turn, the median of each, as times memcpy.
+/// Runs all rivals in turn, and prints the median of each relative to memcpy.
 fn ratios() {
     println!("\n{:<16} {:<30} {:>9} {:>9}", "frame", "way", "ms", "x memcpy");
     for &(title, name, width, height) in FRAMES {
@@ -91,7 +91,7 @@ fn ratios() {
     }
 }
 
-/// The steps of a row of 1920, in the first cache, in nanoseconds a row.
+/// The steps of a row of 1920 in the L1 cache, in nanoseconds per row.
 fn parts() {
     println!(
         "\n{:<24} {:>8} {:>8} {:>8} {:>8} {:>8}   ns a row of 1920",
@@ -162,7 +162,7 @@ fn parts() {
                 );
             }),
         ),
-        // What a frame really takes: the rows above in three passes.
+        // The cost in a frame: the rows above in three passes.
         (
             "mean of chroma's blocks",
             Box::new(|level| mean_row(level, &mut light, &[black_box(&upper), black_box(&lower)], 1)),
@@ -249,7 +249,7 @@ fn main() {
         benches(&mut criterion);
         criterion.final_summary();
     }
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` only checks that it runs.
     if asked("ratios") || (!filtered && asked("--bench")) {
         ratios();
         parts();

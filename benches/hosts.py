@@ -48,7 +48,7 @@ def vapoursynth():
         core.std.LoadPlugin(addgrain)
     core.std.LoadPlugin(sys.argv[1])
     for kind, bits in ((vs.YUV420P8, 8), (vs.YUV420P10, 10), (vs.YUV420P16, 16)):
-        # A new frame for each number, as a source gives them: what is done in place may not reuse one.
+        # A new frame for each number, as from a source: an operation in place must not reuse one.
         source = core.std.BlankClip(None, 1920, 1080, kind, FRAMES + 1, 24, 1, color=[110 << (bits - 8)] * 3, keep=True)
         clips = {
             "nothing": source,

@@ -1,14 +1,14 @@
-//! How fast noise is made and added.
+//! The speed of generating and adding noise.
 //!
 //! `cargo bench --bench noise` runs everything; `-- L1` or `-- "add/1080p u8"` runs a part; `-- ratios` prints the
-//! table of ratios alone, `-- ratios 1080p,avx2` the lines that have all of these words in them; `-- clip` puts a random
-//! frame beside the next one, `-- threads` two threads beside one. Planes cycle through a working set of 1 GiB
-//! (`GRAINFIELD_BENCH_MIB` makes it smaller), so that every one of them comes from memory and not from a cache.
+//! table of ratios only, `-- ratios 1080p,avx2` the lines with all of these words; `-- clip` compares a random frame
+//! with the next one, `-- threads` two threads with one. Planes cycle through a working set of 1 GiB
+//! (`GRAINFIELD_BENCH_MIB` changes it), so that every plane comes from memory and not from a cache.
 //!
-//! Ratios come from a loop of its own in which the rivals take turns, so that a busy machine disturbs all alike, and
-//! the time that one turn in twenty keeps is taken: a neighbour on the same core slows computing far more than memory.
+//! Ratios come from a separate loop in which the rivals alternate, so that other loads affect all of them equally. They
+//! use the best twentieth of the times, since a load on the same core slows computation far more than memory.
 
-#![allow(clippy::expect_used)] // a bench is a test: what it is given here is right, or it should stop
+#![allow(clippy::expect_used)] // a failure ends the bench
 
 use criterion::{Criterion, Throughput};
 use grainfield_filters::catalog::find;
@@ -28,7 +28,7 @@ use grainfield_filters::simd::Level;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Settings of the `noise` filter that are measured: a name and what is given.
+/// Settings of the `noise` filter to measure: a name and the settings.
 type FieldSettings = (&'static str, &'static [(&'static str, &'static str)]);
 const WAYS: &[FieldSettings] = &[
     ("uniform", &[]),
@@ -45,7 +45,7 @@ const PLANES: &[(&str, &str, u32, u32)] = &[
     ("4K u16", "gray10", 3840, 2160),
 ];
 
-/// A gibibyte of planes of one format, handed out in turn.
+/// A gibibyte of planes of one format, used in turn.
 struct Planes {
     format: Format,
     blocks: Vec<CacheLine>,
@@ -61,7 +61,7 @@ impl Planes {
             std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
         let plane = format.frame_bytes();
         let count = ((mib << 20) / plane).max(2);
-        // Rows of these sizes are whole cache lines, and start on one as a frame's do.
+        // Rows of these sizes are whole cache lines, and are aligned to them as in a frame.
         let mut blocks = vec![CacheLine::ZERO; count * plane / 64];
         bytemuck::cast_slice_mut::<_, u8>(&mut blocks).fill(64);
         Planes { format, blocks, plane, next: 0 }
@@ -82,7 +82,7 @@ impl Planes {
     }
 
     fn copy(&mut self) {
-        // From one plane to another that was not touched lately.
+        // From one plane to another that was not used recently.
         let count = self.count();
         let from = self.index();
         let to = (from + count / 2) % count;
@@ -131,7 +131,7 @@ fn bind(format: &Format, given: &[(&str, &str)], level: Level) -> Box<dyn Filter
     entry.bind(&values, format, 1, level).expect("settings that go together, and a format that they take")
 }
 
-/// Fills of a buffer of 16 KiB, which stays in the first cache.
+/// Fills a buffer of 16 KiB, which fits the L1 cache.
 fn level_one(c: &mut Criterion) {
     let mut group = c.benchmark_group("L1");
     group
@@ -177,7 +177,7 @@ fn level_one(c: &mut Criterion) {
     }
     group.finish();
 
-    // Rows in the first cache: what adding costs without memory.
+    // Rows in the L1 cache: the cost of adding without memory.
     let mut group = c.benchmark_group("L1 row");
     group
         .sample_size(15)
@@ -185,7 +185,7 @@ fn level_one(c: &mut Criterion) {
         .warm_up_time(Duration::from_millis(100));
     let scale = Scale::new(Distribution::UNIFORM, 6.0);
     let mut row = vec![CacheLine::ZERO; 7680 * 2 / 64];
-    // The scalar level has no fused kernel: it leaves the row to the two passes.
+    // The scalar level has no fused kernel, and uses the two passes.
     for &level in Level::available().iter().filter(|l| **l != Level::SCALAR) {
         for width in [1920, 7680] {
             let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
@@ -218,7 +218,7 @@ fn level_one(c: &mut Criterion) {
     }
     group.finish();
 
-    // What a row costs before its first word: seeking.
+    // The cost of a row before its first word: seeking.
     let mut group = c.benchmark_group("seek");
     group
         .sample_size(15)
@@ -251,7 +251,7 @@ fn level_one(c: &mut Criterion) {
     group.finish();
 }
 
-/// Noise added to planes in memory, beside a copy of the plane and beside adding a constant.
+/// Noise added to planes in memory, compared with a copy of the plane and with adding a constant.
 fn add(c: &mut Criterion) {
     for &(title, name, width, height) in PLANES {
         let mut planes = Planes::new(name, width, height);
@@ -279,7 +279,7 @@ fn add(c: &mut Criterion) {
     }
 }
 
-/// A name; a level and no filter is adding a constant, neither is a copy.
+/// A name. A level without a filter means adding a constant, neither means a copy.
 type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
 
 fn best(times: &mut [f64]) -> f64 {
@@ -287,7 +287,7 @@ fn best(times: &mut [f64]) -> f64 {
     times[times.len() / 20]
 }
 
-/// The table: everything in turn, the best twentieth of each, as a part of the ceiling and as times memcpy.
+/// The table: all rivals in turn, the best twentieth of each, relative to the ceiling and to memcpy.
 fn ratios(words: &[String]) {
     println!("\n{:<10} {:<22} {:>9} {:>11} {:>9}", "plane", "way", "ms", "of ceiling", "x memcpy");
     for &(title, name, width, height) in PLANES {
@@ -325,7 +325,7 @@ fn ratios(words: &[String]) {
             }
         }
         let times: Vec<f64> = times.iter_mut().map(|t| best(t)).collect();
-        // One ceiling: the fastest way there is to add a constant.
+        // The ceiling: the fastest method of adding a constant.
         let constants = contenders.iter().zip(&times).filter(|((n, ..), _)| n.starts_with("constant"));
         let ceiling = constants.map(|(_, t)| *t).fold(f64::INFINITY, f64::min);
         for ((name, ..), ms) in contenders.iter().zip(&times) {
@@ -334,10 +334,11 @@ fn ratios(words: &[String]) {
     }
 }
 
-/// Frames of ten hours at 24 a second.
+/// The number of frames of ten hours at 24 fps.
 const CLIP: i64 = 10 * 3600 * 24;
 
-/// A frame anywhere in a clip of ten hours beside the next one in order: addresses are hashed, so they should be equal.
+/// A random frame in a clip of ten hours compared with the next one in order: addresses are hashed, so their times
+/// should be equal.
 fn random_frames() {
     println!(
         "\n{:<10} {:<22} {:>12} {:>12} {:>22}",
@@ -369,7 +370,7 @@ fn random_frames() {
     }
 }
 
-/// Two threads over one, each with planes of its own, beside what adding a constant gains by the second.
+/// Two threads, each with separate planes, compared with one, and the same for adding a constant.
 fn threads() {
     println!("\n{:<10} {:<22} {:>12} {:>22}", "plane", "way", "two over one", "of the ceiling's gain");
     for &(title, name, width, height) in &PLANES[..2] {
@@ -379,7 +380,7 @@ fn threads() {
         for (way, given) in &WAYS[..2] {
             contenders.push((way, Some(bind(&format, given, Level::best()))));
         }
-        // Rounds of so many planes that starting a thread is nothing; one thread and two take turns.
+        // Rounds with enough planes that the start of a thread is negligible; one thread and two alternate.
         let round = |planes: &mut [Planes], filter: Option<&dyn Filter>| {
             let start = Instant::now();
             std::thread::scope(|scope| {
@@ -434,7 +435,7 @@ fn main() {
         add(&mut criterion);
         criterion.final_summary();
     }
-    // `cargo test --benches` only wants to see that it runs.
+    // `cargo test --benches` only checks that it runs.
     if only_ratios || (!filtered && std::env::args().any(|a| a == "--bench")) {
         ratios(&words.iter().flat_map(|w| w.split(',')).map(String::from).collect::<Vec<_>>());
         if words.is_empty() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Beside the peers, in one run: processor time of the whole process for adding noise to a test signal and throwing it
-# away, less the time of the same run without the filter.
+# Comparison with other programs in one run: processor time of the whole process for adding noise to a test signal
+# and discarding it, minus that of the same run without the filter.
 #
 #   benches/peers.sh [ROUNDS]        FFMPEG_NEW=path: a newer ffmpeg, measured too
 set -euo pipefail
@@ -9,7 +9,7 @@ rounds=${1:-5}
 gf=target/release/grainfield
 [ -x "$gf" ] || cargo build --release --bin grainfield
 
-# User and system seconds of a command, the least of the rounds.
+# User and system seconds of a command, the minimum of the rounds.
 cpu() {
   local best='' t
   for ((i = 0; i < rounds; i++)); do
@@ -19,7 +19,7 @@ cpu() {
   printf '%s' "$best"
 }
 
-# WITH WITHOUT FRAMES: milliseconds a frame.
+# WITH WITHOUT FRAMES: milliseconds per frame.
 cost() {
   awk -v a="$1" -v b="$2" -v n="$3" 'BEGIN { printf "%.3f", (a - b) * 1000 / n }'
 }

@@ -1,6 +1,7 @@
-//! The whole way from a y4m file to nowhere, beside reading the file and copying as many bytes.
+//! The whole pipeline from a y4m file to `null:`, compared with reading the file and copying the same number
+//! of bytes.
 //!
-//! `./x bench pipeline`; one iteration is the whole clip, so the throughputs compare directly.
+//! `./x bench pipeline`; one iteration is the whole clip, so the throughputs are comparable.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

@@ -1,10 +1,10 @@
-//! Image sequences through the whole program, as a farm renders them, beside ffmpeg doing the same.
+//! Image sequences through the whole program, as on a render farm, compared with ffmpeg.
 //!
-//! `./x bench sequences [FRAMES] [ROUNDS]`, 100 frames and 3 rounds unless said. The frames are 1080p, a photograph that
-//! pans under film grain, so that they pack as scans do. Told are the least wall time of the rounds, processor time over
-//! wall time and peak memory of that round, bytes a frame, and the median of the rounds' ratios to ffmpeg (PNG to PNG
-//! with its noise filter, both at the same measured sigma), turn about in each round. Then a finished sequence of
-//! 10,000 frames is resumed, and the start-up of some commands is timed.
+//! `./x bench sequences [FRAMES] [ROUNDS]`, by default 100 frames and 3 rounds. The frames are a panning 1080p
+//! photograph under film grain, which compress like scans. The bench prints the smallest wall time of the rounds,
+//! processor time over wall time and peak memory of that round, bytes per frame, and the median of the rounds' ratios
+//! to ffmpeg (PNG to PNG with its noise filter, at the same measured sigma), alternating in each round. Then a finished
+//! sequence of 10,000 frames is resumed, and the start-up of some commands is timed.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::fs;
@@ -13,29 +13,30 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const GRAINFIELD: &str = env!("CARGO_BIN_EXE_grainfield");
-/// ffmpeg's `alls=14` has a sigma of 7.7 code values, measured on grey; so has this.
+/// ffmpeg's `alls=14` has a sigma of 7.7 code values, measured on grey; so do these settings.
 const OURS: &str = "noise=strength=7.7";
 const THEIRS: &str = "noise=alls=14:allf=t";
 
-/// The middle one.
+/// The median.
 fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut v: Vec<f64> = values.into_iter().collect();
     v.sort_by(f64::total_cmp);
     v[v.len() / 2]
 }
 
-/// What a run of a program took.
+/// The cost of a run of a program.
 #[derive(Clone, Copy)]
 struct Took {
-    /// Seconds by the clock on the wall.
+    /// Seconds of wall time.
     wall: f64,
-    /// Seconds of processor time, all threads together.
+    /// Seconds of processor time, over all threads.
     cpu: f64,
-    /// Most memory at a time, bytes.
+    /// Peak memory in bytes.
     peak: f64,
 }
 
-/// Runs it to its end. What the system counts of it is read while it runs, and once more before it is buried.
+/// Runs a command to its end. The system's counters are read while it runs, and once more before it is
+/// reaped.
 fn run(command: &mut Command) -> Took {
     let start = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -48,7 +49,7 @@ fn run(command: &mut Command) -> Took {
             peak = kib.map_or(peak, |k| peak.max(k * 1024.0));
         }
         let text = fs::read_to_string(&stat).unwrap_or_default();
-        // behind the name, which may hold anything: the state, and ticks of a hundredth of a second
+        // after the name, which may contain any character: the state, and ticks of a hundredth of a second
         let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
         if let [Ok(user), Ok(system)] = [11, 12].map(|i| fields.get(i).unwrap_or(&"").parse::<f64>()) {
             cpu = (user + system) / 100.0;
@@ -75,7 +76,7 @@ fn ffmpeg(words: &str) -> Command {
     command
 }
 
-/// Bytes of the files in a folder, hidden ones left out.
+/// The size of the files in a folder in bytes, without hidden ones.
 fn bytes(folder: &Path) -> f64 {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let seen = entries.filter(|e| !e.file_name().to_string_lossy().starts_with('.'));
@@ -99,7 +100,7 @@ fn sequences(home: &Path, frames: usize, rounds: usize) {
         at("clip.nut")
     )));
     run(&mut ours(&format!("render {} {}/f.####.png -f grain=preset=35mm", at("clip.nut"), at("png"))));
-    // half floats, as renderers write them
+    // half floats, as from renderers
     run(&mut ffmpeg(&format!(
         "-i {}/f.%04d.png -pix_fmt gbrpf32le -c:v exr -compression zip16 -format half {}/f.%04d.exr",
         at("png"),
@@ -170,7 +171,7 @@ fn resumed(home: &Path) {
     );
 }
 
-/// Milliseconds from start to end, median of 50 turns.
+/// Milliseconds from start to end, median of 50 runs.
 fn start_up() {
     println!("| command | ms |\n|---|---:|");
     for words in [
@@ -191,7 +192,7 @@ fn start_up() {
 }
 
 fn main() {
-    // cargo adds words of its own
+    // cargo adds its own arguments
     let mut numbers = std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok());
     let (frames, rounds) = (numbers.next().unwrap_or(100), numbers.next().unwrap_or(3));
     let home = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! From a changed setting to pixels of an open clip, beside copying the frame and running the filter; and a random seek
-//! in an hour of H.264.
+//! From a changed setting to the pixels of an open clip, compared with copying the frame and running the filter; and a
+//! random seek in an hour of H.264.
 //!
-//! `./x bench session`. The first two compare directly: one thread, one frame.
+//! `./x bench session`. The first two are comparable: one thread, one frame.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};

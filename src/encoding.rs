@@ -1,45 +1,45 @@
-//! What a user may say about how a video file is written.
+//! The user's choices for encoding video files.
 
 use grainfield_filters::film_grain::Table;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// How a video file is written; for sinks that encode. The default says nothing: every choice is the sink's.
+/// Choices for encoding a video file. By default all choices are left to the sink.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Encoding {
     /// The encoder (`libx265`) or codec (`hevc`), by FFmpeg's names.
     pub codec: Option<String>,
-    /// Options of the encoder as FFmpeg names them, in the order said.
+    /// Options of the encoder with FFmpeg's names, in the given order.
     pub options: Vec<(String, String)>,
-    /// Constant quality: the encoder's own scale, lower is better.
+    /// Constant quality on the encoder's scale; lower is better.
     pub crf: Option<f64>,
     /// The encoder's preset (`slow`, `8`).
     pub preset: Option<String>,
-    /// Bits a second.
+    /// Bits per second.
     pub bitrate: Option<u64>,
-    /// Nothing may be lost.
+    /// Encode without loss.
     pub lossless: bool,
-    /// The grain that the stream tells players to make: for libaom alone.
+    /// Film grain parameters for the stream, so that players render the grain: libaom only.
     pub film_grain: Option<Arc<Table>>,
-    /// What becomes of the sound.
+    /// How sound is written.
     pub audio: Audio,
-    /// What becomes of subtitles.
+    /// How subtitles are written.
     pub subs: Subs,
-    /// Chapters are left out.
+    /// Leave chapters out.
     pub no_chapters: bool,
-    /// The same samples give the same packets in every run, as far as the encoder can be made to: segments need it,
-    /// and it may cost time.
+    /// Make packets repeatable: the same samples give the same packets in every run, as far as the encoder allows.
+    /// Segments require it; it may be slower.
     pub repeatable: bool,
 }
 
 impl Encoding {
-    /// Whether nothing was said.
+    /// Whether all choices are left to the sink.
     pub fn is_default(&self) -> bool {
         *self == Encoding::default()
     }
 
-    /// What was said of the picture, in the words of the command line; what was not, is not there.
+    /// The choices for the picture as options of the command line, without those left to the sink.
     pub fn picture_text(&self) -> String {
         let mut said = Vec::new();
         let mut say = |name: &str, value: Option<String>| {
@@ -61,31 +61,31 @@ impl Encoding {
     }
 }
 
-/// What becomes of the sound.
+/// How sound is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Audio {
-    /// Copied where the container takes it, else encoded to what it does take.
+    /// Copied if the container supports it, else encoded.
     #[default]
     Auto,
-    /// Copied or nothing.
+    /// Copied or left out.
     Copy,
     /// Encoded.
     Encode,
-    /// None.
+    /// Left out.
     None,
 }
 
-/// What becomes of subtitles.
+/// How subtitles are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Subs {
-    /// Copied where the container takes them, text else written as the text it does take.
+    /// Copied if the container supports them, else text is converted.
     #[default]
     Auto,
-    /// Copied or nothing.
+    /// Copied or left out.
     Copy,
-    /// None.
+    /// Left out.
     None,
 }
 

@@ -1,5 +1,5 @@
-//! Shards made one again, after it has been checked that they are one render: nothing missing, nothing doubled,
-//! nothing of other settings, no byte changed.
+//! Joins shards, after checking that they belong to one render: none missing, none twice, the same settings, no
+//! changed bytes.
 
 use crate::disk::{DiskError, Output, Place, SameFile};
 use crate::format::Formats;
@@ -17,81 +17,81 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why shards cannot be joined.
+/// An error while joining shards.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// It makes no sense as asked.
+    /// The request is invalid.
     #[error("{0}")]
     Usage(String),
-    /// A file that is read would be written.
+    /// The output is a file that is read.
     #[error(transparent)]
     SameFile(#[from] SameFile),
-    /// What is recorded of it cannot be read.
+    /// The records of a shard cannot be read.
     #[error(transparent)]
     Record(#[from] ResumeError),
     /// A shard is missing.
     #[error("shard {index} of {count} is missing{}", others(*more))]
     Missing {
-        /// The first that is.
+        /// The first missing one.
         index: u32,
-        /// How many there should be.
+        /// The number of shards.
         count: u32,
-        /// How many more are.
+        /// How many more are missing.
         more: u64,
     },
     /// Two files are the same shard.
     #[error("{} and {} are both shard {index}", a.display(), b.display())]
     Doubled {
-        /// Which.
+        /// The shard's number.
         index: u32,
-        /// One.
+        /// One file.
         a: PathBuf,
-        /// The other.
+        /// The other file.
         b: PathBuf,
     },
-    /// Two shards are not of one render.
+    /// Two shards belong to different renders.
     #[error("{} does not belong to {}: it {problem}", other.display(), first.display())]
     Other {
         /// The first shard.
         first: PathBuf,
         /// The one that differs.
         other: PathBuf,
-        /// In what.
+        /// The difference.
         problem: String,
     },
-    /// A shard or a frame is not what was written.
+    /// A shard or a frame differs from what was written.
     #[error("{}: {problem}", path.display())]
     Bad {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// The system said no.
+    /// An error of the system.
     #[error("{}: {cause}", path.display())]
     Io {
-        /// Where.
+        /// The file.
         path: PathBuf,
-        /// The system's word.
+        /// The error.
         #[source]
         cause: io::Error,
     },
     /// The result cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// Likewise.
+    /// The result cannot be encoded.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// What has to be copied from the source cannot be read.
+    /// Streams to copy from the source cannot be read.
     #[error("{0} (sound, subtitles and other streams are copied from the source)")]
     Source(#[from] SourceError),
-    /// It was asked to stop.
+    /// The user cancelled.
     #[error("interrupted")]
     Stopped,
 }
 
 impl JoinError {
-    /// Whether asking differently would help, as against the world being otherwise.
+    /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
         match self {
             JoinError::Usage(_) | JoinError::SameFile(_) | JoinError::Disk(DiskError::Name { .. }) => true,
@@ -105,20 +105,20 @@ fn others(more: u64) -> String {
     if more == 0 { String::new() } else { format!(", and {more} more") }
 }
 
-/// What came of it.
+/// The result of joining.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Joined {
     /// Frames in the result.
     pub frames: u64,
     /// Shards that were joined; 0 for a sequence.
     pub shards: u32,
-    /// What should be said.
+    /// Warnings to show.
     pub warnings: Vec<String>,
 }
 
-/// Joins shards in whatever order; without any, those beside the output, named as it. A sequence has none: its frames
-/// are checked against the manifest, every byte; `frames` are those that must be there, where that is not what the
-/// manifest says was asked for.
+/// Joins shards in any order; without a list, those in the folder of the output, by its name. A sequence has no
+/// shards: every byte of its frames is checked against the manifest; `frames` must exist, by default those that were
+/// requested in the render.
 pub fn join(
     output: &OsStr,
     shards: &[PathBuf],
@@ -172,7 +172,7 @@ fn total(all: &[Part], of: impl Fn(&Note) -> u64) -> u64 {
     all.iter().map(|part| of(&part.note)).fold(0, u64::saturating_add)
 }
 
-/// A shard, and what is recorded of it.
+/// A shard, and its records.
 struct Part {
     path: PathBuf,
     manifest: Manifest,
@@ -187,7 +187,7 @@ impl Part {
         let mut manifest =
             manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
         let meta = path.metadata().map_err(|cause| JoinError::Io { path: path.to_path_buf(), cause })?;
-        // a copy may bear another time; then the latest is meant
+        // a copy may have another time, so use the latest entry
         let entry = manifest.find(0, meta.len(), changed(&meta));
         let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
         match entry.and_then(|entry| Some((entry, manifest.notes.remove(&entry.hash)?))) {
@@ -201,21 +201,21 @@ impl Part {
     }
 }
 
-/// Refuses to write over a shard, what is recorded of it, or the source that it was made from.
+/// Returns an error if the output would replace a shard, its records, or its source.
 fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
     let mut uses = output_of(output)?.writes(None);
     for shard in shards {
         uses.read("a shard", Place::Path(shard.clone()));
         let records = ManifestNames::of_shard(shard).files();
         records.into_iter().for_each(|file| uses.read("the .shard file of a shard", Place::Path(file)));
-        // a shard of which nothing is recorded is refused when it is its turn
+        // a shard without records is an error when it is checked
         let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.note.input)));
         input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
     }
     Ok(uses.check()?)
 }
 
-/// `NAME.I-of-N.EXT` for every `I` and `N` there are.
+/// All existing files `NAME.I-of-N.EXT`.
 fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
     let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(folder);
@@ -289,7 +289,7 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
     Ok(all)
 }
 
-/// Frames or lines one behind the other; of y4m the header once.
+/// Concatenates frames or lines; for y4m the header once.
 fn plain(
     output: &OsStr,
     overwrite: bool,
@@ -345,7 +345,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
     let Some(Part { note, entry, .. }) = all.first() else { return Ok(Joined::default()) };
-    // a sequence or a test signal has nothing beside the picture
+    // a sequence or a test signal has no other streams
     let input = std::ffi::OsString::from(&note.input);
     let protocols = note.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
     let carried = match input.as_encoded_bytes().starts_with(b"pattern:")
@@ -374,7 +374,7 @@ fn video(output: &OsStr, _: bool, _: &[Part]) -> Result<Joined, JoinError> {
     Err(JoinError::Usage(format!("{}: this program was built without FFmpeg", output.display())))
 }
 
-/// Checks that all frames of a sequence are there, whole, and of one making.
+/// Checks that all frames of a sequence exist, are intact, and have the same settings.
 fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Result<Joined, JoinError> {
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
@@ -384,7 +384,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
     }
     let there = pattern.scan().map_err(io)?;
-    // the making of the first frame is that of all
+    // all frames must have the settings of the first
     let found = there.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
         manifest.find(n, meta.len(), changed(&meta))
@@ -396,7 +396,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         Some(frames) => vec![frames.clone()],
         None => manifest.asked.get(&key).cloned().unwrap_or_default(),
     };
-    // frames of a sequence may each have a source of their own
+    // frames of a sequence may have separate sources
     let made = manifest.made.get(&key).map_or("", String::as_str);
     let wanted = Wanted { key, made, origin: None };
     let mut numbers: Vec<i64> = Vec::new();

@@ -1,4 +1,4 @@
-//! Grainfield: deterministic noise and effects for video and image sequences. [`session`] is the way in.
+//! Grainfield: deterministic noise and effects for video and image sequences. Start with [`session`].
 
 pub mod analyze;
 pub mod assets;
@@ -23,7 +23,7 @@ pub mod studio;
 
 pub use session::open;
 
-/// The README's example, compiled.
+/// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;

@@ -1,7 +1,7 @@
-//! Contact sheets: frames of an input on one picture, alone or against the source.
+//! Contact sheets: frames of an input in one picture, alone or compared with the source.
 //!
-//! The frames go through the same pipeline as for any render; the sink at its end makes thumbnails. A comparison goes
-//! through the source alone first.
+//! The frames go through the same pipeline as for any render; the sink makes thumbnails. For a comparison, the source
+//! is rendered first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
 use crate::disk::Left;
@@ -18,32 +18,32 @@ use plotters::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many frames are taken when nobody says which.
+/// The default number of frames.
 pub const DEFAULT_FRAMES: i64 = 16;
-/// Most frames of one sheet.
+/// The largest number of frames of a sheet.
 pub const MAX_FRAMES: u64 = 400;
-/// How much a difference is enlarged.
+/// The gain of a difference.
 const ENLARGED: u32 = 8;
 
-/// How frames stand against the source.
+/// The kind of comparison with the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Compare {
-    /// The source to the left, the filtered frame to the right.
+    /// The source on the left, the filtered frame on the right.
     Side,
-    /// The source's left half, the filtered frame's right half.
+    /// The left half of the source, the right half of the filtered frame.
     Split,
-    /// How far they are apart, enlarged.
+    /// The difference, amplified.
     Diff,
 }
 
-/// What is wanted of a sheet.
+/// The layout of a sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Width of the sheet in pixels.
     pub width: u32,
-    /// Frames in a row; `None` chooses by their number.
+    /// Frames per row; `None` chooses by their number.
     pub columns: Option<u32>,
-    /// Compare with the source?
+    /// The kind of comparison, if any.
     pub compare: Option<Compare>,
 }
 
@@ -55,25 +55,25 @@ const PAPER: Rgb<u8> = Rgb([42, 42, 44]);
 const INK: RGBColor = RGBColor(236, 236, 238);
 const SOFT: RGBColor = RGBColor(164, 164, 170);
 
-/// Where everything goes.
+/// The geometry of a sheet.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     columns: u32,
-    /// One thumbnail, without what it is compared with.
+    /// The size of one thumbnail.
     thumb: (u32, u32),
-    /// Thumbnails side by side in a cell.
+    /// The number of thumbnails side by side in a cell.
     side: u32,
 }
 
 impl Grid {
     fn new(layout: &Layout, count: u64, format: &Format) -> Grid {
         let side = if layout.compare == Some(Compare::Side) { 2 } else { 1 };
-        // The picture as it is shown, samples not being square.
+        // The displayed shape of the picture, with samples that may not be square.
         let shape = |r: Ratio| if r > Ratio::ZERO { r.to_f64() } else { 1.0 };
         let aspect = f64::from(format.width) * shape(format.aspect) / f64::from(format.height);
         let count = count.clamp(1, MAX_FRAMES) as u32;
         let columns = layout.columns.unwrap_or_else(|| {
-            // About as wide as a screen, all in all.
+            // The sheet has about the proportions of a screen.
             let cell = aspect * f64::from(side);
             ((f64::from(count) * 1.6 / cell).sqrt().round() as u32).clamp(1, 12)
         });
@@ -95,18 +95,18 @@ struct Thumbnail {
     picture: RgbImage,
 }
 
-/// Frames as they come.
+/// The thumbnails so far.
 #[derive(Default)]
 struct ThumbnailState {
     grid: Option<Grid>,
     source: BTreeMap<i64, RgbImage>,
     thumbnails: BTreeMap<i64, Thumbnail>,
-    /// The frames in the order they were asked for; one that was asked for twice comes twice.
+    /// The frames in the requested order, including repeated ones.
     order: Vec<i64>,
     format: String,
 }
 
-/// Where the thumbnails will be when the job has run.
+/// Receives the thumbnails of a job.
 #[derive(Clone, Default)]
 pub struct Thumbnails(Arc<Mutex<ThumbnailState>>);
 
@@ -120,7 +120,8 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A render whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws afterwards.
+/// Prepares a render whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws
+/// afterwards.
 pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Render, Error> {
     request.pix_fmt = Some("gbrp".into());
     let ends =
@@ -145,11 +146,11 @@ pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) ->
     Ok(Render::between(request, filtered))
 }
 
-/// The ends of a job that makes thumbnails.
+/// The sink of a job that makes thumbnails.
 struct Sheet {
     layout: Layout,
     offset: i64,
-    /// Of the source, to be compared with.
+    /// Whether it is the source, for a comparison.
     is_source: bool,
     thumbnails: Thumbnails,
 }
@@ -193,7 +194,7 @@ impl Endpoints for Sheet {
             )));
         }
         let grid = Grid::new(&self.layout, count, &plan.format);
-        // What is compared sample by sample is kept at full size.
+        // Pictures to be compared sample by sample are kept at full size.
         let whole = self.is_source && self.layout.compare == Some(Compare::Diff);
         let most = 1 << 30;
         if whole && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
@@ -213,7 +214,7 @@ impl Endpoints for Sheet {
     }
 }
 
-/// A source that ends after some frames.
+/// A source that ends after a number of frames.
 struct Limited {
     info: Info,
     source: Box<dyn Source>,
@@ -242,7 +243,7 @@ impl Source for Limited {
     }
 }
 
-/// Makes thumbnails, on many threads.
+/// Makes thumbnails on many threads.
 struct ThumbnailEncoder {
     thumbnails: Thumbnails,
     is_source: bool,
@@ -261,7 +262,7 @@ impl Encode for ThumbnailEncoder {
             lock(&self.thumbnails.0).source.insert(number, kept);
             return Ok(());
         }
-        // it may be asked for once more
+        // a frame may be requested twice
         let before = lock(&self.thumbnails.0).source.get(&number).cloned();
         let (w, h) = self.grid.thumb;
         let picture = match (self.compare, before) {
@@ -294,7 +295,7 @@ fn rgb(frame: &Frame) -> RgbImage {
         let [g, b, r] = [0, 1, 2].map(|p| frame.row::<u8>(p, y));
         bytes.extend((0..w).flat_map(|x| [r[x], g[x], b[x]]));
     }
-    // Exactly so many bytes have been put there.
+    // The buffer has exactly this size.
     RgbImage::from_raw(w as u32, h as u32, bytes).unwrap_or_default()
 }
 
@@ -331,7 +332,7 @@ impl Sink for ThumbnailSink {
     }
 }
 
-/// Minutes and seconds.
+/// Formats minutes and seconds.
 fn clock(time: Ratio) -> String {
     let ms = (time * Ratio::whole(1000)).floor();
     let (s, sign) = (ms.unsigned_abs() / 1000, if ms < 0 { "\u{2212}" } else { "" });
@@ -339,7 +340,7 @@ fn clock(time: Ratio) -> String {
     format!("{sign}{hours}{:02}:{:02}.{:03}", s / 60 % 60, s % 60, ms.unsigned_abs() % 1000)
 }
 
-/// Draws the sheet of a job that has run.
+/// Draws the sheet of a finished job.
 pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotError> {
     plot::fonts()?;
     let taken = lock(&thumbnails.0);
@@ -391,7 +392,7 @@ pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<
         for (i, (number, shot)) in thumbnails.iter().enumerate() {
             let (x, y) = place(i as u32);
             let y = y + grid.thumb.1 + 5;
-            // As much of it as there is room for.
+            // As much text as there is room for.
             let (number, time) = (number.to_string(), clock(shot.time));
             let text = match cell.0 {
                 w if w >= 180 => format!("frame {number} \u{b7} {time}"),
@@ -409,7 +410,7 @@ pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// What a sheet of a test signal shows: numbers in their order, and pictures by number.
+    /// The contents of a test signal's sheet: numbers in order, and pictures by number.
     fn shown(frames: Option<&str>, offset: i64, compare: Option<Compare>) -> ThumbnailState {
         let recipe = Recipe::parse_chain("noise=strength=100").unwrap();
         let frames = frames.map(|f| f.parse().unwrap());
@@ -429,7 +430,7 @@ mod tests {
         let twice = shown(Some("1,1"), 0, Some(Compare::Split));
         let (w, shot) = (twice.grid.unwrap().thumb.0, &twice.thumbnails[&1].picture);
         assert_eq!(twice.order, [1, 1]);
-        // the line between the two halves, and the source's grey to its left
+        // the line between the two halves, and the source's grey on its left
         assert!((0..shot.height()).all(|y| shot.get_pixel(w / 2, y) == &Rgb([255; 3])));
         assert!((0..w / 2).all(|x| shot.get_pixel(x, 3) == shot.get_pixel(0, 0)));
     }

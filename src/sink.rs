@@ -1,4 +1,4 @@
-//! Outputs: what a name means, said by the table of [formats](crate::format).
+//! Outputs, chosen by name from the table of [formats](crate::format).
 
 pub use crate::encoding::{self, Encoding};
 pub use crate::format::{Files, sequence::sink as sequence};
@@ -15,14 +15,14 @@ use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// An output whose name has been understood. Nobody looks at the name again.
+/// An output whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
 pub struct Output {
     name: OsString,
     row: &'static OutputRow,
 }
 
-/// Said of a name that is none of them.
+/// The error for a name that matches no format.
 #[cfg(feature = "ffmpeg")]
 const NO_KIND: &str = "the extension is not known: name a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
                        an image pattern such as out.####.png, - for a pipe, hash: or null:";
@@ -32,10 +32,10 @@ const NO_KIND: &str = "the extension is not known: name NAME.y4m, an image patte
                        -i - NAME.mp4";
 
 impl Output {
-    /// What a name means: `-` is a pipe, `hash:` and `null:` are what they are, all else is said by its extension.
+    /// Parses a name: `-` is a pipe, `hash:` and `null:` have their own meaning, and for others the extension
+    /// decides.
     ///
-    /// # Errors
-    /// [`SinkError::Usage`] when no format takes such a name.
+    /// # Errors [`SinkError::Usage`] if no format matches.
     pub fn parse(name: &OsStr, formats: Formats) -> Result<Output, SinkError> {
         let takes = |row: &&'static Row| row.output.as_ref().filter(|output| (output.takes)(name));
         match formats.0.iter().find_map(takes) {
@@ -46,25 +46,24 @@ impl Output {
         }
     }
 
-    /// As it was given.
+    /// The name as given.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
 
-    /// Whether it is pictures and nothing beside: no times, no rotation.
+    /// Whether it contains only pictures, without times or rotation.
     pub fn is_bare(&self) -> bool {
         self.row.bare
     }
 
-    /// What files it becomes.
+    /// The files that it writes.
     pub fn files(&self) -> Files {
         (self.row.files)(&self.name)
     }
 
     /// The format nearest to `format` that it can hold.
     ///
-    /// # Errors
-    /// [`SinkError::Usage`] where it cannot be encoded so.
+    /// # Errors [`SinkError::Usage`] if it cannot be encoded.
     pub fn accepts(&self, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
         if !self.row.encodes && !encoding.is_default() {
             return Err(SinkError::Usage {
@@ -77,15 +76,14 @@ impl Output {
         Ok(displayed(format, (self.row.accepts)(&self.name, format, encoding)?))
     }
 
-    /// Makes it ready for frames of `plan.format`. Nothing bears the final name yet.
+    /// Prepares it for frames of `plan.format`, under a temporary name.
     ///
-    /// # Errors
-    /// See [`SinkError`].
+    /// # Errors See [`SinkError`].
     pub fn create(&self, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         (self.row.create)(&self.name, plan)
     }
 
-    /// The same output's shard: `NAME.I-of-N.EXT` for one file, else the output itself.
+    /// The output of a shard: `NAME.I-of-N.EXT` for one file, else the output itself.
     #[must_use]
     pub fn sharded(&self, shard: Shard) -> Output {
         let mut name = self.name.clone();
@@ -96,8 +94,8 @@ impl Output {
         Output { name, row: self.row }
     }
 
-    /// The files that may be written: itself, what is left of it when a job is broken off, and what is laid beside it.
-    /// Of numbered files those that exist already, whatever frames will be asked for.
+    /// The files that may be written: the output, the remaining part of an interrupted job, and files beside it. For
+    /// numbered files, all existing ones, independent of the requested frames.
     pub fn writes(&self, shard: Option<Shard>) -> Uses {
         let mut uses = Uses::default();
         let recorded = |uses: &mut Uses, names: &ManifestNames| {
@@ -112,7 +110,7 @@ impl Output {
                 uses.write("the output", Place::Path(image));
             }
             Files::Many(pattern) => {
-                // a folder that cannot be read is the sink's to complain of
+                // the sink reports a folder that cannot be read
                 let there = pattern.scan().unwrap_or_default();
                 there.into_iter().for_each(|n| uses.write("the output", Place::Path(pattern.path(n))));
                 recorded(&mut uses, &ManifestNames::of(&pattern.open()));
@@ -138,10 +136,9 @@ impl Output {
     }
 }
 
-/// [`Output::create`] of a name.
+/// Like [`Output::create`], by name.
 ///
-/// # Errors
-/// See [`SinkError`].
+/// # Errors See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     Output::parse(output, Formats::default())?.create(plan)
 }

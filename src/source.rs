@@ -1,4 +1,4 @@
-//! Inputs: what a name means, said by the table of [formats](crate::format).
+//! Inputs, chosen by name from the table of [formats](crate::format).
 
 pub use crate::format::{pattern, sequence::source as sequence, y4m};
 pub use crate::media::source::*;
@@ -7,7 +7,7 @@ use crate::disk::{Place, same};
 use crate::format::{Formats, InputRow, Row};
 use std::ffi::{OsStr, OsString};
 
-/// An input whose name has been understood. Nobody looks at the name again.
+/// An input whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
 pub struct Input {
     name: OsString,
@@ -15,24 +15,24 @@ pub struct Input {
 }
 
 impl Input {
-    /// What a name means: `-` is a pipe, `pattern:...` a test signal; all else is looked at.
+    /// Parses a name: `-` is a pipe, `pattern:...` a test signal; for others the file itself is examined.
     pub fn parse(name: &OsStr, formats: Formats) -> Input {
         let takes = |row: &&'static Row| row.input.as_ref().filter(|input| (input.takes)(name));
         Input { name: name.to_owned(), row: formats.0.iter().find_map(takes) }
     }
 
-    /// As it was given.
+    /// The name as given.
     pub fn name(&self) -> &OsStr {
         &self.name
     }
 
-    /// Whether it can be read only once: a pipe.
+    /// Whether it can be read only once, like a pipe.
     pub fn is_pipe(&self) -> bool {
         self.name == "-" || std::fs::metadata(&self.name).is_ok_and(|m| !m.is_file() && !m.is_dir())
     }
 
-    /// The files that it is read from: all those of a sequence, what stands behind a protocol (`file:`, `concat:`), and
-    /// what a playlist names. An input that is not there is read from nothing.
+    /// The files that it reads: all of a sequence, those behind a protocol (`file:`, `concat:`), and those named in a
+    /// playlist. Empty if the input does not exist.
     pub fn reads(&self) -> Vec<Place> {
         if self.name == "-" {
             return vec![Place::Input];
@@ -68,15 +68,14 @@ impl Input {
     }
 }
 
-/// [`Input::reads`] of a name.
+/// Like [`Input::reads`], by name.
 pub fn reads(input: &OsStr) -> Vec<Place> {
     Input::parse(input, Formats::default()).reads()
 }
 
-/// [`Input::open`] of a name.
+/// Like [`Input::open`], by name.
 ///
-/// # Errors
-/// See [`SourceError`].
+/// # Errors See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     Input::parse(input, Formats::default()).open(options)
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The scripts of samples/cluster, run for real: Slurm on this machine alone, and OpenJD's own runner. One task of each is
-# killed in the middle; the results must be those of a single run, byte for byte, and of video sample for sample.
-# Called by ./x test-farm with the program's path. Needs root, Slurm's daemons, and openjd in target/openjd.
+# The scripts of samples/cluster with real programs: Slurm on this machine, and OpenJD's runner. One task of each is
+# killed; the results must be those of a single run, byte for byte, and for video sample for sample. ./x test-farm calls
+# it with the program's path. It needs root, Slurm's daemons, and openjd in target/openjd.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 GRAINFIELD=$(realpath "$1")
@@ -81,7 +81,7 @@ CONF
   until_it_is 40 "Slurm's node" node_is_idle
 }
 
-# The numbers of our renders that have a word on their command line and, of Slurm's, a task's number.
+# The process ids of our renders with a word on their command line and, for Slurm, a task's number.
 renders() {
   local word=$1 task=${2:-} pid
   for pid in $(pgrep -x grainfield); do
@@ -91,7 +91,7 @@ renders() {
   done
 }
 
-# Kills the render that writes an output, after a while in which it has done some work.
+# Kills the render that writes an output, after it has done some work.
 kill_one() {
   local word=$1 task=${2:-} pid
   there() { [ -n "$(renders "$word" "$task")" ]; }
@@ -108,7 +108,7 @@ ended() {
   [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]
 }
 
-# A render as an array of four tasks; the second is killed once.
+# Renders as an array of four tasks; the second one is killed once.
 array() {
   local input=$1 output=$2 join
   shift 2
@@ -131,7 +131,7 @@ same_sequence() {
 
 cd "$run"
 killed=0
-# Slow enough that a render is caught in the middle on a fast machine too.
+# Slow enough that a render can be killed in the middle, also on a fast machine.
 slow=transform=rotate=1:kernel=lanczos
 filters=noise=strength=6,$slow,$slow,$slow,$slow,$slow,$slow
 echo "one run of each, to compare with"

@@ -1,4 +1,4 @@
-//! Frames to measure filters on: more of them than any cache holds.
+//! Frames for measuring filters: more than any cache can hold.
 
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter, FrameParams, Reach, State};
@@ -9,9 +9,9 @@ use grainfield_filters::settings::Values;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
 
-/// Frames of one format, handed out in turn.
+/// Frames of one format, used in turn.
 pub(crate) struct Frames {
-    /// Of all of them.
+    /// The format of all frames.
     pub format: Format,
     bytes: Vec<u8>,
     frame: usize,
@@ -19,7 +19,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// `mib` MiB of them (`GRAINFIELD_BENCH_MIB` if it is set), with slow ramps, so that every brightness is met.
+    /// `mib` MiB of frames (`GRAINFIELD_BENCH_MIB` overrides it), with slow ramps, so that every brightness
+    /// occurs.
     pub(crate) fn new(name: &str, width: u32, height: u32, mib: usize) -> Frames {
         let format = Format::from_name(name, width, height).expect("a format of the bench's list");
         let mib = std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(mib);
@@ -40,7 +41,7 @@ impl Frames {
         Frames { format, bytes, frame, next: 0 }
     }
 
-    /// A frame, and another that was not touched lately.
+    /// A frame, and another that was not used recently.
     fn pair(&mut self) -> (&mut [u8], &mut [u8]) {
         let count = self.bytes.len() / self.frame;
         self.next = (self.next + 1) % count;
@@ -51,13 +52,13 @@ impl Frames {
         if self.next == low { (low_frame, high_frame) } else { (high_frame, low_frame) }
     }
 
-    /// Copies one to the other.
+    /// Copies one frame to the other.
     pub(crate) fn copy(&mut self) {
         let (from, to) = self.pair();
         to.copy_from_slice(from);
     }
 
-    /// Renders one of them as the chain does, from the other where the filter looks around.
+    /// Renders one of them like the chain, from the other one if the filter has a reach.
     pub(crate) fn render(
         &mut self,
         filter: &dyn Filter,
@@ -92,7 +93,7 @@ impl Frames {
         let [y, u, v] = sources;
         let input =
             (plan.reach != Reach::InPlace).then(|| FrameRef::new(format, [y, u, v, PlaneRef::default()]));
-        // Bands as the chain cuts them.
+        // Bands of the chain's size.
         let height = format.plane_size(0).1;
         let rows = ((256 << 10) / (format.frame_bytes() / height)).next_multiple_of(2);
         for start in (0..height).step_by(rows) {
@@ -105,7 +106,7 @@ impl Frames {
     }
 }
 
-/// The state of the frame before, as the chain keeps it.
+/// The state of the frame before, kept as in the chain.
 #[derive(Default)]
 pub(crate) struct Kept(Option<(u128, State)>);
 

@@ -1,6 +1,6 @@
-//! Tables as the benches give them out: aligned for people, and as Markdown for `./x bench tables`, which names a file
-//! in `GRAINFIELD_ROWS` and gathers what all benches append to it. Gates go to a file of their own beside it.
-#![allow(dead_code)] // each bench uses its part
+//! Tables of the benches: aligned text, and Markdown for `./x bench tables`, which sets `GRAINFIELD_ROWS` to a file to
+//! which all benches append. Gates are written to a separate file beside it.
+#![allow(dead_code)] // each bench uses a part of it
 
 use std::io::Write;
 
@@ -27,7 +27,7 @@ impl Sheet {
         self.notes.push(text.into());
     }
 
-    /// Gives the table out.
+    /// Prints the table.
     pub(crate) fn done(self) {
         let widths: Vec<usize> = (0..self.columns.len())
             .map(|c| {
@@ -58,19 +58,19 @@ impl Sheet {
     }
 }
 
-/// Notes a gate: `value` times as quick as a rival, which should be at least `gate`, and would best be `stretch`.
+/// Records a target: `value` times as fast as a rival, which should be at least `gate`, and ideally `stretch`.
 pub(crate) fn gate(work: &str, value: f64, gate: f64, stretch: Option<f64>) {
     verdict(work, value, gate, stretch, value >= gate, "");
 }
 
-/// Notes a gate of cost: `value` times a rival's time, at most `gate`.
+/// Records a target of cost: `value` times a rival's time, at most `gate`.
 pub(crate) fn gate_at_most(work: &str, value: f64, gate: f64, stretch: Option<f64>) {
     verdict(work, value, gate, stretch, value <= gate, "at most ");
 }
 
 fn verdict(work: &str, value: f64, gate: f64, stretch: Option<f64>, met: bool, how: &str) {
     if !value.is_finite() {
-        return; // its row was not asked for
+        return; // its row was not requested
     }
     let stretch = stretch.map_or("-".to_owned(), |s| format!("{s}x"));
     let met = if met { "yes" } else { "no" };
@@ -78,7 +78,7 @@ fn verdict(work: &str, value: f64, gate: f64, stretch: Option<f64>, met: bool, h
     append(".gates", &format!("| {work} | {value:.2}x | {how}{gate}x | {stretch} | {met} |\n"));
 }
 
-/// Adds to the file that the environment names, if it does.
+/// Appends to the file named in the environment, if there is one.
 fn append(suffix: &str, text: &str) {
     let Some(mut path) = std::env::var_os("GRAINFIELD_ROWS") else { return };
     path.push(suffix);

@@ -1,4 +1,4 @@
-//! Threads for benches that lend them.
+//! An executor with threads for benches.
 
 use grainfield_filters::lend::{Executor, take_tasks};
 use std::sync::atomic::AtomicUsize;

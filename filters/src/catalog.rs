@@ -1,8 +1,8 @@
-//! The one table of filters. Command line, recipes, help and hosts read it.
+//! The table of all filters. The command line, recipes, help and hosts read it.
 
 pub use crate::filter::{Entry, Role};
 
-/// Every filter, by name.
+/// All filters, sorted by name.
 pub const FILTERS: &[Entry] = &[
     crate::filter::noise::ENTRY,
     crate::filter::grain::ENTRY,
@@ -26,7 +26,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::flock::ENTRY,
 ];
 
-/// The filter of that name.
+/// Finds a filter by name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     FILTERS.iter().find(|e| e.name == name)
 }

@@ -1,18 +1,18 @@
 //! Bit matrices over GF(2), the field of two elements: addition is XOR, multiplication is AND.
 //!
 //! A linear feedback shift register is a linear map of its state, so n steps of it are one product with a matrix
-//! power. That is how noise is reached at any frame, row or tile without stepping through what lies before.
+//! power. So noise can start at any frame, row or tile without stepping through the values before it.
 //!
-//! **The one bit order.** A state is a *row* vector, and bit `i` of the word (value `1 << i`) is its element `i`.
-//! A map is applied from the right, `x' = x * M`, so row `i` of a matrix is the word that bit `i` alone is sent to,
-//! and a product is the XOR of the rows whose bits are set in `x`. `A * B` does `A` first and then `B`.
+//! **Bit order.** A state is a *row* vector, and bit `i` of the word (value `1 << i`) is its element `i`. A map is
+//! applied from the right, `x' = x * M`, so row `i` of a matrix is the image of bit `i`, and a product is the XOR
+//! of the rows whose bits are set in `x`. `A * B` applies `A` first and then `B`.
 //!
-//! From slow and obvious to fast:
+//! From simple and slow to fast:
 //!
 //! | what | how | for |
 //! |---|---|---|
-//! | [`Matrix32::pow`] | squaring and multiplying | making the tables below |
-//! | [`Powers32`] | M^(2^k) kept; one product a set bit of n | the obvious jump |
+//! | [`Matrix32::pow`] | squaring and multiplying | computing the tables below |
+//! | [`Powers32`] | M^(2^k) kept; one product a set bit of n | the reference for jumps |
 //! | [`Jump32`] | M^(d * 256^k) kept, 128 kB; four products for any n below 2^32 | seeking, about 20 ns |
 //! | [`Digits32`] | x split into bytes, the image of each byte kept, 4 kB; four loads | one constant matrix |
 
@@ -27,7 +27,7 @@ macro_rules! matrix {
         }
 
         impl $Matrix {
-            /// Sends everything to itself.
+            /// The identity map.
             pub const IDENTITY: $Matrix = {
                 let mut rows = [0; $bits];
                 let mut i = 0;
@@ -38,12 +38,12 @@ macro_rules! matrix {
                 $Matrix { rows }
             };
 
-            /// The matrix of a map that is known to be linear (`f(a ^ b) = f(a) ^ f(b)`).
+            /// The matrix of a map that must be linear (`f(a ^ b) = f(a) ^ f(b)`).
             pub fn of(f: impl Fn($Word) -> $Word) -> $Matrix {
                 $Matrix { rows: core::array::from_fn(|i| f(1 << i)) }
             }
 
-            /// `x * self`. Without a branch, so that its time does not depend on the bits of `x`.
+            /// `x * self`. It has no branches, so its time does not depend on the bits of `x`.
             #[inline(always)]
             pub fn apply(&self, x: $Word) -> $Word {
                 let mut image = 0;
@@ -58,7 +58,7 @@ macro_rules! matrix {
                 $Matrix { rows: self.rows.map(|row| then.apply(row)) }
             }
 
-            /// This map `n` times over; `n = 0` is the identity.
+            /// The `n`th power of this map; `n = 0` is the identity.
             pub fn pow(&self, mut n: u128) -> $Matrix {
                 let (mut power, mut square) = ($Matrix::IDENTITY, *self);
                 while n != 0 {
@@ -85,7 +85,7 @@ macro_rules! matrix {
         }
 
         impl $Powers {
-            /// Squares `m` again and again.
+            /// Squares `m` repeatedly.
             pub fn new(m: &$Matrix) -> $Powers {
                 let mut squares = [*m; $bits];
                 for k in 1..$bits {
@@ -118,7 +118,7 @@ pub struct Jump32 {
 }
 
 impl Jump32 {
-    /// Four tables of 256 matrices, 128 kB.
+    /// Computes four tables of 256 matrices, 128 kB.
     pub fn new(m: &Matrix32) -> Jump32 {
         let mut unit = *m;
         let digits = (0..4).map(|_| {
@@ -152,14 +152,14 @@ impl core::fmt::Debug for Jump32 {
     }
 }
 
-/// One constant matrix as the images of the four bytes of a word: applied by four loads and three XORs.
+/// One constant matrix as the images of the four bytes of a word. A product takes four loads and three XORs.
 #[derive(Clone, Debug)]
 pub struct Digits32 {
     images: [[u32; 256]; 4],
 }
 
 impl Digits32 {
-    /// The 4 kB of tables of `m`.
+    /// Computes the tables of `m`, 4 kB.
     pub fn new(m: &Matrix32) -> Digits32 {
         Digits32 {
             images: core::array::from_fn(|k| core::array::from_fn(|byte| m.apply((byte as u32) << (8 * k)))),

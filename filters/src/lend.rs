@@ -1,24 +1,25 @@
-//! What the program lends to filters: threads, stored states, tracks read piece by piece, a way to stop.
+//! Interfaces that the host implements for filters: threads, stored states, track data, cancellation.
 //!
-//! The filters crate has no files, threads or clocks of its own; whoever hosts it (the program, a plugin shell, a
-//! test) hands these in. [`CurrentThread`] and [`NoCache`] are the poorest hosts that are still right.
+//! The filters crate does not use files, threads or clocks itself; its host (the program, a plugin, a test)
+//! provides them. [`CurrentThread`] and [`NoCache`] are minimal implementations.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 
-/// Threads, lent.
+/// Runs tasks on threads of the host.
 pub trait Executor: Sync {
     /// Calls `task(0)` to `task(count - 1)`, each exactly once, in any order and possibly at the same time, and
     /// returns when all are done. A task must not block or wait for another.
     fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync));
 
-    /// How many tasks may run at the same time: a hint for choosing `count`, never a part of a result.
+    /// The number of tasks that may run at the same time: a hint for choosing `count`, which must not affect
+    /// results.
     fn width(&self) -> usize;
 }
 
-/// Runs those of the tasks 0 to `count - 1` that no other thread has taken from `next`, one after the other, until
-/// none is left: what each thread of an [`Executor`] does. `next` begins at 0.
+/// Runs tasks of 0 to `count - 1` that no other thread has taken from `next`, until none is left. Each thread of
+/// an [`Executor`] calls it. `next` begins at 0.
 pub fn take_tasks(next: &AtomicUsize, count: usize, task: &(dyn Fn(usize) + Sync)) {
     loop {
         let i = next.fetch_add(1, Ordering::Relaxed);
@@ -29,23 +30,23 @@ pub fn take_tasks(next: &AtomicUsize, count: usize, task: &(dyn Fn(usize) + Sync
     }
 }
 
-/// Stored states (jump frames) by key, lent. Best effort: what was put may be gone, so a reader must be able to
-/// make the state again.
+/// Stores states (jump frames) by key, best effort: an entry may disappear, so its user must be able to compute
+/// it again.
 pub trait StateCache: Sync {
-    /// The bytes stored under `key`, verified whole, or `None`.
+    /// The bytes stored under `key` if they are complete and intact, else `None`.
     fn get(&self, key: u128) -> Option<Vec<u8>>;
-    /// Keeps `bytes` under `key`, if there is room.
+    /// Stores `bytes` under `key` if there is room.
     fn put(&self, key: u128, bytes: &[u8]);
-    /// Told on the way to a state that was not stored: `done` of `all` frames have been stepped. Only to be shown to
-    /// whoever waits; a store need not listen.
+    /// Reports progress while a missing state is computed: `done` of `all` frames have been stepped. It is meant for
+    /// display; the default does nothing.
     fn simulating(&self, done: u64, all: u64) {
         let _ = (done, all);
     }
 }
 
-/// Unpacked bytes at any place, lent (track files).
+/// Random access to uncompressed bytes of a track file.
 pub trait ReadAt: Send + Sync {
-    /// Fills `buf` from `offset`, or fails.
+    /// Fills `buf` from `offset`, or returns an error.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;
     /// Length in bytes.
     fn len(&self) -> u64;
@@ -55,7 +56,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// Bytes in memory are as good as a file.
+/// Bytes in memory.
 impl ReadAt for Vec<u8> {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let from = usize::try_from(offset).ok().and_then(|o| self.get(o..)?.get(..buf.len()));
@@ -78,12 +79,12 @@ impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
     }
 }
 
-/// Why `prepare` gave up.
+/// The reason why `prepare` stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrepareError {
-    /// The host asked for it.
+    /// The host cancelled it.
     Cancelled,
-    /// It cannot be done; the text says what and what would be right.
+    /// An error; the text says what is wrong and what would be right.
     Failed(String),
 }
 
@@ -98,25 +99,25 @@ impl fmt::Display for PrepareError {
 
 impl core::error::Error for PrepareError {}
 
-/// Lent to `prepare`, and only there.
+/// The host's services during `prepare`.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
-    /// Threads.
+    /// Runs tasks on threads.
     pub executor: &'a dyn Executor,
-    /// Jump frames.
+    /// Stores jump frames.
     pub cache: &'a dyn StateCache,
-    /// Set by the host when work should end; asked now and then by whatever takes long.
+    /// The host sets it to cancel; long operations check it regularly.
     pub stop: &'a AtomicBool,
 }
 
 impl Host<'_> {
-    /// `Err(PrepareError::Cancelled)` once the host wants to stop.
+    /// `Err(PrepareError::Cancelled)` after the host has cancelled.
     pub fn check(&self) -> Result<(), PrepareError> {
         if self.stop.load(Ordering::Relaxed) { Err(PrepareError::Cancelled) } else { Ok(()) }
     }
 }
 
-/// No threads but the caller's.
+/// Runs all tasks on the calling thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CurrentThread;
 
@@ -129,7 +130,7 @@ impl Executor for CurrentThread {
     }
 }
 
-/// Keeps nothing.
+/// Stores nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoCache;
 

@@ -1,5 +1,5 @@
-//! Grainfield's filters. The crate uses no files, threads, clocks or environment; a host lends a filter what it needs of
-//! these ([`lend`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
+//! Grainfield's filters. The crate uses no files, threads, clocks or environment; a host provides what a filter needs
+//! of these ([`lend`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
 //!
 //! ```
 //! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
@@ -24,10 +24,10 @@
 //! | read and write recipes as text | [`recipe`] |
 //! | list filters and their settings | [`catalog`], [`mod@settings`] |
 //! | hold pictures, or borrow them from a host | [`frame`] |
-//! | run filters over frames | [`chain`], with what [`lend`] asks of the host |
-//! | write a filter | [`mod@filter`], whose page shows a whole one; [`pixel`] has the rows, [`noise`] random numbers |
+//! | run filters over frames | [`chain`], with the services of the host in [`lend`] |
+//! | write a filter | [`mod@filter`], whose page has a complete example; [`pixel`] has row operations, [`noise`] random numbers |
 //! | draw particles or a liquid | [`particle`] |
-//! | let values move over time | [`curve`] |
+//! | animate values | [`curve`] |
 
 pub mod catalog;
 pub mod chain;

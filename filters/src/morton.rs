@@ -1,14 +1,14 @@
-//! Morton (Z) order: the bits of a cell's coordinates interleaved into one key, so that cells near in space are
-//! mostly near in memory.
+//! Morton (Z) order: the bits of a cell's coordinates interleaved into one key, so that cells that are near in space
+//! are mostly near in memory.
 //!
-//! Bit k of x becomes bit 2k (or 3k) of the key, bit k of y the one above it, then z: x is the fastest. Bits are
+//! Bit k of x becomes bit 2k (or 3k) of the key, bit k of y the one above it, then z: x varies fastest. Bits are
 //! spread by doubling the gaps (five or six shift-or-mask steps), which needs no table and vectorises.
 //!
-//! **Signed cells.** [`cell2`] and [`cell3`] move the origin to the middle of the range: coordinate c becomes
-//! c + 2^31 (2-D) or c + 2^20 (3-D). That keeps the order along each axis, so a key is smaller exactly when it comes
-//! first in Z order around the lowest corner. In 3-D, cells beyond -2^20..2^20-1 are clamped to the border cell:
-//! a particle that strays far is filed at the edge and is not lost. A domain that starts at a known corner has denser
-//! keys when that corner is subtracted first and [`encode2`] or [`encode3`] is used.
+//! **Signed cells.** [`cell2`] and [`cell3`] shift the origin to the middle of the range: coordinate c becomes c +
+//! 2^31 (2-D) or c + 2^20 (3-D). That keeps the order along each axis, so a key is smaller exactly when it comes
+//! first in Z order around the lowest corner. In 3-D, cells beyond -2^20..2^20-1 are clamped to the border cell: a
+//! particle that is far away is kept in a border cell and is not lost. If the corner of the domain is known, subtract
+//! it and use [`encode2`] or [`encode3`], which gives denser keys.
 
 /// Coordinates that [`encode3`] can hold: 21 bits each.
 pub const LIMIT3: u32 = 1 << 21;
@@ -19,7 +19,7 @@ const BIAS3: i32 = 1 << 20;
 /// The middle of the 2-D range, which is cell 0 of [`cell2`].
 const BIAS2: u32 = 1 << 31;
 
-/// Puts a zero between any two bits.
+/// Inserts a zero between any two bits.
 #[inline(always)]
 const fn spread2(v: u32) -> u64 {
     let mut v = v as u64;
@@ -30,7 +30,7 @@ const fn spread2(v: u32) -> u64 {
     (v | (v << 1)) & 0x5555_5555_5555_5555
 }
 
-/// Takes every second bit together, from bit 0 up.
+/// Gathers every second bit, from bit 0 up.
 #[inline(always)]
 const fn gather2(v: u64) -> u32 {
     let mut v = v & 0x5555_5555_5555_5555;
@@ -41,7 +41,7 @@ const fn gather2(v: u64) -> u32 {
     (v | (v >> 16)) as u32
 }
 
-/// Puts two zeros between any two of the low 21 bits; higher bits are dropped.
+/// Inserts two zeros between any two of the low 21 bits; higher bits are dropped.
 #[inline(always)]
 const fn spread3(v: u32) -> u64 {
     let mut v = (v & (LIMIT3 - 1)) as u64;
@@ -52,7 +52,7 @@ const fn spread3(v: u32) -> u64 {
     (v | (v << 2)) & 0x1249_2492_4924_9249
 }
 
-/// Takes every third bit together, from bit 0 up.
+/// Gathers every third bit, from bit 0 up.
 #[inline(always)]
 const fn gather3(v: u64) -> u32 {
     let mut v = v & 0x1249_2492_4924_9249;
@@ -87,7 +87,7 @@ pub const fn decode3(key: u64) -> [u32; 3] {
     [gather3(key), gather3(key >> 1), gather3(key >> 2)]
 }
 
-/// The key of a signed cell, any of them.
+/// The key of any signed cell.
 #[inline(always)]
 pub const fn cell2(c: [i32; 2]) -> u64 {
     encode2([c[0] as u32 ^ BIAS2, c[1] as u32 ^ BIAS2])
@@ -118,7 +118,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
 
-    /// One bit at a time: the definition.
+    /// One bit at a time, as the reference.
     fn slow<const D: usize>(c: [u32; D], bits: usize) -> u64 {
         let mut key = 0;
         for bit in 0..bits {

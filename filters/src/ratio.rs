@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 /// An exact fraction `num/den` in lowest terms with `den > 0`.
 ///
-/// Arithmetic goes through 128 bits and saturates at what fits 64, so no input can overflow it.
+/// Arithmetic uses 128 bits and saturates at 64, so no input can cause an overflow.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Ratio {
     num: i64,
@@ -41,8 +41,8 @@ impl Ratio {
         self.den
     }
 
-    /// The nearest `f64`, the same bits on every machine: both halves convert exactly up to 2^53 and the one
-    /// division is correctly rounded.
+    /// The nearest `f64`, the same bits on every machine: numerator and denominator convert exactly up to
+    /// 2^53 and the one division is correctly rounded.
     pub fn to_f64(self) -> f64 {
         self.num as f64 / self.den as f64
     }
@@ -52,7 +52,7 @@ impl Ratio {
         Ratio::new(self.den, self.num)
     }
 
-    /// The greatest whole number not above `self`.
+    /// The largest integer not above `self`.
     pub const fn floor(self) -> i64 {
         self.num.div_euclid(self.den)
     }
@@ -63,7 +63,7 @@ impl Ratio {
     }
 
     fn plus(self, num: i128, den: i128) -> Ratio {
-        // Whole numbers, as frames mostly are.
+        // The fast path for integers, the usual case of frame numbers.
         if (self.den, den) == (1, 1)
             && let Ok(num) = i64::try_from(i128::from(self.num) + num)
         {
@@ -82,7 +82,8 @@ impl Ratio {
         }
         let g = gcd(num, den).max(1) * den.signum();
         let (mut num, mut den) = (num / g, den / g);
-        // Saturation by halving both: only reached by times beyond the age of the universe or absurd bases.
+        // Saturate by halving both, which happens only for times beyond the age of the universe or extreme
+        // time bases.
         let exact = den <= i64::MAX.into() && (i64::MIN.into()..=i64::MAX.into()).contains(&num);
         while den > i64::MAX.into() {
             num /= 2;
@@ -95,7 +96,7 @@ impl Ratio {
                 num = num.clamp(i64::MIN.into(), i64::MAX.into());
             }
         }
-        // Halves are not in lowest terms, and equality goes by the terms.
+        // Equality compares the terms, so a halved fraction must be reduced to lowest terms.
         let g = if exact { 1 } else { gcd(num, den) };
         Ratio { num: (num / g) as i64, den: (den / g) as i64 }
     }
@@ -140,7 +141,7 @@ impl fmt::Display for Ratio {
     }
 }
 
-/// The text was no fraction (`24000/1001`, `30000:1001`), whole number or plain decimal (`23.976`).
+/// The text is not a fraction (`24000/1001`, `30000:1001`), an integer or a plain decimal (`23.976`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RatioError;
 

@@ -1,8 +1,8 @@
-//! Instruction-set levels: detected once, handed down as a value, never assumed.
+//! Instruction-set levels: detected once and passed as values.
 //!
-//! A [`Level`] can only be had by detection, so holding one proves that the machine has it; that is what makes the
+//! Only detection makes a [`Level`], so its existence proves that the machine supports it, which makes the
 //! `unsafe` calls of [`multiversion!`](crate::simd) sound. Kernels take the level as an argument, so tests and
-//! benches can walk over [`Level::available`].
+//! benches can iterate over [`Level::available`].
 #![allow(unsafe_code)] // the dispatch below: a call into a `target_feature` function, guarded by a detected level
 
 mod vector;
@@ -14,10 +14,10 @@ pub(crate) use vector::Vector;
 use core::fmt;
 use core::str::FromStr;
 
-/// What a level is made of.
+/// The instruction sets of a level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Isa {
-    /// Whatever the compiler's baseline target gives; no intrinsics.
+    /// The compiler's baseline target; no intrinsics.
     Scalar,
     /// x86-64 baseline intrinsics.
     Sse2,
@@ -25,7 +25,7 @@ pub enum Isa {
     Avx2,
     /// AVX-512 F, BW, VL, DQ.
     Avx512,
-    /// The same and VBMI, which moves bytes by a table.
+    /// The same and VBMI, which permutes bytes by a table.
     Avx512Vbmi,
 }
 
@@ -120,7 +120,7 @@ impl FromStr for Isa {
     }
 }
 
-/// Asks for the memory at an address ahead of its use: a hint, so the address may be any.
+/// Prefetches the memory at an address: a hint, so any address is allowed.
 #[inline(always)]
 pub(crate) fn prefetch_at<T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -133,7 +133,7 @@ pub(crate) fn prefetch_at<T>(at: *const T) {
     let _ = at;
 }
 
-/// Asks for the memory of a value ahead of its use.
+/// Prefetches the memory of a value.
 #[inline(always)]
 pub(crate) fn prefetch<T>(it: &T) {
     for line in (0..size_of::<T>()).step_by(64) {
@@ -141,15 +141,15 @@ pub(crate) fn prefetch<T>(it: &T) {
     }
 }
 
-/// The one dispatch: compiles a body for every level and picks by the level handed in.
+/// The dispatch: compiles a body for every level and selects one by the level passed in.
 ///
-/// `multiversion! { /// doc  pub fn add<T: Code>(level, row: &mut [T], n: &[u16]) = add_body; }` makes `add(level, ...)`,
-/// which calls the plain `add_body` (an `#[inline(always)]` function) compiled with that level's instructions. A body whose
-/// arguments do not say its types is named with them: `= add_body::<T>`.
+/// `multiversion! { /// doc  pub fn add<T: Code>(level, row: &mut [T], n: &[u16]) = add_body; }` makes `add(level,
+/// ...)`, which calls the plain `add_body` (an `#[inline(always)]` function) compiled with that level's instructions.
+/// If the arguments do not determine its types, name them: `= add_body::<T>`.
 ///
-/// `... -> usize => add_vectors;` takes a body written with whole registers, generic over [`Vector`], whose first argument is a
-/// register: the witness that the machine has its kind. Where a level has no registers, nothing is done and the result is
-/// the default: no samples, `false`.
+/// `... -> usize => add_vectors;` takes a body written for vector registers, generic over [`Vector`], whose first
+/// argument is a register as the witness that the machine supports it. On a level without registers it does nothing and
+/// returns the default: no samples, `false`.
 macro_rules! multiversion {
     ($($(#[$meta:meta])* $vis:vis fn $name:ident $(<$($t:ident: $bound:path),+>)?
         ($level:ident $(, $arg:ident: $ty:ty)* $(,)?) $(-> $ret:ty)? $(= $plain:path)? $(=> $vectors:path)?;)+) => {$(
@@ -170,9 +170,9 @@ macro_rules! multiversion {
                 @ fn avx512 "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt" $body; () $generics $args $ret
             }
             match $level.isa() {
-                // SAFETY: a level of AVX-512 is had by detecting the features that `avx512` is compiled for.
+                // SAFETY: detection of an AVX-512 level includes the features that `avx512` is compiled for.
                 Isa::Avx512 | Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call avx512 $generics $args) },
-                // SAFETY: likewise of AVX2.
+                // SAFETY: likewise for AVX2.
                 Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $generics $args) },
                 Isa::Sse2 | Isa::Scalar => {}
             }
@@ -195,7 +195,7 @@ macro_rules! multiversion {
                 $body; (x86::Vbmi) $generics $args $ret
             }
             match $level.isa() {
-                // SAFETY: this level is had by detecting the features that `vbmi` is compiled for.
+                // SAFETY: detection of this level includes the features that `vbmi` is compiled for.
                 Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call vbmi $generics $args) },
                 // SAFETY: likewise.
                 Isa::Avx512 => return unsafe { $crate::simd::multiversion!(@ call avx512 $generics $args) },

@@ -1,4 +1,4 @@
-//! The judge of `grainfield-measure` on whole inputs, and its report as a picture.
+//! Runs the measurements of `grainfield-measure` on whole inputs, and plots the report.
 
 pub mod plot;
 mod run;

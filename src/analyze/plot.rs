@@ -1,4 +1,4 @@
-//! The report as a picture: six panels in one PNG, with fonts of its own, the same on every machine.
+//! Plots the report: six panels in one PNG, with built-in fonts, the same on every machine.
 
 mod panels;
 pub(crate) mod style;
@@ -10,19 +10,19 @@ use std::error::Error;
 
 /// Size of the picture.
 pub const SIZE: (u32, u32) = (1680, 1040);
-/// It is drawn so many times larger and averaged, for smooth lines.
+/// The picture is drawn this many times larger and averaged, for smooth lines.
 const FINE: u32 = 2;
 
-/// Why there is no plot.
+/// An error while plotting.
 #[derive(Debug, thiserror::Error)]
 pub enum PlotError {
-    /// The built-in font is refused.
+    /// The built-in font cannot be read.
     #[error("the plot's font cannot be read")]
     Font,
-    /// It cannot be drawn.
+    /// The plot cannot be drawn.
     #[error("the plot cannot be drawn: {0}")]
     Draw(Box<dyn Error + Send + Sync>),
-    /// It cannot be packed.
+    /// The plot cannot be encoded.
     #[error("the plot cannot be encoded: {0}")]
     Png(#[from] png::EncodingError),
 }
@@ -31,10 +31,10 @@ pub(crate) type Drawn = Result<(), Box<dyn Error + Send + Sync>>;
 
 const REGULAR: &[u8] = include_bytes!("plot/DejaVuSans.ttf");
 const BOLD: &[u8] = include_bytes!("plot/DejaVuSans-Bold.ttf");
-/// What the fonts are registered as.
+/// The name under which the fonts are registered.
 pub(crate) const FONT: &str = "grainfield";
 
-/// Pixels as the finished picture has them.
+/// Converts pixels of the finished picture to pixels of the drawing.
 pub(crate) const fn px(n: i32) -> i32 {
     n * FINE as i32
 }
@@ -44,13 +44,13 @@ pub fn png(report: &Report, title: &str) -> Result<Vec<u8>, PlotError> {
     canvas(SIZE, |root| panels::all(root, report, title))
 }
 
-/// Makes the fonts known.
+/// Registers the fonts.
 pub(crate) fn fonts() -> Result<(), PlotError> {
     register_font(FONT, FontStyle::Normal, REGULAR).map_err(|_| PlotError::Font)?;
     register_font(FONT, FontStyle::Bold, BOLD).map_err(|_| PlotError::Font)
 }
 
-/// A PNG of the given size, drawn by `paint` on [`px`] times as many pixels.
+/// Makes a PNG of the given size; `paint` draws with [`px`] times as many pixels.
 pub(crate) fn canvas(
     size: (u32, u32),
     paint: impl FnOnce(&DrawingArea<BitMapBackend<'_>, plotters::coord::Shift>) -> Drawn,
@@ -66,7 +66,7 @@ pub(crate) fn canvas(
     packed(size, &averaged(&fine, size))
 }
 
-/// RGB samples as a PNG.
+/// Encodes RGB samples as a PNG.
 pub(crate) fn packed(size: (u32, u32), rgb: &[u8]) -> Result<Vec<u8>, PlotError> {
     let mut bytes = Vec::new();
     let mut encoder = png::Encoder::new(&mut bytes, size.0, size.1);
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use grainfield_filters::frame::{Format, Frame};
 
-    /// From nothing at all to a picture with everything: it is a PNG of the size that is promised.
+    /// Every report, from an empty to a complete one, gives a PNG of the specified size.
     #[test]
     fn every_report_can_be_drawn() {
         for (name, w, h, frames) in [("gray", 1, 1, 0), ("gray", 2, 3, 1), ("yuva420p10", 70, 80, 3)] {

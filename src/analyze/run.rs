@@ -1,6 +1,6 @@
-//! The judge on whole inputs: a source that brings the clean picture along with the noisy one, and a sink that
-//! measures. Between them is the same pipeline as for any render, so reading, filtering and measuring go on in
-//! parallel.
+//! Runs the measurements on whole inputs: a source that delivers the clean picture along with the noisy one,
+//! and a sink that measures. The pipeline between them is that of any render, so reading, filtering and
+//! measuring run in parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
 use crate::disk::Left;
@@ -13,15 +13,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// So many frames are measured when nobody says which.
+/// The number of frames measured by default.
 pub const DEFAULT_FRAMES: i64 = 24;
 
-/// Where the report will be when the job has run.
+/// Receives the report of a job.
 #[derive(Clone, Debug, Default)]
 pub struct ReportHandle(Arc<Mutex<Option<Accumulator>>>);
 
 impl ReportHandle {
-    /// The report on the frames that have come so far; `None` before the job has been prepared.
+    /// The report on the frames measured so far; `None` before the job has been prepared.
     pub fn report(&self) -> Option<Report> {
         lock(&self.0).as_ref().map(Accumulator::report)
     }
@@ -31,11 +31,11 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A render that measures what the request's filters make of its input (its output is not looked at): the difference to
-/// `clean` if there is one, frames being paired by their place from the first on; else the difference to what goes
-/// into the filters if there are any; else the picture itself.
+/// Prepares a render that measures the result of the request's filters (the output of the request is ignored): the
+/// difference from `clean` if it is given, with frames paired in order; else the difference that the filters make, if
+/// there are any; else the picture itself.
 ///
-/// When the request says no frames, the first [`DEFAULT_FRAMES`] are taken.
+/// If the request names no frames, the first [`DEFAULT_FRAMES`] are measured.
 pub fn prepare(
     mut request: Request,
     clean: Option<OsString>,
@@ -62,7 +62,7 @@ pub fn prepare(
     Ok(Render::between(request, Measured { reference, offset, clean: None, report_handle }))
 }
 
-/// What a picture is compared with.
+/// The reference of the measurement.
 enum Reference {
     None,
     Itself,
@@ -72,7 +72,7 @@ enum Reference {
 struct Measured {
     reference: Reference,
     offset: i64,
-    /// The name and the format of the clean picture, once it is known.
+    /// The name and format of the clean picture, after it has been opened.
     clean: Option<(String, Format)>,
     report_handle: ReportHandle,
 }
@@ -156,23 +156,23 @@ impl Endpoints for Measured {
     }
 }
 
-/// Two sources as one: the clean picture travels with the noisy one's stamp.
+/// Combines two sources: the clean picture is attached to the noisy one's stamp.
 struct Paired {
     info: Info,
     noisy: Box<dyn Source>,
     clean: Option<Other>,
     itself: bool,
-    /// Frames still to be given, where that is limited here.
+    /// The number of frames still to be delivered, if it is limited here.
     left: Option<i64>,
 }
 
 struct Other {
     source: Box<dyn Source>,
-    /// The number it gives next, unless it has been disturbed.
+    /// The index of the next frame, unless reading was interrupted.
     at: Option<i64>,
 }
 
-/// A clean picture that has been read, and may have to be decoded.
+/// A clean picture that was read but perhaps not decoded yet.
 struct Waiting(Mutex<(FrameStamp, Slot)>);
 
 /// A clean picture.
@@ -219,7 +219,7 @@ impl Source for Paired {
 }
 
 impl Other {
-    /// The frame at a place, counted from the first; `None` where there is none.
+    /// The frame at an index, counted from the first; `None` after the end.
     fn next(&mut self, place: i64) -> Result<Option<(FrameStamp, Slot)>, SourceError> {
         let info = self.source.info();
         let number = info.first + place;
@@ -259,10 +259,10 @@ impl Decode for PairedDecode {
     }
 }
 
-/// Measures frames, on many threads.
+/// Measures frames on many threads.
 struct Measuring {
     tools: Tools,
-    /// Measured, and waiting for their turn.
+    /// Measures that wait for earlier frames.
     done: Mutex<BTreeMap<i64, VecDeque<Measures>>>,
 }
 
@@ -275,7 +275,7 @@ impl Encode for Measuring {
     }
 }
 
-/// Puts the measures together, in order.
+/// Merges the measures in order of frames.
 struct MeasureSink {
     encoder: Arc<Measuring>,
     report_handle: ReportHandle,

@@ -1,4 +1,4 @@
-//! Settings that take their curve from a file: `strength=@tracks.gfa#name`.
+//! Settings that read their curve from a file: `strength=@tracks.gfa#name`.
 
 use super::{TrackFile, TrackFileError, lottie};
 use grainfield_filters::curve::{Animate, Curve, Handles, Key, KeyTime, Shape, TextError};
@@ -8,21 +8,21 @@ use md5::{Digest, Md5};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Largest file of text that is read for one curve.
+/// The largest text file that is read for one curve.
 const MAX_TEXT: u64 = 16 << 20;
 
-/// Why a setting's curve cannot be taken from a file.
+/// An error while reading a setting's curve from a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{link}: {cause}")]
 pub struct AttachError {
     /// The setting and the file, as written.
     pub link: String,
-    /// What is wrong.
+    /// The error.
     pub cause: AttachProblem,
 }
 
 impl AttachError {
-    /// Whether writing something else would help, as against the file being otherwise.
+    /// Whether the user can fix the error by changing the command instead of the file.
     pub fn is_usage(&self) -> bool {
         !matches!(self.cause, AttachProblem::Read { .. } | AttachProblem::File(_))
     }
@@ -36,39 +36,40 @@ pub enum AttachProblem {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         cause: io::Error,
     },
-    /// The track file is not right.
+    /// The track file is invalid.
     #[error(transparent)]
     File(#[from] TrackFileError),
-    /// No keyframe string.
+    /// Invalid keyframe string.
     #[error("the keyframe string in it: {0} (at byte {at})", at = .0.at.start)]
     Text(#[from] TextError),
     /// Not UTF-8, or too long.
     #[error("the file is neither a track file nor text of at most 16 MiB")]
     NoText,
-    /// No keyframe list.
+    /// Invalid keyframe list.
     #[error(transparent)]
     Lottie(#[from] super::lottie::LottieError),
-    /// No such track.
+    /// The file has no such track.
     #[error("it has no track '{0}'{1}")]
     NoTrack(String, String),
-    /// No track named, and several there.
+    /// The link names no track, and the file has several.
     #[error("it has {0} tracks: add the name after '#', as in @FILE#{1}")]
     Which(usize, String),
-    /// The parts of a position or colour move by keys of their own.
+    /// The components of a position or colour have different key times.
     #[error(
         "the tracks '{0}' have keys at different times or of different shapes: the parts of a position or colour \
             must share their keys"
     )]
     Parts(String),
-    /// The curve is not one for this setting.
+    /// The curve is not valid for this setting.
     #[error("{0}")]
     Setting(#[from] SettingError),
 }
 
-/// Loads what the links of a recipe name, each once, and gives it to the settings. What has been loaded stays.
+/// Reads all files that the links of a recipe name, each once, and sets the values. Links that were read
+/// before are kept.
 pub fn attach(recipe: &mut Recipe) -> Result<(), AttachError> {
     for i in 0..recipe.links.len() {
         if recipe.links[i].digest.is_some() {
@@ -95,7 +96,7 @@ fn load(link: &Link) -> Result<Value, AttachProblem> {
     Ok(value)
 }
 
-/// A position or a colour from tracks called after its parts: `name.x`, `name.y`.
+/// A position or a colour from one track per component: `name.x`, `name.y`.
 fn parts<T: Animate>(link: &Link, names: &[&str]) -> Result<Curve<T>, AttachProblem> {
     let named = |part: &str| link.track.as_ref().map_or_else(|| part.to_owned(), |t| format!("{t}.{part}"));
     let all: Vec<String> = names.iter().map(|part| named(part)).collect();
@@ -181,7 +182,7 @@ pub(crate) fn one(path: &Path, track: Option<&str>) -> Result<Curve, AttachProbl
     }
 }
 
-/// The track that is asked for, or the only one.
+/// The requested track, or the only one.
 fn chosen<'a>(
     track: Option<&str>,
     mut names: impl Iterator<Item = &'a str>,

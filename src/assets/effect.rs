@@ -1,4 +1,4 @@
-//! Effect files: their text and the pictures that they name.
+//! Reads effect files and the pictures that they name.
 
 use super::text_file::{TextFileError, read_text};
 use crate::format::images;

@@ -1,5 +1,5 @@
-//! Entries for fuzzing: each takes any bytes, and neither panics, nor hangs, nor takes memory that the bytes do not
-//! account for.
+//! Entry points for fuzzing: each accepts any bytes and must not panic, hang, or use memory out of proportion to
+//! them.
 
 use super::{PackedReader, lottie, read_samples, to_lottie};
 use grainfield_filters::curve::fit::{FitShape, fit};
@@ -8,7 +8,7 @@ use grainfield_filters::curve::{Animate, Curve};
 use grainfield_filters::ratio::Ratio;
 use md5::Digest;
 
-/// A `.gfa` file: opened, its names read, all its blocks looked at, played and sought.
+/// Reads a `.gfa` file: opens it, reads its names and all its blocks, plays it and seeks in it.
 pub fn gfa(bytes: &[u8]) {
     let Ok(packed) = PackedReader::open(bytes.to_vec()) else { return };
     let _ = packed.verify();
@@ -17,11 +17,11 @@ pub fn gfa(bytes: &[u8]) {
     }
 }
 
-/// A jump frame of the cache, under the key that it says it has.
+/// Reads a jump frame of the cache under the key stored in it.
 pub fn state(bytes: &[u8]) {
     let key = bytes.get(12..28).and_then(|k| k.first_chunk()).map_or(0, |k| u128::from_le_bytes(*k));
     let _ = super::unpack_state(key, bytes);
-    // Behind the sum: what a file with a right one could say.
+    // Repair the checksum, to reach the code behind it.
     if let Some(body) = bytes.len().checked_sub(16) {
         let mut whole = bytes[..body].to_vec();
         let sum = md5::Md5::digest(&whole);
@@ -35,7 +35,7 @@ pub fn state(bytes: &[u8]) {
     }
 }
 
-/// The stream in such a file, unpacked: `curve::stream`'s bytes.
+/// Reads an unpacked stream of such a file, in the format of `curve::stream`.
 pub fn stream(bytes: &[u8]) {
     if let Ok(all) = Tracks::open(bytes.to_vec()) {
         play(&all);
@@ -53,7 +53,7 @@ fn play<R: grainfield_filters::lend::ReadAt>(all: &Tracks<R>) {
     let _ = reindex(all, Ratio::whole(1000), &mut std::io::sink());
 }
 
-/// A keyframe string of numbers, positions and colours: what reads prints and reads again to the same.
+/// Parses a keyframe string of numbers, positions and colours; what parses must print and parse to the same.
 pub fn keyframes(bytes: &[u8]) {
     fn one<T: Animate>(text: &str) {
         if let Ok(curve) = text.parse::<Curve<T>>() {
@@ -72,7 +72,7 @@ pub fn keyframes(bytes: &[u8]) {
     }
 }
 
-/// A Lottie keyframe list: read, with and without a rate, and written.
+/// Parses a Lottie keyframe list, with and without a rate, and writes it.
 pub fn lottie_json(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     for rate in [None, Ratio::new(30_000, 1001)] {
@@ -82,7 +82,7 @@ pub fn lottie_json(bytes: &[u8]) {
     }
 }
 
-/// Samples in CSV or JSON: read, and fitted where they are few.
+/// Reads samples in CSV or JSON, and fits short tracks.
 pub fn samples(bytes: &[u8]) {
     for (_, samples) in read_samples(bytes).into_iter().flatten() {
         if samples.len() <= 64 {
@@ -95,7 +95,7 @@ pub fn samples(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    /// Whatever a file may be cut or turned into.
+    /// Truncated and modified files of all kinds.
     #[test]
     fn damaged_examples_do_no_harm() {
         let mut gfa = Vec::new();

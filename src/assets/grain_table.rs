@@ -5,7 +5,8 @@ use grainfield_filters::film_grain::{MAX_TEXT, Table};
 use md5::{Digest, Md5};
 use std::path::Path;
 
-/// Reads a film grain table, and 128 bits that it is known by: the MD5 of what it says, first byte highest.
+/// Reads a film grain table, and returns it with a 128-bit digest: the MD5 of its parameters, first byte
+/// highest.
 pub fn load_grain_table(path: &Path) -> Result<(Table, u128), TextFileError> {
     let text = read_text(path, "a film grain table", MAX_TEXT)?;
     let table: Table = text.parse().map_err(|e| TextFileError::Says(format!("{}: {e}", path.display())))?;

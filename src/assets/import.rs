@@ -3,7 +3,7 @@
 //! CSV, with commas, semicolons or tabs between the fields, `#` before comments:
 //!
 //! ```text
-//! frame,x,y          a column for each track; an empty field is no sample
+//! frame,x,y          a column for each track; an empty field means no sample
 //! 0,960,540
 //! 1,961.5,540.25
 //!
@@ -12,11 +12,11 @@
 //! 0,y,540
 //! ```
 //!
-//! The column of times is called `frame` (or `f`), or `time` (`t`, `seconds`, `s`) and then counts seconds, as 1.5,
-//! 1001/24 or 00:00:01.5. Without a line of names the first column is the frame and tracks are called 1, 2, ...
+//! The column of times is named `frame` (or `f`), or `time` (`t`, `seconds`, `s`) for seconds such as 1.5, 1001/24
+//! or 00:00:01.5. Without a line of names, the first column is the frame and the tracks are named 1, 2, ...
 //!
 //! JSON: `{"x": [0.5, 0.75], "y": [[0, 1], [8, 2]]}` (from frame 0 on, or pairs of frame and value), or rows, as in
-//! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` counts seconds.
+//! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` is in seconds.
 
 use super::check_name;
 use grainfield_filters::curve::fit::Sample;
@@ -26,49 +26,49 @@ use grainfield_filters::ratio::Ratio;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Largest file that is read.
+/// The largest file that is read, in bytes.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Tracks by name, in the order they appear.
+/// Tracks by name, in order of appearance.
 pub type Table = Vec<(String, Vec<Sample>)>;
 
-/// What is wrong with a file of samples.
+/// An error in a file of samples.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{}{problem}", .line.map_or(String::new(), |n| format!("line {n}: ")))]
 pub struct ImportError {
-    /// The line, from 1, where it is known.
+    /// The line, from 1, if it is known.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The error.
     pub problem: ImportProblem,
 }
 
 /// See [`ImportError`].
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ImportProblem {
-    /// Not text.
+    /// The file is not UTF-8 text.
     #[error("it is not UTF-8 text")]
     Text,
-    /// Too large.
+    /// The file is too large.
     #[error("it is larger than 256 MiB")]
     Large,
-    /// JSON that cannot be read.
+    /// Invalid JSON.
     #[error("not valid JSON: {0}")]
     Json(String),
-    /// JSON of another form.
+    /// JSON of an unexpected form.
     #[error(
         "expected {{\"x\": [0.5, 0.75]}}, {{\"x\": [[0, 0.5], [8, 0.75]]}} or [{{\"frame\": 0, \"x\": 0.5}}]; {0}"
     )]
     Form(String),
-    /// No time.
+    /// An invalid time.
     #[error("'{0}' is not a {1}")]
     Time(String, &'static str),
-    /// No number.
+    /// An invalid number.
     #[error("'{0}' is not a number from -1e100 to 1e100 (track '{1}')")]
     Value(String, String),
-    /// A line of another number of fields.
+    /// A line with a different number of fields.
     #[error("{0} fields, and the first line has {1}")]
     Fields(usize, usize),
-    /// The first line names no times.
+    /// The first line has no column of times.
     #[error(
         "the first column is called '{0}': call it frame, or time for seconds; columns are separated by commas, \
          semicolons or tabs"
@@ -79,19 +79,19 @@ pub enum ImportProblem {
         "there is only one column: put the frame first, then the tracks, separated by commas, semicolons or tabs"
     )]
     Alone,
-    /// The same column twice.
+    /// Two columns have the same name.
     #[error("two columns are called '{0}'")]
     Twice(String),
-    /// A name that cannot be one.
+    /// An invalid name.
     #[error("a track cannot be called '{0}': 1 to 255 bytes without control characters")]
     Name(String),
-    /// Times that do not grow.
+    /// Times that do not increase.
     #[error("track '{0}' has two samples at {1}, or its times are not ascending there")]
     Order(String, KeyTime),
     /// Too many tracks or samples.
     #[error("more than {MAX_TRACKS} tracks, or {MAX_KEYS} samples of one")]
     Many,
-    /// Nothing in it.
+    /// The file has no samples.
     #[error("it has no samples")]
     Empty,
 }
@@ -102,7 +102,7 @@ fn fault<T>(line: impl Into<Option<usize>>, problem: ImportProblem) -> Result<T,
     Err(ImportError { line: line.into(), problem })
 }
 
-/// Samples from the bytes of a file: JSON if it begins as such, else CSV.
+/// Reads samples from the bytes of a file: JSON if it begins like JSON, else CSV.
 pub fn read_samples(bytes: &[u8]) -> Result<Table, ImportError> {
     if bytes.len() > MAX_BYTES {
         return fault(None, P::Large);
@@ -112,7 +112,7 @@ pub fn read_samples(bytes: &[u8]) -> Result<Table, ImportError> {
     if text.trim_start().starts_with(['{', '[']) { json(text) } else { csv(text) }
 }
 
-/// Tracks in the making.
+/// Tracks while they are read.
 #[derive(Default)]
 struct TrackBuilder {
     names: BTreeMap<String, usize>,
@@ -158,7 +158,7 @@ impl TrackBuilder {
     }
 }
 
-/// What the column of times counts, by its name.
+/// Whether a column of this name contains times, and if so, whether in seconds.
 fn unit(name: &str) -> Option<bool> {
     match name.to_ascii_lowercase().as_str() {
         "frame" | "f" | "frames" => Some(false),
@@ -188,7 +188,7 @@ fn number(text: &str, name: &str, line: Option<usize>) -> Result<f64, ImportErro
     }
 }
 
-/// The fields of a line; quotes may stand round one.
+/// The fields of a line; a field may be quoted.
 fn fields(line: &str, separator: char) -> Vec<String> {
     let (mut all, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut chars = line.chars().peekable();
@@ -209,7 +209,7 @@ fn fields(line: &str, separator: char) -> Vec<String> {
 
 /// Samples from CSV.
 pub fn csv(text: &str) -> Result<Table, ImportError> {
-    // A tab at the end is an empty field: nothing is trimmed here.
+    // A tab at the end is an empty field, so lines are not trimmed.
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
     let said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let mut lines = lines.filter(|(_, line)| said(line)).peekable();

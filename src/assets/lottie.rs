@@ -1,4 +1,4 @@
-//! Keyframe lists as Lottie (bodymovin) writes them.
+//! Keyframe lists of Lottie (bodymovin).
 //!
 //! ```text
 //! [{"t": 0, "s": [10], "o": {"x": [0.3], "y": [0]}, "i": {"x": [0.7], "y": [1]}},
@@ -7,32 +7,33 @@
 //! ```
 //!
 //! `t` is the frame, `s` the value (a number or a list), `o` and `i` the handles at both ends of the stretch that
-//! begins there: `x` is the part of the time, `y` the part of the way. `h` holds. Without handles the stretch is a
-//! line. Older files say the next key's value in `e`; it is taken for a last key without `s`. Also read: a property,
-//! `{"a": 1, "k": [...]}` or `{"a": 0, "k": 5}`, and an object of several, `{"x": {...}, "y": [...]}`.
+//! begins there: `x` is the fraction of the time, `y` the fraction of the change of value. `h` holds. Without
+//! handles the stretch is a line. Older files have the next key's value in `e`, which is used for a last key without
+//! `s`. The reader also accepts a property, `{"a": 1, "k": [...]}` or `{"a": 0, "k": 5}`, and an object of several,
+//! `{"x": {...}, "y": [...]}`.
 //!
-//! A value of several numbers makes a curve of each: `position.x`, `position.y`; three or more are numbered.
+//! A value of several numbers gives one curve for each: `position.x`, `position.y`; three or more are numbered.
 
 use grainfield_filters::curve::{Curve, Handles, Key, KeyTime, MAX_KEYS, Shape};
 use grainfield_filters::ratio::Ratio;
 use serde_json::{Value, json};
 
-/// What is wrong with a keyframe list.
+/// An error in a keyframe list.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum LottieError {
-    /// Not JSON.
+    /// Invalid JSON.
     #[error("not valid JSON: {0}")]
     Json(String),
-    /// No list of keys.
+    /// The JSON is not a list of keys.
     #[error("not a keyframe list: expected a list of {{\"t\": frame, \"s\": [value]}}, or {{\"k\": ...}}")]
     Form,
-    /// A key that is none.
+    /// An invalid key.
     #[error("'{0}', key {1}: {2}")]
     Key(String, usize, &'static str),
-    /// Keys that make no curve.
+    /// Keys that do not form a valid curve.
     #[error("'{0}': {1}")]
     Curve(String, grainfield_filters::curve::CurveError),
-    /// A shape without handles.
+    /// A shape without handles, which Lottie cannot express.
     #[error("key {0} has a shape without handles ({1}): use 'grainfield curve fit --shape bezier'")]
     Shape(usize, String),
     /// A key in seconds.
@@ -40,7 +41,8 @@ pub enum LottieError {
     Seconds,
 }
 
-/// Curves from a keyframe list, by name; a list without a name is called `name`. With a rate, times are seconds.
+/// Reads curves from a keyframe list, by name; a list without a name is named `name`. With a rate, times are
+/// converted to seconds.
 pub fn lottie(text: &str, name: &str, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, LottieError> {
     let value: Value = serde_json::from_str(text).map_err(|e| LottieError::Json(e.to_string()))?;
     let mut all = Vec::new();
@@ -62,7 +64,7 @@ fn property_of(value: &Value, name: &str, rate: Option<Ratio>) -> Result<Vec<(St
     };
     let keys = match value {
         Value::Array(list) if list.first().is_some_and(Value::is_object) => list.clone(),
-        // A value that does not move.
+        // A constant value.
         Value::Number(_) => vec![json!({"t": 0, "s": [value]})],
         Value::Array(list) if !list.is_empty() => vec![json!({"t": 0, "s": list})],
         _ => return Err(LottieError::Form),
@@ -129,7 +131,7 @@ fn shape(key: &Value, part: usize, way: f64) -> Result<Shape, &'static str> {
     let (Some(o), Some(i)) = (key.get("o"), key.get("i")) else { return Ok(Shape::Linear) };
     let [ox, oy] = handle(o, part)?;
     let [ix, iy] = handle(i, part)?;
-    // Handles on the line between the keys.
+    // Handles on the straight line between the keys.
     if ox == oy && ix == iy {
         return Ok(Shape::Linear);
     }
@@ -144,7 +146,7 @@ fn bends(tangent: &Value) -> bool {
 fn handle(value: &Value, part: usize) -> Result<[f64; 2], &'static str> {
     let number = |name: &str| {
         let v = value.get(name)?;
-        // One for all parts, or one for each.
+        // One number for all components, or one for each.
         let v = v.as_array().map_or(Some(v), |list| list.get(part).or(list.first()))?;
         v.as_f64()
     };
@@ -154,7 +156,7 @@ fn handle(value: &Value, part: usize) -> Result<[f64; 2], &'static str> {
     }
 }
 
-/// A curve of frames as a keyframe list, if its shapes are lines, holds or have handles.
+/// Writes a curve with keys in frames as a keyframe list, if its shapes are linear, hold or have handles.
 pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
     let keys = curve.keys();
     let mut list = Vec::new();
@@ -162,7 +164,7 @@ pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
         let KeyTime::Frame(t) = key.at else { return Err(LottieError::Seconds) };
         let next = keys.get(i + 1);
         let way = next.map_or(0.0, |next| next.value - key.value);
-        // A handle's part of the way; where there is no way no handle can lead off it.
+        // The fraction of the change of value; if the value does not change, no handle can have an offset.
         let part = |by: f64| match (by == 0.0, way == 0.0) {
             (true, _) => Some(0.0),
             (false, true) => None,

@@ -1,7 +1,7 @@
-//! What is kept on disk: [states](DiskStateCache) of what must be stepped, and tracks: `.gfa` files.
+//! Files of the program: [states](DiskStateCache) of simulations, and tracks (`.gfa`).
 //!
-//! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, packed piece by piece, with the
-//! tracks' names. It is played from disk: [`PackedReader`] unpacks the one piece that is asked for, so memory does not grow
+//! A `.gfa` file is the [stream](grainfield_filters::curve::stream) of some tracks, compressed piece by piece, with the
+//! tracks' names. It is played from disk: [`PackedReader`] decompresses one piece at a time, so memory does not grow
 //! with the file.
 //!
 //! # The bytes
@@ -14,14 +14,14 @@
 //! block = one piece of the stream (its head, a chunk, its tail), arranged, packed
 //! names = the tracks' names with line feeds between them, in UTF-8, packed
 //! table = for each block, and then for the names:
-//!         place u64, length u32 as it stands, length u32 of the piece, checksum u32 of what stands
+//!         place u64, length u32 in the file, length u32 of the piece, checksum u32 of the bytes in the file
 //! tail  = place u64 of the table, rows u32 of it, length u64 of the stream, checksum u32 of the table,
 //!         checksum u32 of the 24 bytes before
 //! ```
 //!
-//! Arranged: keys field by field and numbers byte by byte, see [`to_columns`](grainfield_filters::curve::stream::to_columns).
-//! Packed: DEFLATE (RFC 1951). Checksums: CRC-32 (as in gzip and PNG). The stream's own checksums stand inside, so a
-//! fault in unpacking is found as well.
+//! Arranged: keys field by field and numbers byte by byte, see
+//! [`to_columns`](grainfield_filters::curve::stream::to_columns). Packed: DEFLATE (RFC 1951). Checksums: CRC-32 (as in
+//! gzip and PNG). The stream also has checksums, so an error in decompression is detected.
 
 mod attach;
 mod effect;
@@ -53,9 +53,9 @@ pub const VERSION: u32 = 1;
 const HEAD_BYTES: u64 = 12;
 const ROW_BYTES: u64 = 20;
 const TAIL_BYTES: u64 = 28;
-/// Largest piece of a stream: a jump frame of as many tracks as there may be fits.
+/// The largest piece of a stream: a jump frame with the largest number of tracks fits.
 const MAX_PIECE: u32 = 128 << 20;
-/// What arranging adds to a piece at most.
+/// The largest number of bytes that rearranging adds to a piece.
 const ARRANGED: u32 = 64;
-/// Longest name of a track, in bytes.
+/// The longest name of a track in bytes.
 pub const MAX_NAME: usize = 255;

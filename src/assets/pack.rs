@@ -1,4 +1,4 @@
-//! A stream into a file.
+//! Writes a stream to a file.
 
 use super::{HEAD_BYTES, MAGIC, VERSION};
 use flate2::Compression;
@@ -6,22 +6,23 @@ use flate2::write::DeflateEncoder;
 use grainfield_filters::curve::stream::to_columns;
 use std::io::{self, Error, ErrorKind, Write};
 
-/// Bytes of the stream's head and of a chunk's, and where in these the kind and length stand.
+/// Bytes of the head of the stream and of a chunk, and the positions of kind and length in the latter.
 const STREAM_HEAD: usize = 16;
 const CHUNK_HEAD: usize = 16;
 const INDEX: u32 = 3;
 
-/// Takes the bytes of a stream, in pieces of any size, and writes them packed. [`finish`](PackedWriter::finish) ends the file.
+/// Compresses the bytes of a stream, written in pieces of any size. [`finish`](PackedWriter::finish) completes the
+/// file.
 pub struct PackedWriter<'a> {
     to: &'a mut dyn Write,
     at: u64,
-    /// What has not made a whole piece yet.
+    /// Bytes that do not form a whole piece yet.
     rest: Vec<u8>,
     table: Vec<u8>,
     rows: u32,
     length: u64,
     seconds: bool,
-    /// The last chunk has come: what follows is the tail.
+    /// Whether the last chunk has been written, so that the tail follows.
     last: bool,
 }
 
@@ -40,7 +41,7 @@ impl<'a> PackedWriter<'a> {
         Ok(PackedWriter { to, at: HEAD_BYTES, rest, table, rows: 0, length: 0, seconds: false, last: false })
     }
 
-    /// Length of the next piece, if that can be told.
+    /// The length of the next piece, if it is known.
     fn piece(&self) -> Option<usize> {
         if self.rows == 0 {
             return Some(STREAM_HEAD);
@@ -76,7 +77,7 @@ impl<'a> PackedWriter<'a> {
         self.block(&to_columns(piece, self.seconds), piece.len())
     }
 
-    /// Ends the file.
+    /// Completes the file.
     pub fn finish<'n>(mut self, names: impl Iterator<Item = &'n str>) -> io::Result<()> {
         let tail = std::mem::take(&mut self.rest);
         self.put(&tail)?;

@@ -1,10 +1,10 @@
-//! Jump frames on disk: states of what must be stepped, so that any frame is at most some steps away. They lie in the
-//! [cache folder](crate::disk::cache). What is damaged is taken away, so that it is made again.
+//! Jump frames on disk: states of simulations, so that any frame is at most a few steps away from a stored one. They
+//! are in the [cache folder](crate::disk::cache). Damaged files are removed, and their states are computed again.
 //!
 //! # The bytes
 //!
 //! Little endian: magic (8 bytes, 89 'G' 'F' 'J' 0d 0a 1a 0a), version u32 = 1, key u128, length u64 of the state, the
-//! state packed (DEFLATE, RFC 1951), MD5 of all before.
+//! state packed (DEFLATE, RFC 1951), MD5 of all bytes before.
 
 use crate::disk::cache::{Cache, Kind};
 use flate2::Compression;
@@ -20,9 +20,9 @@ const MAGIC: [u8; 8] = *b"\x89GFJ\r\n\x1a\n";
 const VERSION: u32 = 1;
 const HEAD: usize = 36;
 const SUM: usize = 16;
-/// Largest state, in bytes.
+/// The largest state in bytes.
 const MAX_BYTES: u64 = 1 << 28;
-/// What a file of a state is made of.
+/// The file contents of a state.
 pub fn pack(key: u128, state: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(HEAD + SUM + state.len());
     out.extend(MAGIC);
@@ -37,7 +37,7 @@ pub fn pack(key: u128, state: &[u8]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The state of a file, if the file is whole and of this key.
+/// The state in a file, if the file is intact and has this key.
 pub fn unpack(key: u128, file: &[u8]) -> Option<Vec<u8>> {
     let (body, sum) = file.split_at_checked(file.len().checked_sub(SUM)?)?;
     let (head, packed) = body.split_at_checked(HEAD)?;
@@ -46,7 +46,7 @@ pub fn unpack(key: u128, file: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let length = u64::from_le_bytes(*head.last_chunk()?);
-    // DEFLATE makes at most 1032 bytes of one.
+    // DEFLATE expands by a factor of at most 1032.
     if length > MAX_BYTES || length > (packed.len() as u64).saturating_mul(1100) {
         return None;
     }
@@ -55,21 +55,21 @@ pub fn unpack(key: u128, file: &[u8]) -> Option<Vec<u8>> {
     (state.len() as u64 == length).then_some(state)
 }
 
-/// Jump frames in a cache.
+/// Stores jump frames in a cache.
 #[derive(Debug)]
 pub struct DiskStateCache {
     cache: Arc<Cache>,
-    /// Why something could not be kept, the first time.
+    /// The first error while storing a state.
     trouble: Mutex<Option<String>>,
 }
 
 impl DiskStateCache {
-    /// In the folder `states` of a cache.
+    /// Uses the folder `states` of a cache.
     pub fn new(cache: Arc<Cache>) -> DiskStateCache {
         DiskStateCache { cache, trouble: Mutex::default() }
     }
 
-    /// Why something could not be kept, if that was so: the folder, and what the system said.
+    /// The first error while storing a state, if there was one: the folder, and the error of the system.
     pub fn take_failure(&self) -> Option<String> {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         trouble.as_ref().map(|why| format!("{}: {why}", self.cache.folder(Kind::State).display()))
@@ -83,7 +83,7 @@ impl DiskStateCache {
     }
 }
 
-/// Best effort: what cannot be kept is made again.
+/// Best effort: states that cannot be stored are computed again.
 impl StateCache for DiskStateCache {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
         let bytes = self.cache.read(Kind::State, key, MAX_BYTES + (1 << 20)).ok()?;
@@ -96,20 +96,20 @@ impl StateCache for DiskStateCache {
 
     fn put(&self, key: u128, bytes: &[u8]) {
         if let Err(error) = self.write(key, bytes) {
-            // Others may take the folder away at any time.
+            // Another program may remove the folder at any time.
             if error.kind() != io::ErrorKind::NotFound {
                 let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-                // The file's name is made of chance: it says nothing.
+                // The file's name is random and would not help in a message.
                 trouble.get_or_insert_with(|| said(&error));
             }
         }
     }
 }
 
-/// What the system said, without the name of a file that is gone.
+/// The error of the system, without the name of a file that no longer exists.
 fn said(error: &io::Error) -> String {
     let system = error.raw_os_error().or_else(|| {
-        // Made by the crate for temporary files around the system's.
+        // The crate for temporary files wraps the error of the system.
         error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error()
     });
     system.map_or_else(|| error.kind().to_string(), |code| io::Error::from_raw_os_error(code).to_string())
@@ -167,11 +167,11 @@ mod tests {
         assert_eq!(jumps.get(2), Some(vec![]));
         assert_eq!(jumps.get(3), None);
         assert_eq!(jumps.usage().unwrap().files, 2);
-        // A file under another's name is not its.
+        // A file under the name of another one is rejected.
         fs::copy(jumps.path(1), jumps.path(3)).unwrap();
         assert_eq!(jumps.get(3), None);
         assert!(!jumps.path(3).exists());
-        // Deleted while in use.
+        // The folder is removed while it is in use.
         fs::remove_dir_all(jumps.folder()).unwrap();
         assert_eq!(jumps.get(1), None);
         jumps.put(1, &state(1));
@@ -196,7 +196,7 @@ mod tests {
         let mut bad = fs::read(jumps.path(77)).unwrap();
         bad[100] ^= 4;
         fs::write(jumps.path(77), &bad).unwrap();
-        // Dropped, and room for the next.
+        // The damaged file is removed, and a new one can be stored.
         assert_eq!(jumps.get(77), None);
         assert!(!jumps.path(77).exists());
         jumps.put(77, &state(9));
@@ -207,7 +207,7 @@ mod tests {
     fn what_was_used_longest_ago_goes_first() {
         let cache = tempfile::tempdir().unwrap();
         let one = pack(0, &state(0)).unwrap().len() as u64;
-        // Packed sizes differ by a few bytes.
+        // Compressed sizes differ by a few bytes.
         let limit = 5 * one + one / 2;
         let jumps = jumps_in(cache.path(), limit);
         let hour = |n: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + 3600 * n);
@@ -215,12 +215,12 @@ mod tests {
             jumps.put(key, &state(key as u8));
             File::open(jumps.path(key)).unwrap().set_modified(hour(key as u64)).unwrap();
         }
-        // The oldest is used again.
+        // Reading it makes the oldest one the most recently used.
         assert!(jumps.get(0).is_some());
         jumps.put(5, &state(5));
         assert!(jumps.usage().unwrap().bytes <= limit);
         assert!(jumps.get(0).is_some() && jumps.get(5).is_some() && jumps.get(1).is_none());
-        // One that does not fit at all is not kept.
+        // A state that is larger than the limit is not stored.
         let small = jumps_in(cache.path(), 100);
         small.put(9, &state(9));
         assert!(!small.path(9).exists());
@@ -240,9 +240,9 @@ mod tests {
         jumps.put(1, &state(1));
         assert_eq!(jumps.get(1), Some(state(1)));
         assert!(fs::symlink_metadata(jumps.path(1)).unwrap().is_file());
-        // What the link named is as it was.
+        // The file that the link points to is unchanged.
         assert_eq!(unpack(1, &fs::read(&elsewhere).unwrap()), Some(state(1)));
-        // Nor is a folder that is one.
+        // A folder that is a link is not used either.
         fs::remove_dir_all(jumps.folder()).unwrap();
         symlink(other.path(), jumps.folder()).unwrap();
         jumps.put(2, &state(2));
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_is_told_once() {
         let cache = tempfile::tempdir().unwrap();
-        // A file stands in the folder's place.
+        // A file has the name of the folder.
         fs::write(cache.path().join("states"), b"").unwrap();
         let jumps = jumps_in(cache.path(), DEFAULT_LIMIT);
         assert_eq!(jumps.take_failure(), None);

@@ -1,10 +1,10 @@
-//! Text files that recipes name: read whole, within a bound.
+//! Text files that recipes name: read whole, up to a limit.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Why a text file that a recipe names cannot be taken.
+/// An error while reading a text file that a recipe names.
 #[derive(Debug, thiserror::Error)]
 pub enum TextFileError {
     /// It cannot be read.
@@ -12,33 +12,33 @@ pub enum TextFileError {
     Read {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// It is no text, or too long.
+    /// The file is not text, or is too long.
     #[error("{}: {what} is UTF-8 text of at most {} MiB", path.display(), most >> 20)]
     NoText {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The expected kind of file.
         what: &'static str,
-        /// The most bytes.
+        /// The limit in bytes.
         most: usize,
     },
-    /// What it says is wrong: the file, the place, and what would be right.
+    /// The content is invalid: the file, the position, and what would be right.
     #[error("{0}")]
     Says(String),
 }
 
 impl TextFileError {
-    /// Whether writing something else would help, as against the file not being there.
+    /// Whether the user can fix the error by changing the text, as opposed to a missing file.
     pub fn is_usage(&self) -> bool {
         !matches!(self, TextFileError::Read { .. })
     }
 }
 
-/// The text of a file of at most `most` bytes.
+/// Reads the text of a file of at most `most` bytes.
 pub(super) fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
     let failed = |cause| TextFileError::Read { path: path.into(), cause };
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Track files, opened and written.
+//! Opens and writes track files.
 
 use super::{MAX_NAME, PackedReader, PackedWriter, RandomAccessFile, StoreError, StoreProblem};
 use crate::disk::{DiskError, Output};
@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why a track file cannot be used or written.
+/// An error of a track file.
 #[derive(Debug, thiserror::Error)]
 pub enum TrackFileError {
     /// The file itself.
@@ -20,23 +20,23 @@ pub enum TrackFileError {
     /// The stream in it.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// The tracks make no stream.
+    /// The tracks cannot be written as a stream.
     #[error(transparent)]
     Tracks(#[from] TrackError),
     /// The file cannot be written.
     #[error(transparent)]
     Disk(#[from] DiskError),
-    /// A name cannot be one.
+    /// An invalid name.
     #[error("track name '{}': {problem}", name.escape_debug())]
     Name {
         /// The name.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The error, and what would be right.
         problem: &'static str,
     },
 }
 
-/// Whether a track may be called so.
+/// Checks the name of a track.
 pub fn check_name(name: &str) -> Result<(), TrackFileError> {
     let problem = match name {
         "" => "it is empty",
@@ -47,10 +47,10 @@ pub fn check_name(name: &str) -> Result<(), TrackFileError> {
     Err(TrackFileError::Name { name: name.into(), problem })
 }
 
-/// A track file, opened. What it holds in memory does not grow with the keys in it.
+/// An open track file. Its memory does not grow with the number of keys.
 #[derive(Clone, Debug)]
 pub struct TrackFile {
-    /// The stream, to be played.
+    /// The stream, ready to be played.
     pub tracks: Tracks<Arc<PackedReader<RandomAccessFile>>>,
     packed: Arc<PackedReader<RandomAccessFile>>,
     names: Arc<[String]>,
@@ -72,25 +72,25 @@ impl TrackFile {
         &self.names
     }
 
-    /// A whole track. Goes through the file once.
+    /// One whole track as a curve, by reading the file once.
     pub fn curve(&self, name: &str) -> Result<Option<Curve>, TrackFileError> {
         let Some(i) = self.names.iter().position(|n| n == name) else { return Ok(None) };
         self.tracks.track(i).map_err(unwrapped)
     }
 
-    /// Looks at every byte.
+    /// Verifies every byte.
     pub fn verify(&self) -> Result<(), TrackFileError> {
         Ok(self.packed.verify()?)
     }
 
-    /// Bytes of the file, and of the stream in it.
+    /// The sizes of the file and of the uncompressed stream.
     pub fn lengths(&self) -> (u64, u64) {
         use grainfield_filters::lend::ReadAt;
         (self.packed.file_length(), self.packed.len())
     }
 }
 
-/// What the file said, without what the stream says about it.
+/// The file's error inside an error of the stream.
 fn unwrapped(e: StreamError) -> TrackFileError {
     match e.problem {
         stream::StreamProblem::Read(cause) => match cause.downcast::<StoreError>() {
@@ -101,7 +101,7 @@ fn unwrapped(e: StreamError) -> TrackFileError {
     }
 }
 
-/// Writes tracks as a file, with a jump frame every so often (in the keys' unit). Keys must be resolved.
+/// Writes tracks to a file, with a jump frame every `every` (in the keys' unit). Keys must be resolved.
 pub fn write(
     path: &OsStr,
     overwrite: bool,
@@ -120,7 +120,7 @@ pub fn write(
     packed(path, overwrite, &names, |to| stream::write(&curves, every, to))
 }
 
-/// Copies a file, with jump frames at another spacing.
+/// Copies a file with jump frames at another spacing.
 pub fn reindex(from: &TrackFile, every: Ratio, path: &OsStr, overwrite: bool) -> Result<(), TrackFileError> {
     let names: Vec<&str> = from.names.iter().map(String::as_str).collect();
     packed(path, overwrite, &names, |to| stream::reindex(&from.tracks, every, to))
@@ -146,7 +146,7 @@ fn packed(
     Ok(output.finish()?)
 }
 
-/// An output as something to write to.
+/// An output as a writer.
 struct OutputWriter<'a> {
     output: &'a mut Output,
     fault: Option<DiskError>,

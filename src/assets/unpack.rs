@@ -1,4 +1,4 @@
-//! A file as the stream in it.
+//! Reads the stream in a file.
 
 use super::{ARRANGED, HEAD_BYTES, MAGIC, MAX_PIECE, ROW_BYTES, TAIL_BYTES, VERSION};
 use flate2::read::DeflateDecoder;
@@ -9,13 +9,13 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// What is wrong with a file, and at which byte of it.
+/// An error in a file, and its position.
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}{}", if matches!(problem, StoreProblem::Read(_)) { String::new() } else { format!(" (at byte {at} of the file)") })]
 pub struct StoreError {
-    /// The byte.
+    /// The position in bytes.
     pub at: u64,
-    /// What is wrong there.
+    /// The error.
     pub problem: StoreProblem,
 }
 
@@ -25,10 +25,10 @@ pub enum StoreProblem {
     /// It cannot be read.
     #[error("the track file cannot be read: {0}")]
     Read(#[from] io::Error),
-    /// It does not begin as a track file does.
+    /// The file does not begin with the signature of a track file.
     #[error("not a track file: 'grainfield curve fit' writes one")]
     Magic,
-    /// Of a version that this program does not know.
+    /// A version that this program does not support.
     #[error("a track file of version {0}; this program reads version {VERSION}")]
     Version(u32),
     /// It ends too early.
@@ -37,7 +37,7 @@ pub enum StoreProblem {
     /// A checksum is wrong.
     #[error("the track file is damaged: a checksum is wrong")]
     Checksum,
-    /// Checksums are right, and the content is not what it has to be.
+    /// Checksums are right, but the content is invalid.
     #[error("the track file is wrong: {0}")]
     Content(&'static str),
 }
@@ -52,7 +52,7 @@ fn fault<T>(at: u64, problem: StoreProblem) -> Result<T, StoreError> {
     Err(StoreError { at, problem })
 }
 
-/// A file that is read at any place.
+/// A file with random access.
 #[derive(Debug)]
 pub struct RandomAccessFile {
     file: Mutex<File>,
@@ -60,7 +60,7 @@ pub struct RandomAccessFile {
 }
 
 impl RandomAccessFile {
-    /// Opens a file. What is no file (a pipe, a folder) cannot be read at any place and is refused.
+    /// Opens a file. A pipe or folder, which has no random access, is an error.
     pub fn open(path: &Path) -> io::Result<RandomAccessFile> {
         let meta = std::fs::metadata(path)?;
         if !meta.is_file() {
@@ -84,7 +84,7 @@ impl ReadAt for RandomAccessFile {
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
-    /// Where the piece stands in the stream.
+    /// The position of the piece in the stream.
     from: u64,
     place: u64,
     packed: u32,
@@ -92,20 +92,20 @@ struct Row {
     sum: u32,
 }
 
-/// The stream in a file. Holds the table of blocks, and the piece that was asked for last.
+/// The stream in a file. Keeps the table of blocks and the last piece that was read in memory.
 #[derive(Debug)]
 pub struct PackedReader<R> {
     reader: R,
     rows: Vec<Row>,
     names: Row,
     length: u64,
-    /// The row, and its piece.
+    /// The row of the table, and its piece.
     last: Mutex<(usize, Vec<u8>)>,
 }
 
 impl<R: ReadAt> PackedReader<R> {
-    /// Opens a file; refuses one that is cut off, of another version, or whose table is damaged. Damage in a block is
-    /// found when it is come to, or by [`verify`](PackedReader::verify).
+    /// Opens a file. Returns an error if it is cut off, has another version, or its table is damaged. Damage in a
+    /// block is found when it is read, or by [`verify`](PackedReader::verify).
     pub fn open(reader: R) -> Result<PackedReader<R>, StoreError> {
         let length = reader.len();
         let mut head = [0; HEAD_BYTES as usize];
@@ -132,7 +132,7 @@ impl<R: ReadAt> PackedReader<R> {
             let sum = u32::from_le_bytes(take(&mut rest)?);
             Some((table, rows, stream, sum, u32::from_le_bytes(take(&mut rest)?)))
         })();
-        // The end of a whole file checks itself, so this is another end.
+        // The tail of a complete file has its own checksum, so these bytes are not a tail.
         let whole = fields.filter(|f| f.4 == crc32fast::hash(&tail[..TAIL_BYTES as usize - 4]));
         let Some((place, count, stream, sum, _)) = whole else { return fault(length, StoreProblem::Short) };
         if place.checked_add(u64::from(count) * ROW_BYTES) != Some(tail_place) || count < 2 {
@@ -180,7 +180,7 @@ impl<R: ReadAt> PackedReader<R> {
         }
     }
 
-    /// The tracks' names, if they are good ones and there are `count` of them.
+    /// The tracks' names, if they are valid and there are `count` of them.
     pub fn names(&self, count: usize) -> Result<Vec<String>, StoreError> {
         let wrong = |what| StoreError { at: self.names.place, problem: StoreProblem::Content(what) };
         let bytes = self.unpacked(&self.names, true)?;
@@ -196,12 +196,12 @@ impl<R: ReadAt> PackedReader<R> {
         Ok(names)
     }
 
-    /// Looks at every block.
+    /// Verifies every block.
     pub fn verify(&self) -> Result<(), StoreError> {
         self.rows.iter().try_for_each(|row| self.unpacked(row, false).map(|_| ()))
     }
 
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     pub fn file_length(&self) -> u64 {
         self.reader.len()
     }
@@ -236,7 +236,7 @@ impl<R: ReadAt> ReadAt for PackedReader<R> {
             let i = self.rows.partition_point(|row| row.from <= at) - 1;
             let row = self.rows[i];
             if last.0 != i {
-                // Given up first: only one piece is ever held.
+                // Drop the old piece first, so that only one is in memory.
                 *last = (usize::MAX, Vec::new());
                 *last = (i, self.unpacked(&row, false)?);
             }

@@ -1,4 +1,4 @@
-//! Jobs of a batch, and those that a pattern of inputs and one of outputs make. Written lists are [`list`](super::list)'s.
+//! Jobs of a batch, from lists ([`list`](super::list)) or from patterns of inputs and outputs.
 
 use crate::format::images::pattern::{Pattern, bytes, glob_matches, name};
 use std::collections::BTreeMap;
@@ -6,65 +6,65 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// The most jobs of a list.
+/// The largest number of jobs in a list.
 pub const MAX_JOBS: usize = 100_000;
 
-/// One render, as it is written.
+/// One render, as written in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Job {
-    /// What it is called; no two jobs are called the same.
+    /// The name, which is unique.
     pub name: String,
     /// The input.
     pub input: OsString,
     /// The output.
     pub output: OsString,
-    /// Further words of the command line of `render`.
+    /// Further arguments of the command line of `render`.
     pub options: Vec<OsString>,
-    /// The line of the list that each of them stands in, from 1; none where there is no list.
+    /// The line of the list for each of them, from 1; empty without a list.
     pub lines: Vec<u32>,
-    /// The line of the list that the job begins in, from 1; 0 where there is no list.
+    /// The first line of the job in the list, from 1; 0 without a list.
     pub line: u32,
 }
 
 /// A list of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Jobs {
-    /// Where outputs go, if it is said.
+    /// The folder for outputs, if it is given.
     pub folder: Option<PathBuf>,
-    /// In the order they are written.
+    /// In the order of the list.
     pub jobs: Vec<Job>,
 }
 
-/// What is wrong with a list, and what would be right.
+/// An error in a list, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum JobsError {
-    /// It is no TOML.
+    /// Invalid TOML.
     #[error("{0}")]
     Toml(String),
-    /// Something in it is not as it should be.
+    /// An invalid entry.
     #[error("{place}: {problem}")]
     Bad {
-        /// Where.
+        /// The position.
         place: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
-    /// Two jobs would write the same.
+    /// Two jobs have the same name or output.
     #[error("{a} and {b} have the same {what}: {value}")]
     Twice {
-        /// One.
+        /// One job.
         a: String,
-        /// The other.
+        /// The other job.
         b: String,
-        /// Their name or their output.
+        /// `name` or `output`.
         what: &'static str,
-        /// What it is.
+        /// The common value.
         value: String,
     },
-    /// There is none.
+    /// The list has no jobs.
     #[error("it has no jobs; add [[job]] with input and output")]
     Empty,
-    /// Too much.
+    /// A limit is exceeded.
     #[error("more than {0}")]
     Most(&'static str),
 }
@@ -74,7 +74,7 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
 }
 
 impl Jobs {
-    /// Refuses no jobs, too many, and two of one name or output.
+    /// Returns an error for no jobs, too many, and two with the same name or output.
     pub(super) fn check(&self) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
             return Err(JobsError::Empty);
@@ -104,12 +104,12 @@ impl Jobs {
     }
 }
 
-/// The most files and folders that a pattern of inputs looks at.
+/// The largest number of files and folders that a pattern of inputs may examine.
 const MAX_SEEN: usize = 10_000_000;
 
-/// Jobs for all inputs that a pattern with `*` and `?` finds, each with an output by `to`, in which `{dir}` is the
-/// input's folder as far as wildcards have found it, `{name}` its name without number and extension, and `{ext}` the
-/// extension. A sequence (`####`) is one job a folder. `options` are those of `render`.
+/// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
+/// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
+/// extension. A sequence (`####`) is one job per folder. `options` are those of `render`.
 pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
     let place = format!("'{input}'");
     let path = Path::new(input);
@@ -159,12 +159,12 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
         };
         let names = match listed(&folder, &mut seen, &place) {
             Ok(names) => names,
-            // a folder that is not there holds no input
+            // a missing folder contains no inputs
             Err(_) if !folder.exists() => continue,
             Err(e) => return Err(e),
         };
         match &pattern {
-            // which sequences there are: the wildcard in the name stands for one of them
+            // the existing sequences: the wildcard in the name stands for one of them
             Some(pattern) => {
                 for (sequence, stem) in sequences(file, pattern, &names) {
                     add(&sequence, stem)?;
@@ -204,7 +204,7 @@ fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>,
     Ok(names)
 }
 
-/// The sequences among some names, as patterns, with what stands before the number.
+/// The sequences among some names, as patterns, with the text before the number.
 fn sequences(file: &OsStr, pattern: &Pattern, names: &[OsString]) -> Vec<(OsString, String)> {
     let trimmed = |text: &[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -242,7 +242,7 @@ fn sequences(file: &OsStr, pattern: &Pattern, names: &[OsString]) -> Vec<(OsStri
     found.into_iter().collect()
 }
 
-/// What stands before the number's place, the place, and what stands behind it.
+/// The text before the placeholder, the placeholder, and the text after it.
 fn split(text: &[u8]) -> (&[u8], &[u8], &[u8]) {
     let start = ["%", "$F", "#", "@"].iter().find_map(|mark| {
         let mark = mark.as_bytes();
@@ -259,7 +259,7 @@ fn split(text: &[u8]) -> (&[u8], &[u8], &[u8]) {
     (&text[..start], &rest[..len.min(rest.len())], &rest[len.min(rest.len())..])
 }
 
-/// Puts values in the places of their names in braces.
+/// Replaces names in braces by their values.
 fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     let mut out = String::new();
     let mut rest = to;
@@ -279,7 +279,7 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     Ok(out)
 }
 
-/// The folder that all outputs of a `--to` are in: what stands before the first brace or number.
+/// The folder that contains all outputs of a `--to`: the part before the first brace or number.
 pub fn fixed(to: &str) -> PathBuf {
     let parts = Path::new(to).parent().unwrap_or(Path::new("")).components();
     parts.take_while(|c| !bytes(c.as_os_str()).contains(&b'{')).collect()

@@ -2,13 +2,13 @@
 //!
 //! ```toml
 //! version = 1                  # may be left out
-//! folder = "out"               # where outputs go; may be left out: the folder of this file
+//! folder = "out"               # folder for outputs; default: the folder of this file
 //!
-//! [all]                        # options of every job; its own win
+//! [all]                        # options of all jobs; those of a job override them
 //! recipe = "look.toml"
 //!
 //! [[job]]
-//! name = "shot 10"             # may be left out: the output
+//! name = "shot 10"             # default: the output
 //! input = "shots/010/plate.####.exr"
 //! output = "010/plate.####.exr"
 //! filters = "grain=preset=35mm"
@@ -17,7 +17,7 @@
 //! segments = true
 //! ```
 //!
-//! Relative inputs and files of options are looked for in the folder of the list, outputs in `folder`.
+//! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
 use super::jobs::{Job, Jobs, JobsError, MAX_JOBS};
 use std::collections::BTreeMap;
@@ -27,23 +27,23 @@ use toml::de::{DeTable, DeValue};
 
 /// The version of the format.
 const VERSION: i64 = 1;
-/// The most bytes of a list.
+/// The largest size of a list in bytes.
 pub const MAX_TEXT: u64 = 16 << 20;
-/// The most bytes of options that the jobs of a list have together: what stands under `[all]` counts for each of them.
+/// The largest total size of the options of all jobs in bytes; those under `[all]` count for each job.
 const MAX_OPTIONS: usize = 256 << 20;
 
-/// Options whose value is a file that is looked for in the folder of the list.
+/// Options whose value is a file relative to the folder of the list.
 const FILES: [&str; 2] = ["--recipe", "--film-grain-table"];
-/// Options that are asked for on the command line of `batch` alone, or that a job says otherwise.
+/// Options that are only allowed on the command line of `batch`, or that a job has in another form.
 const NOT: [&str; 9] =
     ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];
 
 type Item<'a> = Spanned<DeValue<'a>>;
-/// What is written of a job or of all: a value and the line of its key, by the key.
+/// The entries of a job or of `[all]`, by key: the line of the key, and the value.
 type Settings<'t, 'a> = BTreeMap<&'t str, (u32, &'t Item<'a>)>;
 
 impl Jobs {
-    /// Reads a list; `folder` is the one it lies in.
+    /// Parses a list; `folder` is the folder of its file.
     pub fn parse(text: &str, folder: &Path) -> Result<Jobs, JobsError> {
         if text.len() as u64 > MAX_TEXT {
             return Err(JobsError::Most("16 MiB of text"));
@@ -54,7 +54,7 @@ impl Jobs {
     }
 }
 
-/// Where lines begin.
+/// The positions of lines.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -62,7 +62,7 @@ impl Lines {
         Lines(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
     }
 
-    /// The line of a byte, from 1.
+    /// The line of a byte position, from 1.
     fn at(&self, byte: usize) -> u32 {
         self.0.partition_point(|&start| start <= byte) as u32
     }
@@ -200,7 +200,7 @@ impl Reader<'_> {
                         );
                     }
                 };
-                // in one word, so that a value that begins with a minus sign is not taken for an option
+                // as one argument, so that a value that begins with a minus sign is not parsed as an option
                 options.push(format!("{option}={text}").into());
                 lines.push(line);
             }
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// What all jobs share is not copied beyond all bounds.
+    /// Common options are not copied without limit.
     #[test]
     fn options_of_all_jobs_are_bounded() {
         let mut text = format!("[all]\nfilters='{}'\n", "x".repeat(1 << 20));

@@ -1,4 +1,4 @@
-//! Many renders, one after the other or a few at a time, by one program or several that share the list.
+//! Many renders, one after another or several at a time, by one program or several that share the list.
 
 pub mod jobs;
 pub mod list;
@@ -15,73 +15,73 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How a job ended.
+/// The result of a job.
 #[derive(Clone, Debug)]
 pub enum End {
-    /// It is done.
+    /// It succeeded.
     Done(Summary),
-    /// It could not be done: why.
+    /// It failed for this reason.
     Failed(String, Summary),
-    /// It was asked to stop.
+    /// It was cancelled.
     Stopped(Summary),
 }
 
-/// Something that happens to a job of a queue, by its place.
+/// An event of a job in the queue.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// It was done before.
+    /// It had been done before.
     Before,
     /// It had failed before, and is not tried again.
     FailedBefore(String),
-    /// Another program does it.
+    /// Another program runs it.
     Elsewhere,
-    /// The status file cannot be written, or the lock cannot be had.
+    /// The status file cannot be written, or the lock cannot be taken.
     Queue(String),
 }
 
-/// How a batch ended.
+/// The result of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Jobs done now.
+    /// Jobs completed in this run.
     pub done: usize,
-    /// Jobs that failed, now or before.
+    /// Jobs that failed, in this run or before.
     pub failed: usize,
-    /// Jobs done before.
+    /// Jobs completed before.
     pub before: usize,
-    /// Jobs that other programs do.
+    /// Jobs that other programs run.
     pub elsewhere: usize,
-    /// Jobs that were broken off or not begun.
+    /// Jobs that were interrupted or not started.
     pub left: usize,
-    /// Frames made.
+    /// Frames rendered.
     pub frames: u64,
-    /// Frames that were whole already.
+    /// Frames that were complete before.
     pub skipped: u64,
-    /// Frames left out because they failed.
+    /// Frames left out because of errors.
     pub left_out: u64,
 }
 
-/// A queue being worked on.
+/// A queue with everything needed to run it.
 pub struct Batch<'a> {
-    /// Status and locks.
+    /// The status file and locks.
     pub queue: &'a Queue,
     /// The jobs, each with its [`queue::id`].
     pub jobs: &'a [(String, Job)],
-    /// How many at a time.
+    /// The number of jobs at a time.
     pub at_once: usize,
-    /// What failed before is tried again.
+    /// Whether to retry failed jobs.
     pub retry: bool,
-    /// Set when all is to end.
+    /// Set to cancel.
     pub stop: &'a AtomicBool,
-    /// Does a job. Called from several threads.
+    /// Runs a job. Called from several threads.
     pub perform: &'a (dyn Fn(usize, &Job) -> End + Sync),
-    /// Is told what else happens to a job.
+    /// Called for other events of a job.
     pub tell: &'a (dyn Fn(usize, &Job, &Event) + Sync),
 }
 
 impl Batch<'_> {
-    /// Does all jobs that nobody has done or is doing. An error is one of the status file's.
+    /// Runs all jobs that are neither done nor running elsewhere. An error concerns the status file.
     pub fn run(&self) -> io::Result<Tally> {
-        // what had failed before we came; what fails while we work is somebody's news, not ours to try again
+        // failures from before this run; new ones belong to this or another program and are not retried
         let old = self.queue.read()?;
         let tally = Mutex::new(Tally::default());
         let elsewhere = Mutex::new(Vec::new());
@@ -115,7 +115,7 @@ impl Batch<'_> {
         pass(&(0..self.jobs.len()).collect::<Vec<_>>(), false);
         let mut again = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
         if !again.is_empty() {
-            // somebody may only have looked at a lock, or is gone by now
+            // another program may have tested the lock only briefly, or may have ended
             std::thread::sleep(Duration::from_millis(100));
             again.sort_unstable();
             pass(&again, true);
@@ -165,7 +165,7 @@ impl Batch<'_> {
     }
 }
 
-/// Writes down how a job ended.
+/// Records the result of a job.
 fn ended(lease: &Lease, end: End, tally: &mut Tally) -> io::Result<()> {
     let mut count = |s: &Summary| {
         tally.frames += s.frames;

@@ -1,38 +1,38 @@
-//! Outputs stay in their folder: neither `..` nor a link leads out of it.
+//! Outputs stay in their folder: neither `..` nor a link may lead out of it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
-/// Why an output cannot be where it is said to be.
+/// The reason why an output's location is not allowed.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputPathError {
-    /// It would be outside.
+    /// It is outside the folder.
     #[error("{} would be written outside {}{how}; --outside allows that", output.display(), folder.display())]
     Outside {
         /// The output.
         output: PathBuf,
-        /// Where outputs go.
+        /// The folder for outputs.
         folder: PathBuf,
-        /// What leads out.
+        /// The part that leads out.
         how: &'static str,
     },
-    /// It is no file.
+    /// It is not a file.
     #[error("{}: a job writes files, not a pipe", .0.display())]
     Pipe(PathBuf),
-    /// The system said no.
+    /// An error of the system.
     #[error("{}: {cause}", path.display())]
     Io {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// The system's word.
+        /// The error.
         #[source]
         cause: io::Error,
     },
 }
 
-/// The output of a job, as `folder` and its own name say; its folders are made if `make`. `outside`: it may be
-/// anywhere.
+/// The output of a job from `folder` and its name; folders are created if `make`. `outside`: any location is
+/// allowed.
 pub fn output_path(
     folder: &Path,
     output: &OsStr,
@@ -71,7 +71,7 @@ pub fn output_path(
     }
     let root = match folder.canonicalize() {
         Ok(root) => root,
-        // nothing is there yet, so nothing leads out either
+        // it does not exist, so it cannot lead out
         Err(e) if e.kind() == ErrorKind::NotFound && !make => return Ok(full.into_os_string()),
         Err(e) => return Err(io(folder, e)),
     };
@@ -82,7 +82,7 @@ pub fn output_path(
         let last = i + 1 == count;
         match at.symlink_metadata() {
             Ok(meta) if meta.is_symlink() => {
-                // one that leads nowhere leads nowhere inside either
+                // a dangling link is not inside
                 if !at.canonicalize().is_ok_and(|real| real.starts_with(&root)) {
                     return Err(out(" by a link"));
                 }
@@ -90,7 +90,7 @@ pub fn output_path(
             Ok(_) => {}
             Err(e) if e.kind() == ErrorKind::NotFound && (last || !make) => break,
             Err(e) if e.kind() == ErrorKind::NotFound => match std::fs::create_dir(&at) {
-                // another program has made it
+                // another program has created it
                 Err(e) if e.kind() != ErrorKind::AlreadyExists => return Err(io(&at, e)),
                 _ => {}
             },

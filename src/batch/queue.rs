@@ -1,16 +1,16 @@
-//! Who does which job, and what became of it: a status file and locks beside the list of jobs.
+//! The states of jobs and the programs that run them: a status file and locks beside the list.
 //!
-//! The status file `LIST.status` has a JSON object a line, and the last line about a job counts; lines are only ever
-//! appended. Every job has a lock file in `LIST.locks`; whoever does the job holds the system's lock on it, and writes
-//! about it only then. Appending itself is under a lock of its own. So two programs given the same list share it, and
-//! none does what another has done or is doing.
+//! The status file `LIST.status` has one JSON object per line, of which the last one about a job applies; lines are
+//! only appended. Every job has a lock file in `LIST.locks`; the program that runs the job holds its lock, and only
+//! then writes its status. Another lock protects appending. So programs with the same list share its jobs, and no job
+//! is run twice.
 //!
-//! A lock is gone with the program that held it, however that ended: a job that is `running` and whose lock is free was
-//! broken off, and is done again. On a network disk this needs a file system that knows `flock` between machines, as
-//! NFS 4 (where the server gives a dead client's locks back after its lease, 90 seconds as a rule), NFS 3 with its lock
-//! daemon, SMB, Lustre with `-o flock`, and CephFS do. Where it is refused, that is an error; where it is only
-//! pretended (NFS mounted with `local_lock`, Lustre with `localflock`), machines do not see each other, and the same
-//! job may be done twice, but no result is spoiled, since names are given to whole files only.
+//! The system releases a lock when its program ends in any way: a job in state `running` without a lock was
+//! interrupted, and is run again. A network disk must support `flock` between machines, like NFS 4 (whose server
+//! releases the locks of a dead client after its lease, usually 90 seconds), NFS 3 with its lock daemon, SMB, Lustre
+//! with `-o flock`, and CephFS. If locks are not supported, that is an error; if they are only local (NFS mounted with
+//! `local_lock`, Lustre with `localflock`), two machines may run the same job, which does no damage, since only
+//! complete files get their final names.
 
 use super::jobs::Job;
 use crate::disk::lines;
@@ -23,47 +23,47 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a status file begins with.
+/// The beginning of a status file.
 const HEAD: &[u8] = b"{\"id\":\"";
-/// The most bytes of a status file.
+/// The largest size of a status file in bytes.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What is known of a job.
+/// The state of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nobody has begun it, or it was broken off.
+    /// It was not started, or was interrupted.
     Waiting,
-    /// Somebody does it.
+    /// A program runs it.
     Running,
-    /// It is done.
+    /// It is complete.
     Done,
-    /// It could not be done.
+    /// It failed.
     Failed,
 }
 
 /// A line of the status file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// Which job, whatever it is called: see [`id`].
+    /// The identity of the job, independent of its name: see [`id`].
     pub id: String,
-    /// What it is called.
+    /// The name of the job.
     pub job: String,
-    /// What is known of it.
+    /// Its state.
     pub state: State,
-    /// Frames that were made.
+    /// The number of frames rendered.
     #[serde(default)]
     pub frames: u64,
-    /// Why it failed, or was broken off.
+    /// The reason for a failure or interruption.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The machine and the program's number there.
+    /// The machine and the process id.
     pub by: String,
     /// Seconds since 1970.
     pub time: u64,
 }
 
-/// A job is known by all that is said of it, and by its shard: 16 hexadecimal digits.
+/// The identity of a job, which covers all its options and its shard: 16 hexadecimal digits.
 pub fn id(job: &Job, shard: Option<crate::journal::shard::Shard>) -> String {
     let mut sum = Xxh64::default();
     let mut add = |bytes: &[u8]| {
@@ -84,22 +84,22 @@ pub struct Queue {
     by: String,
 }
 
-/// What came of asking for a job.
+/// The result of claiming a job.
 #[derive(Debug)]
 pub enum Claim {
-    /// Another program has it.
+    /// Another program runs it.
     Elsewhere,
-    /// It is ours, until it is dropped; with what was last said of it.
+    /// This program has locked it until the value is dropped; with its last record.
     Ours(Box<Lease>, Option<Box<Record>>),
 }
 
-/// A job that is ours.
+/// A job that this program has locked.
 #[derive(Debug)]
 pub struct Lease {
     queue: Queue,
     id: String,
     job: String,
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     _lock: File,
 }
 
@@ -110,7 +110,7 @@ fn beside(list: &Path, ending: &str) -> PathBuf {
 }
 
 impl Queue {
-    /// Those of a list (which need not exist under that name). Nothing is made yet.
+    /// The queue of a list (which need not exist under that name). Creates no files yet.
     pub fn of(list: &Path) -> Queue {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let by = format!("{}:{}", host.trim(), std::process::id());
@@ -122,13 +122,13 @@ impl Queue {
         &self.status
     }
 
-    /// What is written for jobs of these [ids](id): the status file and the locks.
+    /// The files that are written for jobs with these [ids](id): the status file and the locks.
     pub fn writes<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
         let lock = |name: &str| self.locks.join(format!("{name}.lock"));
         [self.status.clone(), lock("status")].into_iter().chain(ids.map(lock)).collect()
     }
 
-    /// What was last said of each job, by [`id`]. A line that was torn by a crash is left out.
+    /// The last record of each job, by [`id`]. Lines that a crash has cut off are ignored.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
         let Some(bytes) = lines::read(&self.status, MAX_BYTES)? else { return Ok(BTreeMap::new()) };
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
@@ -138,7 +138,7 @@ impl Queue {
         Ok(parse(&bytes))
     }
 
-    /// Whether somebody does a job at this moment.
+    /// Whether a program is running a job now.
     pub fn is_held(&self, id: &str) -> bool {
         let lock = File::open(self.locks.join(format!("{id}.lock")));
         lock.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -150,7 +150,7 @@ impl Queue {
         lines::open(&self.locks.join(name), OpenOptions::new().create(true).truncate(false).write(true))
     }
 
-    /// Asks for a job.
+    /// Tries to lock a job.
     pub fn claim(&self, id: &str, job: &str) -> io::Result<Claim> {
         let lock = self.lock_file(&format!("{id}.lock"))?;
         match lock.try_lock() {
@@ -158,7 +158,7 @@ impl Queue {
             Err(TryLockError::Error(e)) => return Err(without_locks(e)),
             Ok(()) => {}
         }
-        // what was done until now is seen only when the lock is ours
+        // its state is only final after the lock was taken
         let last = self.read()?.remove(id);
         let lease = Lease { queue: self.clone(), id: id.to_owned(), job: job.to_owned(), _lock: lock };
         Ok(Claim::Ours(Box::new(lease), last.map(Box::new)))
@@ -184,7 +184,7 @@ fn without_locks(e: io::Error) -> io::Error {
     io::Error::new(e.kind(), problem)
 }
 
-/// What was last said of each job in a status file.
+/// The last record of each job in a status file.
 pub fn parse(bytes: &[u8]) -> BTreeMap<String, Record> {
     let lines = bytes.split(|&b| b == b'\n').filter(|l| !l.is_empty());
     let records = lines.filter_map(|l| serde_json::from_slice::<Record>(l).ok());
@@ -192,7 +192,7 @@ pub fn parse(bytes: &[u8]) -> BTreeMap<String, Record> {
 }
 
 impl Lease {
-    /// Says how the job stands.
+    /// Records the state of the job.
     pub fn set(&self, state: State, frames: u64, reason: Option<String>) -> io::Result<()> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let (id, job, by) = (self.id.clone(), self.job.clone(), self.queue.by.clone());

@@ -1,9 +1,8 @@
-//! The cache folder: what can be made again and is kept between runs.
+//! The cache folder: data that can be computed again and is kept between runs.
 //!
-//! Every file can be made again, and the folder may be deleted at any time, also while it is in use. A file is written
-//! under a name that nobody can know beforehand and gets its own when it is whole, so that processes share the folder
-//! without a lock. A file that is something else than ours (a link) is never read. Beyond the limit the files used
-//! longest ago go, whatever they hold.
+//! The folder may be deleted at any time, also while it is in use. A file is written under an unpredictable name and
+//! renamed when it is complete, so that processes can share the folder without a lock. Links are never followed. When
+//! the folder exceeds its limit, the least recently used files are deleted, whatever they contain.
 
 use super::same::Identity;
 use super::temp::{TEMPORARY, Temporary};
@@ -14,15 +13,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Bytes that are kept when nothing is said.
+/// The default limit in bytes.
 pub const DEFAULT_LIMIT: u64 = 2_000_000_000;
-/// How old an unfinished file must be to be given up.
+/// The age at which an unfinished file is considered abandoned.
 const GIVEN_UP: Duration = Duration::from_secs(3600);
 
-/// What is kept. Each kind has a folder of its own.
+/// Kinds of files. Each kind has its own folder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// States of filters that are stepped.
+    /// States of simulations.
     State,
     /// Indexes of videos.
     Index,
@@ -38,7 +37,7 @@ impl Kind {
         }
     }
 
-    /// What its files are called behind their keys.
+    /// The ending of file names, after the key.
     fn suffix(self) -> &'static str {
         match self {
             Kind::State => ".state",
@@ -54,12 +53,12 @@ pub fn default_folder() -> Option<PathBuf> {
     Some(base.join("grainfield"))
 }
 
-/// What a cache holds.
+/// The contents of a cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Size in bytes.
     pub bytes: u64,
 }
 
@@ -68,11 +67,11 @@ pub struct Usage {
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    /// Bytes in the folder, as far as is known.
+    /// The size of the folder in bytes, as far as it is known.
     used: Mutex<Option<u64>>,
 }
 
-/// One file of ours.
+/// A file of the cache.
 struct Item {
     path: PathBuf,
     size: u64,
@@ -80,12 +79,12 @@ struct Item {
 }
 
 impl Cache {
-    /// In `folder`, which need not be there, with at most `limit` bytes.
+    /// A cache in `folder`, which need not exist, with at most `limit` bytes.
     pub fn new(folder: &Path, limit: u64) -> Cache {
         Cache { folder: folder.to_path_buf(), limit, used: Mutex::default() }
     }
 
-    /// The folder of everything.
+    /// The folder of the cache.
     pub fn root(&self) -> &Path {
         &self.folder
     }
@@ -95,12 +94,12 @@ impl Cache {
         self.folder.join(kind.folder())
     }
 
-    /// Where a file is kept.
+    /// The path of a file.
     pub fn path(&self, kind: Kind, key: u128) -> PathBuf {
         self.folder(kind).join(format!("{key:032x}{}", kind.suffix()))
     }
 
-    /// Files of ours, and unfinished ones that nobody can be at any more.
+    /// The files of the cache, and abandoned unfinished ones.
     fn items(&self) -> io::Result<Vec<Item>> {
         let mut items = Vec::new();
         let now = SystemTime::now();
@@ -119,7 +118,7 @@ impl Cache {
                 if !ours && !unfinished {
                     continue;
                 }
-                // Others may delete at the same time.
+                // Another program may delete files at the same time.
                 let Ok(meta) = fs::symlink_metadata(entry.path()) else { continue };
                 let used = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                 let old = now.duration_since(used).is_ok_and(|age| age > GIVEN_UP);
@@ -131,13 +130,13 @@ impl Cache {
         Ok(items)
     }
 
-    /// What there is.
+    /// The number and size of files.
     pub fn usage(&self) -> io::Result<Usage> {
         let items = self.items()?;
         Ok(Usage { files: items.len() as u64, bytes: items.iter().map(|i| i.size).sum() })
     }
 
-    /// Deletes all of it; what it was.
+    /// Deletes all files, and returns their number and size.
     pub fn clear(&self) -> io::Result<Usage> {
         let mut gone = Usage::default();
         for item in self.items()? {
@@ -150,12 +149,12 @@ impl Cache {
                 Err(e) => return Err(e),
             }
         }
-        // Only an empty folder goes, and only if nobody else has something in it.
+        // Only empty folders are removed; another program may use them.
         Kind::ALL.iter().for_each(|kind| drop(fs::remove_dir(self.folder(*kind))));
         Ok(gone)
     }
 
-    /// A file of at most `most` bytes.
+    /// Reads a file of at most `most` bytes.
     pub fn read(&self, kind: Kind, key: u128, most: u64) -> io::Result<Vec<u8>> {
         let none = || io::Error::from(ErrorKind::NotFound);
         let path = self.path(kind, key);
@@ -165,35 +164,35 @@ impl Cache {
         }
         let file =
             fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-        // It may have become another in between.
+        // The file may have been replaced in between.
         if Identity::of(&before) != Identity::of(&file.metadata()?) {
             return Err(none());
         }
         let mut bytes = Vec::new();
         (&file).take(most).read_to_end(&mut bytes)?;
-        // Used just now: the last to go.
+        // Mark it as recently used.
         let _ = file.set_modified(SystemTime::now());
         Ok(bytes)
     }
 
-    /// Removes a file, which was found damaged.
+    /// Removes a damaged file.
     pub fn remove(&self, kind: Kind, key: u128) {
         let _ = fs::remove_file(self.path(kind, key));
     }
 
-    /// Whether a file is there.
+    /// Whether a file exists.
     pub fn has(&self, kind: Kind, key: u128) -> bool {
         fs::symlink_metadata(self.path(kind, key)).is_ok_and(|m| m.is_file())
     }
 
-    /// Keeps bytes, replacing what had the key, unless they alone are more than the limit.
+    /// Stores bytes under a key, replacing an older file, unless they exceed the limit on their own.
     pub fn write(&self, kind: Kind, key: u128, bytes: &[u8]) -> io::Result<()> {
         let size = bytes.len() as u64;
         if size > self.limit {
             return Ok(());
         }
         let folder = self.folder(kind);
-        // for its owner alone
+        // accessible to its owner only
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         if !is_folder(&folder) {
             return Err(ErrorKind::NotADirectory.into());
@@ -201,12 +200,13 @@ impl Cache {
         let mut file = Temporary::create_with(&folder, ".", 0o600)?;
         file.write_all(bytes)?;
         file.persist(&self.path(kind, key)).map_err(|(_, e)| e)?;
-        // It is kept; another process that clears the folder at this moment is no trouble.
+        // The file is stored; an error because another process clears the folder at this moment does not
+        // matter.
         let _ = self.trim(size);
         Ok(())
     }
 
-    /// Counts what came, and deletes what was used longest ago where that is too much.
+    /// Adds to the size, and deletes the least recently used files if it exceeds the limit.
     fn trim(&self, more: u64) -> io::Result<()> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let known = match *used {
@@ -221,7 +221,7 @@ impl Cache {
         items.sort_by(|a, b| (a.used, &a.path).cmp(&(b.used, &b.path)));
         let mut total: u64 = items.iter().map(|i| i.size).sum();
         for item in &items {
-            // A little more than must be, so that this is not done every time.
+            // Delete more than necessary, so that this happens rarely.
             if total <= self.limit - self.limit / 10 {
                 break;
             }
@@ -234,7 +234,7 @@ impl Cache {
     }
 }
 
-/// Whether it is a folder, and no link to one.
+/// Whether this is a folder, not a link to one.
 fn is_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|m| m.is_dir())
 }
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(cache.usage().unwrap(), Usage { files: 2, bytes: 2000 });
         cache.write(Kind::Index, 3, &[1; 2501]).unwrap();
         assert!(!cache.has(Kind::Index, 3));
-        // what a program left that died, and what is somebody else's
+        // files of a program that died, and a file of someone else
         for name in [".gone.tmp", ".new.tmp", "mine"] {
             fs::write(cache.folder(Kind::Index).join(name), "x").unwrap();
         }

@@ -1,10 +1,10 @@
-//! Files of lines beside a user's files, which are only ever appended to: manifests, and the status of a batch.
+//! Files of lines beside a user's files, which are only appended to: manifests, and the status of a batch.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Refuses a link: whoever may write to the folder could else lead us elsewhere.
+/// Returns an error for a link, with which anyone who can write to the folder could redirect our files.
 pub fn plain(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
@@ -15,13 +15,13 @@ pub fn plain(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Opens a file that is no link.
+/// Opens a file that is not a link.
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     plain(path)?;
     options.open(path)
 }
 
-/// The bytes of a file that is no link; none where there is no file. One of more than `most` is an error.
+/// Reads a file that is not a link; `None` if it does not exist. A file larger than `most` is an error.
 pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open(path, OpenOptions::new().read(true)) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
@@ -36,7 +36,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// Appends lines in one write. A line that a crash has torn ends before them.
+/// Appends lines in one write. If a crash has left an incomplete line, it is ended first.
 pub fn append(file: &mut File, lines: &[u8]) -> io::Result<()> {
     let mut torn = false;
     if file.seek(SeekFrom::End(0))? > 0 {

@@ -1,8 +1,8 @@
-//! Everything that touches a user's folder: [temporary files](temp) that get their names in one step, the
-//! [output file](output) of a job, the [cache folder](cache), [files of lines](lines), and the rule that a file which a job reads is never a
-//! file that it [writes](same).
+//! Everything that touches a user's folder: [temporary files](temp) that get their names in one step, the [output
+//! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the check that a job never
+//! [writes](same) a file that it reads.
 //!
-//! Imports nothing else of the crate.
+//! It uses no other module of the crate.
 
 pub mod cache;
 pub mod lines;

@@ -1,9 +1,9 @@
-//! The file that every sink of one file writes to: its final name is only ever borne by a whole result.
+//! The file that sinks write to; only a complete result gets the final name.
 //!
-//! A file is written under an unpredictable name in the folder where it will stay, and gets its own name when it is
-//! whole ([`Output::finish`]), in one step. When it cannot be completed, what there is up to the last whole frame gets
-//! the name `NAME.partial.EXT` ([`Output::abandon`]), or `NAME.partial-2.EXT` where that is taken and may not be
-//! replaced. An output that is dropped without either is abandoned. Devices, named pipes and standard output are written to directly.
+//! A file is written under an unpredictable name in its final folder, and is renamed atomically when it is complete
+//! ([`Output::finish`]). If it cannot be completed, the part up to the last whole frame gets the name
+//! `NAME.partial.EXT` ([`Output::abandon`]), or `NAME.partial-2.EXT` if that exists and may not be replaced. An output
+//! that is dropped without either is abandoned. Devices, named pipes and standard output are written directly.
 
 use super::partial::{Left, partial_names};
 use super::temp::Temporary;
@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is gathered before it goes to the system.
+/// The size of the write buffer.
 const BUFFER: usize = 256 << 10;
-/// Rows shorter than this are gathered: the system handles a few large pieces faster than many small ones.
+/// Rows shorter than this are copied to the buffer: the system handles few large pieces faster than many
+/// small ones.
 const SMALL: usize = 1 << 10;
 
 enum Target {
@@ -26,72 +27,72 @@ enum Target {
     File { temp: Temporary, path: PathBuf, overwrite: bool },
 }
 
-/// Why a file cannot be written.
+/// An error while writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
-    /// The system said no.
+    /// An error of the system.
     #[error("{name}: {cause}")]
     Io {
-        /// What was written.
+        /// The file.
         name: String,
-        /// The system's word.
+        /// The error.
         #[source]
         cause: io::Error,
     },
-    /// The reader of our pipe has gone.
+    /// The reader has closed the pipe.
     #[error("{name}: the reader has closed the pipe")]
     Closed {
-        /// What was written.
+        /// The file.
         name: String,
     },
-    /// Something is there already and may not be replaced.
+    /// The file exists and may not be replaced.
     #[error("{} exists; use -y to replace it", .0.display())]
     Exists(PathBuf),
-    /// No file can have this name. The text says what is wrong and what would be right.
+    /// The name is invalid. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Name {
-        /// What was to be written.
+        /// The file.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
-    /// It cannot be written there. The text says what is wrong.
+    /// The file cannot be written there. The text says why.
     #[error("{name}: {problem}")]
     Bad {
-        /// What was to be written.
+        /// The file.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// All was there, and could not be finished.
+    /// All frames were written, but the file could not be completed.
     #[error("{cause}")]
     Unfinished {
-        /// Why not.
+        /// The reason.
         cause: Box<DiskError>,
-        /// What there is of it.
+        /// The remaining part.
         left: Left,
     },
 }
 
-/// What is done with a file that is whole, before it gets its name: it is given the file, its path and how many frames
-/// it holds.
+/// A function that is called with a complete file before it gets its name: with the file, its path and the number of
+/// its frames.
 pub type Seal = Box<dyn FnOnce(&File, &Path, u64) -> io::Result<()> + Send>;
 
-/// A file on its way, a device, a pipe or standard output.
+/// A file being written, a device, a pipe or standard output.
 pub struct Output {
     name: String,
-    /// `None` once it has been finished or abandoned.
+    /// `None` after it has been finished or abandoned.
     target: Option<Target>,
     buf: Vec<u8>,
-    /// Bytes the system has taken.
+    /// Bytes that the system has accepted.
     written: u64,
-    /// Where frames end: the last end that is surely written, and all later ones.
+    /// Positions of ends of frames: the last one that has been written, and all later ones.
     marks: VecDeque<u64>,
-    /// What is written down before the file gets its name.
+    /// The function to call before the file gets its name.
     seal: Option<Seal>,
-    /// Ends of frames so far.
+    /// Number of ends of frames so far.
     frames: u64,
-    /// The bytes that stay when the process has to end at once.
+    /// The size of the part that is kept if the process has to end immediately.
     whole: Arc<AtomicU64>,
 }
 
@@ -105,13 +106,13 @@ impl std::fmt::Debug for Output {
 }
 
 impl Output {
-    /// Opens `output` for writing; `-` is standard output. Refuses a file that exists, unless `overwrite`, a folder,
-    /// and a folder that does not exist or cannot be written to.
+    /// Opens `output` for writing; `-` is standard output. Returns an error if the file exists and `overwrite` is
+    /// false, if it is a folder, or if its folder does not exist or is not writable.
     pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, DiskError> {
         Output::create_by(output, overwrite, None)
     }
 
-    /// Where the temporary file is to be: in another folder of the same disk.
+    /// The same with a given folder for the temporary file, on the same disk.
     pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
         if output == "-" {
             return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
@@ -173,17 +174,17 @@ impl Output {
         }
     }
 
-    /// What is to be written down when the file is whole, before it gets its name.
+    /// Sets a function to be called when the file is complete, before it gets its name.
     pub fn seal(&mut self, seal: Seal) {
         self.seal = Some(seal);
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Where the file is while it has no name, for writers that open it themselves; `None` for what is no file.
+    /// The temporary path of the file, for writers that open it themselves; `None` if the output is not a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.target {
             Some(Target::File { temp, .. }) => Some(temp.path()),
@@ -191,7 +192,7 @@ impl Output {
         }
     }
 
-    /// Bytes of the file so far, whoever has written them.
+    /// The current size of the file in bytes, including data from other writers.
     pub fn size(&self) -> u64 {
         let meta = match &self.target {
             Some(Target::File { temp, .. }) => temp.file().and_then(File::metadata),
@@ -200,14 +201,14 @@ impl Output {
         meta.map_or(0, |meta| meta.len())
     }
 
-    /// A writer that opened [`path`](Output::path) itself writes frames there: what there is of them stays when the
-    /// process has to end at once.
+    /// Declares that a writer which opened [`path`](Output::path) itself has written frames, which are kept if the
+    /// process has to end immediately.
     pub fn written_elsewhere(&self) {
         self.whole.store(u64::MAX, Ordering::SeqCst);
     }
 
-    /// A writer that opened [`path`](Output::path) itself has left a file that is worth keeping as it is. Only the writer
-    /// knows how many frames are in it.
+    /// Declares that a writer which opened [`path`](Output::path) itself has left an incomplete file that is worth
+    /// keeping. Only the writer knows its number of frames.
     pub fn left_elsewhere(&mut self) {
         self.written = self.size();
         self.marks = VecDeque::from([self.written]);
@@ -221,7 +222,7 @@ impl Output {
         }
     }
 
-    /// Hands pieces to the system until it has taken all. Counts what it took even when it fails.
+    /// Writes pieces completely. Counts the bytes that were written even if it fails.
     fn send(&mut self, pieces: &mut [IoSlice<'_>]) -> io::Result<()> {
         let mut rest = pieces;
         IoSlice::advance_slices(&mut rest, 0);
@@ -247,7 +248,7 @@ impl Output {
         Ok(())
     }
 
-    /// Forgets all ends of frames that are surely written, but for the last.
+    /// Drops all ends of frames that have been written, except the last.
     fn settle_marks(&mut self) {
         while self.marks.len() > 1 && self.marks[1] <= self.written {
             self.marks.pop_front();
@@ -265,7 +266,7 @@ impl Output {
         sent
     }
 
-    /// Writes bytes, now or later.
+    /// Writes bytes, possibly through the buffer.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         if self.buf.len() + bytes.len() > BUFFER {
             self.empty_buffer().map_err(|e| self.error(e))?;
@@ -277,7 +278,7 @@ impl Output {
         self.send(&mut [IoSlice::new(bytes)]).map_err(|e| self.error(e))
     }
 
-    /// Writes pieces one behind the other, without copying them where they are large.
+    /// Writes several pieces in order, without copying large ones.
     pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), DiskError> {
         let total: usize = pieces.iter().map(|p| p.len()).sum();
         if total < BUFFER || total / pieces.len().max(1) < SMALL {
@@ -286,8 +287,8 @@ impl Output {
         self.empty_buffer().and_then(|()| self.send(pieces)).map_err(|e| self.error(e))
     }
 
-    /// A frame ends here: what is abandoned later goes at least so far, if the disk took it. Whoever reads standard
-    /// output, a pipe or a device gets the frame now.
+    /// Marks the end of a frame: an abandoned file is kept up to the last mark that was written. On standard
+    /// output, a pipe or a device the frame is flushed.
     pub fn mark(&mut self) -> Result<(), DiskError> {
         self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
@@ -298,7 +299,7 @@ impl Output {
         }
     }
 
-    /// All has been written: it is made sure that the disk has it, and it gets its name.
+    /// Completes the file: syncs it to the disk and gives it its name.
     pub fn finish(mut self) -> Result<(), DiskError> {
         self.complete().map_err(|cause| match self.give_up() {
             Ok(left) => DiskError::Unfinished { cause: Box::new(cause), left },
@@ -332,8 +333,8 @@ impl Output {
         }
     }
 
-    /// It will never be whole. What there is, up to the last whole frame, gets the name that is returned; nothing
-    /// stays when there is no whole frame. The disk being full does not hinder it.
+    /// Abandons the file. The part up to the last whole frame is kept under the returned name; without a whole
+    /// frame nothing is kept. It works on a full disk.
     pub fn abandon(mut self) -> Result<Left, DiskError> {
         self.give_up()
     }
@@ -363,7 +364,7 @@ impl Drop for Output {
     }
 }
 
-/// Standard output without the line buffering of [`std::io::stdout`] where the system lets us.
+/// Standard output without the line buffering of [`std::io::stdout`], if the system allows it.
 fn standard_output() -> Box<dyn Write + Send> {
     {
         use std::os::fd::AsFd;
@@ -374,7 +375,7 @@ fn standard_output() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
 }
 
-/// `/dev/stdout`, `/dev/fd/3` and their like, behind which anything may be.
+/// Whether this is `/dev/stdout`, `/dev/fd/3` or the like, which may refer to any kind of file.
 pub fn is_descriptor(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|p| path.starts_with(p))
 }
@@ -383,7 +384,7 @@ fn ends_in_separator(path: &OsStr) -> bool {
     path.as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b.into()))
 }
 
-/// Gives the file its name, and makes the disk remember the name.
+/// Renames the file, and syncs the folder.
 fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary, io::Error)> {
     if overwrite {
         temp.persist(path)?;
@@ -403,21 +404,21 @@ fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary
     Ok(())
 }
 
-/// Gives a file that is not whole its name, which is returned. What bears it is replaced only if `overwrite`.
+/// Gives an incomplete file its name, which is returned. An existing file is replaced only if `overwrite`.
 fn keep_partial(mut temp: Temporary, path: &Path, overwrite: bool) -> io::Result<PathBuf> {
     let (names, replace) = partial_names(path, overwrite);
     for name in names {
         match place(temp, &name, replace) {
             Ok(()) => return Ok(name),
             Err((back, e)) if e.kind() == ErrorKind::AlreadyExists => temp = back,
-            // the frames are worth more than their name
+            // the frames are more important than their name
             Err((back, _)) => return back.keep(),
         }
     }
     temp.keep()
 }
 
-/// What is written for an output of this name: what a link points to is replaced, not the link.
+/// The path that is written for an output of this name: for a link, its target is replaced, not the link.
 pub fn behind(path: &Path) -> io::Result<PathBuf> {
     if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
 }
@@ -471,7 +472,7 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"old");
         out.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
-        // it appears while we write: the result is kept under the other name
+        // the file appears during the write: the result is kept under the other name
         let late = dir.path().join("late");
         let mut out = Output::create(late.as_os_str(), false).unwrap();
         out.put(b"mine").unwrap();
@@ -507,7 +508,7 @@ mod tests {
             assert_eq!(fs::read(&partial).unwrap(), [b"headone", &two[..]].concat());
             assert_eq!(names(dir.path()), ["x.y.partial.z"]);
         }
-        // unasked it gets another name
+        // without overwrite it gets another name
         fs::write(&partial, b"older").unwrap();
         for n in [2, 3] {
             let mut out = Output::create(path.as_os_str(), false).unwrap();
@@ -524,8 +525,8 @@ mod tests {
         assert_eq!(names(dir.path()), left);
     }
 
-    /// Twelve characters that nothing known decides: of many names no two agree in more places than chance allows, and
-    /// each letter moves.
+    /// Random names of twelve characters: no two of many agree in more positions than chance allows, and every
+    /// position varies.
     #[test]
     fn temporary_names_cannot_be_foretold() {
         let dir = tempfile::tempdir().unwrap();
@@ -547,7 +548,7 @@ mod tests {
             let letters: std::collections::BTreeSet<u8> = random.iter().map(|r| r.as_bytes()[at]).collect();
             assert!(letters.len() > 30, "place {at}: {letters:?}");
         }
-        // a file that is there is never opened
+        // an existing file is never opened
         use tempfile::Builder;
         let taken = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path()).unwrap();
         let again = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path());

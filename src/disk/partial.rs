@@ -1,24 +1,24 @@
-//! What is left of an output that will never be whole, and what that is called.
+//! The remaining part of an incomplete output, and its name.
 
 use super::temp::Names;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What there is of an output that will never be whole.
+/// The remaining part of an incomplete output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Left {
-    /// Its name, where it is a file.
+    /// Its path, if it is a file.
     pub partial: Option<PathBuf>,
-    /// The whole frames of it; `None` where those are all that were given.
+    /// The number of its whole frames; `None` if all frames that were written are in it.
     pub frames: Option<u64>,
 }
 
-/// `out.y4m` is `out.partial.y4m` while it is not whole, `out` is `out.partial`.
+/// The name of an incomplete file: `out.partial.y4m` for `out.y4m`, `out.partial` for `out`.
 pub fn partial_name(path: &Path) -> PathBuf {
     tagged(path, ".partial")
 }
 
-/// The name of the file with something between its stem and its extension.
+/// Inserts a text between stem and extension of a file name.
 fn tagged(path: &Path, tag: &str) -> PathBuf {
     let mut name = OsString::from(path.file_stem().unwrap_or_default());
     name.push(tag);
@@ -29,7 +29,7 @@ fn tagged(path: &Path, tag: &str) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The names for what is not whole: `out.partial.y4m`, and where that may not be replaced `out.partial-2.y4m` and so on.
+/// The names for an incomplete file: `out.partial.y4m`, and if that may not be replaced, `out.partial-2.y4m` and so on.
 pub(super) fn partial_names(path: &Path, overwrite: bool) -> Names {
     const TRIES: u32 = 100;
     let more = (2..TRIES).filter(|_| !overwrite).map(|n| tagged(path, &format!(".partial-{n}")));

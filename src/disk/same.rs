@@ -1,8 +1,8 @@
-//! A file that a job reads is never a file that it writes, whatever the two are called.
+//! Checks that a job does not write a file that it reads, under whatever names.
 //!
-//! Files are compared by device and inode, so links of both kinds, `..`, other mounts of a disk, `/dev/fd/N` and
-//! standard input, output and error are seen through. What does not exist yet is known by its folder and its name. Devices,
-//! pipes, sockets and folders are never the same file.
+//! Files are compared by device and inode, which resolves links of both kinds, `..`, other mounts of a disk,
+//! `/dev/fd/N`, and standard input, output and error. A file that does not exist yet is identified by its folder and
+//! name. Devices, pipes, sockets and folders are never the same file.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Where a file is read from or written to.
+/// A place that is read or written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Place {
     /// A path.
@@ -26,7 +26,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// What a file is known by, however it is called.
+    /// The identity of the file, independent of its name.
     pub fn identity(&self) -> Option<Identity> {
         let descriptor = match self {
             Place::Path(path) => match path.metadata() {
@@ -53,17 +53,17 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What a file is known by, however it is called.
+/// The identity of a file, independent of its name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Identity {
-    /// It exists: its device and inode.
+    /// An existing file: its device and inode.
     File(u64, u64),
-    /// It does not exist yet: its folder, links followed, and its name.
+    /// A file that does not exist yet: its folder with links resolved, and its name.
     New(PathBuf, OsString),
 }
 
 impl Identity {
-    /// `None` for what is no ordinary file.
+    /// `None` if it is not an ordinary file.
     pub fn of(meta: &Metadata) -> Option<Identity> {
         meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
     }
@@ -73,46 +73,47 @@ impl Identity {
     }
 }
 
-/// The folder of a file, links followed.
+/// The folder of a file, with links resolved.
 fn parent(path: &Path) -> Option<PathBuf> {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).canonicalize().ok()
 }
 
-/// A file and what it is to a job.
+/// A file and its role in a job.
 #[derive(Clone, Debug)]
 struct Use {
-    /// As a message says it: `the input`, `the image of sprites`.
+    /// The role in messages: `the input`, `the image of sprites`.
     role: String,
     place: Place,
 }
 
-/// Standard error was found to be a file that is read.
+/// Whether standard error is a file that a job reads.
 static MUTE: AtomicBool = AtomicBool::new(false);
 
-/// Whether nothing may be written to standard error, since it is a file that a job of this process was to read.
+/// Whether nothing may be written to standard error, because it is a file that a job of this process was to
+/// read.
 pub fn is_mute() -> bool {
     MUTE.load(Ordering::SeqCst)
 }
 
-/// The files that a job reads and those that it may write.
+/// The files that a job reads and may write.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     reads: Vec<Use>,
     writes: Vec<Use>,
-    /// Those of them that others write, who replace what exists.
+    /// Files that libraries write, which replace existing ones.
     asked: Vec<Use>,
-    /// Those of them that lie beside an output: no other job may read them either.
+    /// Files beside an output, which other jobs must not read either.
     left: Vec<Use>,
-    /// Folders whose content is the job's own.
+    /// Folders whose contents belong to the job.
     folders: Vec<Use>,
 }
 
-/// What several jobs write.
+/// The files that several jobs write.
 #[derive(Clone, Debug, Default)]
 pub struct Written(BTreeMap<Identity, Use>);
 
 impl Written {
-    /// What a job leaves beside its output, which none of the jobs may read, whichever comes first.
+    /// Adds the files that a job leaves beside its output, which none of the jobs may read, in any order.
     pub fn leave(&mut self, uses: &Uses) {
         for one in &uses.left {
             if let Some(identity) = one.place.identity() {
@@ -122,28 +123,28 @@ impl Written {
     }
 }
 
-/// A file that would be read and written, or written twice.
+/// An error because a file would be both read and written, or written twice.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SameFile {
-    /// It is read and written.
+    /// The file is read and written.
     #[error("{written} and {read}{} are the same file: choose another name", also(.place.as_ref()))]
     Read {
-        /// What would be written, and its name.
+        /// The role and name of the written file.
         written: String,
-        /// What is read.
+        /// The role of the file that is read.
         read: String,
-        /// Where that is read from, where it has another name.
+        /// Its path, if it has another name.
         place: Option<String>,
     },
-    /// It is written as two things.
+    /// The file is written in two roles.
     #[error("{0} and {1} are the same file: choose another name")]
     Twice(String, String),
-    /// It exists, and `-y` was not said.
+    /// The file exists, and `-y` was not given.
     #[error(
         "{0} exists and would be replaced: choose another name, delete it, or use -y where the command has it"
     )]
     Exists(String),
-    /// It is read from a folder that a job empties when it is done.
+    /// The file is in a folder that a job deletes at its end.
     #[error(
         "{folder} contains {read} ({place}), but Grainfield removes files from it: move that file to another \
         folder"
@@ -151,9 +152,9 @@ pub enum SameFile {
     Folder {
         /// The folder.
         folder: String,
-        /// What is read.
+        /// The role of the file that is read.
         read: String,
-        /// Where it is.
+        /// Its path.
         place: String,
     },
 }
@@ -170,24 +171,24 @@ fn named(u: &Use) -> String {
 }
 
 impl Uses {
-    /// The job reads this. `role` is what messages call it: `the input`.
+    /// Adds a file that the job reads. `role` is used in messages: `the input`.
     pub fn read(&mut self, role: impl Into<String>, place: Place) {
         self.reads.push(Use { role: role.into(), place });
     }
 
-    /// The job may write this. `role` is what messages call it: `the output`.
+    /// Adds a file that the job may write. `role` is used in messages: `the output`.
     pub fn write(&mut self, role: impl Into<String>, place: Place) {
         self.writes.push(Use { role: role.into(), place });
     }
 
-    /// The same for what a library writes, which replaces what exists: that has to be asked for.
+    /// The same for a file that a library writes, which replaces an existing one and therefore requires `-y`.
     pub fn write_asked(&mut self, role: impl Into<String>, path: PathBuf) {
         let one = Use { role: role.into(), place: Place::Path(path) };
         self.asked.push(one.clone());
         self.writes.push(one);
     }
 
-    /// Refuses a file that exists and that a library would replace.
+    /// Returns an error for a file that exists and that a library would replace.
     pub fn check_asked(&self) -> Result<(), SameFile> {
         match self.asked.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
             Some(there) => Err(SameFile::Exists(named(there))),
@@ -195,19 +196,19 @@ impl Uses {
         }
     }
 
-    /// The job makes and removes files in this folder.
+    /// Adds a folder in which the job creates and removes files.
     pub fn own(&mut self, role: impl Into<String>, folder: PathBuf) {
         self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
     }
 
-    /// The same for what lies beside an output and is nobody's to read.
+    /// Adds a file beside an output, which no job may read.
     pub fn leave(&mut self, role: impl Into<String>, path: PathBuf) {
         let one = Use { role: role.into(), place: Place::Path(path) };
         self.left.push(one.clone());
         self.writes.push(one);
     }
 
-    /// The same, said of a job among several.
+    /// Adds the name of a job to the roles, for several jobs.
     pub fn of_job(mut self, job: &str) -> Uses {
         let Uses { reads, writes, asked, left, folders } = &mut self;
         for one in [reads, writes, asked, left, folders].into_iter().flatten() {
@@ -216,18 +217,18 @@ impl Uses {
         self
     }
 
-    /// What is read.
+    /// The files that are read.
     pub fn reads(&self) -> impl Iterator<Item = &Place> {
         self.reads.iter().map(|r| &r.place)
     }
 
-    /// What may be written.
+    /// The files that may be written.
     #[cfg(test)]
     pub fn written(self) -> impl Iterator<Item = Place> {
         self.writes.into_iter().map(|w| w.place)
     }
 
-    /// Adds those of another.
+    /// Adds the files of another job.
     pub fn extend(&mut self, other: Uses) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
@@ -236,7 +237,7 @@ impl Uses {
         self.folders.extend(other.folders);
     }
 
-    /// Refuses standard error that is a file which is read: not even that can then be told.
+    /// Returns an error if standard error is a file that is read, in which case no message can be printed.
     pub fn check_errors(&self) -> Result<(), SameFile> {
         let Some(errors) = Place::Errors.identity() else { return Ok(()) };
         match self.reads.iter().find(|r| r.place.identity().as_ref() == Some(&errors)) {
@@ -249,13 +250,14 @@ impl Uses {
         }
     }
 
-    /// Refuses a file that is read and written, or written as two things. Nothing is created.
+    /// Returns an error if a file is read and written, or written in two roles. Creates no files.
     pub fn check(&self) -> Result<(), SameFile> {
         self.check_before(&mut Written::default())
     }
 
-    /// The same for one of several jobs, the last first: none may write what it or one before it reads, or what another
-    /// one writes. `later` is what the later ones write, and then this one as well.
+    /// The same for one of several jobs, called for the last one first: no job may write a file that it or an earlier
+    /// one reads, or that another one writes. `later` contains the files that later jobs write; those of this job are
+    /// added.
     pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
         self.check_errors()?;
         let written = &mut later.0;
@@ -267,7 +269,7 @@ impl Uses {
                 return Err(SameFile::Twice(named(w), named(&other)));
             }
         }
-        // most outputs do not exist, and then no file that is read can be one
+        // most outputs do not exist yet, and then cannot be a file that is read
         if !written.keys().any(|i| matches!(i, Identity::File(..))) && self.folders.is_empty() {
             return Ok(());
         }
@@ -287,7 +289,7 @@ impl Uses {
                 continue;
             }
             let Place::Path(path) = &r.place else { continue };
-            // the file lies in it, or a link to the file
+            // the file, or a link to it, is in the folder
             let lies = [path.canonicalize().ok().and_then(|p| Some(p.parent()?.to_path_buf())), parent(path)];
             let inside = folders.iter().find(|(f, _)| lies.iter().flatten().any(|p| p == f));
             if let Some((_, folder)) = inside {
@@ -299,8 +301,8 @@ impl Uses {
     }
 }
 
-/// Takes from the front of `text` what stands before one of `ends`, quoted as FFmpeg has it: `'...'` as it is, `\\`
-/// before a sign, blanks around it left out.
+/// Takes the text before one of `ends` from the front of `text`, with FFmpeg's quoting: `'...'` verbatim, `\\`
+/// before a character, surrounding spaces removed.
 pub(crate) fn token(text: &mut &str, ends: &str) -> String {
     let blank = |c: char| " \n\t\r".contains(c);
     let mut signs = text.trim_start_matches(blank).chars();
@@ -322,8 +324,8 @@ pub(crate) fn token(text: &mut &str, ends: &str) -> String {
     token
 }
 
-/// The files that stand in the text of an input or option which is no plain path: after `file:` and other protocols,
-/// in `concat:a|b`, in `movie=a.mkv`. Those that exist.
+/// The existing files that are named in the text of an input or option which is not a plain path: after `file:` and
+/// other protocols, in `concat:a|b`, in `movie=a.mkv`.
 pub fn inside(text: &OsStr) -> Vec<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let bytes = text.as_bytes();
@@ -336,7 +338,7 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
     };
     let cuts = |b: &u8| b":|=,;[]'\"\\".contains(b);
     bytes.split(cuts).for_each(&mut add);
-    // a name may hold such a sign itself
+    // a name may contain such a character
     let mut at = 0;
     while let Some(next) = bytes[at..].iter().position(|b| b":=|".contains(b)) {
         at += next + 1;
@@ -353,7 +355,7 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
             add(&[b"/dev/fd/", number].concat());
         }
     }
-    // a list of names, a line each
+    // a list of names, one per line
     if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
         let text = File::open(list).and_then(|f| {
             let mut text = Vec::new();
@@ -365,12 +367,12 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
     found
 }
 
-/// Most bytes of a playlist that are looked at, and most playlists.
+/// The limits on the size of a playlist in bytes, and on the number of playlists.
 const PLAYLIST: u64 = 16 << 20;
 const PLAYLISTS: usize = 64;
 
-/// The files that a playlist (HLS, or a list for FFmpeg's concat) names, and the playlists among them name. Nothing
-/// for any other file.
+/// The files named in a playlist (HLS, or a list for FFmpeg's concat) and in playlists within it. Empty for other
+/// files.
 pub fn listed(path: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut lists = vec![path.to_path_buf()];
@@ -380,7 +382,7 @@ pub fn listed(path: &Path) -> Vec<PathBuf> {
         seen += 1;
         let names: Vec<String> = text.lines().flat_map(names).collect();
         let folder = list.parent().unwrap_or(Path::new(""));
-        // names may count from a folder that is named as well
+        // names may be relative to a folder that is named, too
         let mut folders = vec![folder.to_path_buf()];
         folders.extend(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
         folders.dedup();
@@ -394,7 +396,8 @@ pub fn listed(path: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The files that a name of a playlist stands for: in MPEG-DASH `$Number%05d$` and the like stand for anything.
+/// The files that a name in a playlist matches: in MPEG-DASH, `$Number%05d$` and similar patterns match any
+/// text.
 fn named_by(folder: &Path, name: &str) -> Vec<PathBuf> {
     let mut paths = vec![folder.to_path_buf()];
     for part in Path::new(name).components() {
@@ -411,7 +414,7 @@ fn named_by(folder: &Path, name: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Whether a name is these pieces with anything between them.
+/// Whether a name consists of these pieces with any text between them.
 fn fits(name: &str, pieces: &[&str]) -> bool {
     let [first, middle @ .., last] = pieces else { return pieces.first() == Some(&name) };
     let inner = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
@@ -427,7 +430,7 @@ fn fits(name: &str, pieces: &[&str]) -> bool {
 
 fn playlist(path: &Path) -> Option<String> {
     use std::io::Read;
-    // opening a pipe would wait for whoever writes to it
+    // opening a pipe would wait for its writer
     let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| File::open(p).ok())?;
     let mut head = [0; 8];
     file.read_exact(&mut head).ok()?;
@@ -443,7 +446,7 @@ fn playlist(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&rest).into_owned())
 }
 
-/// What a line of a playlist may name.
+/// The names that a line of a playlist may contain.
 fn names(line: &str) -> Vec<String> {
     let line = line.trim();
     let plain = match line.strip_prefix("file") {
@@ -451,7 +454,7 @@ fn names(line: &str) -> Vec<String> {
         _ => line.to_owned(),
     };
     let mut names = vec![plain.strip_prefix("file:").unwrap_or(&plain).to_owned()];
-    // attributes of HLS, and all of MPEG-DASH
+    // attributes in HLS, and all text in MPEG-DASH
     names.extend(line.split(['"', '\'', '<', '>']).skip(1).map(|piece| piece.trim().to_owned()));
     names
 }

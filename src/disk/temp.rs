@@ -1,7 +1,7 @@
-//! Temporary files. Each is known to the process from its making until it gets its name or goes, so that a program
-//! which has to end at once leaves none behind but those with whole frames (`Temporary::keep_as`), under a name that says
-//! so. A program that is killed does; its locks go with it, by which the next
-//! writer of the same output knows the file and [removes](sweep) it.
+//! Temporary files. The process tracks each one until it is renamed or removed, so that a program that has to end at
+//! once leaves only files with whole frames (`Temporary::keep_as`), under a name for partial results. A killed program
+//! leaves its files; their locks are released, so the next writer of the same output recognises and [removes](sweep)
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
@@ -12,25 +12,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, PersistError};
 
-/// What the names of temporary files end with.
+/// The ending of names of temporary files.
 pub const TEMPORARY: &str = ".tmp";
-/// How many characters of their names are random.
+/// The number of random characters in their names.
 const RANDOM: usize = 12;
 
-/// Temporary files of this process, and what is worth keeping of them. Held while one is made, named or removed.
+/// Temporary files of this process, with the parts worth keeping. Locked while a file is created, renamed or
+/// removed.
 static UNNAMED: Mutex<BTreeMap<PathBuf, Option<Worth>>> = Mutex::new(BTreeMap::new());
 
-/// The bytes of a file that are whole frames, and the names for them.
+/// The number of bytes in whole frames, and the names for them.
 type Worth = (Arc<AtomicU64>, Names);
-/// Names for what is left of a file, and whether what bears the first may be replaced.
+/// Names for the remaining part of a file, and whether an existing file of the first name may be replaced.
 pub(super) type Names = (Vec<PathBuf>, bool);
 
 fn unnamed() -> MutexGuard<'static, BTreeMap<PathBuf, Option<Worth>>> {
     UNNAMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every temporary file of the process, which is about to end in the middle of its work; whole frames in them
-/// get their name. No thread can make or name another file afterwards; a thread that tries waits for the end.
+/// Removes all temporary files of the process, which is about to end; files with whole frames are renamed. No thread
+/// can create or rename a file afterwards; a thread that tries waits for the end.
 pub fn leave_unfinished() {
     let mut all = unnamed();
     while let Some((path, worth)) = all.pop_first() {
@@ -48,26 +49,27 @@ fn leave(path: &Path, worth: Option<Worth>) {
         file.set_len(whole).map(|()| whole)
     };
     let named = |name: &PathBuf| {
-        // a link never replaces what is there; where none can be made a name is looked at first
+        // a link never replaces a file; if links are not supported, check the name first
         let linked =
             if replace { Err(ErrorKind::Unsupported.into()) } else { std::fs::hard_link(path, name) };
         let free = || replace || name.symlink_metadata().is_err();
         linked.is_ok() || (free() && std::fs::rename(path, name).is_ok())
     };
-    // what cannot be named stays as it is: frames are worth more than a tidy folder
+    // a file that cannot be renamed stays: the frames are more important than a tidy folder
     if whole == 0 || cut().is_ok_and(|whole| whole == 0 || names.iter().any(named)) {
         let _ = std::fs::remove_file(path);
     }
 }
 
-/// Does what opens a temporary file by its path once more, and would make it anew if it was removed meanwhile.
+/// Runs a function that opens a temporary file by its path again, and would recreate it if it had been
+/// removed.
 pub fn reopening<T>(open: impl FnOnce() -> T) -> T {
     let _held = unnamed();
     open()
 }
 
-/// Removes the temporary files in `folder` whose names begin with `prefix` and whose writers are gone: nobody holds
-/// their locks. Where files cannot be locked they stay.
+/// Removes temporary files in `folder` whose names begin with `prefix` and whose writers are gone, so that they are
+/// not locked. Without support for locks, files are kept.
 pub fn sweep(folder: &Path, prefix: &str) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -85,20 +87,20 @@ pub fn sweep(folder: &Path, prefix: &str) {
     }
 }
 
-/// A file under a name that nobody can foresee, locked; removed when it is dropped.
+/// A locked file with an unpredictable name, removed when it is dropped.
 #[derive(Debug)]
 pub struct Temporary {
-    /// `None` only while it is named or dropped.
+    /// `None` only while it is renamed or dropped.
     file: Option<NamedTempFile>,
 }
 
 impl Temporary {
-    /// A new file in `folder`, its name beginning with `prefix`, with the rights of any new file.
+    /// A new file in `folder` whose name begins with `prefix`, with default permissions.
     pub fn create(folder: &Path, prefix: &str) -> io::Result<Temporary> {
         Temporary::create_with(folder, prefix, 0o666)
     }
 
-    /// The same, with other rights, less what the user's mask takes away.
+    /// The same with other permissions, less the user's mask.
     pub fn create_with(folder: &Path, prefix: &str, mode: u32) -> io::Result<Temporary> {
         let mut all = unnamed();
         let mut builder = Builder::new();
@@ -106,7 +108,7 @@ impl Temporary {
         let file = loop {
             let file = builder.tempfile_in(folder)?;
             let swept = matches!(file.as_file().try_lock(), Err(TryLockError::WouldBlock));
-            // another program may have swept it away before it was locked
+            // another program may have removed it before it was locked
             if !swept && file.path().symlink_metadata().is_ok() {
                 break file;
             }
@@ -115,7 +117,7 @@ impl Temporary {
         Ok(Temporary { file: Some(file) })
     }
 
-    /// A new file for `path`, in `folder`. What killed writers of the same have left there is removed.
+    /// A new file for `path`, in `folder`. Removes files that killed writers of the same output left there.
     pub fn for_file(path: &Path, folder: &Path) -> io::Result<Temporary> {
         let stem: String = path.file_stem().unwrap_or_default().to_string_lossy().chars().take(40).collect();
         let prefix = format!(".{stem}.grainfield-");
@@ -123,8 +125,8 @@ impl Temporary {
         Temporary::create(folder, &prefix)
     }
 
-    /// Says what becomes of it when the process has to end at once: as many bytes as are counted where this returns get
-    /// the first of the names that is free, or that may be replaced.
+    /// Sets what happens if the process has to end immediately: the number of bytes in the returned counter is kept
+    /// under the first of the names that is free or may be replaced.
     pub(super) fn keep_as(&self, names: Names) -> Arc<AtomicU64> {
         let whole = Arc::new(AtomicU64::new(0));
         unnamed().insert(self.path().to_path_buf(), Some((Arc::clone(&whole), names)));
@@ -135,7 +137,7 @@ impl Temporary {
         self.file.as_ref().ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         self.file.as_ref().map_or(Path::new(""), NamedTempFile::path)
     }
@@ -145,12 +147,12 @@ impl Temporary {
         Ok(self.inner()?.as_file())
     }
 
-    /// Gives it its name, replacing what bears it.
+    /// Renames it, replacing an existing file.
     pub fn persist(self, path: &Path) -> Result<(), (Temporary, io::Error)> {
         self.named(|file| file.persist(path))
     }
 
-    /// Gives it its name, unless something bears it.
+    /// Renames it, unless a file of that name exists.
     pub fn persist_new(self, path: &Path) -> Result<(), (Temporary, io::Error)> {
         self.named(|file| file.persist_noclobber(path))
     }
@@ -178,7 +180,7 @@ impl Temporary {
         }
     }
 
-    /// Leaves it under its temporary name without the ending, so that nobody sweeps it away. Returns the name.
+    /// Keeps it under its temporary name without the ending, so that it is not swept. Returns the path.
     pub fn keep(mut self) -> io::Result<PathBuf> {
         let mut all = unnamed();
         let file = self.file.take().ok_or(ErrorKind::NotFound)?;
@@ -270,7 +272,7 @@ mod tests {
         let live = Temporary::for_file(out, dir.path()).unwrap();
         let left = live.path().to_str().unwrap().strip_suffix(".tmp").unwrap();
         let left = |cut: usize, end: &str| PathBuf::from(format!("{}{end}", &left[..left.len() - cut]));
-        // the first two of dead writers, the others somebody's who likes such names
+        // the first two are of dead writers, the others of someone with similar names
         let names = [
             left(1, "A.tmp"),
             left(1, "B.tmp"),

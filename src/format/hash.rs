@@ -1,8 +1,8 @@
-//! `hash:`: a line a frame, its number and the MD5 of its samples.
+//! `hash:`: one line per frame with its number and the MD5 of its samples.
 //!
-//! Hashed are the visible samples, planes in order `Y U V A` or `G B R A`, rows without padding, little endian. Grey
-//! with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
-//! for the same pixel format.
+//! The hash covers the visible samples, planes in order `Y U V A` or `G B R A`, rows without padding, little endian.
+//! Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The result equals that of FFmpeg's
+//! `framemd5` for the same pixel format.
 
 use super::{Files, OutputRow, Row};
 use crate::disk::{Left, Output};
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-/// As an output.
+/// The output format.
 pub const ROW: Row = Row {
     name: "hash",
     input: None,
@@ -31,12 +31,12 @@ pub const ROW: Row = Row {
 
 const PREFIX: &str = "hash:";
 
-/// What stands behind the prefix.
+/// The text after the prefix.
 fn file_of(name: &OsStr) -> &OsStr {
     OsStr::from_bytes(name.as_encoded_bytes().get(PREFIX.len()..).unwrap_or_default())
 }
 
-/// Opens a hash sink. `file` is what stands behind `hash:`; nothing (or `-`) is standard output.
+/// Opens a hash sink. `file` is the text after `hash:`; an empty text or `-` is standard output.
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
     Ok(Box::new(Hash { out: plan.open(file)? }))
@@ -65,7 +65,7 @@ impl Sink for Hash {
     }
 }
 
-/// Makes the lines.
+/// Formats the lines.
 struct Lines;
 
 impl Encode for Lines {

@@ -1,4 +1,4 @@
-//! File formats: one file or folder each, one row each in [`FORMATS`].
+//! File formats: one module and one row of [`FORMATS`] each.
 
 pub mod hash;
 pub mod images;
@@ -22,11 +22,11 @@ use std::path::PathBuf;
 /// A format: how it is read and written.
 #[derive(Debug)]
 pub struct Row {
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// How it is read, if it can be.
+    /// For reading, if it is supported.
     pub input: Option<InputRow>,
-    /// How it is written, if it can be.
+    /// For writing, if it is supported.
     pub output: Option<OutputRow>,
 }
 
@@ -35,53 +35,53 @@ pub type Open = fn(&OsStr, &Options) -> Result<Box<dyn Source>, SourceError>;
 /// Makes an output of that name.
 pub type Create = fn(&OsStr, &Plan) -> Result<Box<dyn Sink>, SinkError>;
 
-/// How a format is read.
+/// Functions for reading a format.
 #[derive(Debug)]
 pub struct InputRow {
-    /// Whether an input is of this format, by its name and by what is there.
+    /// Whether an input has this format, by its name and contents.
     pub takes: fn(&OsStr) -> bool,
     /// Opens it.
     pub open: Open,
-    /// The files that it is read from. Whether they are there does not matter.
+    /// The files that it reads, whether they exist or not.
     pub reads: fn(&OsStr) -> Vec<PathBuf>,
 }
 
-/// How a format is written.
+/// Functions and properties for writing a format.
 #[derive(Debug)]
 pub struct OutputRow {
-    /// Whether an output is of this format, by its name.
+    /// Whether an output has this format, by its name.
     pub takes: fn(&OsStr) -> bool,
     /// The format nearest to one that the output can hold.
     pub accepts: fn(&OsStr, &Format, &Encoding) -> Result<Format, SinkError>,
-    /// Makes the output ready for frames of the plan's format. Nothing bears the final name yet.
+    /// Prepares the output for frames of the plan's format, under a temporary name.
     pub create: Create,
-    /// What files it becomes.
+    /// The files that it writes.
     pub files: fn(&OsStr) -> Files,
-    /// What stands before the file's name.
+    /// The prefix before the file's name.
     pub prefix: &'static str,
-    /// It holds pictures and nothing beside: no times, no rotation.
+    /// Whether it contains only pictures, without times or rotation.
     pub bare: bool,
-    /// Codec, quality, sound and subtitles can be chosen.
+    /// Whether codec, quality, sound and subtitles can be chosen.
     pub encodes: bool,
 }
 
-/// What files an output becomes.
+/// The files of an output.
 #[derive(Clone, Debug)]
 pub enum Files {
     /// None.
     Nothing,
-    /// None that could be renamed: a pipe (`-`), a device.
+    /// None that could be renamed: a pipe (`-`) or a device.
     Stream(OsString),
-    /// One.
+    /// One file.
     One(PathBuf, Kind),
-    /// An image.
+    /// One image.
     Image(PathBuf),
-    /// One for each frame.
+    /// One file for each frame.
     Many(Pattern),
 }
 
 impl Files {
-    /// One file, unless the name is that of something else.
+    /// One file, unless the name has another meaning.
     pub fn one(name: &OsStr, kind: Kind) -> Files {
         let path = PathBuf::from(name);
         let plain = path.metadata().map_or(true, |m| m.is_file());
@@ -90,7 +90,7 @@ impl Files {
     }
 }
 
-/// The rows that are asked, first to last. The first that takes a name has it.
+/// The rows to try in order; the first one that accepts a name is used.
 #[derive(Clone, Copy, Debug)]
 pub struct Formats(pub &'static [&'static Row]);
 
@@ -100,13 +100,13 @@ impl Default for Formats {
     }
 }
 
-/// The file of a name, or those that a protocol's name holds (`file:`, `concat:`).
+/// The file of a name, or those named in a protocol's address (`file:`, `concat:`).
 fn one_file(name: &OsStr) -> Vec<PathBuf> {
     let path = PathBuf::from(name);
     if path.exists() { vec![path] } else { same::inside(name) }
 }
 
-/// All formats there are.
+/// All formats.
 pub const FORMATS: &[&Row] = &[
     &null::ROW,
     &hash::ROW,

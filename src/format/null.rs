@@ -1,4 +1,4 @@
-//! `null:`: frames are taken and forgotten.
+//! `null:`: frames are discarded.
 
 use super::{Files, OutputRow, Row};
 use crate::disk::Left;
@@ -6,11 +6,11 @@ use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::sync::Arc;
 
-/// Forgets every frame.
+/// Discards every frame.
 #[derive(Debug)]
 pub struct Null;
 
-/// As an output.
+/// The output format.
 pub const ROW: Row = Row {
     name: "null",
     input: None,

@@ -1,4 +1,4 @@
-//! What is neither test signal nor image: y4m is read here, everything else by FFmpeg.
+//! All other inputs: y4m is read here, the rest by FFmpeg.
 
 use super::{Files, InputRow, OutputRow, Row, y4m};
 use crate::format::images::pattern::Pattern;
@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// As an input and as an output: whatever nobody else takes.
+/// The input and output format for names that no other format accepts.
 pub const ROW: Row = Row {
     name: "video",
     input: Some(InputRow { takes: |_| true, open, reads: super::one_file }),
@@ -27,7 +27,7 @@ pub const ROW: Row = Row {
     }),
 };
 
-/// Opens a file or a pipe; `-` is standard input. A pipe is y4m when it begins as one.
+/// Opens a file or a pipe; `-` is standard input. A pipe is y4m if it begins like y4m.
 fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_pipe("standard input".into(), y4m::standard_input(), options);
@@ -75,7 +75,7 @@ fn from_pipe(
     let mut start = Vec::new();
     let read = pipe.by_ref().take(MAGIC as u64).read_to_end(&mut start);
     read.map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
-    // An empty pipe is told about in the words of y4m, which is what pipes mostly carry.
+    // An empty pipe gets the error of y4m, which is what most pipes carry.
     let is_y4m = y4m::header::MAGIC.starts_with(&start);
     let whole = Box::new(io::Cursor::new(start).chain(pipe));
     if is_y4m {

@@ -1,17 +1,17 @@
-//! Which frames of those that are asked for.
+//! A selection of the requested frames.
 
 use grainfield_filters::frame::Ranges;
 
-/// A part of some frames, in their order.
+/// A part of a list of frames, in order.
 #[derive(Clone, Debug)]
 pub struct FrameList {
-    /// What the part is of.
+    /// The list.
     pub numbers: Ranges,
-    /// Places in `numbers`: the first, and one behind the last.
+    /// Indices in `numbers`: the first, and one after the last.
     pub part: (u64, u64),
-    /// The lowest and the highest number. Where this bounds, `numbers` must be ascending.
+    /// The lowest and the highest number. If this is a limit, `numbers` must be ascending.
     pub within: (i64, i64),
-    /// Numbers that are left out, ascending.
+    /// Numbers to leave out, ascending.
     pub skip: Vec<i64>,
 }
 
@@ -21,7 +21,7 @@ impl FrameList {
         FrameList { numbers, part: (0, u64::MAX), within: (i64::MIN, i64::MAX), skip: Vec::new() }
     }
 
-    /// What [`within`](FrameList::within) and two more bounds leave.
+    /// The intersection of [`within`](FrameList::within) and two more bounds.
     pub fn meet(&self, first: i64, last: i64) -> (i64, i64) {
         (self.within.0.max(first), self.within.1.min(last))
     }
@@ -40,7 +40,7 @@ impl FrameList {
         Box::new(all.skip(skip).take(take).filter(kept))
     }
 
-    /// The numbers, for whoever keeps them.
+    /// The numbers, as an owned iterator.
     pub fn into_numbers(self) -> Box<dyn Iterator<Item = i64> + Send> {
         let FrameList { numbers, part, within: (first, last), skip: left_out } = self;
         let skip = usize::try_from(part.0).unwrap_or(usize::MAX);

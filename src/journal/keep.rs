@@ -1,4 +1,4 @@
-//! What a sink does beside writing, so that a job can be resumed, shared and joined.
+//! The records that a sink keeps, so that a job can be resumed, shared and joined.
 
 use crate::journal::resume::{ManifestFiles, sum};
 use crate::journal::segments::Grid;
@@ -8,33 +8,33 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a job wants kept. Nothing by default.
+/// The records of a job. None by default.
 #[derive(Clone, Debug, Default)]
 pub struct Keep {
-    /// Where frames that are files of their own are recorded.
+    /// The manifests for frames that are separate files.
     pub manifest_files: Option<Arc<ManifestFiles>>,
-    /// What is recorded of the one file that an output is.
+    /// The record of an output that is one file.
     pub seal: Option<Seal>,
-    /// Video is rendered in segments.
+    /// The segment grid, if video is rendered in segments.
     pub segments: Option<Arc<Grid>>,
 }
 
-/// What is recorded when a file is whole, before it gets its name: so a name that is there has been recorded.
+/// Records a complete file before it gets its name, so that every file with its final name has been recorded.
 #[derive(Clone, Debug)]
 pub struct Seal {
-    /// Where.
+    /// The manifests.
     pub manifest_files: Arc<ManifestFiles>,
-    /// What joining needs of a shard.
+    /// The data for joining a shard.
     pub note: Option<Note>,
 }
 
 impl Seal {
-    /// As an [`Output`](crate::disk::Output) takes it.
+    /// As a function for [`Output`](crate::disk::Output).
     pub fn boxed(self) -> crate::disk::output::Seal {
         Box::new(move |file, path, frames| self.set(file, path, frames))
     }
 
-    /// Records a file that is whole, has a temporary name, and holds so many frames.
+    /// Records a complete file, which has a temporary name and this number of frames.
     pub fn set(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
         let hash = sum(path)?;
         let entry = self.manifest_files.entry(0, file, hash)?;

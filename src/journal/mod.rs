@@ -1,17 +1,17 @@
-//! What is finished, from what, by which settings.
+//! Records of finished files, with their sources and settings.
 //!
-//! There is one record of it, the [manifest](resume::manifest): a file of lines with checks, appended to before a file gets
-//! its name, so that a name which is there has been recorded. It is written, read and compared by [`resume`] alone,
-//! whatever the files are:
+//! The record is the [manifest](resume::manifest): a file of lines with checksums, appended to before a file gets its
+//! name, so that every file with its final name has been recorded. The module [`resume`] writes, reads and compares it
+//! for all kinds of files:
 //!
-//! | files | their numbers | where the manifest lies |
+//! | files | their numbers | location of the manifest |
 //! |---|---|---|
 //! | frames of a sequence | the frames' | `.NAME.0.manifest`, hidden beside them |
 //! | a file that holds all frames | 0 | `.NAME.0.manifest`, hidden beside it |
-//! | a [shard] that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines that joining needs; it goes where the shard goes |
-//! | [segments] of a video | the segments' | in their folder, where its lock also says who works there |
+//! | a [shard] that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines for joining; copy it along with the shard |
+//! | [segments] of a video | the segments' | in their folder; its lock also reserves the folder for one program |
 //!
-//! [`keep`] is what a sink is told of this.
+//! [`keep`] is the interface for sinks.
 
 mod frame_list;
 pub mod keep;

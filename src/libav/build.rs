@@ -1,4 +1,5 @@
-//! Tells the compiler which FFmpeg it builds against, where versions differ in ways that do not compile otherwise.
+//! Sets configuration flags for the FFmpeg version that it builds against, where versions differ in ways that do
+//! not compile otherwise.
 
 use std::env;
 

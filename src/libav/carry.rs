@@ -1,4 +1,4 @@
-//! What an FFmpeg source hands to an FFmpeg sink past the filters, by way of `Info::carried` and `FrameStamp::carried`.
+//! Data that an FFmpeg source passes to an FFmpeg sink beside the frames, in `Info::carried` and `FrameStamp::carried`.
 
 use super::interrupt::StopFlag;
 use super::sink::hdr::Hdr;
@@ -6,54 +6,55 @@ use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::CString;
 
-/// Of the whole input: enough to open it a second time and copy what is not filtered. All else (streams, tags,
-/// chapters, side data) the sink reads itself.
+/// Data about the whole input, enough to open it a second time and copy what is not filtered. The sink reads
+/// all other data (streams, tags, chapters, side data) itself.
 #[derive(Clone, Debug)]
 pub struct Container {
-    /// What `avformat_open_input` was called with, protocol and all; `None` for a pipe, which cannot be read twice.
+    /// The address for `avformat_open_input`, including the protocol; `None` for a pipe, which cannot be read
+    /// twice.
     pub url: Option<CString>,
-    /// Protocols that may be used for it, as libav's `protocol_whitelist`.
+    /// Allowed protocols, as libav's `protocol_whitelist`.
     pub protocols: CString,
     /// Ends reads that stand still.
     pub stop: StopFlag,
     /// The stream that is filtered.
     pub video: usize,
-    /// Seconds a tick of that stream.
+    /// Seconds per tick of that stream.
     pub time_base: Ratio,
     /// Timestamp of frame 0 of that stream, in its ticks.
     pub first: i64,
-    /// Seconds that are taken away from all times, so that the first of the input's streams begins at zero.
+    /// Seconds that are subtracted from all times, so that the first of the input's streams begins at zero.
     pub start: Ratio,
-    /// Timestamps may begin anew in the middle, so no place is found by its time.
+    /// Whether timestamps may restart in the middle, so that seeking by time is not possible.
     pub jumps: bool,
-    /// Frames last differently long.
+    /// Whether frame durations vary.
     pub variable: bool,
-    /// Frame 0 has closed captions.
+    /// Whether frame 0 has closed captions.
     pub captions: bool,
-    /// What frame 0 says of the screen it was mastered on.
+    /// HDR metadata of frame 0.
     pub(crate) hdr: Hdr,
 }
 
-/// Of one frame.
+/// Data about one frame.
 pub struct FrameCarry {
     /// Presentation timestamp in ticks of [`Container::time_base`].
     pub pts: i64,
-    /// Ticks it is shown; 0 when the container does not say.
+    /// Duration in ticks; 0 if the container does not specify it.
     pub duration: i64,
-    /// A frame without pixels that holds everything else (side data, flags, tags), for `av_frame_copy_props`.
+    /// A frame without pixels that has all other properties (side data, flags, tags), for
+    /// `av_frame_copy_props`.
     props: *mut sys::AVFrame,
 }
 
-// SAFETY: the frame is written by `new` alone; afterwards it is only read.
+// SAFETY: only `new` writes the frame; afterwards it is only read.
 unsafe impl Send for FrameCarry {}
 // SAFETY: as above.
 unsafe impl Sync for FrameCarry {}
 
 impl FrameCarry {
-    /// Takes over the properties of a decoded frame; `None` when memory is out.
+    /// Copies the properties of a decoded frame; `None` if out of memory.
     ///
-    /// # Safety
-    /// `frame` must be a valid frame.
+    /// # Safety `frame` must be a valid frame.
     pub unsafe fn new(frame: *const sys::AVFrame, pts: i64, duration: i64) -> Option<FrameCarry> {
         // SAFETY: a new frame without buffers, into which libav copies reference-counted properties.
         unsafe {
@@ -69,7 +70,7 @@ impl FrameCarry {
         }
     }
 
-    /// The properties. Valid as long as `self`.
+    /// The properties, valid as long as `self`.
     pub fn props(&self) -> *const sys::AVFrame {
         self.props
     }

@@ -1,9 +1,10 @@
-//! Colour tags: H.273 code points on both sides, so this is mostly a matter of types.
+//! Colour tags: H.273 code points in both libraries, so that only types are converted.
 
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
 
-/// libav's colour tags as ours, and back. Every code point of ours fits libav's enums, whose values are H.273's.
+/// Converts colour tags from and to libav's. Every code point has a value in libav's enums, which are those of
+/// H.273.
 pub trait Tag<Av> {
     /// From libav's value.
     fn from_av(av: Av) -> Self;
@@ -95,7 +96,7 @@ macro_rules! pairs {
             fn from_av(av: sys::$av) -> $ours {
                 match av { $(sys::$av::$name => $ours::$mine,)* _ => $other }
             }
-            #[allow(unreachable_patterns)] // some of ours share one of libav's
+            #[allow(unreachable_patterns)] // some code points share one of libav's values
             fn to_av(self) -> sys::$av {
                 match self { $($ours::$mine => sys::$av::$name,)* _ => sys::$av::$unspecified }
             }

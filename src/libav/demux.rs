@@ -1,4 +1,4 @@
-//! An input opened: its streams, and the packets of the one that is filtered.
+//! An open input: its streams, and the packets of the one that is filtered.
 
 use super::error::{AvError, check};
 use super::input_url::InputUrl;
@@ -15,22 +15,22 @@ use std::ptr;
 /// No timestamp.
 pub(crate) const NO_TIME: i64 = sys::AV_NOPTS_VALUE;
 
-/// Bytes that libav asks of a pipe in one go.
+/// Bytes that libav requests from a pipe at a time.
 const PIPE_CHUNK: usize = 64 << 10;
 
-/// Why an input is of no use.
+/// An error while opening an input.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {
-    /// libav, or the system behind it, said no.
+    /// An error of libav or the system.
     #[error("{0}")]
     Av(AvError),
-    /// libav draws any text as a picture.
+    /// The input is a text file, which libav would render as a picture.
     #[error("this is a text file, not a video")]
     Text,
-    /// No stream of pictures; what there is instead.
+    /// There is no video stream; the text lists the others.
     #[error("it has no video stream, only {0}")]
     NoVideo(String),
-    /// A codec that this libav cannot decode.
+    /// This libav has no decoder for the codec.
     #[error("this FFmpeg has no decoder for {0}")]
     NoDecoder(String),
 }
@@ -41,20 +41,20 @@ impl From<AvError> for OpenError {
     }
 }
 
-/// Where bytes come from.
+/// The source of bytes.
 pub(crate) enum ByteSource {
-    /// libav opens it itself.
+    /// An address that libav opens.
     Place(InputUrl),
-    /// Bytes that can be read once, forwards.
+    /// A reader, which can be read once, forwards.
     Reader(Box<dyn Read + Send>),
 }
 
 /// An open input.
 pub(crate) struct Demuxer {
     context: *mut sys::AVFormatContext,
-    /// Of a reader of ours; freed after the context.
+    /// The adapter of a reader; freed after the context.
     _pipe: Option<Pipe>,
-    /// Asked by the context; freed after it.
+    /// The context calls it; freed after the context.
     interrupt: Option<Box<Interrupt>>,
     /// The stream that is filtered.
     video: usize,
@@ -62,32 +62,32 @@ pub(crate) struct Demuxer {
     timeline: Option<Timeline>,
 }
 
-// SAFETY: used by one thread at a time; nothing in it is tied to a thread.
+// SAFETY: used by one thread at a time; nothing in it is bound to a thread.
 unsafe impl Send for Demuxer {}
 
 impl Demuxer {
-    /// Opens an input and chooses the stream: of those that are not a single attached picture the one marked as
-    /// default, then the largest.
+    /// Opens an input and chooses the stream: the one marked as default, then the largest, except for single
+    /// attached pictures.
     pub(crate) fn open(from: ByteSource) -> Result<Demuxer, OpenError> {
         Demuxer::open_for(from, None)
     }
 
-    /// Opens an input again for its packets alone. Where the container's head says all that takes, libav is not made
-    /// to decode pictures to find out more.
+    /// Opens an input again for its packets only. If the container's header has all the data for that, libav does
+    /// not decode pictures to find more.
     pub(crate) fn packets(place: &InputUrl, video: usize) -> Result<Demuxer, OpenError> {
         Demuxer::open_for(ByteSource::Place(place.clone()), Some(video))
     }
 
     fn open_for(from: ByteSource, video: Option<usize>) -> Result<Demuxer, OpenError> {
         super::init();
-        // SAFETY: `own` frees what has been made whenever this returns early; a failed open has freed the context
-        // itself and leaves null, which closing accepts.
+        // SAFETY: `own` frees the context on an early return; a failed open has freed the context itself and
+        // leaves null, which closing accepts.
         unsafe {
             let context = sys::avformat_alloc_context();
             if context.is_null() {
                 return Err(NO_MEMORY.into());
             }
-            // of another that was there before
+            // a message about an earlier input
             Log::here().take_cut();
             let mut own =
                 Demuxer { context, _pipe: None, interrupt: None, video: 0, ended: false, timeline: None };
@@ -154,7 +154,7 @@ impl Demuxer {
         // SAFETY: the stream is valid as long as the context; codecs are static.
         unsafe {
             let mut codec: *const sys::AVCodec = ptr::null();
-            // libav's own decoders of these leave the alpha plane away.
+            // libav's own decoders of these codecs drop the alpha plane.
             if self.tag(self.video, c"alpha_mode").is_some_and(|v| v != "0") {
                 codec = match id {
                     sys::AVCodecID::AV_CODEC_ID_VP9 => {
@@ -207,7 +207,7 @@ impl Demuxer {
         }
     }
 
-    /// Goes to the last place from which decoding can start at or before `timestamp`, as far as the container knows.
+    /// Seeks to the last keyframe at or before `timestamp`, as far as the container knows.
     pub(crate) fn seek(&mut self, timestamp: i64) -> Result<(), AvError> {
         self.ended = false;
         self.timeline.iter_mut().for_each(Timeline::renew);
@@ -218,7 +218,7 @@ impl Demuxer {
         check(moved).map(|_| ())
     }
 
-    /// Goes to a place in the file, for containers that can be entered anywhere.
+    /// Seeks to a position in the file, for containers that can be read from any position.
     pub(crate) fn seek_byte(&mut self, pos: i64) -> Result<(), AvError> {
         self.ended = false;
         self.timeline.iter_mut().for_each(Timeline::renew);
@@ -228,13 +228,13 @@ impl Demuxer {
         check(moved).map(|_| ())
     }
 
-    /// Whether bytes can be read in any order.
+    /// Whether the input supports seeking.
     pub(crate) fn seekable(&self) -> bool {
         // SAFETY: `pb` is null (formats that open files themselves) or valid.
         unsafe { (*self.context).pb.as_ref().is_some_and(|pb| pb.seekable & sys::AVIO_SEEKABLE_NORMAL != 0) }
     }
 
-    /// Bytes of the input, if known.
+    /// The size of the input in bytes, if known.
     pub(crate) fn bytes(&self) -> Option<u64> {
         // SAFETY: `pb` is checked first.
         let size = unsafe {
@@ -246,18 +246,18 @@ impl Demuxer {
         u64::try_from(size).ok()
     }
 
-    /// Whether timestamps have begun anew so far.
+    /// Whether timestamps have restarted so far.
     pub(crate) fn jumped(&self) -> bool {
         self.timeline.as_ref().is_some_and(|t| t.parts() > 1)
     }
 
-    /// Whether they may in such a container.
+    /// Whether timestamps may restart in this container.
     pub(crate) fn may_jump(&self) -> bool {
         self.timeline.as_ref().is_some_and(Timeline::may_jump)
     }
 
-    /// Seconds by which players show everything earlier, so that it begins at zero: when the first of all streams
-    /// begins. Sound that begins before zero, and pictures that do not, stay where they are.
+    /// Seconds by which players shift everything so that it begins at zero: the start of the first stream. Sound
+    /// that begins before zero, and pictures that do not, are not shifted.
     pub(crate) fn start(&self, first: Ratio) -> Ratio {
         let start = self.context().start_time;
         if start == NO_TIME || (start < 0 && first >= Ratio::ZERO) {
@@ -274,7 +274,7 @@ impl Demuxer {
         self.video
     }
 
-    /// How many streams there are.
+    /// The number of streams.
     pub(crate) fn count(&self) -> usize {
         // SAFETY: an open context.
         unsafe { (*self.context).nb_streams as usize }
@@ -314,7 +314,7 @@ impl Demuxer {
         }
     }
 
-    /// The short name of the container, as libav calls it.
+    /// libav's short name of the container.
     pub(crate) fn container(&self) -> String {
         // SAFETY: an open input has a format, whose name is a static string.
         unsafe { text((*(*self.context).iformat).name) }
@@ -326,7 +326,7 @@ impl Demuxer {
         unsafe { text(sys::avcodec_get_name(self.parameters(i).codec_id)) }
     }
 
-    /// A stream in two words: `audio (aac)`.
+    /// A short description of a stream: `audio (aac)`.
     pub(crate) fn label(&self, i: usize) -> String {
         // SAFETY: returns a static string or null.
         let kind = unsafe { sys::av_get_media_type_string(self.parameters(i).codec_type) };
@@ -336,27 +336,26 @@ impl Demuxer {
     }
 }
 
-/// # Safety
-/// `s` must be a string that ends with a zero.
+/// # Safety `s` must be a zero-terminated string.
 pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(s) }.to_string_lossy().into_owned()
 }
 
 impl Drop for Demuxer {
     fn drop(&mut self) {
-        // SAFETY: closed once; null is allowed. A reader of ours is not freed by it, but by `Pipe` afterwards.
+        // SAFETY: closed once; null is allowed. It does not free our reader, which `Pipe` does afterwards.
         unsafe { sys::avformat_close_input(&mut self.context) }
     }
 }
 
-/// A reader of ours as libav's input.
+/// Adapts a reader to libav's input.
 struct Pipe(*mut sys::AVIOContext);
 
 impl Pipe {
     fn new(reader: Box<dyn Read + Send>) -> Result<Pipe, AvError> {
         let opaque = Box::into_raw(Box::new(reader)).cast::<c_void>();
-        // SAFETY: libav takes over the buffer; `opaque` is given back in `drop`, or here when there is no context.
+        // SAFETY: libav takes over the buffer; `opaque` is freed in `drop`, or here if there is no context.
         unsafe {
             let buffer = sys::av_malloc(PIPE_CHUNK).cast::<u8>();
             let context = if buffer.is_null() {
@@ -391,8 +390,8 @@ unsafe extern "C" fn fill(opaque: *mut c_void, buffer: *mut u8, size: c_int) -> 
     if size <= 0 {
         return AvError::EOF.0;
     }
-    // SAFETY: `opaque` is the reader that `Pipe::new` boxed; libav lends `size` bytes, zeroed before they are seen as
-    // initialised.
+    // SAFETY: `opaque` is the reader that `Pipe::new` boxed; libav provides `size` bytes, which are zeroed before
+    // they are used as initialised.
     let (reader, room) = unsafe {
         ptr::write_bytes(buffer, 0, size as usize);
         (&mut *opaque.cast::<Box<dyn Read + Send>>(), std::slice::from_raw_parts_mut(buffer, size as usize))

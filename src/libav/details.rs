@@ -1,4 +1,4 @@
-//! What an input says of itself: its format, and everything else for `probe`.
+//! The format of an input, and other properties for `probe`.
 
 use super::color::Tag;
 use super::demux::{Demuxer, text};
@@ -12,13 +12,13 @@ use grainfield_filters::frame::{
 };
 use grainfield_filters::ratio::Ratio;
 
-/// Frames a second.
+/// Frame rates.
 pub(crate) struct Rates {
-    /// What the stream's timestamps are multiples of, as far as a container tells.
+    /// The rate that the stream's timestamps are multiples of, as far as the container specifies it.
     pub(crate) nominal: Option<Ratio>,
-    /// What they may be instead: frames by duration.
+    /// The alternative: number of frames divided by duration.
     pub(crate) average: Option<Ratio>,
-    /// The two differ.
+    /// Whether the two differ.
     pub(crate) variable: bool,
 }
 
@@ -27,13 +27,13 @@ pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
     Ratio::new(r.num.into(), r.den.into()).filter(|r| *r > Ratio::ZERO)
 }
 
-/// The rate that was meant. Matroska stores the length of a frame in nanoseconds, of which libav makes a fraction with
-/// small numbers: 60000/1001 frames a second come back as 19001/317.
+/// The intended rate. Matroska stores the duration of a frame in nanoseconds, which libav converts to a fraction of
+/// small numbers: 60000/1001 frames per second become 19001/317.
 fn meant(rate: Ratio) -> Ratio {
     common(rate, 2e-7).unwrap_or(rate)
 }
 
-/// The whole or broadcast rate that a rate is, or is off by less than `off` of its value.
+/// The integer or broadcast rate that differs from a rate by less than `off` of its value.
 fn common(rate: Ratio, off: f64) -> Option<Ratio> {
     let near = rate.to_f64();
     let whole = Ratio::whole((near + 0.5) as i64);
@@ -44,24 +44,24 @@ fn common(rate: Ratio, off: f64) -> Option<Ratio> {
 /// The rates of the filtered stream.
 pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     let i = demuxer.video();
-    // SAFETY: an open context and its stream; without a frame the container alone is asked.
+    // SAFETY: an open context and its stream; without a frame, the result comes from the container.
     let guess = unsafe {
         sys::av_guess_frame_rate(demuxer.context_ptr(), demuxer.stream_ptr(i), std::ptr::null_mut())
     };
-    // A rate above any real one is a container's unit of time.
+    // A rate above any practical one is the container's time unit.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
     let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane).map(meant);
     let nominal = ratio(guess).filter(sane).map(meant).or(average);
     match demuxer.container().as_str() {
-        // Its head tells the unit that times are counted in, a frame or a field; what does not divide it was guessed
-        // from too few of them.
+        // The header has the time unit, a frame or a field; a rate that does not divide it is a guess from too few
+        // timestamps.
         "avi" => {
             let clock = ratio(demuxer.stream(i).time_base).and_then(Ratio::recip).filter(sane);
             let divides = |rate: Ratio| clock?.checked_div(rate).filter(|n| n.den() == 1);
             let nominal = nominal.filter(|rate| divides(*rate).is_some()).or(clock).or(nominal);
             return Rates { nominal, average: None, variable: false };
         }
-        // Its head tells the rate, in few digits; a guess from times in milliseconds knows less.
+        // The header has the rate, with few digits; a guess from times in milliseconds is less accurate.
         "flv" => {
             if let Some(said) = average.and_then(|rate| common(rate, 1e-4)) {
                 return Rates { nominal: Some(said), average: nominal, variable: false };
@@ -79,11 +79,11 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     Rates { nominal, average, variable }
 }
 
-/// What filters are told of the frames that come.
+/// The parameters of the frames for filters.
 pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
     let i = demuxer.video();
     let stream = demuxer.stream(i);
-    // SAFETY: an open context and its stream; without a frame the container alone is asked.
+    // SAFETY: an open context and its stream; without a frame, the result comes from the container.
     let (rate, aspect) = unsafe {
         let (context, stream) = (demuxer.context_ptr(), demuxer.stream_ptr(i));
         (
@@ -98,7 +98,7 @@ pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
     }
 }
 
-/// What every frame is, but for the rate: the decoded frame's tags, and the container's where it says nothing.
+/// The format of all frames, without the rate: the decoded frame's tags, completed from the container.
 pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> Format {
     let f = first.get();
     let p = demuxer.parameters(demuxer.video());
@@ -110,7 +110,7 @@ pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> For
     if range != ColorRange::Unspecified {
         format.range = range;
     }
-    // ProRes has 0 where it says nothing, which elsewhere is RGB, whose planes are all of one size
+    // ProRes uses 0 for unspecified, which elsewhere means RGB, whose planes all have the same size
     let nothing = p.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES || format.subsampling != (0, 0);
     let said = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
     let (own, container) = (said(Matrix::from_av(f.colorspace)), said(Matrix::from_av(p.color_space)));
@@ -153,7 +153,7 @@ pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> For
     format
 }
 
-/// Everything else, as name and value: the container, its tags, chapters, every stream, and what goes with the
+/// Other properties as names and values: the container, its tags, chapters, every stream, and side data of the
 /// pictures.
 pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
     let mut list = Vec::new();
@@ -217,7 +217,7 @@ fn tags(dictionary: *mut sys::AVDictionary) -> Vec<(String, String)> {
     }
 }
 
-/// One stream in a line.
+/// One line about a stream.
 fn stream(demuxer: &Demuxer, i: usize) -> String {
     let (s, p) = (demuxer.stream(i), demuxer.parameters(i));
     let mut parts = vec![demuxer.label(i)];
@@ -264,7 +264,7 @@ const DISPOSITIONS: &[(i32, &str)] = &[
     (sys::AV_DISPOSITION_STILL_IMAGE, "still image"),
 ];
 
-/// What goes with the pictures: rotation, HDR10 and the rest, by the container and by the first of them.
+/// Side data of the pictures: rotation, HDR10 and others, from the container and the first picture.
 fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
     use sys::AVFrameSideDataType as Frame;
     use sys::AVPacketSideDataType as Stream;
@@ -274,7 +274,7 @@ fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
         (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
         (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
     ] {
-        // SAFETY: a valid stream; nothing is added to it meanwhile.
+        // SAFETY: a valid stream; no side data is added while the slice is used.
         let bytes = unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), of_stream) };
         list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
     }
@@ -287,7 +287,7 @@ fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
     }
     let f = first.get();
     for i in 0..usize::try_from(f.nb_side_data).unwrap_or(0) {
-        // SAFETY: the array has so many valid entries, whose data is as long as said.
+        // SAFETY: the array has this number of valid entries, whose data has the specified size.
         let (kind, bytes) = unsafe {
             let d = &**f.side_data.add(i);
             let bytes: &[u8] =
@@ -318,9 +318,9 @@ fn value_of(kind: sys::AVFrameSideDataType, bytes: &[u8]) -> String {
         bytes.chunks_exact(4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]])).collect();
     match (kind, words.as_slice()) {
         (sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX, matrix @ [_, _, _, _, _, _, _, _, _, ..]) => {
-            // SAFETY: nine words, as libav asks for.
+            // SAFETY: nine words, as libav requires.
             let turn = unsafe { sys::av_display_rotation_get(matrix.as_ptr()) };
-            // libav counts counter-clockwise, players and phones the other way.
+            // libav's angle is counter-clockwise, that of players and phones clockwise.
             let turn = if turn.is_nan() { 0.0 } else { -turn.round() };
             format!("{:.0} degrees clockwise", if turn == 0.0 { 0.0 } else { turn.rem_euclid(360.0) })
         }
@@ -335,7 +335,7 @@ fn value_of(kind: sys::AVFrameSideDataType, bytes: &[u8]) -> String {
 }
 
 /// libav's `AVMasteringDisplayMetadata`, as words: ratios of red, green and blue (x, y), white, darkest, brightest;
-/// then whether primaries and luminance are there.
+/// then flags for primaries and luminance.
 fn mastering(m: &[i32]) -> String {
     let number = |i: usize| f64::from(m[2 * i]) / f64::from(m[2 * i + 1].max(1));
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! libav's error codes in words.
+//! libav's error codes as text.
 
 use ffmpeg_sys_next as sys;
 use std::ffi::CStr;
@@ -9,15 +9,15 @@ use std::fmt;
 pub struct AvError(pub i32);
 
 impl AvError {
-    /// The end of the stream, which is no error.
+    /// The end of the stream, which is not an error.
     pub const EOF: AvError = AvError(sys::AVERROR_EOF);
-    /// Not now: send or receive something else first.
+    /// Try again after sending or receiving something else.
     pub const AGAIN: AvError = AvError(-libc::EAGAIN);
 
-    /// Broken off, because whoever waits has been asked to stop.
+    /// Cancelled by a stop request.
     pub const EXIT: AvError = AvError(sys::AVERROR_EXIT);
 
-    /// The system's error, where it is one, and `Interrupted` for what was broken off.
+    /// The system's error, if it is one, and `Interrupted` for a cancelled operation.
     pub fn io(self) -> Option<std::io::Error> {
         if self == AvError::EXIT {
             return Some(std::io::ErrorKind::Interrupted.into());
@@ -34,7 +34,7 @@ pub fn check(code: i32) -> Result<i32, AvError> {
 impl fmt::Display for AvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; sys::AV_ERROR_MAX_STRING_SIZE];
-        // SAFETY: the buffer is as long as said; av_strerror always ends it with a zero.
+        // SAFETY: the buffer has the specified size; av_strerror always terminates the text.
         let text = unsafe {
             sys::av_strerror(self.0, text.as_mut_ptr(), text.len());
             CStr::from_ptr(text.as_ptr())

@@ -1,4 +1,4 @@
-//! FFmpeg's own filters between decoding and everything else (`--lavfi`).
+//! FFmpeg's filters, which run after decoding and before all other filters (`--lavfi`).
 
 use super::error::{AvError, check};
 use super::owned::{AvFrame, NO_MEMORY, Received};
@@ -7,7 +7,7 @@ use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-/// Filters whose output frame depends on nothing but the input frame of the same time.
+/// Filters whose output frame depends only on the input frame of the same time.
 const FRAME_BY_FRAME: &[&str] = &[
     "alphaextract",
     "avgblur",
@@ -78,11 +78,11 @@ const FRAME_BY_FRAME: &[&str] = &[
     "zscale",
 ];
 
-/// Words in a filter's expressions that stand for more than the frame: its count since the start, random numbers,
-/// remembered values, and where in the file it lay.
+/// Names in a filter's expressions that depend on more than the frame: its number since the start, random
+/// numbers, stored values, and its position in the file.
 const MORE_THAN_A_FRAME: &[&str] = &["n", "N", "random", "st", "ld", "pos"];
 
-/// What frames a graph is made for.
+/// The properties of the frames for which a graph is made.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct GraphInput {
     pub(crate) time_base: (i32, i32),
@@ -91,7 +91,7 @@ pub(crate) struct GraphInput {
 }
 
 impl GraphInput {
-    /// Ticks of a frame at the nominal rate.
+    /// Ticks per frame at the nominal rate.
     fn step(&self) -> i64 {
         let [num, den, tick_num, tick_den] =
             [self.rate.1, self.rate.0, self.time_base.0, self.time_base.1].map(i64::from);
@@ -102,7 +102,7 @@ impl GraphInput {
 /// Whether libavfilter has a filter of this name.
 pub fn has_filter(name: &str) -> bool {
     let Ok(name) = CString::new(name) else { return false };
-    // SAFETY: the name lives through the call; the answer is static or null.
+    // SAFETY: the name is valid during the call; the result is static or null.
     !unsafe { sys::avfilter_get_by_name(name.as_ptr()) }.is_null()
 }
 
@@ -112,16 +112,16 @@ pub(crate) struct Graph {
     source: *mut sys::AVFilterContext,
     sink: *mut sys::AVFilterContext,
     frame_by_frame: bool,
-    /// Ticks of a frame that does not say how long it is.
+    /// Duration in ticks of a frame that does not specify one.
     step: i64,
-    /// When the last picture that was handed over ends.
+    /// The end of the last picture that was sent.
     end: i64,
 }
 
-// SAFETY: used by one thread at a time; its own threads are libav's affair.
+// SAFETY: used by one thread at a time; libav manages its own threads.
 unsafe impl Send for Graph {}
 
-/// Whether an expression somewhere in the text looks beyond the frame.
+/// Whether an expression in the text depends on more than the frame.
 fn looks_beyond(text: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     text.split(|c| !word(c)).any(|w| MORE_THAN_A_FRAME.contains(&w))
@@ -142,8 +142,8 @@ impl Graph {
             arguments += &format!(":colorspace={}:range={}", f.colorspace as i32, f.color_range as i32);
         }
         let arguments = CString::new(arguments).map_err(|_| NO_MEMORY)?;
-        // SAFETY: `own` frees the graph and all filters in it whenever this returns early; the lists of open ends are
-        // freed in every case, and libav takes copies of all strings.
+        // SAFETY: `own` frees the graph and all filters in it on an early return; the lists of open ends are always
+        // freed, and libav copies all strings.
         unsafe {
             let graph = sys::avfilter_graph_alloc();
             if graph.is_null() {
@@ -189,7 +189,7 @@ impl Graph {
             sys::avfilter_inout_free(&mut inputs);
             sys::avfilter_inout_free(&mut outputs);
             built?;
-            // Asked before libav adds conversions of its own, which look at one frame.
+            // Checked before libav adds conversions, which depend on one frame only.
             let names = (0..(*graph).nb_filters as usize).map(|i| {
                 let filter = *(*graph).filters.add(i);
                 CStr::from_ptr((*(*filter).filter).name).to_str().unwrap_or("")
@@ -201,21 +201,21 @@ impl Graph {
         }
     }
 
-    /// Whether each frame that comes out depends on the frame of the same time alone.
+    /// Whether each output frame depends only on the input frame of the same time.
     pub(crate) fn frame_by_frame(&self) -> bool {
         self.frame_by_frame
     }
 
-    /// Hands over a picture, with its timestamp; `None`: there are no more.
+    /// Sends a picture with its timestamp; `None` ends the input.
     pub(crate) fn push(&mut self, picture: Option<&AvFrame>) -> Result<(), AvError> {
         const KEEP_REF: i32 = 8; // AV_BUFFERSRC_FLAG_KEEP_REF
         let Some(picture) = picture else {
-            // Filters that make frames at a rate of their own want to know when the last one ends.
+            // Filters that produce frames at their own rate need the end of the last frame.
             // SAFETY: a configured graph.
             return check(unsafe { sys::av_buffersrc_close(self.source, self.end, 0) }).map(|_| ());
         };
         let frame = picture.as_ptr();
-        // SAFETY: a valid frame; filters go by `pts` alone.
+        // SAFETY: a valid frame; filters use only `pts`.
         unsafe {
             (*frame).pts = (*frame).best_effort_timestamp;
             let duration = picture.duration();
@@ -225,16 +225,16 @@ impl Graph {
         check(unsafe { sys::av_buffersrc_add_frame_flags(self.source, frame, KEEP_REF) }).map(|_| ())
     }
 
-    /// Asks for a picture.
+    /// Receives a picture.
     pub(crate) fn pull(&mut self, into: &mut AvFrame) -> Result<Received, AvError> {
         // SAFETY: a configured graph and a blank frame.
         match check(unsafe { sys::av_buffersink_get_frame(self.sink, into.as_ptr()) }) {
             Ok(_) => {
                 let frame = into.as_ptr();
-                // SAFETY: a valid frame; what reads it goes by the best timestamp.
+                // SAFETY: a valid frame; its readers use the best-effort timestamp.
                 unsafe {
                     (*frame).best_effort_timestamp = (*frame).pts;
-                    // What makes frames of its own leaves them the durations of those they were made of.
+                    // Filters that produce new frames keep the durations of their input frames.
                     if !self.frame_by_frame {
                         set_duration(&mut *frame, 0);
                     }
@@ -247,13 +247,13 @@ impl Graph {
         }
     }
 
-    /// Seconds a tick of what comes out.
+    /// Seconds per tick of the output.
     pub(crate) fn time_base(&self) -> sys::AVRational {
         // SAFETY: a configured graph.
         unsafe { sys::av_buffersink_get_time_base(self.sink) }
     }
 
-    /// Frames a second of what comes out; 0 when not known.
+    /// Frames per second of the output; 0 if unknown.
     pub(crate) fn rate(&self) -> sys::AVRational {
         // SAFETY: a configured graph.
         unsafe { sys::av_buffersink_get_frame_rate(self.sink) }

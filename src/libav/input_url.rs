@@ -1,4 +1,4 @@
-//! What an input's name means to libav: a file, whatever is in its name, or a protocol that has been allowed.
+//! Maps an input's name to libav: a file, whatever characters its name contains, or an allowed protocol.
 
 use super::interrupt::StopFlag;
 use crate::disk::cache::Cache;
@@ -7,10 +7,10 @@ use std::ffi::{CStr, CString, OsStr};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Protocols that are always allowed: they reach nothing but files and what the user pipes in.
+/// Protocols that are always allowed: they access only files and data that the user pipes in.
 const ALWAYS: [&str; 5] = ["file", "crypto", "data", "pipe", "fd"];
 
-/// What to open, in libav's words.
+/// The address to open, in libav's form.
 #[derive(Clone, Debug)]
 pub(crate) struct InputUrl {
     /// For `avformat_open_input`.
@@ -19,14 +19,14 @@ pub(crate) struct InputUrl {
     pub(crate) protocols: CString,
     /// Ends reads that stand still.
     pub(crate) stop: StopFlag,
-    /// Where indexes are kept between runs.
+    /// The cache of indexes.
     pub(crate) cache: Option<Arc<Cache>>,
 }
 
-/// Why an input is not opened.
+/// The reason why an input is not opened.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InputUrlError {
-    /// It is the name of a protocol that nobody has allowed.
+    /// The name of a protocol that is not allowed.
     #[error("'{0}:' is a protocol, and only files are read by default; --allow-protocol {0} allows it")]
     Protocol(String),
     /// libav's strings end at a zero byte.
@@ -34,21 +34,21 @@ pub(crate) enum InputUrlError {
     Zero,
 }
 
-/// What stands before the first colon, if libav has a protocol of that name.
+/// The text before the first colon, if libav has a protocol of that name.
 pub fn protocol(input: &OsStr) -> Option<String> {
     let bytes = input.as_encoded_bytes();
-    // `subfile,,start,0,end,0,,:a.mkv` and `crypto+file:a.mkv` are protocols with something behind their names.
+    // `subfile,,start,0,end,0,,:a.mkv` and `crypto+file:a.mkv` are protocols with parameters after their names.
     let end = bytes.iter().position(|b| !b.is_ascii_alphanumeric())?;
     let name = std::str::from_utf8(&bytes[..end]).ok()?;
     let separator = matches!(bytes[end], b':' | b',' | b'+');
     (separator && bytes.contains(&b':') && known().iter().any(|k| k == name)).then(|| name.to_owned())
 }
 
-/// Every input protocol that this libav has.
+/// All input protocols of this libav.
 fn known() -> Vec<String> {
     let mut names = Vec::new();
     let mut opaque = std::ptr::null_mut();
-    // SAFETY: the cursor starts as null and is kept by libav; names are static strings.
+    // SAFETY: the cursor starts as null and is managed by libav; names are static strings.
     unsafe {
         loop {
             let name = sys::avio_enum_protocols(&mut opaque, 0);
@@ -60,7 +60,7 @@ fn known() -> Vec<String> {
     }
 }
 
-/// What must be allowed beside a protocol for it to work at all.
+/// The protocols that a protocol depends on.
 fn beneath(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "http" | "icecast" | "mmsh" | "rtmpt" => &["tcp", "httpproxy", "http"],
@@ -72,7 +72,7 @@ fn beneath(protocol: &str) -> &'static [&'static str] {
     }
 }
 
-/// Makes of an input's name what libav is to open.
+/// Converts an input's name to an address for libav.
 pub(crate) fn input_url(
     input: &OsStr,
     allowed: &[String],
@@ -84,7 +84,7 @@ pub(crate) fn input_url(
         protocols.extend(beneath(name));
     }
     let url = match protocol(input) {
-        // A file of that name is meant, should there be one.
+        // If a file of that name exists, the name means the file.
         Some(name) if !Path::new(input).exists() => {
             if !protocols.contains(&name.as_str()) {
                 return Err(InputUrlError::Protocol(name));

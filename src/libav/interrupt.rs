@@ -1,7 +1,7 @@
-//! Reads that wait for somebody else (a network, a pipe) end when a job is asked to stop.
+//! Ends reads that wait for a network or a pipe when a job is stopped.
 //!
-//! What is under way may end by itself: whoever has asked to stop still wants the sound that belongs to the pictures
-//! that are there. Only a read that stands still for a while after that is broken off.
+//! A read may complete after the stop request, since the sound for the finished pictures is still needed. Only a
+//! read that stands still for a while is cancelled.
 
 use ffmpeg_sys_next as sys;
 use std::ffi::{c_int, c_void};
@@ -14,31 +14,31 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a read may go on after the stop.
+/// How long a read may continue after the stop request.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often a silent pipe is asked whether there is something, milliseconds.
+/// The interval at which a silent pipe is polled, milliseconds.
 const TICK: c_int = 50;
 
-/// Set when a job is to end.
+/// Set when a job is to stop.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// What libav asks while it waits.
+/// The callback object that libav polls while it waits.
 pub(crate) struct Interrupt {
     stop: StopFlag,
-    /// Since when the read that is under way has known of the stop.
+    /// When the current read first saw the stop request.
     since: Mutex<Option<Instant>>,
 }
 
 impl Interrupt {
-    /// Makes the reads of a context end after the stop; it must be called before the context is opened, and what it
-    /// returns must live as long as the context.
+    /// Makes the reads of a context end after the stop request. Call it before the context is opened; the returned
+    /// value must live as long as the context.
     ///
-    /// # Safety
-    /// `context` must be valid.
+    /// # Safety `context` must be valid.
     pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
         let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
         let opaque = (&raw const *own).cast_mut().cast();
-        // SAFETY: valid as promised; everything that the context opens gets a copy of the callback and goes with it.
+        // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and
+        // is closed with it.
         unsafe { (*context).interrupt_callback = sys::AVIOInterruptCB { callback: Some(ask), opaque } };
         own
     }
@@ -58,18 +58,18 @@ impl Interrupt {
 }
 
 unsafe extern "C" fn ask(opaque: *mut c_void) -> c_int {
-    // SAFETY: what `watch` boxed, which outlives the context; it is only shared.
+    // SAFETY: the value that `watch` boxed, which outlives the context; it is only shared.
     unsafe { &*opaque.cast::<Interrupt>() }.is_over().into()
 }
 
-/// A named pipe that can be waited for: nobody may write to it yet, or any more.
+/// A named pipe that may not have a writer yet, or any more.
 struct Fifo {
     file: File,
     stop: StopFlag,
 }
 
-/// Opens a named pipe without waiting for whoever writes to it. Its reads wait, until there is something or the stop
-/// comes, which is an error.
+/// Opens a named pipe without waiting for its writer. Its reads wait until there are data or the stop request, which
+/// is an error.
 pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     Ok(Box::new(Fifo { file, stop }))
@@ -79,8 +79,8 @@ impl Read for Fifo {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             let mut asked = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one descriptor, open as long as `self`. A pipe to which nobody has written yet is silent; only
-            // one that has been left is at its end.
+            // SAFETY: one descriptor, open as long as `self`. A pipe that never had a writer is silent; only one
+            // that its writer has closed is at its end.
             let ready = unsafe { libc::poll(&mut asked, 1, TICK) };
             if ready > 0 {
                 match self.file.read(into) {
@@ -94,7 +94,7 @@ impl Read for Fifo {
                 }
             }
             if self.stop.load(Ordering::Relaxed) {
-                // not `Interrupted`, which readers take for a reason to try again
+                // not `Interrupted`, after which readers would try again
                 return Err(io::Error::from_raw_os_error(libc::ECANCELED));
             }
         }

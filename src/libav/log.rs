@@ -1,9 +1,9 @@
-//! libav's messages, taken over: nothing is printed behind our back, and what it said last can be told with an error.
+//! Captures libav's messages: nothing is printed without our control, and the last messages can be shown with an error.
 //!
-//! libav has one callback for the whole process, which is told the context that speaks. Every input and every output of
-//! ours has a log of its own: what libav says on a thread goes to the log that the thread has [entered](Log::enter), and
-//! what one of our decoders says on threads of its own is known by the class of its context, which is a copy that
-//! belongs to the log. What contexts of somebody else say elsewhere is left alone.
+//! libav has one callback for the whole process, which receives the context of each message. Every input and output has
+//! its own log. A message goes to the log that its thread has [entered](Log::enter). Messages from a decoder's own
+//! threads are recognised by the class of its context, which is a copy that belongs to the log. Messages of other
+//! contexts on other threads are ignored.
 
 use ffmpeg_sys_next as sys;
 use std::cell::RefCell;
@@ -11,17 +11,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// How many messages are kept.
+/// The number of messages that are kept.
 const KEPT: usize = 8;
-/// Longest line kept, bytes.
+/// The longest line that is kept, in bytes.
 const LINE: usize = 1024;
 
-/// What libav says of one input or output.
+/// libav's messages about one input or output.
 #[derive(Clone)]
 pub(crate) struct Log(Arc<Inner>);
 
 struct Inner {
-    /// The class of our decoders' contexts, by whose address they are known.
+    /// The class of our decoders' contexts, recognised by its address.
     class: Box<sys::AVClass>,
     said: Mutex<Said>,
 }
@@ -33,17 +33,17 @@ unsafe impl Sync for Inner {}
 
 #[derive(Default)]
 struct Said {
-    /// The last lines, and whether one of our decoders said them.
+    /// The last lines, and whether they came from one of our decoders.
     lines: VecDeque<(bool, String)>,
-    /// How the input was called cut off.
+    /// The message that the input is cut off.
     cut: Option<String>,
-    /// Errors of our decoders.
+    /// Number of errors of our decoders.
     faults: u32,
-    /// Errors of libav's own parsers and decoders.
+    /// Number of errors of libav's own parsers and decoders.
     parsing: u32,
 }
 
-/// The logs that there are, by the addresses of their classes.
+/// All logs, by the addresses of their classes.
 static LOGS: Mutex<BTreeMap<usize, Weak<Inner>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
@@ -55,7 +55,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// While it lives, what libav says on its thread goes to a log.
+/// While it exists, libav's messages on its thread go to a log.
 pub(crate) struct Entered(Option<Log>);
 
 impl Drop for Entered {
@@ -67,7 +67,7 @@ impl Drop for Entered {
 impl Log {
     pub(crate) fn new() -> Log {
         super::init();
-        // SAFETY: returns a static structure, of which a copy is made.
+        // SAFETY: returns a static structure, which is copied.
         let class = Box::new(unsafe { std::ptr::read(sys::avcodec_get_class()) });
         let address = (&raw const *class).addr();
         let inner = Arc::new(Inner { class, said: Mutex::default() });
@@ -80,17 +80,16 @@ impl Log {
         HERE.with_borrow(Clone::clone).unwrap_or_else(Log::new)
     }
 
-    /// From now on what libav says on this thread belongs here.
+    /// From now on, libav's messages on this thread go to this log.
     pub(crate) fn enter(&self) -> Entered {
         Entered(HERE.replace(Some(self.clone())))
     }
 
-    /// Takes what a codec says, on whatever thread.
+    /// Receives a codec's messages from all threads.
     ///
-    /// # Safety
-    /// `context` must be a valid context of ours that does not outlive this log.
+    /// # Safety `context` must be a valid context of ours that does not outlive this log.
     pub(crate) unsafe fn adopt(&self, context: *mut sys::AVCodecContext) {
-        // SAFETY: as promised; the copy says what libav's own class says.
+        // SAFETY: guaranteed by the caller; the copy equals libav's own class.
         unsafe { (*context).av_class = &raw const *self.0.class };
     }
 
@@ -98,12 +97,12 @@ impl Log {
         lock(&self.0.said)
     }
 
-    /// Takes the last lines, oldest first.
+    /// Removes and returns the last lines, oldest first.
     pub(crate) fn drain(&self) -> Vec<String> {
         self.said().lines.drain(..).map(|l| nameless(&l.1)).collect()
     }
 
-    /// Takes those of our decoders.
+    /// The same for those of our decoders.
     pub(crate) fn drain_decoders(&self) -> Vec<String> {
         let mut said = self.said();
         let (own, rest): (VecDeque<_>, _) = std::mem::take(&mut said.lines).into_iter().partition(|l| l.0);
@@ -111,17 +110,17 @@ impl Log {
         own.iter().map(|l| nameless(&l.1)).collect()
     }
 
-    /// In which words libav has said that the input is cut off, if it has; told once.
+    /// libav's message that the input is cut off, if there was one; returned once.
     pub(crate) fn take_cut(&self) -> Option<String> {
         self.said().cut.take().map(|line| nameless(&line))
     }
 
-    /// How many errors our decoders have told of.
+    /// The number of errors that our decoders have reported.
     pub(crate) fn faults(&self) -> u32 {
         self.said().faults
     }
 
-    /// How many errors libav's own parsers have told of.
+    /// The number of errors that libav's own parsers have reported.
     pub(crate) fn parsing(&self) -> u32 {
         self.said().parsing
     }
@@ -151,30 +150,30 @@ impl Drop for Inner {
     }
 }
 
-/// Sends libav's warnings and errors here instead of to standard error.
-#[allow(clippy::missing_transmute_annotations)] // `va_list` has another name on every machine
+/// Redirects libav's warnings and errors from standard error to the logs.
+#[allow(clippy::missing_transmute_annotations)] // `va_list` has a different name on every machine
 pub(super) fn take_over() {
-    // SAFETY: the callback is a plain function that keeps no pointer it is handed; only the type of its last
-    // argument is said differently (see `Callback`).
+    // SAFETY: the callback is a plain function that keeps no pointer; only the type of its last argument is
+    // declared differently (see `Callback`).
     unsafe {
         sys::av_log_set_level(sys::AV_LOG_WARNING);
-        #[allow(clippy::missing_transmute_annotations)] // its name differs from machine to machine
+        #[allow(clippy::missing_transmute_annotations)] // its name differs between machines
         sys::av_log_set_callback(std::mem::transmute::<Option<Callback>, _>(Some(keep)));
     }
 }
 
-/// Takes what libav said to this thread's log, oldest first; at most the last few lines.
+/// Removes and returns libav's messages in this thread's log, oldest first; at most the last few lines.
 pub(crate) fn drain() -> Vec<String> {
     HERE.with_borrow(|log| log.as_ref().map(Log::drain)).unwrap_or_default()
 }
 
-/// The same as the end of a sentence.
+/// The same, formatted for the end of a sentence.
 pub(crate) fn said() -> String {
     let lines = drain();
     if lines.is_empty() { String::new() } else { format!(" ({})", lines.join("; ")) }
 }
 
-/// A line without the address of the context that it begins with, which is another one in every run.
+/// Removes the address of the context at the beginning of a line, which differs in every run.
 fn nameless(line: &str) -> String {
     match line.split_once(" @ 0x") {
         Some((kind, rest)) if kind.starts_with('[') => match rest.split_once(']') {
@@ -187,13 +186,13 @@ fn nameless(line: &str) -> String {
     }
 }
 
-/// The callback as Rust can say it. `va_list` is a pointer where it is passed, on every machine that FFmpeg and Rust
-/// have in common (an array that decays, or a structure passed by address).
+/// The type of the callback in Rust. `va_list` is passed as a pointer on every machine that both FFmpeg and Rust
+/// support (an array that decays, or a structure passed by address).
 type Callback = unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *mut c_void);
 
 mod line {
     use super::*;
-    #[allow(clashing_extern_declarations)] // the same function, with `va_list` said as a pointer
+    #[allow(clashing_extern_declarations)] // the same function, with `va_list` declared as a pointer
     unsafe extern "C" {
         pub(super) fn av_log_format_line2(
             ptr: *mut c_void,
@@ -213,7 +212,7 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     }
     let class = match context.is_null() {
         true => std::ptr::null(),
-        // SAFETY: what libav logs for begins with a pointer to its class, which may be null.
+        // SAFETY: a context for logging begins with a pointer to its class, which may be null.
         false => unsafe { context.cast::<*const sys::AVClass>().read() },
     };
     let own = lock(&LOGS).get(&class.addr()).and_then(Weak::upgrade).map(Log);
@@ -227,8 +226,8 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     };
     let mut text = [0 as c_char; LINE];
     let mut prefix = 1;
-    // SAFETY: libav hands over its own context, format and arguments; the buffer is as long as said and comes back
-    // ended with a zero.
+    // SAFETY: libav passes its own context, format and arguments; the buffer has the specified size and is
+    // zero-terminated afterwards.
     let text = unsafe {
         line::av_log_format_line2(
             context,
@@ -260,9 +259,9 @@ mod tests {
         }
     }
 
-    /// A context of somebody else, with something of its own in the field that libav leaves to its users.
+    /// A context that is not ours, with a user's value in the `opaque` field.
     fn foreign(mine: &mut u32) -> *mut sys::AVCodecContext {
-        // SAFETY: a new context, freed by who asked for it.
+        // SAFETY: a new context, freed by the caller.
         unsafe {
             let context = sys::avcodec_alloc_context3(std::ptr::null());
             assert!(!context.is_null());
@@ -279,7 +278,7 @@ mod tests {
         // SAFETY: `one` outlives it.
         unsafe { one.adopt(ours) };
         let say = |context: *mut sys::AVCodecContext, text: &CStr| {
-            // SAFETY: a valid context, and a text without anything to be filled in.
+            // SAFETY: a valid context, and a text without format specifiers.
             unsafe { sys::av_log(context.cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
         };
         say(stranger, c"nobody listens\n");

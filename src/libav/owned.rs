@@ -1,17 +1,17 @@
-//! Owners of libav's structures: each is made in one place, freed in one, and never null.
+//! Owners of libav's structures: each is made and freed in one place, and never null.
 
 use super::error::{AvError, check};
 use super::log::Log;
 use ffmpeg_sys_next as sys;
 use std::mem::ManuallyDrop;
 
-/// Memory is out.
+/// Out of memory.
 pub(crate) const NO_MEMORY: AvError = AvError(-libc::ENOMEM);
 
 /// A packet of coded data.
 pub(crate) struct Packet(*mut sys::AVPacket);
 
-// SAFETY: a packet's buffers are reference-counted with atomics, and it has no tie to a thread.
+// SAFETY: a packet's buffers are reference-counted with atomics, and it is not bound to a thread.
 unsafe impl Send for Packet {}
 
 impl Packet {
@@ -26,7 +26,7 @@ impl Packet {
     }
 
     pub(crate) fn get(&self) -> &sys::AVPacket {
-        // SAFETY: never null, and borrowed as long as `self` is.
+        // SAFETY: never null, and valid as long as `self`.
         unsafe { &*self.0 }
     }
 
@@ -40,12 +40,12 @@ impl Packet {
         unsafe { std::slice::from_raw_parts(p.data, p.size as usize) }
     }
 
-    /// Gives it a number that the pictures coded in it will bear (see [`AvFrame::take_mark`]). Of all that a packet
-    /// carries, every version of libav hands on side data to the picture unlooked at; this kind means nothing in video.
+    /// Gives the packet a number that the pictures coded in it will have (see [`AvFrame::take_mark`]). Every version of
+    /// libav passes side data on to the picture without interpreting it; this kind has no meaning in video.
     pub(crate) fn mark(&mut self, number: u32) -> Result<(), AvError> {
         let kind = sys::AVPacketSideDataType::AV_PKT_DATA_REPLAYGAIN;
         let bytes = number.to_ne_bytes();
-        // SAFETY: a valid packet of ours; libav returns so many bytes, or null.
+        // SAFETY: a valid packet of ours; libav returns this number of bytes, or null.
         unsafe {
             let data = sys::av_packet_new_side_data(self.0, kind, bytes.len());
             if data.is_null() {
@@ -56,7 +56,7 @@ impl Packet {
         Ok(())
     }
 
-    /// Lets go of the data.
+    /// Releases the data.
     pub(crate) fn clear(&mut self) {
         // SAFETY: a valid packet; afterwards it is blank.
         unsafe { sys::av_packet_unref(self.0) }
@@ -65,7 +65,7 @@ impl Packet {
 
 impl AsMut<sys::AVPacket> for Packet {
     fn as_mut(&mut self) -> &mut sys::AVPacket {
-        // SAFETY: never null, and borrowed as long as `self` is.
+        // SAFETY: never null, and valid as long as `self`.
         unsafe { &mut *self.0 }
     }
 }
@@ -80,7 +80,7 @@ impl Drop for Packet {
 /// A decoded frame.
 pub(crate) struct AvFrame(*mut sys::AVFrame);
 
-// SAFETY: as with packets; what is in it is only read once it has been decoded.
+// SAFETY: like packets; a decoded frame is only read.
 unsafe impl Send for AvFrame {}
 
 impl AvFrame {
@@ -95,11 +95,11 @@ impl AvFrame {
     }
 
     pub(crate) fn get(&self) -> &sys::AVFrame {
-        // SAFETY: never null, and borrowed as long as `self` is.
+        // SAFETY: never null, and valid as long as `self`.
         unsafe { &*self.0 }
     }
 
-    /// Moves what is in it to a new owner and leaves it blank.
+    /// Moves the contents to a new owner and leaves the frame blank.
     pub(crate) fn take(&mut self) -> Result<AvFrame, AvError> {
         let to = AvFrame::new()?;
         // SAFETY: both are valid; the target is blank.
@@ -107,24 +107,24 @@ impl AvFrame {
         Ok(to)
     }
 
-    /// The wrapper's view, whose accessors know where each version of libav keeps a field.
+    /// The wrapper's view, whose accessors handle the differences between versions of libav.
     fn view<T>(&self, f: impl FnOnce(&ffmpeg_next::frame::Video) -> T) -> T {
-        // SAFETY: the frame is valid; the view must not free it, so it is never dropped.
+        // SAFETY: the frame is valid; the view is never dropped, since it must not free the frame.
         let view = ManuallyDrop::new(unsafe { ffmpeg_next::frame::Video::wrap(self.0) });
         f(&view)
     }
 
-    /// Whether it holds two fields.
+    /// Whether it consists of two fields.
     pub(crate) fn interlaced(&self) -> bool {
         self.view(ffmpeg_next::frame::Video::is_interlaced)
     }
 
-    /// Whether the top field is the first, if it holds two.
+    /// Whether the top field is first, if it consists of two fields.
     pub(crate) fn top_first(&self) -> bool {
         self.view(ffmpeg_next::frame::Video::is_top_first)
     }
 
-    /// How long it is shown by its packet, in the stream's ticks; 0 when not said.
+    /// The duration from its packet, in the stream's ticks; 0 if unspecified.
     pub(crate) fn duration(&self) -> i64 {
         self.view(|v| v.packet().duration).max(0)
     }
@@ -134,7 +134,7 @@ impl AvFrame {
         self.view(|v| v.format()).into()
     }
 
-    /// Whether the decoder knows that samples are wrong or guessed.
+    /// Whether the decoder reports that samples are wrong or guessed.
     pub(crate) fn damaged(&self) -> bool {
         let f = self.get();
         f.flags & sys::AV_FRAME_FLAG_CORRUPT != 0 || f.decode_error_flags != 0
@@ -146,10 +146,10 @@ impl AvFrame {
         unsafe { (*self.0).flags |= sys::AV_FRAME_FLAG_CORRUPT };
     }
 
-    /// The number of the packet it was coded in, if that was marked; it is taken off.
+    /// Removes and returns the number of the packet in which it was coded, if it was marked.
     pub(crate) fn take_mark(&mut self) -> Option<u32> {
         let kind = sys::AVFrameSideDataType::AV_FRAME_DATA_REPLAYGAIN;
-        // SAFETY: a valid frame of which this is the only owner; libav says how many bytes there are.
+        // SAFETY: a valid frame of which this is the only owner; libav gives the number of bytes.
         unsafe {
             let found = sys::av_frame_get_side_data(self.0, kind).as_ref()?;
             let bytes = (found.size == 4 && !found.data.is_null())
@@ -166,13 +166,13 @@ impl AvFrame {
         !unsafe { sys::av_frame_get_side_data(self.0, kind) }.is_null()
     }
 
-    /// A sum of the visible samples, to know a picture again.
+    /// A checksum of the visible samples, to recognise a picture.
     pub(crate) fn checksum(&self) -> u64 {
         let f = self.get();
         let (width, height) = (f.width.max(0), f.height.max(0));
         let mut sum = Checksum::new((width as u64) << 32 | height as u64);
-        // SAFETY: a decoded software frame: libav's own description tells how long and how many the rows of each plane
-        // are, and they lie `linesize` apart, which may be negative.
+        // SAFETY: a decoded software frame: libav's description gives the length and number of rows of each plane,
+        // which are `linesize` apart; it may be negative.
         unsafe {
             let Some(description) = sys::av_pix_fmt_desc_get(self.pix_fmt()).as_ref() else { return 0 };
             let palette = description.flags & sys::AV_PIX_FMT_FLAG_PAL as u64 != 0;
@@ -196,14 +196,14 @@ impl AvFrame {
         sum.0
     }
 
-    /// The timestamp that libav thinks best, in the stream's ticks.
+    /// libav's best-effort timestamp, in the stream's ticks.
     pub(crate) fn timestamp(&self) -> Option<i64> {
         let t = self.get().best_effort_timestamp;
         (t != sys::AV_NOPTS_VALUE).then_some(t)
     }
 }
 
-/// A sum of bytes that is quick and tells pictures apart; not one against forgers.
+/// A fast checksum that distinguishes pictures; not secure against forgery.
 struct Checksum(u64);
 
 impl Checksum {
@@ -237,34 +237,33 @@ pub(crate) struct Decoder {
     context: *mut sys::AVCodecContext,
     /// Outlives the context.
     log: Log,
-    /// Errors that had been told of when it was opened.
+    /// The number of errors that had been reported when it was opened.
     before: u32,
 }
 
-// SAFETY: used by one thread at a time; its own threads are libav's affair.
+// SAFETY: used by one thread at a time; libav manages its own threads.
 unsafe impl Send for Decoder {}
 
-/// What a decoder did when asked for a frame.
+/// The result of receiving a frame from a decoder.
 pub(crate) enum Received {
-    /// There is one, in the picture handed in.
+    /// A frame was received.
     Frame,
-    /// It wants another packet first.
+    /// The decoder needs another packet first.
     Hungry,
-    /// That was all.
+    /// There are no more frames.
     End,
 }
 
 impl Decoder {
-    /// Opens libav's decoder for a stream. `threads` 0: as many as the machine has.
+    /// Opens libav's decoder for a stream. `threads` 0 means as many as the machine has.
     ///
-    /// # Safety
-    /// `stream` must be a valid stream.
+    /// # Safety `stream` must be a valid stream.
     pub(crate) unsafe fn open(
         stream: *const sys::AVStream,
         codec: *const sys::AVCodec,
         threads: usize,
     ) -> Result<Decoder, AvError> {
-        // SAFETY: the stream is valid as promised; the context is freed by `Decoder` whatever happens.
+        // SAFETY: the stream is valid as the caller guarantees; `Decoder` frees the context in all cases.
         unsafe {
             let context = sys::avcodec_alloc_context3(codec);
             if context.is_null() {
@@ -279,25 +278,25 @@ impl Decoder {
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
             (*context).thread_type = match (*codec).id {
-                // One frame after the other, so that what it says belongs to the frame that comes: see `words`.
+                // One frame at a time, so that messages can be assigned to frames: see `words`.
                 sys::AVCodecID::AV_CODEC_ID_FFV1 => sys::FF_THREAD_SLICE,
                 _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
             };
-            // A broken header must not make it allocate what no picture needs.
+            // A damaged header must not cause an allocation larger than any picture needs.
             (*context).max_pixels = MAX_PIXELS;
             check(sys::avcodec_open2(context, codec, std::ptr::null_mut()))?;
             Ok(own)
         }
     }
 
-    /// Hands over a packet, or (`None`) says that there are no more.
+    /// Sends a packet, or `None` at the end.
     pub(crate) fn send(&mut self, packet: Option<&Packet>) -> Result<(), AvError> {
         let packet = packet.map_or(std::ptr::null(), |p| p.as_ptr().cast_const());
-        // SAFETY: an open decoder, and a valid packet or null, of which libav takes a reference.
+        // SAFETY: an open decoder, and a valid packet or null, to which libav takes a reference.
         check(unsafe { sys::avcodec_send_packet(self.context, packet) }).map(|_| ())
     }
 
-    /// Asks for a frame.
+    /// Receives a frame.
     pub(crate) fn receive(&mut self, into: &mut AvFrame) -> Result<Received, AvError> {
         // SAFETY: an open decoder and a valid frame, which libav unreferences first.
         match check(unsafe { sys::avcodec_receive_frame(self.context, into.as_ptr()) }) {
@@ -308,8 +307,8 @@ impl Decoder {
         }
     }
 
-    /// What it said about the frame that came last, where saying so is all that it does about damage: FFV1 checks sums
-    /// and gives a frame patched from the one before, unmarked.
+    /// The messages about the last frame, for a codec that reports damage only by messages: FFV1 verifies checksums
+    /// and returns a frame patched from the one before, without a mark.
     pub(crate) fn words(&self) -> Vec<String> {
         // SAFETY: an open decoder.
         match unsafe { (*self.context).codec_id } {
@@ -318,19 +317,19 @@ impl Decoder {
         }
     }
 
-    /// How many errors it has told of, on any of its threads.
+    /// The number of errors that it has reported, on any of its threads.
     pub(crate) fn faults(&self) -> u32 {
         self.log.faults().wrapping_sub(self.before)
     }
 
-    /// Forgets everything that was sent, before reading goes on elsewhere.
+    /// Drops all data that were sent, before reading continues elsewhere.
     pub(crate) fn flush(&mut self) {
         // SAFETY: an open decoder.
         unsafe { sys::avcodec_flush_buffers(self.context) }
     }
 }
 
-/// The most samples that one plane of a video's picture may have.
+/// The largest number of samples in a plane of a video's picture.
 const MAX_PIXELS: i64 = 1 << 28;
 
 impl Drop for Decoder {

@@ -1,14 +1,14 @@
-//! libav's pixel formats and ours: which is which, and samples from one to the other without loss.
+//! Maps libav's pixel formats to ours, and converts samples between them without loss.
 //!
-//! Everything follows from libav's own description of a format (which byte and bit each component starts at), so
-//! packed, semi-planar, big-endian and padded formats all come out as planes with their full depth.
+//! It uses libav's description of a format (the byte and bit at which each component starts), so packed,
+//! semi-planar, big-endian and padded formats are all converted to planes with their full depth.
 
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Siting};
 use std::ffi::CStr;
 use sys::AVPixelFormat;
 
-/// How one component lies in libav's planes.
+/// The layout of a component in libav's planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Component {
     plane: usize,
@@ -18,16 +18,16 @@ struct Component {
     offset: usize,
     /// Bits to drop at the low end.
     shift: u32,
-    /// Bits that count.
+    /// Significant bits.
     bits: u32,
 }
 
-/// A pixel format of libav that can become planes.
+/// A pixel format of libav that can be converted to planes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// libav's name of it.
+    /// libav's name.
     pub name: String,
-    /// What the planes are, with neither size nor tags.
+    /// The format of the planes, with neither size nor tags.
     format: Format,
     /// One for each of our planes, in our order.
     components: Vec<Component>,
@@ -37,17 +37,17 @@ pub struct Layout {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Whole bytes or words, one sample each: rows are copied.
+    /// Whole bytes or words with one sample each: rows are copied.
     Planar,
-    /// Samples taken out of bytes or words.
+    /// Samples that are extracted from bytes or words.
     Packed,
-    /// One bit a sample, eight to a byte; `true`: 1 is black.
+    /// One bit per sample, eight per byte; `true`: 1 is black.
     Bits(bool),
     /// Indices into 256 colours.
     Palette,
 }
 
-/// Why a pixel format is refused.
+/// The reason why a pixel format is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pixel format {0} is not supported; convert it first (ffmpeg -pix_fmt ...)")]
 pub struct Unsupported(pub String);
@@ -72,7 +72,7 @@ pub fn by_name(name: &str) -> Option<AVPixelFormat> {
 /// libav's planar pixel format with exactly the samples of `format`, if it has one.
 pub fn exact(format: &Format) -> Option<AVPixelFormat> {
     let name = format.name();
-    // Ours are in native order; libav's names without one mean just that.
+    // Ours are in native order, which is also the meaning of libav's names without a byte order.
     let found = by_name(&name)?;
     let layout = Layout::of(found).ok()?;
     layout.fits(format).then_some(found)
@@ -105,14 +105,14 @@ impl Layout {
             .map(|c| Component {
                 plane: c.plane as usize,
                 step: c.step as usize,
-                // A component that fits the low byte of a big-endian word is found in the second one.
-                // (libav counts some of these from one byte before the pixel.)
+                // A component that fits the low byte of a big-endian word is in its second byte. (libav gives
+                // an offset of one byte less for some of these.)
                 offset: (c.offset + i32::from(big_endian && c.shift + c.depth <= 8)) as usize,
                 shift: c.shift as u32,
                 bits: c.depth as u32,
             })
             .collect();
-        // libav lists R G B A; our planes stand in the order G B R A.
+        // libav lists R G B A; our planes are in the order G B R A.
         let components = match (rgb, all.len()) {
             _ if palette => Vec::new(),
             (true, 3) => vec![all[1], all[2], all[0]],
@@ -157,12 +157,13 @@ impl Layout {
         Ok(Layout { name, format, components, kind, big_endian })
     }
 
-    /// Family, depth, subsampling and alpha, as a picture of the given size with nothing else known.
+    /// The format, with family, depth, subsampling and alpha, of a picture of the given size, with all else
+    /// unspecified.
     pub fn format(&self, width: u32, height: u32) -> Format {
         Format { width, height, ..self.format }
     }
 
-    /// Whether rows are copied as they are between this and planes of `format`.
+    /// Whether rows are copied unchanged between this and planes of `format`.
     pub fn fits(&self, format: &Format) -> bool {
         let own = &self.format;
         self.kind == Kind::Planar
@@ -170,25 +171,25 @@ impl Layout {
                 == (format.family, format.depth, format.subsampling, format.has_alpha())
     }
 
-    /// Takes the samples out of libav's frame. Panics unless `out` has this layout's shape and the frame's size.
+    /// Extracts the samples of libav's frame. Panics unless `out` has this layout's shape and the frame's size.
     ///
-    /// # Safety
-    /// `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s size.
+    /// # Safety `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s
+    /// size.
     pub unsafe fn unpack(&self, frame: &sys::AVFrame, out: &mut Frame) {
         let format = *out.format();
         if self.kind == Kind::Palette {
-            // SAFETY: as promised by the caller.
+            // SAFETY: guaranteed by the caller.
             return unsafe { unpack_palette(frame, out) };
         }
         for (p, c) in self.components.iter().enumerate() {
             let (width, height) = format.plane_size(p);
             for y in 0..height {
-                // The last sample need not have a whole step behind it.
+                // The last sample may not have a whole step after it.
                 let bytes = match self.kind {
                     Kind::Bits(_) => width.div_ceil(8),
                     _ => (width - 1) * c.step + c.offset + c.word_bytes(),
                 };
-                // SAFETY: as promised by the caller; `linesize` may be negative, so the sum is signed.
+                // SAFETY: guaranteed by the caller; `linesize` may be negative, so the sum is signed.
                 let row = unsafe {
                     let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
                     std::slice::from_raw_parts(start, bytes)
@@ -221,7 +222,7 @@ impl Layout {
         };
         let wide = c.word_bytes() > 1;
         let deep = depth.bits().map_or(8, u32::from);
-        // The two that most video needs: bytes side by side (NV12, RGB24), and words (P010).
+        // The two cases of most video: interleaved bytes (NV12, RGB24), and words (P010).
         let steps = row[c.offset..].chunks(c.step);
         if !wide && c.shift == 0 && c.bits == 8 && deep == 8 {
             return to.iter_mut().zip(steps).for_each(|(v, s)| *v = s[0]);
@@ -249,8 +250,7 @@ impl Layout {
         }
     }
 
-    /// Whether [`pack`](Layout::pack) can write this format: its planes as they are, or whole native bytes or words
-    /// side by side.
+    /// Whether [`pack`](Layout::pack) can write this format: planes, or interleaved native bytes or words.
     pub fn can_pack(&self) -> bool {
         let whole = |c: &Component| {
             c.shift == 0 && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
@@ -264,10 +264,10 @@ impl Layout {
         }
     }
 
-    /// Puts samples into libav's frame, for formats of which [`can_pack`](Layout::can_pack) is true.
+    /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack).
     ///
-    /// # Safety
-    /// `frame` must be a writable frame of this pixel format with software planes of at least `from`'s size.
+    /// # Safety `frame` must be a writable frame of this pixel format with software planes of at least
+    /// `from`'s size.
     pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
         let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
         assert!(
@@ -280,7 +280,7 @@ impl Layout {
         for (p, c) in self.components.iter().enumerate() {
             for y in from.plane(p).rows() {
                 let row = from.plane(p).row_bytes(y);
-                // SAFETY: as promised by the caller; a row has `step` bytes for each sample.
+                // SAFETY: guaranteed by the caller; a row has `step` bytes for each sample.
                 unsafe {
                     let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
                     if self.kind == Kind::Planar {
@@ -298,7 +298,7 @@ impl Layout {
 }
 
 impl Component {
-    /// Bytes that hold one sample.
+    /// Number of bytes of a sample.
     fn word_bytes(&self) -> usize {
         match self.shift + self.bits {
             0..=8 => 1,
@@ -308,15 +308,15 @@ impl Component {
     }
 }
 
-/// No sample is above `top`: raw video may hold what no code is ready for.
+/// Limits samples to `top`: raw video may contain codes that other code does not expect.
 fn clamp_row(row: &mut [u16], top: u16) {
     if row.iter().fold(0, |all, x| all | x) > top {
         row.iter_mut().for_each(|x| *x = (*x).min(top));
     }
 }
 
-/// Fewer than 8 bits become 8, and a shallower component of a deeper format becomes as deep as that, by repeating
-/// its bits: lowest to lowest, highest to highest, and back without loss.
+/// Expands fewer than 8 bits to 8, and a shallower component of a deeper format to its depth, by repeating the
+/// bits: the lowest and highest codes are kept, and the conversion is reversible.
 fn widen(v: u32, bits: u32, to: u32) -> u32 {
     if bits >= to {
         return v;
@@ -336,7 +336,7 @@ unsafe fn unpack_palette(frame: &sys::AVFrame, out: &mut Frame) {
     // SAFETY: libav keeps 256 words of native-order ARGB in the second plane.
     let palette = unsafe { std::slice::from_raw_parts(frame.data[1].cast::<[u8; 4]>(), 256) };
     for y in 0..height {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         let row = unsafe {
             let start = frame.data[0].offset(y as isize * frame.linesize[0] as isize);
             std::slice::from_raw_parts(start, width)

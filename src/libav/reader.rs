@@ -1,4 +1,4 @@
-//! Pictures out of an input, from the start or from any number on.
+//! Reads the pictures of an input, from the start or from any number on.
 
 use super::demux::{ByteSource, Demuxer, OpenError};
 use super::error::AvError;
@@ -14,72 +14,73 @@ use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use std::ffi::CString;
 
-/// What comes out of decoding.
+/// A result of decoding.
 pub(crate) enum Item {
     /// A picture.
     Picture(AvFrame),
-    /// Data between two pictures that could not be decoded, and what libav said about it.
+    /// Data between two pictures that could not be decoded, with libav's message.
     Damage(String),
-    /// The input could not be read any further.
+    /// The input cannot be read any further.
     Broken(AvError, String),
-    /// What follows is damaged, and has to be decoded from the start, on one thread.
+    /// The next part is damaged, so it must be decoded again from the start, on one thread.
     Anew,
 }
 
-/// So many errors in a row without a picture, at the end of the input, are the end.
+/// At the end of the input, this number of errors in a row without a picture ends it.
 const MAX_ERRORS: u32 = 256;
 
-/// So many packets are read to find one that the container was asked for.
+/// The limit of packets that are read to find the one that was sought.
 const MAX_WALK: u32 = 1 << 14;
 
-/// FFmpeg's own filters behind the decoder.
+/// FFmpeg's filters after the decoder.
 struct Stage {
     text: CString,
     graph: Option<Graph>,
-    /// Size and pixel format that the graph was made for.
+    /// Size and pixel format for which the graph was made.
     made_for: (i32, i32, i32),
     feed: GraphInput,
-    /// What an older graph still had.
+    /// Remaining pictures of an older graph.
     ready: VecDeque<AvFrame>,
     ended: bool,
 }
 
-/// An input being decoded.
+/// Decodes an input.
 pub(crate) struct Reader {
     pub(crate) demuxer: Demuxer,
     decoder: Decoder,
     threads: usize,
-    /// To begin anew.
+    /// The address for a restart.
     place: Option<InputUrl>,
-    /// Errors that the decoder had told of when it was last known to be sound; `None` while that is not known. What
-    /// decoders make of damage on several threads differs from run to run, so from the first error on there is but one.
+    /// The number of errors that the decoder had reported when it was last known to be in order; `None` while that is
+    /// unknown. The result of decoding damaged data on several threads differs from run to run, so there is only one
+    /// thread after the first error.
     sound: Option<u32>,
-    /// Pictures since the start; `None` after a jump.
+    /// Number of pictures since the start; `None` after a seek.
     given: Option<u64>,
     packet: Packet,
     picture: AvFrame,
-    /// All packets have been sent.
+    /// Whether all packets have been sent.
     drained: bool,
-    /// Nothing more will come.
+    /// Whether the end has been reached.
     ended: bool,
-    /// A picture has come since the start; before that, errors are those of a stream that was cut.
+    /// Whether a picture has been decoded since the start; errors before that are those of a cut stream.
     begun: bool,
-    /// The last item was damage: it is told once, until a picture comes.
+    /// Whether the last item was damage, which is reported once until the next picture.
     hurt: bool,
     errors: u32,
-    /// What was wrong before the first picture.
+    /// The error before the first picture.
     pub(crate) early: Option<String>,
-    /// The input is cut off: told when the decoder has given all that came before.
+    /// The message that the input is cut off, reported after all pictures before that point.
     cut: Option<String>,
-    /// What the decoder said about the last picture that it marked by words alone.
+    /// The decoder's messages about the last picture, if messages are its only sign of damage.
     pub(crate) words: String,
-    /// Damage was met since this was last cleared.
+    /// Whether damage was found since this was last cleared.
     pub(crate) wounded: bool,
-    /// Packets are marked with their ranks.
+    /// Whether packets are marked with their indices.
     marking: bool,
-    /// Rank of the next packet.
+    /// The index of the next packet.
     rank: u32,
-    /// Key packets that went by since this is wanted.
+    /// Key packets that have passed, if they are recorded.
     seek_points: Option<Vec<SeekPoint>>,
     stage: Option<Stage>,
 }
@@ -92,7 +93,7 @@ impl Reader {
         };
         let demuxer = Demuxer::open(from)?;
         let place = place.filter(|_| demuxer.seekable());
-        // Where nothing can be begun anew there is one thread from the start, unless every picture stands alone.
+        // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
         let alone = intra_only(demuxer.parameters(demuxer.video()).codec_id);
         let threads = if place.is_none() && !alone { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
@@ -121,7 +122,7 @@ impl Reader {
         })
     }
 
-    /// Begins anew with a freshly opened input.
+    /// Restarts with a newly opened input.
     pub(crate) fn restart(&mut self, place: &InputUrl) -> Result<(), OpenError> {
         let stage = self.stage.take();
         let marking = self.marking;
@@ -131,12 +132,12 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether damage has come up that several threads must not patch.
+    /// Whether there is damage whose result would depend on the number of threads.
     fn unsound(&self) -> bool {
         self.threads != 1 && self.place.is_some() && self.sound.is_some_and(|n| n != self.decoder.faults())
     }
 
-    /// Begins anew on one thread, up to where reading stands. `false`: where that is, is not known.
+    /// Restarts on one thread, up to the current position. `false` if that is unknown.
     fn alone(&mut self) -> Result<bool, AvError> {
         self.threads = 1;
         let (Some(given), Some(place)) = (self.given, self.place.clone()) else {
@@ -144,7 +145,7 @@ impl Reader {
             return Ok(false);
         };
         let (stage, marking, seek_points) = (self.stage.take(), self.marking, self.seek_points.take());
-        // What the old decoder's threads say until they have ended would be told twice.
+        // Messages of the old decoder's threads would be reported twice.
         let plain = |e| match e {
             OpenError::Av(error) => error,
             _ => AvError(sys::AVERROR_INVALIDDATA),
@@ -162,18 +163,18 @@ impl Reader {
         Ok(true)
     }
 
-    /// Puts FFmpeg's own filters behind the decoder. Before the first picture.
+    /// Adds FFmpeg's filters after the decoder. Must be called before the first picture.
     pub(crate) fn filter(&mut self, text: CString, feed: GraphInput) {
         let ready = VecDeque::new();
         self.stage = Some(Stage { text, graph: None, made_for: (0, 0, 0), feed, ready, ended: false });
     }
 
-    /// The graph of filters, once the first picture has come.
+    /// The filter graph, after the first picture.
     pub(crate) fn graph(&self) -> Option<&Graph> {
         self.stage.as_ref()?.graph.as_ref()
     }
 
-    /// Filters begin anew.
+    /// Restarts the filters.
     fn renew(&mut self) {
         if let Some(stage) = &mut self.stage {
             (stage.graph, stage.ended) = (None, false);
@@ -181,7 +182,7 @@ impl Reader {
         }
     }
 
-    /// The next picture behind the filters, or what came in its place; `None` at the end.
+    /// The next picture after the filters, or another item; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Item>, AvError> {
         let Some(mut stage) = self.stage.take() else { return self.decoded() };
         let next = self.filtered(&mut stage);
@@ -235,7 +236,7 @@ impl Reader {
         }
     }
 
-    /// The next decoded picture, or what came in its place; `None` at the end.
+    /// The next decoded picture, or another item; `None` at the end.
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
             let got = self.decoder.receive(&mut self.picture);
@@ -281,7 +282,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Everything has come. Whether that was all there should be is the last thing to be said.
+    /// Ends the input. The last item says if it was cut off.
     fn end(&mut self) -> Option<Item> {
         self.ended = true;
         self.cut.take().map(|line| Item::Damage(format!("the input is truncated ({line})")))
@@ -318,7 +319,7 @@ impl Reader {
         }
     }
 
-    /// Hands the packet that was read to the decoder.
+    /// Sends the packet that was read to the decoder.
     fn send(&mut self) -> Result<(), AvError> {
         if self.marking {
             let rank = self.rank;
@@ -336,22 +337,22 @@ impl Reader {
         self.decoder.send(Some(&self.packet))
     }
 
-    /// From here on pictures bear the ranks of their packets; to be called before the first is read.
+    /// Marks packets with their indices from here on; must be called before the first one is read.
     pub(crate) fn mark(&mut self) {
         (self.marking, self.rank) = (true, 0);
     }
 
-    /// Key packets that go by are written down for [`take_seek_points`](Self::take_seek_points).
+    /// Records key packets for [`take_seek_points`](Self::take_seek_points).
     pub(crate) fn record_seek_points(&mut self) {
         self.seek_points = Some(Vec::new());
     }
 
-    /// The key packets that went by.
+    /// The recorded key packets.
     pub(crate) fn take_seek_points(&mut self) -> Vec<SeekPoint> {
         self.seek_points.take().unwrap_or_default()
     }
 
-    /// How many packets, from the first of the stream on, the decoder has got or jumped over.
+    /// The number of packets, from the first of the stream on, that the decoder has received or skipped.
     pub(crate) fn packets(&self) -> u32 {
         self.rank
     }
@@ -366,11 +367,11 @@ impl Reader {
         if std::mem::replace(&mut self.hurt, true) { None } else { Some(Item::Damage(text)) }
     }
 
-    /// Goes to where `target` can be decoded from, and decodes until it comes: `Ok(None)` when it does not come clean
-    /// from any place but the start.
+    /// Seeks to a point from which `target` can be decoded, and decodes up to it: `Ok(None)` if it is intact only
+    /// when decoding from the start.
     pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<AvFrame> {
         let mut limit = index.entries.len();
-        // The start is a place too, but going there needs no seeking.
+        // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
             if !self.land(index, i) {
@@ -383,14 +384,14 @@ impl Reader {
         None
     }
 
-    /// What was complained about so far was of no account.
+    /// Ignores the errors so far.
     pub(crate) fn trust(&mut self) {
         self.sound = Some(self.decoder.faults());
     }
 
-    /// Decodes up to the picture with that timestamp, if it comes and is whole.
+    /// Decodes up to the picture with that timestamp, if it appears and is intact.
     fn until(&mut self, target: i64, entry: i64) -> Option<AvFrame> {
-        // Complaints about pictures that lead the entry are to be expected.
+        // Errors of pictures that lead the entry are expected.
         let mut faults = None;
         loop {
             match self.next() {
@@ -412,14 +413,14 @@ impl Reader {
         }
     }
 
-    /// Makes the packet of entry `i` the first that the decoder gets.
+    /// Positions the decoder at the packet of entry `i`.
     fn land(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
         let (num, den) = {
             let tb = self.demuxer.stream(self.demuxer.video()).time_base;
             (i64::from(tb.num.max(1)), i64::from(tb.den.max(1)))
         };
-        // Containers' own indexes are wrong at times, and some have none: ask for earlier and earlier places.
+        // Indexes of containers are sometimes wrong or missing: try earlier and earlier points.
         let mut back = 0;
         for attempt in 0..8 {
             if self.demuxer.seek(entry.seek.saturating_sub(back)).is_err() {
@@ -434,7 +435,7 @@ impl Reader {
         false
     }
 
-    /// Decoding begins with the packet that was read last.
+    /// Starts decoding with the packet that was read last.
     fn renewed(&mut self) {
         drain();
         (self.sound, self.given) = (None, None);
@@ -443,18 +444,18 @@ impl Reader {
         self.renew();
     }
 
-    /// Makes the packet of a place the first that the decoder gets.
+    /// Positions the decoder at the packet of a seek point.
     pub(crate) fn land_at(&mut self, seek_point: &SeekPoint) -> bool {
         let tick = {
             let tb = self.demuxer.stream(self.demuxer.video()).time_base;
             (i64::from(tb.den.max(1)) / i64::from(tb.num.max(1))).max(1)
         };
         let timed = seek_point.seek != sys::AV_NOPTS_VALUE;
-        // Streams that can be entered anywhere are; elsewhere the container's own ways come first.
+        // Streams that can be read from any position are; for others the container's seeking comes first.
         let stream = ["mpegts", "mpeg", "h264", "hevc", "mpegvideo", "m4v", "cavsvideo", "vc1", "obu"];
         let by_place = stream.contains(&self.demuxer.container().as_str());
         for attempt in 0..6 {
-            // A little earlier each time, since what reading begins with is often half a packet.
+            // A little earlier each time, since reading often begins with a partial packet.
             let moved = if by_place == (attempt < 3) {
                 let back = [0, 1 << 14, 1 << 20][attempt as usize % 3];
                 self.demuxer.seek_byte((seek_point.pos - back).max(0)).is_ok()
@@ -471,7 +472,7 @@ impl Reader {
         false
     }
 
-    /// Reads up to the packet of a place; `false` when reading begins behind it.
+    /// Reads up to the packet of a seek point; `false` if reading begins after it.
     fn walk_to(&mut self, seek_point: &SeekPoint) -> bool {
         for _ in 0..MAX_WALK {
             if !matches!(self.demuxer.read(&mut self.packet), Ok(true)) {
@@ -488,7 +489,7 @@ impl Reader {
         false
     }
 
-    /// Reads up to the packet of entry `i`; `false` when reading begins behind it.
+    /// Reads up to the packet of entry `i`; `false` if reading begins after it.
     fn walk(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
         while let Ok(true) = self.demuxer.read(&mut self.packet) {
@@ -496,7 +497,7 @@ impl Reader {
             match index.order(p.pts) {
                 Some(order) if order == entry.order => return p.size as u32 == entry.size,
                 Some(order) if order > entry.order => return false,
-                // Before it; or the torn first packet after a jump.
+                // Before it, or the partial first packet after a seek.
                 _ => {}
             }
         }
@@ -505,7 +506,7 @@ impl Reader {
 }
 
 impl Stage {
-    /// Takes out what the graph still holds.
+    /// Removes the remaining pictures from the graph.
     fn drain(&mut self) -> Result<(), AvError> {
         if let Some(mut graph) = self.graph.take() {
             graph.push(None)?;

@@ -1,4 +1,5 @@
-//! Single pictures of the film and cinema world by libav's codecs: DPX and JPEG 2000. A file is one packet.
+//! Single pictures in formats of film and cinema with libav's codecs: DPX and JPEG 2000. A file is one
+//! packet.
 
 use super::color::Tag;
 use super::error::{AvError, check};
@@ -21,13 +22,13 @@ pub enum Still {
     Jp2,
 }
 
-/// Why a picture is neither read nor written.
+/// An error while reading or writing a picture.
 #[derive(Debug, thiserror::Error)]
 pub enum StillError {
-    /// libav refuses, and what it said.
+    /// An error of libav, with its messages.
     #[error("{0}{1}")]
     Av(AvError, String),
-    /// It decodes to something that is no picture for us.
+    /// It decodes to an unsupported picture.
     #[error("{0}")]
     Format(#[from] Unsupported),
     /// This libav lacks the codec.
@@ -78,20 +79,20 @@ impl Drop for Context {
 pub struct Decoded {
     picture: AvFrame,
     layout: Layout,
-    /// What it is; range and rate are not the file's.
+    /// Its format; range and rate are not from the file.
     pub format: Format,
 }
 
 impl Decoded {
-    /// Takes the samples out. Panics unless `out` has this format's shape.
+    /// Extracts the samples. Panics unless `out` has this format's shape.
     pub fn unpack(&self, out: &mut Frame) {
         let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling, f.has_alpha());
         assert_eq!(shape(&self.format), shape(out.format()));
-        // SAFETY: the layout and the format were made from this frame, and the shape has just been compared.
+        // SAFETY: layout and format were made from this frame, and the shape has just been compared.
         unsafe { self.layout.unpack(self.picture.get(), out) }
     }
 
-    /// libav's name of how the file's samples lie.
+    /// libav's name of the pixel format in the file.
     pub fn stored(&self) -> &str {
         &self.layout.name
     }
@@ -103,14 +104,15 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     let size = i32::try_from(file.len()).map_err(|_| AvError(-libc::EFBIG))?;
     let packet = Packet::new()?;
     let picture = AvFrame::new()?;
-    // SAFETY: the packet gets a buffer of the file's size, with libav's padding; the decoder is open when used.
+    // SAFETY: the packet gets a buffer of the file's size, with libav's padding; the decoder is open when it is
+    // used.
     unsafe {
         let codec = sys::avcodec_find_decoder(still.codec());
         let context = Context::new(codec)?;
-        (*context.0).thread_count = 1; // there is a thread for every picture
+        (*context.0).thread_count = 1; // every picture has its own thread
         (*context.0).err_recognition = sys::AV_EF_EXPLODE;
         if still == Still::Dpx {
-            // its run-length code shrinks by less
+            // the compression ratio of its run-length code is lower than this
             (*context.0).max_pixels = i64::from(size).saturating_mul(512);
         }
         check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
@@ -130,7 +132,7 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     Ok(Decoded { picture, layout, format })
 }
 
-/// Appends a picture as a file. `interleave` writes row `y` as packed samples, for formats that are not planes.
+/// Appends a picture as a file. `interleave` writes row `y` as packed samples, for formats that are not planar.
 pub fn encode(
     still: Still,
     frame: &Frame,
@@ -151,10 +153,11 @@ pub fn encode(
     let pix_fmt = found.ok_or_else(shape)?;
     let packet = Packet::new()?;
     let picture = AvFrame::new()?;
-    // SAFETY: the frame gets buffers of the size and format that are then written; the encoder is open when used.
+    // SAFETY: the frame gets buffers of the size and format that are written then; the encoder is open when it is
+    // used.
     unsafe {
         let jpeg = matches!(still, Still::J2k | Still::Jp2);
-        // libav's own encoder of JPEG 2000 loses bits of deep samples.
+        // libav's own JPEG 2000 encoder loses bits of deep samples.
         let own = sys::avcodec_find_encoder(still.codec());
         let other = sys::avcodec_find_encoder_by_name(c"libopenjpeg".as_ptr());
         let codec = if jpeg && !other.is_null() { other } else { own };
@@ -171,11 +174,11 @@ pub fn encode(
             sys::av_opt_set((*context.0).priv_data, key.as_ptr(), value.as_ptr(), 0);
         };
         if jpeg {
-            // the wavelet that loses nothing, as each of the two calls it
+            // the lossless wavelet, by the name of each encoder
             set(c"pred", c"dwt53");
             set(c"irreversible", c"0");
             set(c"format", if still == Still::J2k { c"j2k" } else { c"jp2" });
-            // each resolution halves the sides, and 6 of them, the usual number, ask for 32 samples a side
+            // each resolution halves the sides, and the default of 6 requires 32 samples per side
             let least = format.width.min(format.height).max(1).ilog2() + 1;
             if least < 6 {
                 sys::av_opt_set_int((*context.0).priv_data, c"numresolution".as_ptr(), i64::from(least), 0);

@@ -1,31 +1,31 @@
-//! One time for a whole input, where its timestamps begin anew in the middle.
+//! One continuous time for a whole input whose timestamps restart in the middle.
 //!
-//! Transport and program streams (TS, MPG, VOB) are joined by writing one behind the other, and their clocks jump where
-//! they meet. The filtered stream rules: where its timestamps go back, or leap, its next frame is made to follow the
-//! one before, and every other stream is moved by as much. A stream of timestamps without jumps passes as it is.
-//! (A clock of 33 bits that wraps once has been put right by libav.)
+//! Transport and program streams (TS, MPG, VOB) can be joined by concatenation, and their clocks jump at the joints.
+//! The filtered stream decides: where its timestamps go back or leap forward, its next frame follows the one before,
+//! and all other streams are shifted by the same amount. Timestamps without jumps are unchanged. (libav has already
+//! corrected a 33-bit clock that wraps once.)
 
 use super::demux::NO_TIME;
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 
-/// So much may a stream's time go back, seconds: packets without decoding times are not in order.
+/// The largest step back of a stream's time, seconds: packets without decoding times are not in order.
 const BACK: f64 = 0.25;
-/// So much may it leap, seconds, as in the ffmpeg program.
+/// The largest step forward, seconds, as in the ffmpeg program.
 const LEAP: f64 = 10.0;
 
-/// What is added to timestamps since the last jump.
+/// The offset of timestamps since the last jump.
 pub(crate) struct Timeline {
     /// Whether the container's timestamps may jump.
     may_jump: bool,
     base: sys::AVRational,
-    /// What is added, one for each part between jumps, in ticks of `base`.
+    /// The offset of each part between jumps, in ticks of `base`.
     parts: Vec<i64>,
-    /// Time of the last packet, and how long it lasts.
+    /// Time and duration of the last packet.
     last: Option<(i64, i64)>,
 }
 
-/// Time by which packets are in order.
+/// The time by which packets are in order.
 fn time(p: &sys::AVPacket) -> Option<i64> {
     [p.dts, p.pts].into_iter().find(|t| *t != NO_TIME)
 }
@@ -47,12 +47,11 @@ fn follows(t: i64, last: i64, base: sys::AVRational) -> bool {
 }
 
 impl Timeline {
-    /// Of the filtered stream of an open input.
+    /// For the filtered stream of an open input.
     ///
-    /// # Safety
-    /// The context must be open, and the stream one of its own.
+    /// # Safety The context must be open, and the stream must belong to it.
     pub(crate) unsafe fn new(context: *const sys::AVFormatContext, stream: *const sys::AVStream) -> Timeline {
-        // SAFETY: as promised; an open input has a format.
+        // SAFETY: guaranteed by the caller; an open input has a format.
         let (flags, base) = unsafe { ((*(*context).iformat).flags, (*stream).time_base) };
         Timeline { may_jump: flags & sys::AVFMT_TS_DISCONT != 0, base, parts: vec![0], last: None }
     }
@@ -62,17 +61,17 @@ impl Timeline {
         self.may_jump
     }
 
-    /// In how many parts they have come so far.
+    /// The number of parts so far.
     pub(crate) fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// Reading goes on elsewhere.
+    /// Restarts after a seek.
     pub(crate) fn renew(&mut self) {
         (self.parts, self.last) = (vec![0], None);
     }
 
-    /// Puts a packet of the filtered stream in its place.
+    /// Adjusts a packet of the filtered stream.
     pub(crate) fn place(&mut self, p: &mut sys::AVPacket) {
         let (Some(t), true) = (time(p), self.may_jump) else { return };
         let mut by = *self.parts.last().unwrap_or(&0);
@@ -93,17 +92,17 @@ impl Timeline {
     }
 }
 
-/// A stream beside the filtered one.
+/// A stream other than the filtered one.
 #[derive(Clone, Copy, Default)]
 struct Beside {
     part: usize,
     last: Option<(i64, i64)>,
 }
 
-/// Puts the packets of streams beside the filtered one in their places.
+/// Adjusts the packets of streams other than the filtered one.
 pub(crate) struct Company<P> {
     streams: Vec<Beside>,
-    /// Behind a jump that the filtered stream has yet to make.
+    /// Packets after a jump that the filtered stream has not made yet.
     ahead: VecDeque<P>,
 }
 
@@ -113,21 +112,21 @@ impl<P> Default for Company<P> {
     }
 }
 
-/// What is to be done with a packet.
+/// The decision for a packet.
 #[derive(PartialEq, Eq, Debug)]
 enum Fate {
     Write,
-    /// It belongs behind a jump that is yet to come.
+    /// It is after a jump that is still to come.
     Wait,
-    /// It lies under what came before the jump.
+    /// It overlaps the part before the jump.
     Drop,
 }
 
-/// So many packets are kept at most until the filtered stream jumps too.
+/// The largest number of packets that wait for a jump of the filtered stream.
 const AHEAD: usize = 4096;
 
 impl<P: AsMut<sys::AVPacket>> Company<P> {
-    /// Takes a packet; `ready` gets what is to be written now.
+    /// Adds a packet; `ready` receives the packets to write now.
     pub(crate) fn take(
         &mut self,
         line: &Timeline,
@@ -146,7 +145,7 @@ impl<P: AsMut<sys::AVPacket>> Company<P> {
         }
     }
 
-    /// Takes what waited: the filtered stream has jumped, or nothing more comes.
+    /// Releases the waiting packets: the filtered stream has jumped, or has ended.
     pub(crate) fn waited(
         &mut self,
         line: &Timeline,
@@ -184,7 +183,7 @@ impl<P: AsMut<sys::AVPacket>> Company<P> {
         };
         let fits =
             |part: usize| stream.last.is_none_or(|(last, _)| follows(t.saturating_add(by(part)), last, base));
-        // Subtitles are few and far between: by their own times nothing can be told.
+        // Subtitles are sparse: their own times do not show a jump.
         let part = match sound {
             true => (stream.part..=newest).find(|&part| fits(part)),
             false => Some(newest),
@@ -207,7 +206,7 @@ impl<P: AsMut<sys::AVPacket>> Company<P> {
 }
 
 fn rescale(t: i64, from: sys::AVRational, to: sys::AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero below.
+    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
     unsafe { sys::av_rescale_q(t, from, to) }
 }
 
@@ -225,7 +224,7 @@ mod tests {
         packet
     }
 
-    /// Pictures (stream 0) and sound (1) in order of the file, to those in order of time.
+    /// Converts pictures (stream 0) and sound (1) from file order to order of time.
     fn through(all: &[(i32, i64)]) -> (Vec<i64>, Vec<i64>) {
         let mut line = Timeline { may_jump: true, base: BASE, parts: vec![0], last: None };
         let (mut company, mut ready, mut pictures) = (Company::default(), VecDeque::new(), Vec::new());
@@ -248,7 +247,7 @@ mod tests {
 
     #[test]
     fn parts_follow_each_other_and_sound_goes_along() {
-        // the second part's sound comes before its picture, and the first part's last sound behind that
+        // the second part's sound comes before its picture, and the first part's last sound after that
         let (pictures, sound) = through(&[
             (0, 1000),
             (1, 1000),

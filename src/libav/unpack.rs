@@ -1,4 +1,4 @@
-//! The part of reading video that many threads do at the same time: samples out of libav's frames.
+//! The part of reading video that runs on many threads: extracting the samples of libav's frames.
 
 use super::carry::FrameCarry;
 use super::owned::AvFrame;
@@ -7,14 +7,14 @@ use crate::media::{Decode, FrameStamp, Pending, Slot, SourceError};
 use grainfield_filters::frame::Format;
 use std::sync::Arc;
 
-/// What is left to be done outside the lock.
+/// The work that is left to do outside the lock.
 pub(crate) struct Decoded {
     pub(crate) picture: AvFrame,
     pub(crate) pts: i64,
     pub(crate) duration: i64,
 }
 
-/// Takes the samples out of libav's frames, on any thread.
+/// Extracts the samples of libav's frames, on any thread.
 pub(crate) struct Unpack {
     pub(crate) name: String,
     pub(crate) format: Format,
@@ -27,8 +27,8 @@ impl Decode for Unpack {
         let Ok(work) = work.downcast::<Decoded>() else { return Ok(()) };
         let bad = |problem: String| SourceError::Bad { name: self.name.clone(), problem };
         slot.frame.reset(self.format);
-        // SAFETY: `next` has let through only frames of the size and pixel format that the layout and the format
-        // were made from; they are software frames, since no hardware decoder is ever chosen.
+        // SAFETY: `next` returns only frames of the size and pixel format for which layout and format were made;
+        // they are software frames, since no hardware decoder is ever chosen.
         unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
         // SAFETY: a valid frame.
         let carried = unsafe { FrameCarry::new(work.picture.as_ptr(), work.pts, work.duration) };

@@ -1,18 +1,17 @@
-//! What changed its place between FFmpeg 5.1 and 8, behind one door each.
+//! Wrappers for functions and fields that moved between FFmpeg 5.1 and 8.
 
 use ffmpeg_sys_next as sys;
 use sys::AVPacketSideDataType;
 
-/// A stream's own side data of that kind (rotation, HDR10 metadata), if it has some.
+/// A stream's own side data of that kind (rotation, HDR10 metadata), if it has any.
 ///
-/// # Safety
-/// `stream` must be a valid stream; the slice lives as long as the stream and is not to be kept while side data is
-/// added.
+/// # Safety `stream` must be a valid stream; the slice lives as long as the stream and must not be kept while side
+/// data is added.
 pub unsafe fn stream_side_data<'a>(
     stream: *const sys::AVStream,
     kind: AVPacketSideDataType,
 ) -> Option<&'a [u8]> {
-    // SAFETY: as promised by the caller; libav says where the bytes are and how many.
+    // SAFETY: guaranteed by the caller; libav gives the address and number of bytes.
     unsafe {
         #[cfg(not(ffmpeg_6_1))]
         let (data, size) = {
@@ -30,17 +29,16 @@ pub unsafe fn stream_side_data<'a>(
     }
 }
 
-/// Gives a stream side data; what it had of that kind is replaced. `false` when memory is out.
+/// Sets side data of a stream, replacing those of the same kind. `false` if out of memory.
 ///
-/// # Safety
-/// `stream` must be a valid stream.
+/// # Safety `stream` must be a valid stream.
 pub unsafe fn set_stream_side_data(
     stream: *mut sys::AVStream,
     kind: AVPacketSideDataType,
     bytes: &[u8],
 ) -> bool {
-    // SAFETY: the copy is made with libav's allocator and handed over to the stream, which frees it; when it is
-    // refused it is freed here.
+    // SAFETY: the copy is made with libav's allocator and passed to the stream, which frees it; if it is
+    // rejected it is freed here.
     unsafe {
         let data = sys::av_memdup(bytes.as_ptr().cast(), bytes.len()).cast::<u8>();
         if data.is_null() {
@@ -61,7 +59,7 @@ pub unsafe fn set_stream_side_data(
     }
 }
 
-/// How long a frame is shown, ticks of its time base; 0 when it does not say.
+/// The duration of a frame in ticks of its time base; 0 if unspecified.
 pub fn duration(frame: &sys::AVFrame) -> i64 {
     #[cfg(not(ffmpeg_6_0))]
     return frame.pkt_duration;
@@ -69,7 +67,7 @@ pub fn duration(frame: &sys::AVFrame) -> i64 {
     return frame.duration;
 }
 
-/// Sets how long a frame is shown.
+/// Sets the duration of a frame.
 pub fn set_duration(frame: &mut sys::AVFrame, ticks: i64) {
     #[cfg(not(ffmpeg_6_0))]
     {
@@ -81,7 +79,7 @@ pub fn set_duration(frame: &mut sys::AVFrame, ticks: i64) {
     }
 }
 
-/// Says whether a frame is interlaced, and if so whether the top field comes first.
+/// Sets whether a frame is interlaced, and if so whether the top field comes first.
 pub fn set_interlaced(frame: &mut sys::AVFrame, top_first: Option<bool>) {
     #[cfg(not(ffmpeg_6_1))]
     {

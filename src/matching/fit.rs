@@ -1,12 +1,13 @@
-//! What fits have in common: distances of spectra, and curves through measured points.
+//! Helpers of fits: distances of spectra, and curves through measured points.
 
 use grainfield_measure::residual::{BINS, PlaneGrain};
 use grainfield_measure::spectrum::Ring;
 
-/// Power beside the strongest ring below which rings are alike: what rounding to codes hides.
+/// Power relative to the strongest ring below which all rings are treated as equal, since rounding to codes
+/// hides them.
 const FLOOR: f64 = 0.003;
 
-/// How far two radial spectra are apart: rms in dB, over rings of equal width.
+/// The distance of two radial spectra: rms in dB, over rings of equal width.
 pub(super) fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
     let floor = FLOOR * a.iter().map(|r| r.power).fold(0.0, f64::max);
     let db = |r: &Ring| 10.0 * (r.power + floor).max(1e-12).log10();
@@ -15,12 +16,12 @@ pub(super) fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
     (all.sum::<f64>() / count).sqrt()
 }
 
-/// A function of brightness as points with straight lines between, and the same beyond the ends.
+/// A piecewise linear function of brightness, extrapolated linearly beyond the ends.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Curve(pub(super) Vec<[f64; 2]>);
 
 impl Curve {
-    /// The strength of a plane where enough is known.
+    /// The strength of a plane at the brightnesses with enough samples.
     pub(super) fn of(plane: &PlaneGrain) -> Curve {
         let known = (0..BINS).filter(|&i| plane.bins[i].counts());
         Curve(known.map(|i| [PlaneGrain::middle(i), plane.bins[i].strength()]).collect())
@@ -41,7 +42,7 @@ impl Curve {
         self.0.iter().map(|p| p[1]).fold(0.0, f64::max)
     }
 
-    /// Times what `wanted` is more than `made`, each step at most by half.
+    /// Multiplied by the ratio of `wanted` and `made`, by a factor of at most 1.5 per step.
     pub(super) fn corrected(&self, wanted: &Curve, made: &Curve) -> Curve {
         let ratio = |x: f64| {
             let (w, m) = (wanted.at(x), made.at(x));
@@ -50,12 +51,13 @@ impl Curve {
         Curve(self.0.iter().map(|&[x, y]| [x, y * ratio(x)]).collect())
     }
 
-    /// With as few points as keep it within `part` of its peak everywhere, or `most` if those are fewer.
+    /// Reduced to the fewest points that keep it within `part` of its peak everywhere, or to `most` points if
+    /// those are fewer.
     pub(super) fn simplified(&self, part: f64, most: usize) -> Curve {
         let mut kept = self.clone();
         let bound = part * self.peak();
         while kept.0.len() > 1 {
-            // The inner point without which the curve stays nearest.
+            // The inner point whose removal changes the curve least.
             let without = |i: usize| {
                 let mut less = kept.clone();
                 less.0.remove(i);
@@ -72,7 +74,8 @@ impl Curve {
     }
 }
 
-/// The least of a function over two numbers: looked for around the best of `starts`, in steps that are halved `rounds` times.
+/// Minimises a function of two numbers: a pattern search around the best of `starts`, whose steps are halved `rounds`
+/// times.
 pub(super) fn minimize<E>(
     starts: impl IntoIterator<Item = [f64; 2]>,
     mut step: [f64; 2],

@@ -1,10 +1,10 @@
-//! Matching grain: what makes a clean picture as grainy as a plate.
+//! Matches grain: finds parameters that make a clean picture as grainy as a plate.
 //!
-//! Grain is the difference of a plate and its clean twin, or of blocks of it that differ in nothing else
-//! ([`blind`](grainfield_measure::blind)). It is measured
-//! ([`Residual`](grainfield_measure::residual::Residual)), a look is fitted to it ([`recipe`](recipe()),
-//! [`table`](table())), laid over the clean twin, or a ramp, and measured again, and the look corrected by what that lacks: so all
-//! that filters round and limit is in the result. What a look cannot say is told in dB.
+//! Grain is the difference between a plate and its clean version, or between blocks of the plate that differ in nothing
+//! else ([`blind`](grainfield_measure::blind)). It is measured ([`Residual`](grainfield_measure::residual::Residual)),
+//! a look is fitted to it ([`recipe`](recipe()), [`table`](table())) and applied to the clean version, or to a ramp.
+//! The result is measured again and the look corrected by the difference, so that rounding and limits of filters are
+//! included. The report gives the remaining differences in dB.
 
 mod fit;
 pub mod plot;

@@ -1,18 +1,18 @@
-//! A match as a picture: strength by brightness and spectrum of each plane.
+//! Plots a match: strength by brightness, and spectrum, for each plane.
 
 use super::report::{Match, PlaneMatch};
 use crate::analyze::plot::style::{Area, BOUND, INK, axes, bold, soft};
 use crate::analyze::plot::{Drawn, PlotError, canvas, px};
 use plotters::prelude::*;
 
-/// Width, and height of the head and of each plane.
+/// Width of the plot, and height of its head and of each plane.
 const WIDTH: u32 = 1400;
 const HEAD: u32 = 70;
 const ROW: u32 = 340;
 const PLATE: RGBColor = INK;
 const MADE: RGBColor = RGBColor(220, 38, 38);
 
-/// Draws a match under a title, as PNG.
+/// Draws a match with a title as a PNG.
 pub fn png(of: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
     canvas((WIDTH, HEAD + ROW * of.planes.len() as u32), |root| {
         root.fill(&WHITE)?;

@@ -1,4 +1,4 @@
-//! A recipe of the filter `grain`.
+//! Fits a recipe of the filter `grain`.
 
 use super::fit::{Curve, distance_db, minimize};
 use super::report::Match;
@@ -14,26 +14,26 @@ use grainfield_measure::residual::{PlaneGrain, Residual};
 use grainfield_measure::spectrum::{Ring, Spectrum};
 use std::fmt::Write;
 
-/// Rows of the flat picture by which sizes are compared.
+/// Rows of the uniform picture with which sizes are compared.
 const ROWS: u32 = 256;
-/// Times that the match is laid over the clean frames and corrected.
+/// The number of times that the match is applied to the clean frames and corrected.
 const ROUNDS: usize = 3;
-/// Sizes where the search begins.
+/// Sizes at which the search starts.
 const SIZES: [f64; 16] =
     [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
-/// The most that `temporal` takes, and the least that is more than chance.
+/// The smallest significant and the largest allowed value of `temporal`.
 const TEMPORAL: [f64; 2] = [0.02, 0.9];
 
-/// A recipe that makes a clean picture as grainy as a plate, and how near it comes.
+/// A recipe that makes a clean picture as grainy as a plate, and the quality of the match.
 #[derive(Clone, Debug)]
 pub struct RecipeMatch {
-    /// One step, `grain`.
+    /// A recipe with one step, `grain`.
     pub recipe: Recipe,
-    /// How near it comes.
+    /// The quality of the match.
     pub matched: Match,
 }
 
-/// Settings of `grain`.
+/// The settings of `grain`.
 #[derive(Clone, Debug)]
 struct Look {
     /// Luma's strength by brightness in 8-bit code values.
@@ -46,7 +46,7 @@ struct Look {
     hold: u32,
 }
 
-/// Fits a recipe to what was measured of a shot.
+/// Fits a recipe to the measurements of a shot.
 pub fn recipe(shot: &Shot, plate: &Residual) -> Result<RecipeMatch, MatchError> {
     let format = *shot.format();
     let bench = Bench::new(shot, plate);
@@ -79,7 +79,7 @@ fn overall(of: &Residual) -> f64 {
     of.planes()[0].overall().0.max(1e-6)
 }
 
-/// The strength of U and V together.
+/// The combined strength of U and V.
 fn chroma_strength(of: &Residual) -> f64 {
     let power = |p: &PlaneGrain| p.overall().0.powi(2);
     (of.planes()[1..].iter().map(power).sum::<f64>() / 2.0).sqrt()
@@ -90,7 +90,7 @@ fn common(of: &Residual) -> f64 {
     of.planes()[1..].iter().map(|p| p.channel.value()).sum::<f64>() / 2.0
 }
 
-/// What needs no rendering.
+/// The settings that follow from the measurements without rendering.
 fn first_look(format: &Format, plate: &Residual) -> Look {
     let first = &plate.planes()[0];
     let chroma = match (plate.planes().len(), format.is_rgb()) {
@@ -107,8 +107,8 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
     Look { curve, size: 1.0, sharpness: 0.0, chroma, chroma_size: 1.0, temporal, hold }
 }
 
-/// The correlation of neighbouring frames, and how long grain is held, by correlations with 1 to 4 frames before: held
-/// grain's falls by straight lines, the other's by powers.
+/// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
+/// with 1 to 4 frames before: held grain's decreases linearly, correlated grain's exponentially.
 fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
     let [rho, ..] = lags;
     if rho < TEMPORAL[0] || frames < 2 {
@@ -133,7 +133,7 @@ impl Look {
             self.chroma
         );
         let mut more = |part: std::fmt::Arguments<'_>| {
-            let _ = text.write_fmt(part); // a String takes all
+            let _ = text.write_fmt(part); // writing to a String does not fail
         };
         if self.chroma_size != 1.0 {
             more(format_args!(":chroma-size={:.2}", self.chroma_size));
@@ -144,7 +144,7 @@ impl Look {
         if self.hold > 1 {
             more(format_args!(":hold={}", self.hold));
         }
-        // Brightness is that of the codes, whatever they stand for.
+        // Brightness is measured in codes, independent of the transfer.
         more(format_args!(":space=video:points="));
         let (zero, span) = if format.full_range() { (0.0, 255.0) } else { (16.0, 219.0) };
         let mut last = f64::NEG_INFINITY;
@@ -169,7 +169,7 @@ impl Look {
     }
 }
 
-/// One step of `grain` by settings that the ranges above keep legal.
+/// One step of `grain` with settings that the ranges above keep valid.
 fn steps(text: &str) -> Vec<Step> {
     let Some(grain) = catalog::find("grain") else { unreachable!("grain is a filter of the catalog") };
     match Values::parse(grain.settings, text) {
@@ -178,11 +178,11 @@ fn steps(text: &str) -> Vec<Step> {
     }
 }
 
-/// A flat picture as bright and grainy as the plate is where most is known of it.
+/// A uniform picture with the brightness of the plate's best measured bin, on which grain is rendered.
 struct Bench<'a> {
     shot: &'a Shot,
     flat: Frame,
-    /// Without a tile yet.
+    /// Empty, for each plane.
     spectra: Vec<Spectrum>,
     strength: f64,
 }
@@ -193,7 +193,7 @@ impl Bench<'_> {
         let first = &plate.planes()[0];
         let samples = |i: &usize| first.bins[*i].count;
         let most = (0..first.bins.len()).max_by(|a, b| samples(a).total_cmp(&samples(b))).unwrap_or(16);
-        // Not near the ends, where grain would be cut off.
+        // Away from the ends of the range, where grain would be clipped.
         let code = PlaneGrain::middle(most).clamp(64.0, 192.0).floor();
         let flat = painted(format, |_, _| code);
         let strength = first.overall().0.clamp(0.05, 100.0);
@@ -204,7 +204,7 @@ impl Bench<'_> {
         Bench { shot, flat, spectra: spectra.collect(), strength }
     }
 
-    /// The spectrum that settings give a plane.
+    /// The spectrum of planes with the given settings.
     fn rings(&self, text: &str, planes: &[usize]) -> Result<Vec<Vec<Ring>>, MatchError> {
         let format = *self.flat.format();
         let mut over = Over::new(&steps(text), &format, &format, self.shot.stop())?;
@@ -224,7 +224,7 @@ impl Bench<'_> {
         Ok(all.into_iter().map(|(s, squares, count)| s.rings(squares / count)).collect())
     }
 
-    /// Size and sharpness by luma's spectrum.
+    /// Fits size and sharpness to luma's spectrum.
     fn shape(&self, plate: &Residual, look: &Look) -> Result<[f64; 2], MatchError> {
         let wanted = plate.planes()[0].rings();
         let chroma = if self.flat.format().is_rgb() { look.chroma } else { 0.0 };
@@ -238,7 +238,7 @@ impl Bench<'_> {
         minimize(SIZES.map(|s| [s, 0.0]), [0.2, 0.4], [[0.0, 16.0], [-1.0, 1.0]], 6, at)
     }
 
-    /// How much coarser chroma is than luma.
+    /// Fits the ratio of the sizes of chroma's and luma's grain.
     fn chroma_size(&self, plate: &Residual, look: &Look) -> Result<f64, MatchError> {
         let wanted = [plate.planes()[1].rings(), plate.planes()[2].rings()];
         let at = |[part, _]: [f64; 2]| {

@@ -1,52 +1,54 @@
-//! How near a match comes.
+//! The quality of a match.
 
 use super::fit::distance_db;
 use grainfield_measure::residual::{BINS, PlaneGrain, Residual};
 
-/// Strength at one brightness.
+/// Strength at a brightness.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
     /// The middle of the bin, in 8-bit code values.
     pub brightness: f64,
-    /// Samples of the plate there.
+    /// Number of samples of the plate in the bin.
     pub samples: f64,
-    /// Whether they are enough to be counted on.
+    /// Whether there are enough samples.
     pub counts: bool,
-    /// Of the plate, in 8-bit code values.
+    /// Strength of the plate, in 8-bit code values.
     pub plate: f64,
-    /// Of the match.
+    /// Strength of the match.
     pub made: f64,
 }
 
-/// A plane.
+/// One plane.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlaneMatch {
     /// `Y`, `U`, `G` ...
     pub name: &'static str,
-    /// Strength by brightness, as far as there are samples.
+    /// Strength by brightness, for bins with samples.
     pub points: Vec<Point>,
-    /// How far strength is off, rms over the plate's samples where there are enough, and the worst bin: parts of the plate's.
+    /// Relative error of the strength: rms, weighted by the plate's samples, over bins with enough of them; then the
+    /// worst bin.
     pub strength_rms: f64,
-    /// See there.
+    /// See [`strength_rms`](PlaneMatch::strength_rms).
     pub strength_worst: f64,
-    /// How far the radial spectrum is off, rms in dB.
+    /// Rms error of the radial spectrum in dB.
     pub spectrum_db: f64,
-    /// The radial spectra of plate and match: cycles per sample, dB against white grain as strong.
+    /// The radial spectra of plate and match: cycles per sample, and dB relative to white grain of the same
+    /// strength.
     pub spectrum: [Vec<(f64, f64)>; 2],
-    /// How much finer grain is across than down, plate and match, in dB.
+    /// How much finer grain is horizontally than vertically, in dB; plate and match.
     pub aspect_db: [f64; 2],
-    /// Correlation with the frame before, plate and match.
+    /// Correlation with the frame before; plate and match.
     pub temporal: [f64; 2],
-    /// Correlation of chroma with luma (of B and R with the plane before), plate and match.
+    /// Correlation of chroma with luma (of B and R with the plane before); plate and match.
     pub channel: [f64; 2],
-    /// Kurtosis beyond that of a normal distribution, plate and match.
+    /// Excess kurtosis; plate and match.
     pub kurtosis: [f64; 2],
 }
 
 /// All planes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Match {
-    /// By planes, without alpha.
+    /// The planes without alpha.
     pub planes: Vec<PlaneMatch>,
 }
 
@@ -60,7 +62,7 @@ fn names(count: usize, rgb: bool) -> &'static [&'static str] {
 }
 
 impl Match {
-    /// Compares what was measured of the plate with what was measured of the match.
+    /// Compares the measurements of the plate with those of the match.
     pub(super) fn new(plate: &Residual, made: &Residual, rgb: bool) -> Match {
         let planes = plate.planes().iter().zip(made.planes());
         let names = names(plate.planes().len(), rgb);

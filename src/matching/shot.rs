@@ -1,4 +1,5 @@
-//! Frames of a plate and of its clean twin, and what is laid over the twin; without one, over a ramp.
+//! The frames of a plate and of its clean version, and rendering over the clean version, or over a ramp if
+//! there is none.
 
 use crate::source::{self, Info, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
@@ -12,40 +13,40 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// So many frames are taken when nobody says which.
+/// The default number of frames.
 const DEFAULT_FRAMES: i64 = 8;
-/// Bytes of frames that are kept, at most.
+/// The limit on the memory of frames, in bytes.
 const KEPT: usize = 1 << 30;
-/// The least area that says something, in luma samples.
+/// The smallest useful area in luma samples.
 const LEAST_AREA: usize = 64 * 64;
-/// Rows and frames of the ramp that stands for a clean picture.
+/// Rows and frames of the ramp that replaces a clean picture.
 const RAMP_ROWS: u32 = 256;
 const RAMP_FRAMES: i64 = 8;
-/// Numbers of four bytes that measuring without a clean picture makes of each sample of a frame.
+/// Number of 4-byte values that a measurement without a clean picture needs for each sample of a frame.
 const PER_SAMPLE: usize = 6;
 
-/// Why nothing can be matched.
+/// An error while matching.
 #[derive(Debug, thiserror::Error)]
 pub enum MatchError {
-    /// One of the inputs cannot be read.
+    /// An input cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// The two do not belong together, or there is too little of them. The text says what would be right.
+    /// The inputs do not match, or are too small. The text says what would be right.
     #[error("{0}")]
     Unequal(String),
-    /// A fitted look cannot be rendered.
+    /// The fitted look cannot be rendered.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// It was asked to stop.
+    /// The user cancelled.
     #[error("{0}")]
     Prepare(#[from] PrepareError),
-    /// There is no grain to be matched.
+    /// The plate has no grain.
     #[error("{0}: there is no grain to match")]
     Nothing(String),
 }
 
 impl MatchError {
-    /// Whether asking differently would help.
+    /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
         match self {
             MatchError::Source(e) => e.is_usage(),
@@ -55,20 +56,20 @@ impl MatchError {
     }
 }
 
-/// What of the inputs is looked at.
+/// The part of the inputs to measure.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Which frames of the plate; without it the first eight.
+    /// The frames of the plate; by default the first eight.
     pub frames: Option<Ranges>,
-    /// Which part of them, in luma samples.
+    /// The area, in luma samples.
     pub area: Option<Area>,
-    /// How both are opened.
+    /// Options for opening both inputs.
     pub source: source::Options,
-    /// Set when the work is to end.
+    /// Set to cancel.
     pub stop: Arc<AtomicBool>,
 }
 
-/// A clean frame, and when it is shown.
+/// A clean frame and its time.
 struct Bed {
     number: i64,
     time: Ratio,
@@ -76,7 +77,7 @@ struct Bed {
     clean: Arc<Frame>,
 }
 
-/// Frames of a plate, and clean ones.
+/// The frames of a plate, and clean frames.
 pub struct Shot {
     names: Vec<String>,
     plates: Vec<Frame>,
@@ -90,30 +91,30 @@ pub struct Shot {
 /// The grain of a plate.
 #[derive(Debug)]
 pub struct Measured {
-    /// What it is like.
+    /// The measured grain.
     pub grain: Residual,
-    /// How it was found, where there is no clean picture.
+    /// How it was found without a clean picture; `None` if there was one.
     pub blind: Option<Blind>,
 }
 
 /// How grain was found without a clean picture.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Blind {
-    /// Where it was looked for.
+    /// The method.
     pub way: blind::Way,
-    /// Blocks that hold nothing but grain, of all.
+    /// The number of blocks with nothing but grain, and of all blocks.
     pub blocks: (usize, usize),
-    /// How many frames show the same grain.
+    /// The number of consecutive frames with the same grain.
     pub held: u32,
-    /// The share of small parts that have lost their grain.
+    /// The share of 8x8 parts without grain.
     pub gone: f64,
 }
 
 impl Blind {
-    /// So many small parts without grain are no chance: compression took it.
+    /// A larger share of parts without grain is significant: compression removed it.
     const EATEN: f64 = 0.03;
 
-    /// Whether compression took grain away, so that what is found is less than the film had.
+    /// Whether compression has removed grain, so that the measured grain is less than that of the film.
     pub fn is_eaten(&self) -> bool {
         self.gone > Blind::EATEN
     }
@@ -125,7 +126,7 @@ impl std::fmt::Debug for Shot {
     }
 }
 
-/// A frame whose colour planes are `code` of (x, y), in 8-bit codes, and whose chroma is neutral.
+/// A frame whose colour planes are `code` of (x, y), in 8-bit codes, with neutral chroma.
 pub(super) fn painted(format: Format, code: impl Fn(usize, usize) -> f64) -> Frame {
     let mut frame = Frame::new(format);
     for p in format.color_planes().iter() {
@@ -162,7 +163,7 @@ fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Fra
     Ok((stamp, slot.frame))
 }
 
-/// Whether an area and a picture are large enough.
+/// Checks that an area and a picture are large enough.
 fn check_area(format: &Format, area: Option<Area>) -> Result<(), MatchError> {
     let (width, height) = (format.width as usize, format.height as usize);
     if let Some(area) = area
@@ -179,7 +180,7 @@ fn check_area(format: &Format, area: Option<Area>) -> Result<(), MatchError> {
     Ok(())
 }
 
-/// Whether two inputs can be a plate and its clean twin.
+/// Checks that two inputs can be a plate and its clean version.
 fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
     let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha(), f.full_range());
     if shape(&a.format) == shape(&b.format) {
@@ -198,7 +199,7 @@ fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
     )))
 }
 
-/// The frames asked for, or the first.
+/// The requested frames, or the first ones.
 fn wanted(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
     match &options.frames {
         Some(frames) => plate.last.map_or_else(|| frames.clone(), |last| frames.bounded(last)),
@@ -212,7 +213,7 @@ fn wanted(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
 }
 
 impl Shot {
-    /// Reads a plate and its clean twin, first frame with first frame; or a plate alone.
+    /// Reads a plate and its clean version, paired from their first frames on; or a plate without one.
     pub fn read(plate: &OsStr, clean: Option<&OsStr>, options: &Options) -> Result<Shot, MatchError> {
         let mut source = source::open(plate, &options.source)?;
         let mut twin = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
@@ -254,12 +255,12 @@ impl Shot {
         self.names.len() == 1
     }
 
-    /// What the plate's frames are.
+    /// The format of the plate's frames.
     pub fn format(&self) -> &Format {
         self.plates[0].format()
     }
 
-    /// The first and the last frame that are looked at, and how many there are.
+    /// The first and the last frame to measure, and their number.
     pub fn frames(&self) -> (i64, i64, usize) {
         (self.span.0, self.span.1, self.plates.len())
     }
@@ -288,8 +289,8 @@ impl Shot {
         Ok(Measured { grain, blind: None })
     }
 
-    /// Lays steps over the clean frames, at the plate's depth, and measures what they add, as finely as `plate` is
-    /// measured.
+    /// Renders steps over the clean frames at the plate's depth, and measures the difference with the resolution
+    /// of `plate`.
     pub(super) fn render(&self, steps: &[Step], plate: &Residual) -> Result<Residual, MatchError> {
         let clean = self.beds[0].clean.format();
         let made = Format { depth: self.format().depth, ..*clean };
@@ -307,7 +308,7 @@ impl Shot {
     }
 }
 
-/// Frames as wide as a plate, from the darkest to the lightest code.
+/// Ramps with the width of the plate, from the darkest to the lightest code.
 fn ramps(format: &Format) -> Vec<Bed> {
     let format = Format { height: RAMP_ROWS, ..*format };
     let clean = Arc::new(painted(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
@@ -321,7 +322,7 @@ fn ramps(format: &Format) -> Vec<Bed> {
     (0..RAMP_FRAMES).map(bed).collect()
 }
 
-/// Steps bound to pictures, and what rendering them needs.
+/// Steps bound to pictures, with everything needed to render them.
 pub(super) struct Over<'a> {
     chain: Chain,
     work: Workspace,

@@ -1,4 +1,4 @@
-//! A film grain table.
+//! Fits a film grain table.
 
 use super::fit::{Curve, distance_db};
 use super::report::Match;
@@ -12,41 +12,42 @@ use grainfield_filters::settings::{FileAsset, Value, Values};
 use grainfield_measure::residual::{PlaneGrain, Residual};
 use std::sync::Arc;
 
-/// How far the filter reaches.
+/// The lag of the autoregressive filter.
 const LAG: i64 = 3;
-/// What is added to the diagonal of the equations: a little keeps filters of smooth grain stable, much makes white noise.
+/// Values added to the diagonal of the equations: small ones keep filters of smooth grain stable, large ones lead to
+/// white noise.
 const RIDGES: [f64; 11] = [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0];
-/// Standard deviation of the white noise that templates begin with, in 8-bit codes.
+/// Standard deviation of the templates' white noise, in 8-bit codes.
 const WHITE: f64 = 32.0;
-/// Templates are made so weak that they are not cut off at 128.
+/// The largest deviation of templates, so that they are not clipped at 128.
 const MOST_DEVIATION: f64 = 128.0 / 3.6;
-/// Times that the match is laid over the clean frames and corrected.
+/// The number of times that the match is applied to the clean frames and corrected.
 const ROUNDS: usize = 3;
-/// Strength, in 8-bit codes, that nobody sees.
+/// A strength in 8-bit codes below which grain is invisible.
 const NO_GRAIN: f64 = 0.05;
-/// The flat picture by which filters are compared.
+/// The uniform picture with which filters are compared.
 const BENCH: (u32, u32) = (512, 256);
 const BENCH_FRAMES: i64 = 6;
 
-/// A table that makes a clean picture as grainy as a plate, and how near it comes.
+/// A table that makes a clean picture as grainy as a plate, and the quality of the match.
 #[derive(Clone, Debug)]
 pub struct TableMatch {
-    /// One segment for all time.
+    /// A table with one segment for all times.
     pub table: Table,
-    /// How near it comes.
+    /// The quality of the match.
     pub matched: Match,
 }
 
-/// A filter of a plane, not yet rounded.
+/// A filter of a plane before rounding.
 #[derive(Clone, Debug)]
 struct Filter {
-    /// Row by row, and in chroma luma's.
+    /// Coefficients row by row; for chroma followed by that of luma.
     taps: Vec<f64>,
-    /// The part of the standard deviation that is new in each sample.
+    /// The standard deviation of the innovation relative to that of the sample.
     new: f64,
 }
 
-/// Fits a table to what was measured of a shot.
+/// Fits a table to the measurements of a shot.
 pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let format = *shot.format();
     let planes = plate.planes();
@@ -55,7 +56,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         let luma = autoregression(&planes[0], None, ridge);
         let mut filters = vec![luma.clone()];
         for plane in planes.iter().skip(1) {
-            // Chroma's coefficient counts means of luma's template, which vary less than it.
+            // Chroma's coefficient applies to means of luma's template, which have a smaller variance.
             let part = luma.as_ref().map(|l| (l.new, mean_deviation(&planes[0], &format)));
             filters.push(autoregression(plane, if format.is_rgb() { None } else { part }, ridge));
         }
@@ -69,7 +70,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
             best = Some((off, params));
         }
     }
-    // A ridge of 1 alone is nearly white, and always stands.
+    // A ridge of 1 is nearly white noise, and always has a solution.
     let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
     let deviations = settle_grain(shot, &mut params, &format, plate)?;
     let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
@@ -103,18 +104,18 @@ fn steps(params: &Params) -> Vec<Step> {
     }
 }
 
-/// Places of the filter's samples, row by row, the last one being to the left.
+/// Positions of the filter's samples, row by row; the last one is the left neighbour.
 fn places() -> Vec<(i64, i64)> {
     let all = (-LAG..=0).flat_map(|dy| (-LAG..=LAG).map(move |dx| (dx, dy)));
     all.take_while(|&p| p != (0, 0)).collect()
 }
 
-/// The correlation of samples that are (dx, dy) apart.
+/// The correlation of samples at a distance of (dx, dy).
 fn correlation(plane: &PlaneGrain, dx: i64, dy: i64) -> f64 {
     if dy < 0 { plane.auto.at(-dx, -dy).value } else { plane.auto.at(dx, dy).value }
 }
 
-/// The standard deviation of luma's mean over a chroma sample, luma's being 1.
+/// The standard deviation of luma's mean over a chroma sample, relative to that of luma.
 fn mean_deviation(luma: &PlaneGrain, format: &Format) -> f64 {
     let (w, h) = (1i64 << format.subsampling.0, 1i64 << format.subsampling.1);
     let cells = || (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
@@ -125,13 +126,13 @@ fn mean_deviation(luma: &PlaneGrain, format: &Format) -> f64 {
     (sum.max(1e-9)).sqrt() / (w * h) as f64
 }
 
-/// The filter whose grain is correlated as a plane's is: Yule and Walker's equations, `ridge` on their diagonal. With
-/// `luma` (how new luma's samples are, and how much its means vary) luma is a sample of it too. `None` where they have no
+/// The filter whose grain has the correlation of a plane: the Yule-Walker equations with `ridge` on the diagonal. With
+/// `luma` (the innovation of luma, and the deviation of its means), luma is a variable, too. `None` if there is no
 /// solution.
 fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> Option<Filter> {
     let places = places();
     let n = places.len() + usize::from(luma.is_some());
-    // Of chroma at a place with luma here.
+    // The correlation of chroma at an offset with luma here.
     let cross = |(dx, dy): (i64, i64)| plane.luma[(-dy * 7 + dx + 3) as usize].value();
     let mut matrix = vec![vec![0.0; n + 1]; n];
     for (i, row) in matrix.iter_mut().enumerate() {
@@ -152,7 +153,7 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
     let explained: f64 = taps.iter().zip(&wanted).map(|(a, b)| a * b).sum();
     let new = (1.0 - explained).max(1e-4).sqrt();
     if let (Some((luma_new, deviation)), Some(last)) = (luma, taps.last_mut()) {
-        // From parts of standard deviations to those of templates, which begin equally strong.
+        // Convert from relative deviations to those of the templates, which begin with the same strength.
         *last *= luma_new / (new * deviation.max(1e-6));
     } else if plane.channel.count() > 0.0 {
         taps.push(0.0);
@@ -160,7 +161,7 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
     taps.iter().all(|t| t.is_finite()).then_some(Filter { taps, new })
 }
 
-/// Gauss's elimination; the last column is the right side.
+/// Gaussian elimination; the last column is the right-hand side.
 fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {
@@ -185,7 +186,7 @@ fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     Some(x)
 }
 
-/// The filters in whole numbers, and the same strength everywhere; `None` where a coefficient is too large.
+/// The filters in integers, with constant strength; `None` if a coefficient is too large.
 fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
     let shift = (6..=9u8).rev().find(|&s| (largest * f64::from(1u32 << s)).round() <= 127.0)?;
@@ -193,11 +194,11 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
         |f: &Filter| f.taps.iter().map(|t| (t * f64::from(1u32 << shift)).round() as i8).collect::<Vec<_>>();
     let none = |p| vec![0; Params::coefficient_count(LAG as u8, p)];
     let of = |p: usize| filters.get(p).map_or_else(|| none(p), whole);
-    // So weak that the strongest template is not cut off.
+    // Weak enough that the strongest template is not clipped.
     let gain = filters.iter().map(|f| 1.0 / f.new).fold(0.0, f64::max);
     let grain_shift = (0..3u8).find(|&s| WHITE * gain / f64::from(1u32 << s) <= MOST_DEVIATION).unwrap_or(3);
     let flat = |p: usize| if p < filters.len() { vec![[0, 64], [255, 64]] } else { Vec::new() };
-    // Chroma's strength is looked up by luma alone, that of B and R by themselves.
+    // Chroma's strength is looked up by luma only, that of B and R by the plane itself.
     let (own, luma) = if rgb { (192, 128) } else { (128, 192) };
     let index = ChromaIndex { own, luma, offset: 256 };
     Some(Params {
@@ -214,7 +215,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     })
 }
 
-/// What parameters make of a flat picture of 12 bits, whose fractions of codes show.
+/// Measures parameters on a uniform picture of 12 bits, which resolves fractions of codes.
 fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
     let flat = painted(format, |_, _| 128.0);
@@ -227,7 +228,8 @@ fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Res
     Ok(all)
 }
 
-/// Makes templates as strong as fits, and returns their standard deviations in 8-bit codes.
+/// Makes templates as strong as possible without clipping, and returns their standard deviations in 8-bit
+/// codes.
 fn settle_grain(
     shot: &Shot,
     params: &mut Params,
@@ -246,7 +248,7 @@ fn settle_grain(
     }
 }
 
-/// Writes strengths by brightness as points: as finely as the strongest allows.
+/// Writes strengths by brightness as points, with the finest scale that the strongest one allows.
 fn strengths(params: &mut Params, curves: &[Curve], deviations: &[f64]) {
     let most = curves.iter().zip(deviations).map(|(c, d)| c.peak() / d).fold(0.0, f64::max);
     let shift = (8..=11u8).rev().find(|&s| most * f64::from(1u32 << s) <= 255.0).unwrap_or(8);
@@ -262,7 +264,7 @@ fn strengths(params: &mut Params, curves: &[Curve], deviations: &[f64]) {
         }
         params.points[p] = points;
     }
-    // 4:2:0 takes points for both chroma planes or for none.
+    // 4:2:0 has points for both chroma planes or for none.
     if curves.iter().skip(1).all(|c| c.peak() < NO_GRAIN) {
         params.points[1].clear();
         params.points[2].clear();

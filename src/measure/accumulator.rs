@@ -1,4 +1,4 @@
-//! Puts the measures of frames together.
+//! Combines the measurements of frames.
 
 use super::correlation::Pair;
 use super::measure::{Measures, PlaneMeasures, Tools, pairs};
@@ -6,10 +6,10 @@ use super::peak::{Fingerprint, Peak, Spare};
 use super::report::{self, Report};
 use std::collections::VecDeque;
 
-/// Frames back that frames are compared with.
+/// The number of earlier frames that frames are compared with.
 pub(super) const BACK: usize = 8;
 
-/// All that has been measured so far.
+/// The sums of all frames so far.
 #[derive(Debug)]
 pub struct Accumulator {
     tools: Tools,
@@ -20,7 +20,7 @@ pub struct Accumulator {
     pub(super) channels: Vec<Pair>,
 }
 
-/// One plane's sums, and what is kept of earlier frames.
+/// The sums of one plane, and its earlier frames.
 #[derive(Debug)]
 pub(super) struct PlaneSums {
     pub(super) sums: PlaneMeasures,
@@ -35,14 +35,14 @@ pub(super) struct PlaneSums {
 /// The highest peak between two frames.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FramePeak {
-    /// The two frames' numbers.
+    /// The numbers of the two frames.
     pub frames: (i64, i64),
-    /// Where and how high.
+    /// The position and height of the peak.
     pub peak: Peak,
 }
 
 impl Accumulator {
-    /// With nothing measured yet.
+    /// An empty accumulator.
     pub fn new(tools: &Tools) -> Accumulator {
         let planes = tools.format.planes();
         let plane = |p| PlaneSums {
@@ -64,7 +64,7 @@ impl Accumulator {
         }
     }
 
-    /// Takes the measures of frame `number`. Frames are compared in the order in which they come here.
+    /// Adds the measurements of frame `number`. Frames are compared in the order of the calls.
     pub fn add(&mut self, number: i64, measures: Measures) {
         let first = *self.first.get_or_insert(number);
         let before = self.last.replace(number);
@@ -83,7 +83,7 @@ impl Accumulator {
         }
     }
 
-    /// What came of it.
+    /// The report so far.
     pub fn report(&self) -> Report {
         report::make(self, &self.tools.format)
     }
@@ -105,7 +105,7 @@ impl PlaneMeasures {
 }
 
 impl PlaneSums {
-    /// Looks for the first frame and the one before in this one, both in one transform.
+    /// Correlates this frame with the first one and the previous one in one transform.
     fn compare(
         &mut self,
         correlator: &super::peak::Correlator,
@@ -117,13 +117,13 @@ impl PlaneSums {
         if let (Some(opening), Some(before)) = (&self.opening, before) {
             let previous = self.before.as_ref();
             let both = match previous {
-                // a + ib as one picture: multiplied by i, the second becomes the imaginary part.
+                // a + ib as one picture: the second one is the imaginary part.
                 Some(b) => opening.iter().zip(b).map(|(a, b)| a + b * IMAGINARY).collect(),
                 None => opening.clone(),
             };
             let [early, late] = correlator.peaks(&own, &both, &mut self.spare);
             for (frames, peak) in [((first, number), early), ((before, number), late)] {
-                // Shifts are told of the later frame against the earlier.
+                // Shifts are those of the later frame relative to the earlier one.
                 let peak = Peak { dx: -peak.dx, dy: -peak.dy, ..peak };
                 if self.peak.is_none_or(|p| peak.sigmas() > p.peak.sigmas()) {
                     self.peak = Some(FramePeak { frames, peak });

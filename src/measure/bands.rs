@@ -1,28 +1,29 @@
-//! How strong the noise is at which brightness.
+//! The strength of noise by brightness.
 
 use super::Field;
 
-/// Bands of brightness: 16 code values (of 8 bits) each. What is darker or brighter than any goes to the ends.
+/// The number of brightness bands of 16 (8-bit) code values each. Values outside the range count in the bands
+/// at the ends.
 pub const BANDS: usize = 16;
-/// The side of the blocks that a picture without a clean twin is cut into.
+/// The side of the blocks of a picture without a clean version.
 const SIDE: usize = 16;
 
-/// Sums of one band.
+/// The sums of one band.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Band {
-    /// How many samples (or, of a picture without a clean twin, degrees of freedom).
+    /// The number of samples (without a clean version: degrees of freedom).
     pub count: f64,
     sum: f64,
     squares: f64,
 }
 
 impl Band {
-    /// The mean difference to the clean picture; `None` of nothing.
+    /// The mean difference from the clean picture; `None` without samples.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0.0).then(|| self.sum / self.count)
     }
 
-    /// Standard deviation; `None` of nothing.
+    /// Standard deviation; `None` without samples.
     pub fn deviation(&self) -> Option<f64> {
         self.mean().map(|mean| (self.squares / self.count - mean * mean).max(0.0).sqrt())
     }
@@ -37,7 +38,7 @@ fn band(luma: f64) -> usize {
 }
 
 impl Bands {
-    /// Adds differences to a clean picture, each under the clean picture's luma at its place.
+    /// Adds differences from a clean picture, by the clean picture's luma.
     pub fn add(&mut self, difference: &Field, luma: &Field) {
         for (&d, &l) in difference.data.iter().zip(&luma.data).filter(|p| p.0.is_finite() && p.1.is_finite())
         {
@@ -48,8 +49,8 @@ impl Bands {
         }
     }
 
-    /// Adds a picture of which no clean twin is known: blocks of 16x16, each under its mean luma, with its deviation
-    /// from its own mean.
+    /// Adds a picture without a clean version: blocks of 16x16 by their mean luma, with their deviation from their
+    /// mean.
     pub fn add_blocks(&mut self, field: &Field, luma: &Field) {
         for top in (0..field.height).step_by(SIDE) {
             for left in (0..field.width).step_by(SIDE) {
@@ -63,14 +64,14 @@ impl Bands {
                     continue;
                 }
                 let band = &mut self.0[band(luma)];
-                // The block's own mean has used up one of its samples.
+                // The block's mean uses one degree of freedom.
                 band.count += count - 1.0;
                 band.squares += block(field).map(|v| (v - own) * (v - own)).sum::<f64>();
             }
         }
     }
 
-    /// These sums and those together.
+    /// Adds the sums of another.
     pub fn merge(&mut self, o: &Bands) {
         for (a, b) in self.0.iter_mut().zip(&o.0) {
             a.count += b.count;
@@ -97,7 +98,7 @@ mod tests {
         assert_eq!((b.0[1].count, b.0[15].mean()), (4.0, None));
     }
 
-    /// Steps of brightness between blocks are not noise, and small blocks do not make it smaller.
+    /// Differences of brightness between blocks do not count as noise, and small blocks do not reduce it.
     #[test]
     fn blocks_measure_without_a_twin() {
         let white = normal(250, 200, 10);

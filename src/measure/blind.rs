@@ -1,9 +1,9 @@
-//! The grain of a plate without a clean twin.
+//! Measures the grain of a plate without a clean version.
 //!
-//! Where blocks of neighbouring frames differ by nothing but grain, their difference is two patterns of it. Such blocks
-//! stand still, or went a whole number of samples, or have nothing in them that could move; they are known by variances
-//! that are alike (`cluster`). Where there are too few, blocks of single frames without texture are
-//! compared with a smooth surface. Nothing is denoised: what a filter would take for picture is not lost.
+//! If blocks of neighbouring frames differ only by grain, their difference consists of two patterns of it. Such blocks
+//! stand still, moved by a whole number of samples, or are plain; they are recognised by similar variances (`cluster`).
+//! If there are too few, plain blocks of single frames are compared with a smooth surface. No denoising is used, since
+//! a filter would mistake some grain for picture detail.
 
 use super::blocks::{Block, SIDE, Spot};
 use super::cluster::{Cluster, Level, NOTHING};
@@ -14,64 +14,65 @@ use super::spectrum::Plan;
 use super::{Field, Moments};
 use grainfield_filters::frame::{Format, Frame};
 
-/// Luma blocks without which neighbouring frames say too little.
+/// With fewer luma blocks, the differences of neighbouring frames are not used.
 const LEAST_BLOCKS: usize = 24;
-/// A pair of frames whose blocks vary so much less than others' shows the same picture.
+/// A pair of frames with a block variance lower than that of others by this factor shows the same picture.
 const SAME: f64 = 0.03;
-/// Parts of 8x8 samples with less than this share of the grain's variance have lost it; and the variance, in squares of
-/// 8-bit codes, from which that is no rounding.
+/// Parts of 8x8 samples with less than this share of the grain's variance have lost it; and the smallest variance for
+/// the test, in squared 8-bit codes, which excludes rounding.
 const GONE: f64 = 0.05;
 const TELLING: f64 = 0.5;
-/// A candidate vector must leave so much less than none.
+/// A motion vector must reduce the difference by this factor to be used.
 const BETTER: f64 = 0.7;
-/// Texture varies more in one direction than across it; of grain few blocks do so much.
+/// Texture varies more along one direction; few blocks of grain exceed this ratio.
 const DIRECTED: f64 = 1.2;
-/// Frames that are compared with surfaces, and pairs of frames further apart, at most.
+/// The largest number of frames that are compared with surfaces, and of distant pairs of frames.
 const SURFACES: usize = 4;
 const FURTHER: usize = 3;
-/// Correlation in time that is more than chance and slow motion, and the most that is looked for.
+/// The smallest correlation in time that is significant (beyond chance and slow motion), and the largest
+/// allowed.
 const TEMPORAL: [f64; 2] = [0.06, 0.9];
 
-/// Where the grain was seen.
+/// The method by which grain was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
-    /// In differences of neighbouring frames, most of it where the picture stands still.
+    /// Differences of neighbouring frames, mostly where the picture stands still.
     Still,
-    /// The same, most of it where the picture moves by whole samples.
+    /// The same, mostly where the picture moves by whole samples.
     Moved,
-    /// In plain parts of single frames.
+    /// Plain parts of single frames.
     Flat,
 }
 
-/// What was found.
+/// The result.
 #[derive(Debug)]
 pub struct Found {
     /// The grain, with spectra in tiles of 32x32 samples.
     pub grain: Residual,
-    /// How.
+    /// The method.
     pub way: Way,
-    /// Blocks that hold nothing but grain, of all that were looked at.
+    /// The number of blocks with nothing but grain, and of all blocks.
     pub blocks: (usize, usize),
-    /// Frames apart from repeated ones.
+    /// The number of frames without repeated ones.
     pub pictures: usize,
-    /// The share of parts of 8x8 samples whose grain is gone, as compression leaves it.
+    /// The share of 8x8 parts without grain, an effect of compression.
     pub gone: f64,
 }
 
-/// A block of luma, by the frames it is in.
+/// A block of luma in one or two frames.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     frames: (usize, Option<usize>),
     at: (usize, usize),
     vector: (i64, i64),
     luma: Level,
-    /// Counts for chroma alone.
+    /// Used for chroma only.
     chroma_only: bool,
 }
 
 struct Shot {
     format: Format,
-    /// By frames and planes.
+    /// By frame and plane.
     fields: Vec<Vec<Field>>,
     /// Top left corners of blocks.
     spots: Vec<(usize, usize)>,
@@ -84,7 +85,7 @@ impl Shot {
         let fields = frames.iter().map(|f| (0..planes).map(|p| Field::of(f, p)).collect()).collect();
         let (width, height) = format.plane_size(0);
         let area = area.unwrap_or(Area { x: 0, y: 0, width, height });
-        // Chroma samples of a block are whole.
+        // Align to whole chroma samples.
         let (left, top) = (area.x.next_multiple_of(4), area.y.next_multiple_of(4));
         let (right, bottom) = ((area.x + area.width).min(width), (area.y + area.height).min(height));
         let rows = (top..(bottom + 1).saturating_sub(SIDE)).step_by(SIDE);
@@ -98,7 +99,7 @@ impl Shot {
         Spot { x: x >> sx, y: y >> sy, width: SIDE >> sx, height: SIDE >> sy }
     }
 
-    /// The grain in a plane of a block; of chroma with luma's brightness.
+    /// The grain in a plane of a block; for chroma with luma's brightness.
     fn block(&self, p: usize, c: &Candidate) -> Option<Block> {
         let of = |p: usize| {
             let spot = self.spot(p, c.at);
@@ -129,7 +130,7 @@ impl Shot {
         Some(Level { bright: block.brightness(), level: block.variance().max(NOTHING).ln() })
     }
 
-    /// The frames that show pictures of their own, and how many frames each shows on average.
+    /// The frames with distinct pictures, and the average number of frames for each.
     fn pictures(&self) -> (Vec<usize>, u32) {
         let middle = |n: usize| {
             let pair = |at: &(usize, usize)| {
@@ -196,8 +197,8 @@ impl Shot {
         gone as f64 / count.max(1) as f64
     }
 
-    /// The correlation of grain `1` and more pictures apart, that falls by powers: by how differences grow with
-    /// distance.
+    /// The correlation between successive pictures of grain with exponentially decreasing correlation, from the
+    /// growth of differences with distance.
     fn temporal(&self, pictures: &[usize], near: &[Candidate]) -> f64 {
         let of = |all: &[Candidate]| {
             let levels: Vec<Level> = all.iter().map(|c| c.luma).collect();
@@ -321,7 +322,7 @@ fn choose(all: &[Candidate], low: bool) -> (Vec<Candidate>, Cluster) {
     (all.iter().filter(|c| cluster.holds(&c.luma)).copied().collect(), cluster)
 }
 
-/// Measures the grain of frames that follow each other, of one format, or of a part of them. Panics without a frame.
+/// Measures the grain of consecutive frames of one format, or of an area of them. Panics without frames.
 pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
     let shot = Shot::new(frames, area);
     let (pictures, mut held) = shot.pictures();
@@ -333,7 +334,7 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
         way = if 2 * moved > blocks.len() { Way::Moved } else { Way::Still };
         (looked, gone) = (near.len(), shot.gone(&near, &cluster));
         rho = shot.temporal(&pictures, &near);
-        // Chroma that went half a sample is seen two pictures on.
+        // Motion of chroma by half a sample is an integer after two pictures.
         let coarse = shot.format.color_planes().iter().any(|p| shot.format.plane_subsampling(p) != (0, 0));
         let odd = blocks.iter().filter(|c| (c.vector.0 | c.vector.1) & 1 != 0).count();
         if coarse && 2 * odd > blocks.len() {

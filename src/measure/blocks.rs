@@ -1,19 +1,19 @@
-//! What grain adds to a block, guessed without a clean picture.
+//! Estimates the grain of a block without a clean picture.
 
 use super::Field;
 use std::f32::consts::FRAC_1_SQRT_2;
 
-/// The side of a block, in luma samples.
+/// The side of a block in luma samples.
 pub(super) const SIDE: usize = 32;
 
-/// A block's grain and how bright the picture is under it, row by row.
+/// The grain of a block, and the brightness of the picture, row by row.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) grain: Vec<f32>,
     pub(super) bright: Vec<f32>,
 }
 
-/// Where a block is, in samples of its plane.
+/// The position of a block in samples of its plane.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot {
     pub(super) x: usize,
@@ -31,11 +31,11 @@ impl Spot {
         }
         let row = |i: usize| &a.row(top + i)[left..left + self.width];
         let all: Vec<f32> = (0..self.height).flat_map(row).copied().collect();
-        // A number that is none would be everywhere.
+        // A non-finite sample would affect the whole block.
         all.iter().all(|v| v.is_finite()).then_some(all)
     }
 
-    /// Steepness across and down, of three rows or columns at a time; 0 along the edges.
+    /// Horizontal and vertical slopes over three columns or rows; 0 at the edges.
     fn slopes(self, s: &[f32]) -> [Vec<f32>; 2] {
         let (w, h) = (self.width, self.height);
         let at = |x: usize, y: usize| s[y * w + x];
@@ -50,7 +50,7 @@ impl Spot {
         all
     }
 
-    /// Means of 5x5 samples, as far as they are in the block.
+    /// Means of 5x5 samples, as far as they are inside the block.
     fn smooth(self, s: &[f32]) -> Vec<f32> {
         let (w, h) = (self.width, self.height);
         let mean = |n: usize, len: usize, get: &dyn Fn(usize) -> f32| {
@@ -67,7 +67,7 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum()
 }
 
-/// Takes away what `shapes` explain.
+/// Subtracts the components along `shapes`.
 fn without(values: &mut [f32], shapes: Vec<Vec<f32>>) {
     let mut before: Vec<(Vec<f32>, f64)> = Vec::new();
     for mut shape in shapes {
@@ -87,15 +87,15 @@ fn without(values: &mut [f32], shapes: Vec<Vec<f32>>) {
 }
 
 fn is_flat(values: &[f32]) -> bool {
-    // Nothing but one code, as in bars above and below a picture; or cut off at the end of all codes.
+    // A single code, as in black bars; or clipped at an end of the range.
     let cut = values.iter().filter(|v| **v <= 0.0 || **v >= 254.5).count();
     values.windows(2).all(|v| v[0] == v[1]) || 50 * cut > values.len()
 }
 
 impl Block {
-    /// The difference of two frames, as strong as the grain of one. A slow change of light and a motion of parts of a
-    /// sample, which is a difference along the picture's slopes, are taken away: grain's differences are independent of
-    /// its sums.
+    /// The difference of two frames, scaled to the strength of one frame's grain. Slow changes of light and motion by
+    /// fractions of a sample, which differ along the picture's slopes, are removed; the differences of grain are
+    /// independent of its sums.
     pub(super) fn of_two(a: &Field, b: &Field, spot: Spot, vector: (i64, i64)) -> Option<Block> {
         let (a, b) = (spot.cut(a, (0, 0))?, spot.cut(b, vector)?);
         if is_flat(&a) || is_flat(&b) {
@@ -141,7 +141,8 @@ impl Block {
         self.bright.iter().map(|&v| f64::from(v)).sum::<f64>() / self.bright.len() as f64
     }
 
-    /// How much more it varies in one direction than across it: 1 is the same, edges have much more.
+    /// The ratio of the variations along and across its main direction: about 1 for grain, far more for
+    /// edges.
     pub(super) fn direction(&self, spot: Spot) -> f64 {
         let [x, y] = spot.slopes(&self.grain);
         let (a, b, c) = (dot(&x, &x), dot(&x, &y), dot(&y, &y));
@@ -149,14 +150,14 @@ impl Block {
         if a + c > root { (a + c + root) / (a + c - root) } else { f64::INFINITY }
     }
 
-    /// The mean square of means of 4x4 samples: what a wrong vector leaves.
+    /// The mean square of means of 4x4 samples: large for a wrong vector.
     pub(super) fn coarse(&self, spot: Spot) -> f64 {
         let field = Field { width: spot.width, height: spot.height, data: self.grain.clone() };
         let small = field.shrunk(2, 2);
         dot(&small.data, &small.data) / small.data.len() as f64
     }
 
-    /// The variances of its parts of 8x8 samples.
+    /// The variances of its 8x8 parts.
     pub(super) fn parts(&self, spot: Spot) -> Vec<f64> {
         let (w, h) = (spot.width / 8, spot.height / 8);
         let part = |i: usize| {
@@ -185,7 +186,7 @@ mod tests {
         let block = Block::of_one(&one, SPOT).unwrap();
         assert!((block.variance() / 9.0 - 1.0).abs() < 0.1, "{}", block.variance());
         assert!((block.bright[0] - hill(4.0, 6.0)).abs() < 1.5 && block.direction(SPOT) < 1.3);
-        // Steep waves, moved by a third of a sample, and lighter.
+        // Steep waves, shifted by a third of a sample, and lighter.
         let wave = |x: f32| 100.0 + 60.0 * (x / 5.0).sin();
         let two = [0, 1].map(|n| {
             Field::from_fn(64, 64, |x, y| {

@@ -1,11 +1,11 @@
-//! Sums over boxes: weak generators betray themselves in what is left after averaging.
+//! Sums over boxes: averages reveal the weaknesses of poor generators.
 
 use super::{Field, Moments};
 
-/// The boxes looked at: width and height; width 0 is a whole row.
+/// The sizes of boxes: width and height; width 0 is a whole row.
 pub const SIZES: [(usize, usize); 3] = [(0, 1), (8, 8), (64, 64)];
 
-/// The moments of the sums of a field over boxes of one size, side by side from the upper left corner.
+/// The moments of the sums of a field over adjacent boxes of one size, from the upper left corner on.
 pub fn sums(field: &Field, width: usize, height: usize) -> Moments {
     let width = if width == 0 { field.width } else { width };
     let mut sums = Vec::with_capacity((field.width / width) * (field.height / height));
@@ -18,7 +18,7 @@ pub fn sums(field: &Field, width: usize, height: usize) -> Moments {
     Moments::of(sums.iter().copied())
 }
 
-/// The skew and the excess kurtosis of sums of so many independent numbers that have these moments.
+/// The skew and excess kurtosis of sums of so many independent numbers with these moments.
 pub fn expected(of_one: &Moments, samples: usize) -> (f64, f64) {
     let n = samples.max(1) as f64;
     (of_one.skew() / n.sqrt(), of_one.kurtosis() / n)

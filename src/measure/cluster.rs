@@ -1,21 +1,21 @@
-//! Which blocks hold nothing but grain.
+//! Selects the blocks with nothing but grain.
 //!
-//! Blocks of grain of one brightness have variances that are nearly alike; what moves or has texture adds to them. So the
-//! densest place among the variances of a brightness is grain's, and what is far from it on either side is left out: on
-//! both sides, so that the choice does not change the mean.
+//! Blocks of grain of one brightness have similar variances; motion and texture increase them. So the mode of the
+//! variances of a brightness is that of grain, and blocks far from it are excluded, on both sides so that the selection
+//! does not change the mean.
 
-/// Bins of brightness, as wide as those of strength.
+/// Number of brightness bins, as for strength.
 const BINS: usize = super::residual::BINS;
-/// Blocks by which the densest place is known; neighbouring brightnesses help out.
+/// The number of blocks for a reliable mode; neighbouring bins are added if there are fewer.
 const ENOUGH: usize = 24;
-/// And the fewest that say anything.
+/// The smallest number of blocks.
 const LEAST: usize = 6;
-/// Bins to either side that may help out.
+/// The number of neighbouring bins on each side that may be added.
 const MOST_WIDE: usize = 2;
-/// How much the logarithm of variances of grain varies from block to block, at least and at most.
+/// The smallest and largest standard deviation of the logarithm of the variance between blocks.
 const SPREAD: [f64; 2] = [0.03, 0.5];
 
-/// The variance that stands for none, as of blocks that are repeated: of those no grain is known.
+/// A variance of zero, as of repeated blocks, whose grain is unknown.
 pub(super) const NOTHING: f64 = 1e-6;
 
 /// A block's brightness in 8-bit codes, and the logarithm of its variance.
@@ -29,7 +29,8 @@ fn bin(bright: f64) -> usize {
     (bright / 256.0 * BINS as f64).clamp(0.0, BINS as f64 - 1.0) as usize
 }
 
-/// The densest place of numbers in order: the half that lies closest together, and of that the half, and so on.
+/// The mode of sorted numbers, by the half-sample method: the narrowest half, and of that the narrowest half,
+/// and so on.
 fn densest(sorted: &[f64]) -> f64 {
     let mut part = sorted;
     while part.len() > 3 {
@@ -43,7 +44,7 @@ fn densest(sorted: &[f64]) -> f64 {
     part.iter().sum::<f64>() / part.len().max(1) as f64
 }
 
-/// What grain's level is by brightness, and how much it varies.
+/// The level of grain by brightness, and its spread.
 #[derive(Debug)]
 pub(super) struct Cluster {
     middle: [Option<f64>; BINS],
@@ -51,7 +52,7 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    /// Where texture adds to many blocks, `low`: to most, so that the densest place is looked for among the least.
+    /// With `low`, most blocks have texture, so the mode is searched among the lowest variances.
     pub(super) fn of(blocks: &[Level], low: bool) -> Cluster {
         let mut by_bin: [Vec<f64>; BINS] = Default::default();
         let some = |b: &&Level| b.level > NOTHING.ln();
@@ -74,7 +75,7 @@ impl Cluster {
                 (l.len() >= LEAST).then(|| densest(if low { &l[..(l.len() * 2 / 5).max(LEAST)] } else { l }))
             })
             .collect();
-        // By what lies below, where nothing but grain can be.
+        // The spread comes from lower variances, which only grain has.
         let mut below: Vec<f64> = blocks
             .iter()
             .filter(some)
@@ -95,7 +96,7 @@ impl Cluster {
         Cluster { middle: std::array::from_fn(|i| middle[i]), spread }
     }
 
-    /// The level of grain of a brightness, where it is known.
+    /// The level of grain at a brightness, if it is known.
     pub(super) fn middle(&self, bright: f64) -> Option<f64> {
         self.middle[bin(bright)]
     }
@@ -110,7 +111,7 @@ mod tests {
     use super::super::testing::normal;
     use super::*;
 
-    /// Two in three blocks have texture, and grain's are found, their mean untouched.
+    /// Two of three blocks have texture; those of grain are found without bias.
     #[test]
     fn grain_is_where_levels_are_dense() {
         let noise = normal(900, 2, 4);
@@ -133,7 +134,7 @@ mod tests {
         assert!((270..330).contains(&kept) && wrong < 12, "{kept} {wrong}");
     }
 
-    /// Most blocks have the same texture, a fourth has none.
+    /// Most blocks have the same texture, a quarter has none.
     #[test]
     fn of_two_dense_places_the_lower_is_found() {
         let noise = normal(800, 1, 7);

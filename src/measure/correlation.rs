@@ -1,15 +1,15 @@
-//! How alike a field is to itself, shifted, and to others.
+//! The correlation of a field with itself, shifted, and with others.
 
 use super::Field;
 use super::fft::Fft2;
 use rustfft::num_complex::Complex;
 use std::sync::Arc;
 
-/// The furthest lag, across and down.
+/// The largest lag, horizontally and vertically.
 pub const LAGS: usize = 32;
 /// Lags of a row: from -32 to 32.
 const ACROSS: usize = 2 * LAGS + 1;
-/// The side of the blocks that are transformed, and of the transforms.
+/// The side of the blocks and of the transforms.
 const BLOCK: usize = 256;
 const WIDTH: usize = BLOCK + 2 * LAGS;
 const HEIGHT: usize = BLOCK + LAGS;
@@ -24,11 +24,11 @@ impl Default for Transform {
     }
 }
 
-/// Sums of products of samples at every distance up to 32 across and down, each pair inside a field once. They are
-/// exact (nothing wraps around and no window fades): transforms of 320x288 only save work.
+/// Sums of products of samples at every distance up to 32 horizontally and vertically, with each pair inside a
+/// field once. They are exact, without wrap-around or windows; transforms of 320x288 are only an optimisation.
 #[derive(Clone, Debug)]
 pub struct Autocorrelation {
-    /// Row by row: (dx, dy) stands at `dy * 65 + dx + 32`, dy from 0 to 32.
+    /// Row by row: (dx, dy) is at `dy * 65 + dx + 32`, dy from 0 to 32.
     sums: Vec<f64>,
     pairs: Vec<f64>,
 }
@@ -40,21 +40,21 @@ impl Default for Autocorrelation {
     }
 }
 
-/// A lag and how large the correlation is there.
+/// A lag and its correlation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lag {
-    /// Samples across.
+    /// Horizontal distance in samples.
     pub dx: i64,
-    /// Rows down.
+    /// Vertical distance in rows.
     pub dy: i64,
     /// The correlation, -1 to 1.
     pub value: f64,
-    /// The same in standard deviations of what independent samples give.
+    /// The same in standard deviations for independent samples.
     pub sigmas: f64,
 }
 
 impl Autocorrelation {
-    /// Adds a field whose mean has been taken away.
+    /// Adds a field, whose mean must be 0.
     pub fn add(&mut self, field: &Field, transform: &Transform) {
         let fft = &*transform.0;
         let (mut data, mut spare) = (Vec::new(), Vec::new());
@@ -79,17 +79,17 @@ impl Autocorrelation {
         }
     }
 
-    /// Adds a field of which only samples count where `mask` is 1; it is 0 where that is 0.
+    /// Adds the samples of a field where `mask` is 1; where it is 0 they must be 0.
     pub fn add_masked(&mut self, field: &Field, mask: &Field, transform: &Transform) {
         let (mut own, mut pairs) = (Autocorrelation::default(), Autocorrelation::default());
         own.add(field, transform);
         pairs.add(mask, transform);
-        // Whole numbers, but for what the transforms round.
+        // Integers, except for rounding errors of the transforms.
         own.pairs = pairs.sums.iter().map(|s| s.round()).collect();
         self.merge(&own);
     }
 
-    /// These sums and those together.
+    /// Adds the sums of another.
     pub fn merge(&mut self, o: &Autocorrelation) {
         self.sums.iter_mut().zip(&o.sums).for_each(|(a, b)| *a += b);
         self.pairs.iter_mut().zip(&o.pairs).for_each(|(a, b)| *a += b);
@@ -100,7 +100,7 @@ impl Autocorrelation {
         self.sums[LAGS] / self.pairs[LAGS].max(1.0)
     }
 
-    /// At a lag: `dx` from -32 to 32, `dy` from 0 to 32. 0 where a field is too small for a single pair.
+    /// The correlation at a lag: `dx` from -32 to 32, `dy` from 0 to 32. 0 if the field is too small for it.
     pub fn at(&self, dx: i64, dy: i64) -> Lag {
         let i = dy as usize * ACROSS + (dx + LAGS as i64) as usize;
         let own = self.variance();
@@ -109,7 +109,7 @@ impl Autocorrelation {
         Lag { dx, dy, value, sigmas: value * pairs.sqrt() }
     }
 
-    /// All lags once, without 0: each stands for its opposite too.
+    /// All lags except 0; each also stands for its opposite.
     pub fn lags(&self) -> impl Iterator<Item = Lag> + '_ {
         let all = |dy: i64| (if dy == 0 { 1 } else { -(LAGS as i64) })..=LAGS as i64;
         (0..=LAGS as i64).flat_map(move |dy| all(dy).map(move |dx| self.at(dx, dy)))
@@ -122,7 +122,7 @@ impl Autocorrelation {
     }
 }
 
-/// As real part a block; as imaginary part the block with all around it that a lag can reach.
+/// A block as the real part; the block with its surroundings up to the largest lag as the imaginary part.
 fn pair(field: &Field, left: usize, top: usize, data: &mut Vec<Complex<f64>>) {
     data.clear();
     for y in 0..HEIGHT {
@@ -134,7 +134,7 @@ fn pair(field: &Field, left: usize, top: usize, data: &mut Vec<Complex<f64>>) {
         let at = |x: i64| {
             usize::try_from(left as i64 + x).ok().and_then(|x| row.get(x)).map_or(0.0, |&v| f64::from(v))
         };
-        // Across it wraps: what stands left of the block is at the right end.
+        // Samples left of the block wrap around to the right end.
         data.extend((0..WIDTH as i64).map(|x| {
             let around = at(if x < (BLOCK + LAGS) as i64 { x } else { x - WIDTH as i64 });
             let inside = (x as usize) < BLOCK && y < BLOCK;
@@ -143,7 +143,7 @@ fn pair(field: &Field, left: usize, top: usize, data: &mut Vec<Complex<f64>>) {
     }
 }
 
-/// Adds conj(A) B of the spectra A and B of the real and imaginary part of what has the spectrum `z`:
+/// Adds conj(A) B for the spectra A and B of the real and imaginary part of a picture with the spectrum `z`:
 /// A(k) = (z(k) + z'(-k)) / 2, B(k) = (z(k) - z'(-k)) / 2i.
 fn multiply(z: &[Complex<f64>], cross: &mut [Complex<f64>]) {
     for kx in 0..WIDTH {
@@ -157,7 +157,7 @@ fn multiply(z: &[Complex<f64>], cross: &mut [Complex<f64>]) {
     }
 }
 
-/// Sums for the correlation of two things.
+/// Sums for the correlation of two variables.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Pair {
     products: f64,
@@ -167,7 +167,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Adds numbers in pairs, whose means have been taken away.
+    /// Adds pairs of numbers, whose means must be 0.
     pub fn add(&mut self, a: &[f32], b: &[f32]) {
         for (&a, &b) in a.iter().zip(b) {
             let (a, b) = (f64::from(a), f64::from(b));
@@ -178,12 +178,12 @@ impl Pair {
         self.count += a.len().min(b.len()) as f64;
     }
 
-    /// Of a correlation that is known, as from `count` pairs.
+    /// A known correlation, as if from `count` pairs.
     pub fn known(value: f64, count: f64) -> Pair {
         Pair { products: value * count, first: count, second: count, count }
     }
 
-    /// These sums and those together.
+    /// Adds the sums of another.
     pub fn merge(&mut self, o: &Pair) {
         self.products += o.products;
         self.first += o.first;
@@ -191,18 +191,18 @@ impl Pair {
         self.count += o.count;
     }
 
-    /// How many pairs.
+    /// The number of pairs.
     pub fn count(&self) -> f64 {
         self.count
     }
 
-    /// The coefficient of correlation, -1 to 1; 0 where one does not vary.
+    /// The correlation coefficient, -1 to 1; 0 if one variable is constant.
     pub fn value(&self) -> f64 {
         let scale = (self.first * self.second).sqrt();
         if scale > 0.0 { self.products / scale } else { 0.0 }
     }
 
-    /// The same in deviations of what independent white noise gives.
+    /// The same in standard deviations for independent white noise.
     pub fn sigmas(&self) -> f64 {
         self.value() * self.count.sqrt()
     }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(a.lags().count(), 32 + 32 * 65);
         let both = Field::from_fn(600, 450, |x, y| white.row(y)[x + 20] + white.row(y + 30)[x]);
         let worst = of(&both).worst();
-        // A sample at (x + 20, y) stands in the second sum at (x + 20, y - 30).
+        // A sample at (x + 20, y) is in the second sum at (x + 20, y - 30).
         assert_eq!((worst.dx, worst.dy), (-20, 30));
         assert!((worst.value - 0.5).abs() < 0.01, "{worst:?}");
     }

@@ -5,8 +5,7 @@ use rustfft::{Fft, FftNum, FftPlanner};
 use std::fmt;
 use std::sync::Arc;
 
-/// The transform of pictures of one size. Where the numbers come from decides about `T`: `f64` for what is summed over
-/// many tiles, `f32` for whole frames.
+/// The transform of pictures of one size, with `f64` for sums over many tiles and `f32` for whole frames.
 #[derive(Clone)]
 pub struct Fft2<T> {
     width: usize,
@@ -22,7 +21,7 @@ impl<T> fmt::Debug for Fft2<T> {
 }
 
 impl<T: FftNum> Fft2<T> {
-    /// Of pictures of `width` x `height` (each at least 1).
+    /// A transform of `width` x `height` (each at least 1).
     pub fn new(width: usize, height: usize) -> Fft2<T> {
         let mut planner = FftPlanner::new();
         Fft2 {
@@ -33,25 +32,26 @@ impl<T: FftNum> Fft2<T> {
         }
     }
 
-    /// Samples of a picture.
+    /// The number of samples of a picture.
     pub fn len(&self) -> usize {
         self.width * self.height
     }
 
-    /// Never: a picture has at least one sample.
+    /// Always false: a picture has at least one sample.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// From a picture, row by row, to its spectrum, **column by column**: the amplitude of `kx` periods across and `ky`
-    /// down stands at `kx * height + ky`. Leaving it lying on its side saves half of the copying.
+    /// Transforms a picture, row by row, to its spectrum, **column by column**: the amplitude of `kx` horizontal and
+    /// `ky` vertical periods is at `kx * height + ky`. Leaving it transposed saves half of the copying.
     pub fn forward(&self, data: &mut Vec<Complex<T>>, spare: &mut Vec<Complex<T>>) {
         self.across[0].process(data);
         transpose(data, spare, self.width, self.height);
         self.down[0].process(data);
     }
 
-    /// From a spectrum, column by column, back to the picture, row by row, times its number of samples.
+    /// Transforms a spectrum, column by column, to the picture, row by row, multiplied by its number of
+    /// samples.
     pub fn inverse(&self, data: &mut Vec<Complex<T>>, spare: &mut Vec<Complex<T>>) {
         self.down[1].process(data);
         transpose(data, spare, self.height, self.width);
@@ -59,7 +59,7 @@ impl<T: FftNum> Fft2<T> {
     }
 }
 
-/// Lays a picture on its side, by squares that fit the cache.
+/// Transposes a picture in squares that fit the cache.
 fn transpose<T: FftNum>(
     data: &mut Vec<Complex<T>>,
     spare: &mut Vec<Complex<T>>,
@@ -81,7 +81,7 @@ fn transpose<T: FftNum>(
     std::mem::swap(data, spare);
 }
 
-/// The frequency that index `k` of `n` stands for, in periods: 0, 1, .. and from the middle on negative.
+/// The frequency of index `k` of `n` in periods: 0, 1, .. and negative from the middle on.
 pub fn signed(k: usize, n: usize) -> i64 {
     if 2 * k <= n { k as i64 } else { k as i64 - n as i64 }
 }

@@ -1,12 +1,12 @@
-//! A plane as plain numbers.
+//! A plane as floating-point numbers.
 
 use grainfield_filters::frame::{Depth, Frame};
 
-/// A plane, or the difference of two, in 8-bit code values whatever the depth: an integer sample of n bits is divided
-/// by 2^(n-8), a float one multiplied by 255.
+/// A plane, or the difference of two, in 8-bit code values at every depth: an integer sample of n bits is divided by
+/// 2^(n-8), a float sample multiplied by 255.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Field {
-    /// Numbers a row.
+    /// Numbers per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
@@ -24,7 +24,7 @@ impl Field {
         Field { width, height, data }
     }
 
-    /// Plane `p` of a frame. What is no number (NaN, infinity) stays so.
+    /// Plane `p` of a frame. NaN and infinity are kept.
     pub fn of(frame: &Frame, p: usize) -> Field {
         let (width, height) = frame.format().plane_size(p);
         let mut field = Field { width, height, data: Vec::with_capacity(width * height) };
@@ -41,7 +41,7 @@ impl Field {
         field
     }
 
-    /// This minus another of the same size.
+    /// The difference from another of the same size.
     pub fn minus(mut self, other: &Field) -> Field {
         assert_eq!((self.width, self.height), (other.width, other.height), "fields of two sizes");
         for (a, b) in self.data.iter_mut().zip(&other.data) {
@@ -55,7 +55,7 @@ impl Field {
         &self.data[y * self.width..][..self.width]
     }
 
-    /// Subtracts the mean, and makes 0 of what is no number; returns how many those were.
+    /// Subtracts the mean and replaces non-finite numbers by 0; returns how many there were.
     pub fn centre(&mut self) -> u64 {
         let finite = || self.data.iter().filter(|v| v.is_finite());
         let count = finite().count();
@@ -66,14 +66,14 @@ impl Field {
         (self.data.len() - count) as u64
     }
 
-    /// The middle of it, at most so large.
+    /// Its central part of at most this size.
     pub fn middle(&self, width: usize, height: usize) -> Field {
         let (w, h) = (width.min(self.width), height.min(self.height));
         let (left, top) = ((self.width - w) / 2, (self.height - h) / 2);
         Field::from_fn(w, h, |x, y| self.row(top + y)[left + x])
     }
 
-    /// Means of blocks of `2^x` by `2^y` samples, those at the right and lower edge of what there is.
+    /// Means of blocks of `2^x` by `2^y` samples; blocks at the right and lower edge may be smaller.
     pub fn shrunk(&self, x: u8, y: u8) -> Field {
         if (x, y) == (0, 0) {
             return self.clone();

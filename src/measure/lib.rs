@@ -1,14 +1,14 @@
-//! The judge: measures noise, and says what is wrong with it.
+//! Measures noise and reports its defects.
 //!
-//! It looks at one picture that is more or less flat, or, better, at the difference of a noisy picture and its clean
-//! twin. What it measures is in the modules; [`Accumulator`] does it all to frames one after the other, and `grainfield::analyze` to
-//! whole inputs. These are reports, not samples: numbers are `f64` with the standard library's functions, sums are
-//! made in the order of frames, and what is printed is rounded so that no last bit shows.
+//! It measures a uniform picture or, better, the difference between a noisy picture and its clean version. The modules
+//! contain the measurements; [`Accumulator`] applies them to a series of frames, and `grainfield::analyze` to whole
+//! inputs. Reports need not be bit-exact like samples: they use `f64` with the standard library's functions, sums are
+//! made in the order of frames, and printed numbers are rounded so that they agree between machines.
 //!
-//! A crate of its own, so that its transforms are compiled once and at full speed, in tests too.
+//! It is a separate crate, so that its transforms are compiled once with full optimisation, also for tests.
 //!
-//! Memory does not grow with the number of frames: beside the frames being worked on there is a limit of about
-//! 200 MB for whatever is kept from frame to frame.
+//! Memory does not grow with the number of frames: in addition to the frames in progress, at most about 200 MB are kept
+//! from frame to frame.
 
 mod accumulator;
 pub mod bands;

@@ -1,5 +1,5 @@
-//! What is measured of one frame: done on many threads at the same time, and put together in order by the
-//! [`Accumulator`](super::Accumulator).
+//! Measures one frame, on many threads; the [`Accumulator`](super::Accumulator) combines the results in
+//! order.
 
 use super::bands::Bands;
 use super::boxes;
@@ -12,19 +12,19 @@ use super::{Field, Moments};
 use grainfield_filters::frame::{Depth, Family, Format, Frame};
 use std::sync::Arc;
 
-/// The largest side of the middle part of a picture that is searched for other pictures.
+/// The largest side of the central part of a picture that is searched for other pictures.
 pub const PEAK_SIDE: usize = 1024;
-/// Samples of a plane, at most, that frames are compared by; every so many rows are taken.
+/// The largest number of a plane's samples for the comparison of frames; rows are skipped to stay below it.
 const KEPT: usize = 1 << 19;
 
-/// All that measuring frames of one format shares.
+/// The shared data for frames of one format.
 #[derive(Clone, Debug)]
 pub struct Tools {
-    /// What frames are.
+    /// The format of the frames.
     pub format: Format,
-    /// Bits of the finer of the two grids of samples.
+    /// The larger depth of the two pictures.
     bits: u8,
-    /// Whether there will be a clean twin.
+    /// Whether there is a clean version.
     twin: bool,
     transform: Transform,
     planes: Vec<PlaneTools>,
@@ -36,15 +36,15 @@ struct PlaneTools {
     peak: Arc<Correlator>,
 }
 
-/// One frame's measures.
+/// The measurements of one frame.
 #[derive(Debug)]
 pub struct Measures {
     pub(super) planes: Vec<PlaneMeasures>,
-    /// By planes a < b, in the order 01 02 03 12 13 23, as far as there are planes.
+    /// By planes a < b, in the order 01 02 03 12 13 23, for existing planes.
     pub(super) channels: Vec<Pair>,
 }
 
-/// One plane's.
+/// The measurements of one plane.
 #[derive(Debug)]
 pub(super) struct PlaneMeasures {
     pub(super) moments: Moments,
@@ -66,13 +66,13 @@ fn bits(format: &Format) -> u8 {
     }
 }
 
-/// Planes in pairs.
+/// Pairs of planes.
 pub(super) fn pairs(planes: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..planes).flat_map(move |a| (a + 1..planes).map(move |b| (a, b)))
 }
 
 impl Tools {
-    /// For frames of `format`, which are compared with clean ones of another depth perhaps.
+    /// For frames of `format`, and clean ones, which may have another depth.
     pub fn new(format: &Format, clean: Option<&Format>) -> Tools {
         let plane = |p| {
             let (w, h) = format.plane_size(p);
@@ -88,7 +88,7 @@ impl Tools {
         }
     }
 
-    /// An upper bound of the bytes that measuring one frame needs: the differences as numbers, and what is worked out.
+    /// An upper bound of the memory in bytes for measuring one frame.
     pub fn per_frame(format: &Format) -> usize {
         let samples: usize = (0..format.planes()).map(|p| format.plane_size(p)).map(|(w, h)| w * h).sum();
         samples * 12 + format.planes() * (16 * PEAK_SIDE * PEAK_SIDE + 4 * KEPT + (12 << 20))
@@ -98,7 +98,7 @@ impl Tools {
         &self.planes[p].peak
     }
 
-    /// An empty beginning for plane `p`.
+    /// Empty measurements of plane `p`.
     pub(super) fn empty(&self, p: usize) -> PlaneMeasures {
         PlaneMeasures {
             moments: Moments::default(),
@@ -114,8 +114,8 @@ impl Tools {
         }
     }
 
-    /// Measures a frame, or its difference to `clean`. Panics when that was promised and is missing, or the other way
-    /// round, or sizes differ.
+    /// Measures a frame, or its difference from `clean`. Panics unless `clean` is given exactly if it was announced,
+    /// with the same size.
     pub fn measure(&self, frame: &Frame, clean: Option<&Frame>) -> Measures {
         assert_eq!(clean.is_some(), self.twin, "with a twin all the time, or never");
         let luma = luma(clean.unwrap_or(frame));
@@ -152,7 +152,7 @@ impl Tools {
         }
         let channel = |(a, b): (usize, usize)| {
             let mut pair = Pair::default();
-            // The finer of the two is averaged over the other's samples.
+            // The finer one is averaged over the other's samples.
             let ((ax, ay), (bx, by)) = (self.format.plane_subsampling(a), self.format.plane_subsampling(b));
             let finer = |f: &Field, (x, y): (u8, u8)| f.shrunk(x, y);
             let one = finer(&fields[a], (bx.saturating_sub(ax), by.saturating_sub(ay)));
@@ -165,7 +165,7 @@ impl Tools {
     }
 }
 
-/// Brightness in 8-bit code values: luma itself, or of RGB the weighted sum of ITU-R BT.709.
+/// Brightness in 8-bit code values: luma, or for RGB the weighted sum of ITU-R BT.709.
 fn luma(frame: &Frame) -> Field {
     let first = Field::of(frame, 0);
     if frame.format().family != Family::Rgb {

@@ -1,18 +1,18 @@
-//! Mean, deviation, skew and kurtosis, in one go over data that comes in pieces.
+//! Mean, deviation, skew and kurtosis, in one pass over data in pieces.
 
-/// The first four moments of some numbers, kept about their own mean, so that nothing cancels.
+/// The first four moments of a set of numbers, about their mean, to avoid cancellation.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Moments {
     count: f64,
     mean: f64,
-    /// Sums of powers 2, 3 and 4 of the distances from the mean.
+    /// Sums of powers 2, 3 and 4 of the differences from the mean.
     m2: f64,
     m3: f64,
     m4: f64,
 }
 
 impl Moments {
-    /// Of all of these that are finite. Goes over them twice.
+    /// The moments of all finite numbers, in two passes.
     pub fn of<I: Iterator<Item = f64> + Clone>(numbers: I) -> Moments {
         let finite = numbers.filter(|v| v.is_finite());
         let (mut count, mut sum) = (0.0, 0.0);
@@ -35,7 +35,7 @@ impl Moments {
         m
     }
 
-    /// Of these and those together (Pebay, "Formulas for robust, one-pass parallel computation of covariances and
+    /// Adds another set (Pebay, "Formulas for robust, one-pass parallel computation of covariances and
     /// arbitrary-order statistical moments", 2008).
     pub fn merge(&mut self, o: &Moments) {
         if self.count == 0.0 || o.count == 0.0 {
@@ -58,44 +58,46 @@ impl Moments {
         *self = Moments { count: n, mean: self.mean + d * b / n, m2, m3, m4 };
     }
 
-    /// How many numbers.
+    /// The number of numbers.
     pub fn count(&self) -> f64 {
         self.count
     }
 
-    /// Their mean; 0 of none.
+    /// The mean; 0 for an empty set.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Their variance (mean square distance from the mean).
+    /// The variance (mean square difference from the mean).
     pub fn variance(&self) -> f64 {
         if self.count > 0.0 { self.m2 / self.count } else { 0.0 }
     }
 
-    /// Their standard deviation.
+    /// The standard deviation.
     pub fn deviation(&self) -> f64 {
         self.variance().sqrt()
     }
 
-    /// Skewness: 0 where both sides are alike.
+    /// Skewness: 0 for a symmetric distribution.
     pub fn skew(&self) -> f64 {
         let v = self.variance();
         if v > 0.0 { self.m3 / self.count / (v * v.sqrt()) } else { 0.0 }
     }
 
-    /// Excess kurtosis: 0 for a bell curve, -1.2 where all values come equally often.
+    /// Excess kurtosis: 0 for the normal distribution, -1.2 for a uniform one.
     pub fn kurtosis(&self) -> f64 {
         let v = self.variance();
         if v > 0.0 { self.m4 / self.count / (v * v) - 3.0 } else { 0.0 }
     }
 
-    /// How far the skew is from `expected`, in deviations of the skew of so many independent normal numbers.
+    /// The difference of the skew from `expected`, in standard deviations of the skew of so many independent
+    /// normal numbers.
     pub fn skew_z(&self, expected: f64) -> f64 {
         (self.skew() - expected) * (self.count / 6.0).sqrt()
     }
 
-    /// How far the kurtosis is from `expected`, in deviations of the kurtosis of so many independent normal numbers.
+    /// The difference of the kurtosis from `expected`, in standard deviations of the kurtosis of so many independent
+    /// normal numbers.
     pub fn kurtosis_z(&self, expected: f64) -> f64 {
         (self.kurtosis() - expected) * (self.count / 24.0).sqrt()
     }
@@ -107,7 +109,7 @@ mod tests {
 
     #[test]
     fn of_a_few_numbers_by_hand() {
-        // mean 3, distances -2 -1 -1 0 4: squares 22, cubes 54, fourth powers 274
+        // mean 3, differences -2 -1 -1 0 4: squares 22, cubes 54, fourth powers 274
         let m = Moments::of([1.0, 2.0, 2.0, 3.0, 7.0, f64::NAN].into_iter());
         assert_eq!((m.count(), m.mean(), m.variance()), (5.0, 3.0, 4.4));
         assert!((m.skew() - 10.8 / 4.4f64.powf(1.5)).abs() < 1e-14);

@@ -1,20 +1,21 @@
-//! Where most of a picture went from one frame to the next, in whole samples.
+//! The global motion of a picture from one frame to the next, in whole samples.
 
 use super::Field;
 use std::collections::BTreeMap;
 
-/// The sides of blocks that vote, reduced pictures being a fourth as large; and how far they are looked for there.
+/// The side of blocks in pictures reduced to a quarter, and the search range there.
 const SIDE: usize = 16;
 const FAR: i64 = 8;
-/// Samples around four times the reduced vector.
+/// The search range at full size, around four times the reduced vector.
 const FINE: i64 = 3;
-/// Blocks that vote, at most.
+/// The largest number of blocks that vote.
 const VOTES: usize = 300;
-/// Vectors that are kept, at most, and the votes that they need.
+/// The largest number of vectors, and the votes that each needs.
 const KEPT: usize = 6;
 const LEAST: usize = 3;
 
-/// The mean square difference of a block and that `(dx, dy)` away in `b`; `None` where that is outside.
+/// The mean square difference between a block and the one at a distance of `(dx, dy)` in `b`; `None` if that
+/// is outside.
 fn off(a: &Field, b: &Field, (x, y): (usize, usize), side: usize, (dx, dy): (i64, i64)) -> Option<f64> {
     let left = usize::try_from(x as i64 + dx).ok()?;
     let top = usize::try_from(y as i64 + dy).ok()?;
@@ -37,7 +38,7 @@ fn variance(a: &Field, (x, y): (usize, usize), side: usize) -> f64 {
     all().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n
 }
 
-/// Vectors from `a` to `b` that many blocks share, none first.
+/// Motion vectors from `a` to `b` that many blocks share, with the zero vector first.
 pub(super) fn vectors(a: &Field, b: &Field) -> Vec<(i64, i64)> {
     let (small, there) = (a.shrunk(2, 2), b.shrunk(2, 2));
     let mut found = vec![(0, 0)];
@@ -55,7 +56,7 @@ pub(super) fn vectors(a: &Field, b: &Field) -> Vec<(i64, i64)> {
             places.map(|v| (cost(v), v)).min_by(|a, b| a.0.total_cmp(&b.0))
         };
         let Some((least, coarse)) = best(&mut around((0, 0), FAR), &cost) else { continue };
-        // A block without texture is as like to one place as to another.
+        // A block without texture matches everywhere equally.
         if least.is_nan() || least >= 0.25 * variance(&small, at, SIDE) {
             continue;
         }

@@ -1,11 +1,11 @@
-//! The histogram, and how far it is from a bell curve.
+//! The histogram, and its distance from the normal distribution.
 
 use super::{Field, Moments};
 
-/// Counts of values from -256 to 256 (8-bit code values), on the grid of the samples.
+/// Counts of values from -256 to 256 (8-bit code values), on the grid of the codes.
 #[derive(Clone, Debug)]
 pub struct Histogram {
-    /// Values of the grid in one code value.
+    /// Steps of the grid per code value.
     grid: u32,
     counts: Vec<u64>,
     below: u64,
@@ -13,13 +13,13 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// On the grid of samples of so many bits (8 to 16): steps of 2^(8-bits).
+    /// For samples of this depth (8 to 16): steps of 2^(8-bits).
     pub fn new(bits: u8) -> Histogram {
         let grid = 1 << (bits.clamp(8, 16) - 8);
         Histogram { grid, counts: vec![0; 512 * grid as usize + 1], below: 0, above: 0 }
     }
 
-    /// Counts what is finite.
+    /// Counts the finite samples.
     pub fn add(&mut self, field: &Field) {
         let (grid, last) = (self.grid as f32, self.counts.len() as f32 - 1.0);
         for v in field.data.iter().filter(|v| v.is_finite()) {
@@ -34,7 +34,7 @@ impl Histogram {
         }
     }
 
-    /// These and those together, of the same grid.
+    /// Adds the counts of another with the same grid.
     pub fn merge(&mut self, o: &Histogram) {
         assert_eq!(self.grid, o.grid, "histograms of two grids");
         self.counts.iter_mut().zip(&o.counts).for_each(|(a, b)| *a += b);
@@ -42,15 +42,15 @@ impl Histogram {
         self.above += o.above;
     }
 
-    /// How many values there are, and how many of them beyond -256 or 256.
+    /// The number of values, and of those beyond -256 or 256.
     pub fn total(&self) -> (u64, u64) {
         let outside = self.below + self.above;
         (self.counts.iter().sum::<u64>() + outside, outside)
     }
 
-    /// The distance of Kolmogorov and Smirnov to the normal distribution of the same mean and deviation: the largest
-    /// difference of the two cumulative distributions. It is looked for half-way between the values of the grid, where
-    /// rounding to the grid changes neither. 0 where there is no deviation.
+    /// The Kolmogorov-Smirnov distance from the normal distribution of the same mean and deviation: the largest
+    /// difference of the cumulative distributions. It is evaluated half-way between the values of the grid, where
+    /// rounding to the grid has no effect. 0 if the deviation is 0.
     pub fn ks(&self, moments: &Moments) -> f64 {
         let (total, deviation) = (self.total().0, moments.deviation());
         if total == 0 || deviation <= 0.0 {
@@ -60,7 +60,7 @@ impl Histogram {
         let mut worst = 0.0f64;
         for (i, count) in self.counts.iter().enumerate() {
             let edge = |side: f64| (i as f64 + side) / f64::from(self.grid) - 256.0;
-            // Most of the grid is empty: there only the ends of the gap can be the worst places.
+            // Most of the grid is empty; in a gap only its ends can be maxima.
             if *count > 0 {
                 for (side, below) in [(-0.5, below), (0.5, below + count)] {
                     let expected = cumulative((edge(side) - moments.mean()) / deviation);
@@ -73,7 +73,8 @@ impl Histogram {
     }
 
     /// Densities in `bars` equal bars over `from..to` deviations about the mean: (middle, density), in deviations, so
-    /// that the normal's is exp(-x^2/2)/sqrt(2 pi). A value of the grid is spread over the bars its step covers.
+    /// that the normal density is exp(-x^2/2)/sqrt(2 pi). A value of the grid is distributed over the bars that its
+    /// step covers.
     pub fn bars(&self, moments: &Moments, from: f64, to: f64, bars: usize) -> Vec<(f64, f64)> {
         let (total, deviation) = (self.total().0.max(1) as f64, moments.deviation());
         if deviation <= 0.0 {
@@ -97,7 +98,7 @@ impl Histogram {
     }
 }
 
-/// The normal distribution's cumulative function, to 1e-15 or so: `1/2 + phi(x) (x + x^3/3 + x^5/15 + ...)` (Marsaglia,
+/// The cumulative normal distribution, to about 1e-15: `1/2 + phi(x) (x + x^3/3 + x^5/15 + ...)` (Marsaglia,
 /// "Evaluating the normal distribution", 2004).
 pub fn cumulative(x: f64) -> f64 {
     if x < -8.0 {
@@ -130,7 +131,8 @@ mod tests {
         assert!(cumulative(-7.9) < 1e-13 && cumulative(9.0) == 1.0 && cumulative(-9.0) == 0.0);
     }
 
-    /// Of values -1, 1 equally often the distance is that of a step of 1/2 at -1 (a deviation), on a fine grid.
+    /// For values -1 and 1 with equal frequency, the distance is that of a step of 1/2 at -1 (one deviation),
+    /// on a fine grid.
     #[test]
     fn two_values() {
         let field = Field::from_fn(10, 10, |x, _| if x % 2 == 0 { -1.0 } else { 1.0 });
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!((twice.total(), twice.ks(&moments)), ((200, 0), h.ks(&moments)));
     }
 
-    /// Exact normal quantiles, rounded to the grid: nothing is left but the rounding.
+    /// Exact normal quantiles, rounded to the grid: only the rounding error is left.
     #[test]
     fn quantiles() {
         let count = 100_000;

@@ -1,20 +1,20 @@
-//! Whether one picture stands in another, anywhere: the highest peak of their circular cross-correlation.
+//! Finds one picture in another at any shift: the highest peak of their circular cross-correlation.
 
 use super::Field;
 use super::fft::{Fft2, signed};
 use rustfft::num_complex::Complex;
 
-/// The spectrum of a picture, or of two (one as real, one as imaginary part), each of energy 1.
+/// The spectrum of a picture, or of two (as real and imaginary part), each with energy 1.
 pub type Fingerprint = Vec<Complex<f32>>;
 
-/// Memory to work in: whoever compares many pictures saves the system much work by keeping it.
+/// Working memory, to be reused for many comparisons.
 #[derive(Clone, Debug, Default)]
 pub struct Spare {
     product: Fingerprint,
     turned: Fingerprint,
 }
 
-/// Compares pictures of one size at all shifts at once.
+/// Compares pictures of one size at all shifts.
 #[derive(Clone, Debug)]
 pub struct Correlator {
     width: usize,
@@ -22,22 +22,22 @@ pub struct Correlator {
     fft: Fft2<f32>,
 }
 
-/// The shift at which two pictures are most alike, or unlike.
+/// The shift with the largest absolute correlation of two pictures.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Peak {
-    /// How far the second picture is shifted to the right against the first (both wrap around).
+    /// The shift of the second picture to the right relative to the first (both wrap around).
     pub dx: i64,
-    /// How far down.
+    /// The shift down.
     pub dy: i64,
-    /// The coefficient of correlation there.
+    /// The correlation coefficient there.
     pub value: f64,
-    /// Root mean square of the coefficients at all shifts: 1/sqrt(samples) for independent white noise, more where
-    /// both have the same colour.
+    /// Root mean square of the coefficients at all shifts: 1/sqrt(samples) for independent white noise, more if
+    /// both have similar spectra.
     pub rms: f64,
 }
 
 impl Peak {
-    /// How high it is against all the rest. Of a million shifts of independent pictures, the highest is at about 5.
+    /// Its height relative to the rms. For independent pictures, the highest of a million shifts is at about 5.
     pub fn sigmas(&self) -> f64 {
         if self.rms > 0.0 { self.value.abs() / self.rms } else { 0.0 }
     }
@@ -49,19 +49,19 @@ impl Correlator {
         Correlator { width, height, fft: Fft2::new(width, height) }
     }
 
-    /// Samples of a picture.
+    /// The number of samples of a picture.
     pub fn samples(&self) -> usize {
         self.width * self.height
     }
 
-    /// The spectrum of one or two fields whose means have been taken away.
+    /// The spectrum of one or two fields, whose means must be 0.
     pub fn fingerprint(&self, a: &Field, b: Option<&Field>) -> Fingerprint {
         let mut data = Fingerprint::new();
         self.fingerprint_into(&mut data, a, b, &mut Spare::default());
         data
     }
 
-    /// The same, into memory that is there.
+    /// The same, into existing memory.
     pub fn fingerprint_into(&self, data: &mut Fingerprint, a: &Field, b: Option<&Field>, spare: &mut Spare) {
         let unit = |f: &Field| {
             assert_eq!((f.width, f.height), (self.width, self.height), "made for another size");
@@ -80,8 +80,8 @@ impl Correlator {
         self.fft.forward(data, &mut spare.turned);
     }
 
-    /// The peaks of one picture against each of the two in `others` (the second peak is that of nothing where there
-    /// is one only).
+    /// The peaks of one picture with each of the two in `others` (if there is only one, the second peak is
+    /// meaningless).
     pub fn peaks(&self, one: &Fingerprint, others: &Fingerprint, spare: &mut Spare) -> [Peak; 2] {
         let Spare { product: data, turned } = spare;
         data.clear();

@@ -1,42 +1,42 @@
-//! Whether samples are alike at all places: the variance of the differences of neighbours, by the phase of the place in
-//! periods of 2 to 16 samples. Noise made on a coarser raster and brought up by short taps leaves a lattice that no
-//! spectrum averaged over directions shows.
+//! Tests whether samples have the same statistics at all positions: the variance of the differences of neighbours, by
+//! the phase of the position in periods of 2 to 16 samples. Noise on a coarser raster that is upsampled with short
+//! filters leaves a lattice, which does not show in a spectrum averaged over directions.
 
 use super::Field;
 
-/// The periods looked at.
+/// The periods that are tested.
 pub const PERIODS: std::ops::RangeInclusive<usize> = 2..=16;
 
-/// Neighbours differ so much more at one phase than at another where a lattice may be seen.
+/// The ratio of variances between phases from which a lattice is visible.
 pub const SEEN: f64 = 1.05;
 
-/// Deviations from which on it is no chance.
+/// The significance in standard deviations from which it is not chance.
 const SURE: f64 = 8.0;
 
-/// Squared differences of neighbours, summed by place.
+/// Squared differences of neighbours, summed by position.
 #[derive(Clone, Default, Debug)]
 pub struct Phases {
-    /// Of each column to the next.
+    /// Between each column and the next.
     across: Vec<f64>,
-    /// Of each row to the next.
+    /// Between each row and the next.
     down: Vec<f64>,
 }
 
-/// The period whose phases differ most.
+/// The period with the largest differences between phases.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Lattice {
-    /// Samples.
+    /// The period in samples.
     pub period: usize,
-    /// Along rows, else along columns.
+    /// Whether it is along rows; otherwise along columns.
     pub across: bool,
-    /// The largest variance of a phase over the smallest.
+    /// The ratio of the largest and the smallest variance of phases.
     pub ratio: f64,
-    /// The distance of the two in deviations of what chance makes.
+    /// Their difference in standard deviations of chance.
     pub sigmas: f64,
 }
 
 impl Lattice {
-    /// Whether it is plain to measure and no chance.
+    /// Whether it is both visible and significant.
     pub fn is_there(&self) -> bool {
         self.ratio > SEEN && self.sigmas > SURE
     }
@@ -62,7 +62,7 @@ impl Phases {
         }
     }
 
-    /// Takes another's sums in.
+    /// Adds the sums of another.
     pub fn merge(&mut self, o: &Phases) {
         for (a, b) in [(&mut self.across, &o.across), (&mut self.down, &o.down)] {
             a.resize(b.len(), 0.0);
@@ -70,8 +70,8 @@ impl Phases {
         }
     }
 
-    /// The worst of all periods in both directions: of those that are there the one whose phases differ most, else the
-    /// least likely. `None` for planes too small to tell.
+    /// The worst period in both directions: among lattices that are present the one with the largest ratio, else the
+    /// least likely one. `None` for planes that are too small.
     pub fn worst(&self) -> Option<Lattice> {
         let all = [(true, &self.across), (false, &self.down)].into_iter();
         let all = all.flat_map(|(across, sums)| PERIODS.filter_map(move |p| lattice(sums, p, across)));
@@ -87,7 +87,7 @@ fn lattice(sums: &[f64], period: usize, across: bool) -> Option<Lattice> {
     if sums.len() < 8 * period {
         return None;
     }
-    // Mean and its standard error, of each phase.
+    // Mean and standard error of each phase.
     let phase = |first: usize| {
         let of = || sums.iter().skip(first).step_by(period);
         let n = of().count() as f64;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn noise_brought_up_from_a_coarser_raster_has_one() {
-        // (3, 1)/4 of the nearer and the farther of two coarse samples; down every sample twice.
+        // (3, 1)/4 of the nearer and the farther of two coarse samples horizontally; each row twice.
         let coarse = normal(322, 240, 3);
         let field = Field::from_fn(640, 480, |x, y| {
             let row = coarse.row(y / 2);
@@ -143,10 +143,10 @@ mod tests {
         phases.add(&field);
         let across = lattice(&phases.across, 2, true).unwrap();
         assert!((across.ratio - 4.0).abs() < 0.2 && across.is_there(), "{across:?}");
-        // Rows that are there twice do not differ at all.
+        // Repeated rows have no difference at all.
         let worst = phases.worst().unwrap();
         assert!(worst.is_there() && !worst.across && worst.period % 2 == 0, "{worst:?}");
-        // Two halves together are the whole.
+        // Two halves together equal the whole.
         let mut both = Phases::default();
         both.merge(&phases);
         both.merge(&phases);

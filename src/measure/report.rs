@@ -1,4 +1,4 @@
-//! What came of it, as plain data: JSON, table and plot are made of this.
+//! The report as plain data, for JSON, table and plot.
 
 use super::accumulator::{Accumulator, PlaneSums};
 use super::bands::BANDS;
@@ -9,10 +9,10 @@ use super::spectrum::flatness_db;
 use grainfield_filters::frame::{Family, Format};
 use serde::Serialize;
 
-/// Bars of the histogram, over -4 to 4 deviations.
+/// Number of bars of the histogram, over -4 to 4 deviations.
 pub const BARS: usize = 64;
 
-/// The whole report. Numbers are in 8-bit code values unless something else is said.
+/// The whole report. Numbers are in 8-bit code values unless stated otherwise.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Frames measured.
@@ -21,15 +21,15 @@ pub struct Report {
     pub first: Option<i64>,
     /// Number of the last one.
     pub last: Option<i64>,
-    /// Luma samples a row.
+    /// Luma samples per row.
     pub width: u32,
     /// Luma rows.
     pub height: u32,
-    /// Pixel format by FFmpeg's name.
+    /// FFmpeg's name of the pixel format.
     pub pix_fmt: String,
-    /// Plane by plane.
+    /// The planes.
     pub planes: Vec<PlaneReport>,
-    /// Planes against each other in the same frame; the finer one averaged over the other's samples.
+    /// Correlations between planes of the same frame; the finer plane is averaged over the other's samples.
     pub channels: Vec<Channels>,
 }
 
@@ -38,13 +38,13 @@ pub struct Report {
 pub struct PlaneReport {
     /// Y, U, V, A or G, B, R.
     pub name: &'static str,
-    /// Samples a row.
+    /// Samples per row.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Samples measured, of all frames.
+    /// Number of samples measured, over all frames.
     pub samples: f64,
-    /// Samples that are no number (NaN, infinity), taken as the mean.
+    /// Number of non-finite samples, which are replaced by the mean.
     pub not_numbers: u64,
     /// Mean.
     pub mean: f64,
@@ -54,19 +54,19 @@ pub struct PlaneReport {
     pub skew: f64,
     /// Excess kurtosis.
     pub kurtosis: f64,
-    /// Against the normal distribution.
+    /// Comparison with the normal distribution.
     pub histogram: HistogramReport,
-    /// Deviation by brightness; bands without samples are left out.
+    /// Deviation by brightness, without empty bands.
     pub bands: Vec<BandReport>,
-    /// Power by fineness.
+    /// The power spectrum.
     pub spectrum: SpectrumReport,
-    /// Alikeness to itself, shifted.
+    /// The autocorrelation.
     pub autocorrelation: AutocorrelationReport,
-    /// Whether neighbours differ more at some places of a lattice than at others; none for a plane too small to tell.
+    /// The worst lattice in the differences of neighbours; `None` for a plane that is too small.
     pub lattice: Option<LatticeReport>,
-    /// Alikeness to the frames 1, 2, .. before.
+    /// Correlation with the frames 1, 2, .. before.
     pub temporal: Vec<FrameLag>,
-    /// Where one frame stands in another, if there are two frames.
+    /// The highest peak of the correlation of two frames, if there are two.
     pub peak: Option<PeakReport>,
     /// Sums over boxes.
     pub boxes: Vec<BoxReport>,
@@ -75,24 +75,24 @@ pub struct PlaneReport {
 /// The distribution.
 #[derive(Clone, Debug, Serialize)]
 pub struct HistogramReport {
-    /// Distance of Kolmogorov and Smirnov to the normal distribution.
+    /// The Kolmogorov-Smirnov distance from the normal distribution.
     pub ks: f64,
-    /// Samples beyond -256 or 256.
+    /// Number of samples beyond -256 or 256.
     pub outside: u64,
-    /// Density by deviations from the mean, both in deviations.
+    /// Density over the difference from the mean, both in deviations.
     pub bars: Vec<(f64, f64)>,
 }
 
 /// One band of brightness.
 #[derive(Clone, Debug, Serialize)]
 pub struct BandReport {
-    /// Darkest luma in it.
+    /// The darkest luma of the band.
     pub from: f64,
-    /// The next band's darkest.
+    /// The darkest luma of the next band.
     pub to: f64,
-    /// Samples (without a clean twin: degrees of freedom).
+    /// Number of samples (without a clean version: degrees of freedom).
     pub samples: f64,
-    /// Mean difference to the clean picture; 0 without one.
+    /// Mean difference from the clean picture; 0 without one.
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,
@@ -103,31 +103,31 @@ pub struct BandReport {
 pub struct SpectrumReport {
     /// Width and height of the tiles that were averaged.
     pub tile: (usize, usize),
-    /// How many tiles.
+    /// Number of tiles.
     pub tiles: u64,
-    /// Distance from flat: rms of the dB.
+    /// Distance from a flat spectrum: rms of the dB.
     pub flatness_db: f64,
-    /// What pure chance lets one expect of it for white noise.
+    /// The expected value of it for white noise.
     pub chance_db: f64,
-    /// (cycles per sample, dB against white noise of the same variance).
+    /// (cycles per sample, dB relative to white noise of the same variance).
     pub rings: Vec<(f64, f64)>,
 }
 
 /// The autocorrelation.
 #[derive(Clone, Debug, Serialize)]
 pub struct AutocorrelationReport {
-    /// The lag furthest from 0, in deviations of white noise.
+    /// The lag with the largest deviation from 0, in deviations of white noise.
     pub worst: LagReport,
-    /// Row by row from lag 0 down to 32; each from -32 to 32 across.
+    /// Row by row from lag 0 to 32; each from -32 to 32 horizontally.
     pub rows: Vec<Vec<f64>>,
 }
 
 /// One lag.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LagReport {
-    /// Across.
+    /// Horizontally.
     pub dx: i64,
-    /// Down.
+    /// Vertically.
     pub dy: i64,
     /// The coefficient.
     pub value: f64,
@@ -135,25 +135,25 @@ pub struct LagReport {
     pub sigmas: f64,
 }
 
-/// The period, of 2 to 16 samples in both directions, by whose phases the differences of neighbours differ most.
+/// The period, of 2 to 16 samples in both directions, with the largest differences between phases.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct LatticeReport {
-    /// Whether there is a lattice: the ratio is above 1.05, and no chance.
+    /// Whether there is a lattice: the ratio is above 1.05, and significant.
     pub found: bool,
-    /// Samples from one line of the lattice to the next.
+    /// The period in samples.
     pub period: usize,
-    /// Along rows, else along columns.
+    /// Whether it is along rows; otherwise along columns.
     pub across: bool,
-    /// The variance of neighbours' differences where it is largest over that where it is smallest.
+    /// The ratio of the largest and the smallest variance of neighbours' differences.
     pub ratio: f64,
-    /// How far the two lie apart, in deviations of chance.
+    /// Their difference in deviations of chance.
     pub sigmas: f64,
 }
 
 /// Correlation with an earlier frame.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameLag {
-    /// So many frames before (of those measured).
+    /// The distance in frames (of those measured).
     pub frames: usize,
     /// The coefficient.
     pub value: f64,
@@ -164,15 +164,15 @@ pub struct FrameLag {
 /// The highest peak of a frame's correlation, at all shifts, with the first frame and with the one before it.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PeakReport {
-    /// The earlier and the later frame's number.
+    /// The numbers of the earlier and the later frame.
     pub frames: (i64, i64),
-    /// The later one's shift to the right.
+    /// The shift of the later one to the right.
     pub dx: i64,
-    /// Down.
+    /// The shift down.
     pub dy: i64,
     /// The coefficient.
     pub value: f64,
-    /// Against the rms at all shifts; up to 6.5 is chance.
+    /// Relative to the rms at all shifts; up to 6.5 is chance.
     pub sigmas: f64,
 }
 
@@ -181,26 +181,26 @@ pub struct PeakReport {
 pub struct BoxReport {
     /// Width of a box.
     pub width: usize,
-    /// Height.
+    /// Height of a box.
     pub height: usize,
-    /// How many.
+    /// Number of boxes.
     pub count: f64,
-    /// Variance of the sums over that of sums of independent samples: 1 is white.
+    /// Variance of the sums relative to that of sums of independent samples: 1 for white noise.
     pub variance_ratio: f64,
     /// Skewness.
     pub skew: f64,
-    /// Its distance, in deviations, from what independent samples of the same distribution give.
+    /// Its difference, in deviations, from that of independent samples of the same distribution.
     pub skew_z: f64,
     /// Excess kurtosis.
     pub kurtosis: f64,
-    /// Its distance in the same way.
+    /// Its difference in the same way.
     pub kurtosis_z: f64,
 }
 
 /// Two planes of the same frame.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Channels {
-    /// Their names.
+    /// The names of the planes.
     pub planes: (&'static str, &'static str),
     /// The coefficient.
     pub value: f64,
@@ -208,7 +208,7 @@ pub struct Channels {
     pub sigmas: f64,
 }
 
-/// The planes' names.
+/// The names of the planes.
 pub fn names(format: &Format) -> Vec<&'static str> {
     let colour: &[&str] = match format.family {
         Family::Gray => &["Y"],
@@ -307,7 +307,7 @@ fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums)
     }
 }
 
-/// The variance within frames: what is left when each frame's mean has been taken away.
+/// The variance within frames, after subtracting each frame's mean.
 fn variance(plane: &PlaneSums) -> f64 {
     plane.sums.auto.variance()
 }
@@ -329,7 +329,7 @@ fn box_report(width: usize, height: usize, m: &super::Moments, plane: &PlaneSums
 }
 
 impl Report {
-    /// As JSON, numbers rounded to six digits: more would tell machines apart, not noise.
+    /// The report as JSON, with numbers rounded to six digits, since further ones differ between machines.
     pub fn json(&self) -> serde_json::Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         round(&mut value);

@@ -1,8 +1,8 @@
-//! The grain of a plate: what a picture has that its clean twin has not, apart from how bright the twin is there.
+//! The grain of a plate: its difference from a clean version.
 //!
-//! Strength is taken by brightness; the rest is measured of the grain over its strength, so that a bright sky does not
-//! count more than a dark forest. Brightness is luma of the clean picture (of R, G and B the plane's own), in 8-bit code
-//! values, as is strength.
+//! Strength is measured by brightness; all other properties are measured on the grain divided by its strength, so that
+//! all brightnesses have the same weight. Brightness is luma of the clean picture (for RGB, the plane's own value);
+//! brightness and strength are in 8-bit code values.
 
 use super::correlation::{Autocorrelation, Pair, Transform};
 use super::spectrum::{Plan, Ring, Spectrum};
@@ -10,20 +10,20 @@ use super::{Field, Moments};
 use grainfield_filters::frame::{Format, Frame};
 use std::sync::Arc;
 
-/// Bins of brightness, of 8 code values each.
+/// Number of brightness bins, of 8 code values each.
 pub const BINS: usize = 32;
-/// Code values of a bin.
+/// Code values per bin.
 const BIN: f32 = 8.0;
-/// Degrees of freedom from which a bin counts: its strength is known to 2 %.
+/// Degrees of freedom from which a bin is used: its strength is known to 2 %.
 pub const EVIDENCE: f64 = 1250.0;
-/// Frames back that are compared.
+/// The number of earlier frames for the comparison.
 pub const BACK: usize = 4;
-/// Samples of a bin from which the grain there is measured over its strength.
+/// The number of samples from which a bin's grain is divided by its strength.
 const SOME: f64 = 100.0;
-/// Strength below which a bin has no grain to speak of, in code values.
+/// A bin with a lower strength, in code values, has no grain.
 const LEAST: f64 = 0.02;
 
-/// A part of the picture, in luma samples.
+/// An area of the picture, in luma samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Area {
     /// Samples left of it.
@@ -39,25 +39,25 @@ pub struct Area {
 /// Grain at one brightness.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Bin {
-    /// Samples.
+    /// Number of samples.
     pub count: f64,
     sum: f64,
     squares: f64,
 }
 
 impl Bin {
-    /// The mean difference to the clean picture; 0 of nothing.
+    /// The mean difference from the clean picture; 0 without samples.
     pub fn mean(&self) -> f64 {
         if self.count > 0.0 { self.sum / self.count } else { 0.0 }
     }
 
-    /// The standard deviation; 0 of nothing.
+    /// The standard deviation; 0 without samples.
     pub fn strength(&self) -> f64 {
         let mean = self.mean();
         if self.count > 0.0 { (self.squares / self.count - mean * mean).max(0.0).sqrt() } else { 0.0 }
     }
 
-    /// Whether it says something.
+    /// Whether there are enough samples.
     pub fn counts(&self) -> bool {
         self.count >= EVIDENCE
     }
@@ -68,20 +68,20 @@ impl Bin {
 pub struct PlaneGrain {
     /// By brightness.
     pub bins: [Bin; BINS],
-    /// Of the grain over its strength, as of all further ones.
+    /// The spectrum of the grain divided by its strength, like all further fields.
     pub spectrum: Spectrum,
-    /// At distances up to 32 samples.
+    /// The autocorrelation up to 32 samples.
     pub auto: Autocorrelation,
     /// Skew and kurtosis.
     pub moments: Moments,
-    /// With the grain 1 to [`BACK`] pictures earlier.
+    /// Correlation with the grain 1 to [`BACK`] pictures earlier.
     pub temporal: [Pair; BACK],
-    /// Of chroma with the luma there; of G, B and R with the next plane.
+    /// Correlation of chroma with luma; of G, B and R with the next plane.
     pub channel: Pair,
-    /// Of chroma, products with luma at lags that an autoregressive filter sees: (dx, dy) of -3 to 3 and 0 to 3 samples
-    /// before, at `dy * 7 + dx + 3`.
+    /// For chroma, correlation with luma at the lags of an autoregressive filter: (dx, dy) of -3 to 3 and 0 to 3
+    /// samples before, at `dy * 7 + dx + 3`.
     pub luma: [Pair; 28],
-    /// Differences of two patterns of grain were measured, whose skew and kurtosis are not those of one.
+    /// Whether differences of two patterns of grain were measured, which changes skew and kurtosis.
     pub(super) two: bool,
 }
 
@@ -104,30 +104,31 @@ impl PlaneGrain {
         (i as f64 + 0.5) * BIN as f64
     }
 
-    /// The strength over all samples, and how many there are.
+    /// The strength over all samples, and their number.
     pub fn overall(&self) -> (f64, f64) {
         let count: f64 = self.bins.iter().map(|b| b.count).sum();
         let power: f64 = self.bins.iter().map(|b| b.count * b.strength() * b.strength()).sum();
         ((power / count.max(1.0)).sqrt(), count)
     }
 
-    /// The radial spectrum, white grain of the same strength being 1.
+    /// The radial spectrum relative to white grain of the same strength.
     pub fn rings(&self) -> Vec<Ring> {
         self.spectrum.rings(self.auto.variance())
     }
 
-    /// The kurtosis of grain beyond that of a normal distribution. A difference of two patterns has half of it.
+    /// The excess kurtosis of grain. The difference of two patterns has half of it.
     pub fn kurtosis(&self) -> f64 {
         self.moments.kurtosis() * if self.two { 2.0 } else { 1.0 }
     }
 
-    /// How much stronger the differences of neighbours across are than down, in dB: above 0, grain is finer across.
+    /// The ratio of the differences of neighbours horizontally and vertically, in dB: above 0 grain is finer
+    /// horizontally.
     pub fn aspect_db(&self) -> f64 {
         let (across, down) = (self.auto.at(1, 0).value, self.auto.at(0, 1).value);
         10.0 * ((1.0 - across).max(1e-6) / (1.0 - down).max(1e-6)).log10()
     }
 
-    /// The strength at a brightness, by straight lines between bins with some samples; 0 where there are none.
+    /// The strength at a brightness, interpolated between bins with samples; 0 without any.
     fn strength_at(&self, code: f64) -> f64 {
         let known = || (0..BINS).filter(|&i| self.bins[i].count >= SOME);
         let below = known().rfind(|&i| PlaneGrain::middle(i) <= code);
@@ -143,21 +144,21 @@ impl PlaneGrain {
     }
 }
 
-/// Measures frames one after the other.
+/// Measures a series of frames.
 #[derive(Debug)]
 pub struct Residual {
     format: Format,
     area: Area,
     transform: Transform,
     planes: Vec<PlaneGrain>,
-    /// Grain over its strength, of the last frames, newest first.
+    /// Grain divided by its strength, of the last frames, newest first.
     before: Vec<Vec<Field>>,
     frames: u64,
     held: u32,
 }
 
 impl Residual {
-    /// Of pictures of a format, or a part of them that lies inside.
+    /// For pictures of a format, or an area inside them.
     pub fn new(format: &Format, area: Option<Area>) -> Residual {
         let (width, height) = format.plane_size(0);
         let area = area.unwrap_or(Area { x: 0, y: 0, width, height });
@@ -178,12 +179,12 @@ impl Residual {
         all
     }
 
-    /// What was measured elsewhere.
+    /// Measurements from elsewhere.
     pub(super) fn known(format: &Format, planes: Vec<PlaneGrain>, frames: u64, held: u32) -> Residual {
         Residual { planes, frames, held, ..Residual::new(format, None) }
     }
 
-    /// With spectra in tiles as large as those of `other`, so that both have the same rings.
+    /// Uses tiles of the size of those of `other`, so that both have the same rings.
     pub fn in_tiles_of(mut self, other: &Residual) -> Residual {
         for p in 0..self.planes.len() {
             let place = self.place(p);
@@ -210,7 +211,7 @@ impl Residual {
         Field { width: at.width, height: at.height, data: (0..at.height).flat_map(row).copied().collect() }
     }
 
-    /// Measures a frame against its clean twin, both of the format but perhaps for the depth.
+    /// Measures a frame against its clean version; both have the same format, except perhaps the depth.
     pub fn add(&mut self, plate: &Frame, clean: &Frame) {
         let luma = Field::of(clean, 0);
         let mut all: Vec<Field> = Vec::new();
@@ -244,23 +245,23 @@ impl Residual {
         self.frames += 1;
     }
 
-    /// Frames that were measured.
+    /// The number of frames measured.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// How many frames show the same grain; 1 where that is not known.
+    /// The number of consecutive frames with the same grain; 1 if unknown.
     pub fn held(&self) -> u32 {
         self.held
     }
 
-    /// What was found, by planes without alpha.
+    /// The results, by planes without alpha.
     pub fn planes(&self) -> &[PlaneGrain] {
         &self.planes
     }
 }
 
-/// Products of chroma before a sample with the luma at it.
+/// Adds correlations of chroma before a sample with luma at it.
 pub(super) fn lagged(pairs: &mut [Pair; 28], luma: &Field, chroma: &Field) {
     let (width, height) = (luma.width.min(chroma.width), luma.height.min(chroma.height));
     if width < 8 || height < 8 {
@@ -280,7 +281,7 @@ fn bin(brightness: f32) -> usize {
 }
 
 impl PlaneGrain {
-    /// Adds a frame's differences; returns them over their strength, 0 where nothing is known.
+    /// Adds a frame's differences; returns them divided by their strength, 0 where it is unknown.
     fn add(&mut self, difference: &Field, bright: &Field) -> Field {
         self.add_bins(&difference.data, &bright.data);
         let data = over_strength(&self.scales(), &difference.data, &bright.data);
@@ -297,7 +298,7 @@ impl PlaneGrain {
         }
     }
 
-    /// Mean and one over the strength, by quarters of codes, so that strength has no steps at the bins' edges.
+    /// Mean and reciprocal strength by quarters of codes, interpolated between bins.
     pub(super) fn scales(&self) -> Vec<(f32, f32)> {
         let at = |i: usize| {
             let strength = self.strength_at(i as f64 / 4.0);
@@ -307,7 +308,7 @@ impl PlaneGrain {
         (0..=4 * 255).map(at).collect()
     }
 
-    /// Multiplies the strength everywhere.
+    /// Multiplies the strength of all bins.
     pub(super) fn scale(&mut self, by: f64) {
         for bin in &mut self.bins {
             bin.sum *= by;
@@ -316,7 +317,7 @@ impl PlaneGrain {
     }
 }
 
-/// Differences over their strength, 0 where nothing is known.
+/// Differences divided by their strength, 0 where it is unknown.
 pub(super) fn over_strength(scales: &[(f32, f32)], difference: &[f32], bright: &[f32]) -> Vec<f32> {
     let one = |(&d, &b): (&f32, &f32)| {
         let (mean, scale) = scales[(b * 4.0 + 0.5).clamp(0.0, 1020.0) as usize];
@@ -339,7 +340,7 @@ mod tests {
             let own = if p == 0 { luma.clone() } else { normal(w, h, seed + p as u64) };
             for y in 0..h {
                 for x in 0..w {
-                    // Luma goes from 40 to 200; chroma shares half of its power with luma.
+                    // Luma goes from 40 to 200; half of the power of chroma is common with luma.
                     let bright = 40.0 + 160.0 * x as f32 / w as f32;
                     let half: f32 = [(0, 0), (1, 0), (0, 1), (1, 1)]
                         .map(|(i, j)| luma.row((2 * y + j).min(255))[(2 * x + i).min(511)])

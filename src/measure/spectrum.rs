@@ -1,8 +1,8 @@
-//! How much power there is at which fineness: an averaged periodogram.
+//! The power spectrum: an averaged periodogram.
 //!
-//! Tiles of up to 256x256, overlapping by half and faded out to their edges (Hann), are transformed and their powers
-//! averaged (Welch, "The use of fast Fourier transform for the estimation of power spectra", 1967). Memory is that of
-//! one tile, whatever the picture's size.
+//! Tiles of up to 256x256, overlapping by half, with Hann windows, are transformed and their powers averaged (Welch,
+//! "The use of fast Fourier transform for the estimation of power spectra", 1967). Memory is that of one tile, for
+//! pictures of any size.
 
 use super::Field;
 use super::fft::{Fft2, signed};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The largest side of a tile.
 pub const TILE: usize = 256;
-/// Rings of the radial spectrum, from 0 to half a period a sample.
+/// Number of rings of the radial spectrum, from 0 to half a period per sample.
 pub const RINGS: usize = 32;
 
 /// Sums of the powers of tiles.
@@ -23,7 +23,7 @@ pub struct Spectrum {
     tiles: u64,
 }
 
-/// What all spectra of planes of one size share.
+/// The shared data of all spectra of planes of one size.
 #[derive(Debug)]
 pub struct Plan {
     width: usize,
@@ -36,16 +36,16 @@ pub struct Plan {
 /// A ring of the radial spectrum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ring {
-    /// Its middle, cycles per sample: 0 to 1/2.
+    /// Its middle frequency in cycles per sample: 0 to 1/2.
     pub frequency: f64,
-    /// Mean power, where white noise of the same variance has 1.
+    /// Mean power, relative to white noise of the same variance.
     pub power: f64,
-    /// How many independent amplitudes it is made of.
+    /// The number of independent amplitudes in it.
     pub modes: f64,
 }
 
 impl Ring {
-    /// The power in dB against white noise of the same variance.
+    /// The power in dB relative to white noise of the same variance.
     pub fn db(&self) -> f64 {
         10.0 * self.power.max(1e-30).log10()
     }
@@ -56,7 +56,8 @@ fn hann(n: usize) -> Vec<f64> {
     (0..n).map(at).collect()
 }
 
-/// Where tiles of `tile` start in a side of `side`: evenly, overlapping by half or a little more, edge to edge.
+/// The start positions of tiles of size `tile` in a side of `side`: evenly spaced, overlapping by at least
+/// half, edge to edge.
 fn starts(side: usize, tile: usize) -> impl Iterator<Item = usize> + Clone {
     let steps = (side - tile).div_ceil((tile / 2).max(1));
     (0..=steps).map(move |i| (i * (side - tile)).checked_div(steps).unwrap_or(0))
@@ -77,12 +78,12 @@ impl Plan {
 }
 
 impl Spectrum {
-    /// Of nothing yet.
+    /// An empty spectrum.
     pub fn new(plan: &Arc<Plan>) -> Spectrum {
         Spectrum { plan: Arc::clone(plan), power: vec![0.0; plan.width * plan.height], tiles: 0 }
     }
 
-    /// Of nothing yet, in tiles as large as these where fields of this size have room for them.
+    /// An empty spectrum with tiles of the same size, or smaller if the fields are.
     pub fn like(&self, width: usize, height: usize) -> Spectrum {
         let (w, h) = self.plan.tile();
         if w <= width && h <= height {
@@ -92,13 +93,13 @@ impl Spectrum {
         }
     }
 
-    /// Adds a field whose mean has been taken away.
+    /// Adds a field, whose mean must be 0.
     pub fn add(&mut self, field: &Field) {
         let plan = &*self.plan;
         let lefts = starts(field.width, plan.width);
         let mut places = starts(field.height, plan.height).flat_map(|y| lefts.clone().map(move |x| (x, y)));
         let (mut data, mut spare) = (Vec::new(), Vec::new());
-        // Two tiles go into one transform, as real and imaginary part.
+        // Two tiles are transformed at once, as real and imaginary part.
         while let Some(first) = places.next() {
             let second = places.next();
             data.clear();
@@ -132,20 +133,20 @@ impl Spectrum {
         }
     }
 
-    /// These tiles and those together.
+    /// Adds the tiles of another.
     pub fn merge(&mut self, o: &Spectrum) {
         assert_eq!(self.plan.tile(), o.plan.tile(), "spectra of two sizes");
         self.power.iter_mut().zip(&o.power).for_each(|(a, b)| *a += b);
         self.tiles += o.tiles;
     }
 
-    /// Width and height of a tile, and how many have been added.
+    /// Width and height of a tile, and the number of tiles added.
     pub fn tiles(&self) -> (usize, usize, u64) {
         (self.plan.width, self.plan.height, self.tiles)
     }
 
-    /// The radial spectrum of a field of variance `variance`. Rings have equal widths; the mean, and what the tiles'
-    /// fading spreads it over, is left out. Rings without an amplitude (of small planes) are left out too.
+    /// The radial spectrum of a field of variance `variance`. Rings have equal widths; the mean, and the amplitudes
+    /// to which the window spreads it, are excluded. Rings without amplitudes (of small planes) are left out.
     pub fn rings(&self, variance: f64) -> Vec<Ring> {
         let energy = |w: &[f64]| w.iter().map(|v| v * v).sum::<f64>();
         let white = energy(&self.plan.across) * energy(&self.plan.down) * variance * self.tiles as f64;
@@ -153,8 +154,8 @@ impl Spectrum {
         self.average(|i, _, _| self.power[i] * scale)
     }
 
-    /// The radial spectrum that a given power at (x, y) cycles per sample has, averaged over the very amplitudes that
-    /// [`rings`](Spectrum::rings) averages over: what to compare it with.
+    /// The radial spectrum for a given power at (x, y) cycles per sample, averaged over the same amplitudes as in
+    /// [`rings`](Spectrum::rings), for comparison.
     pub fn rings_of(&self, power: impl Fn(f64, f64) -> f64) -> Vec<Ring> {
         self.average(|_, fx, fy| power(fx, fy))
     }
@@ -186,12 +187,12 @@ impl Spectrum {
     }
 }
 
-/// How far two radial spectra are apart: rms of their difference in dB.
+/// The distance of two radial spectra: rms of their difference in dB.
 pub fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
     rms(a.iter().zip(b).map(|(a, b)| a.db() - b.db()))
 }
 
-/// How far a radial spectrum is from flat: rms of its dB.
+/// The distance of a radial spectrum from a flat one: rms of its dB.
 pub fn flatness_db(rings: &[Ring]) -> f64 {
     rms(rings.iter().map(Ring::db))
 }
@@ -223,7 +224,7 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
     }
 
-    /// All power of a sine stands in its own ring; Hann's window spreads it over 3x3 amplitudes.
+    /// The power of a sine is in its ring; Hann's window spreads it over 3x3 amplitudes.
     #[test]
     fn a_sine_is_in_one_ring() {
         let wave =

@@ -1,4 +1,4 @@
-//! What the judge is tested with: noise of a generator that is none of the product's.
+//! Noise for the tests of this crate, from an independent generator.
 
 use super::{Field, Moments};
 

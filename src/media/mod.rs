@@ -1,4 +1,5 @@
-//! What sources and sinks are: the contract between formats and all that reads and writes frames.
+//! The interfaces of sources and sinks: the contract between formats and all code that reads and writes
+//! frames.
 
 pub mod sink;
 pub mod source;

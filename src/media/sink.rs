@@ -1,4 +1,4 @@
-//! What a sink is.
+//! The interface of sinks.
 
 use crate::disk::{DiskError, Left, Output};
 use crate::encoding::Encoding;
@@ -9,93 +9,93 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a sink is told before the first frame.
+/// The properties that a sink knows before the first frame.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What every frame will be. Made from `sink::accepts` of what the chain gives.
+    /// The format of every frame, from `sink::accepts` of the chain's output.
     pub format: Format,
-    /// What the source wants carried (a y4m header line), for a sink of the same kind.
+    /// Data from the source (such as a y4m header line) for a sink of the same kind.
     pub carried: Carried,
-    /// Whether frames are the source's, samples untouched and format unchanged: then a header may be repeated.
+    /// Whether frames have the samples and format of the source, so that a header may be repeated.
     pub untouched_format: bool,
-    /// Whether something that exists may be replaced (`-y`).
+    /// Whether existing files may be replaced (`-y`).
     pub overwrite: bool,
-    /// How many frames will come, if that is known.
+    /// The number of frames, if it is known.
     pub frames: Option<u64>,
-    /// Whether the first frame will be the source's first, and the last its last: otherwise sound, subtitles and
-    /// chapters are cut to what is shown.
+    /// Whether the first frame is the source's first, and the last its last: otherwise sound, subtitles and
+    /// chapters are cut.
     pub whole: (bool, bool),
-    /// How a video file is written.
+    /// Encoding options for video files.
     pub encoding: Encoding,
-    /// What is done so that a job can be resumed or joined.
+    /// Records for resuming or joining jobs.
     pub keep: Keep,
-    /// What of the file that a frame comes from is lost in a video, in a few words each.
+    /// Properties of a frame's source file that a video loses, in a few words each.
     pub lost_in_video: Vec<String>,
 }
 
-/// What went wrong in a sink.
+/// An error of a sink.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// The system said no.
+    /// An error of the system.
     #[error("{name}: {cause}")]
     Io {
-        /// What was written.
+        /// The output.
         name: String,
-        /// The system's word.
+        /// The error.
         #[source]
         cause: std::io::Error,
     },
-    /// The reader of our pipe has gone: not an error to be shouted about.
+    /// The reader has closed the pipe, which is not shown as an error.
     #[error("{name}: the reader has closed the pipe")]
     Closed {
-        /// What was written.
+        /// The output.
         name: String,
     },
-    /// Something is there already, and `-y` was not said.
+    /// The output exists, and `-y` was not given.
     #[error("{} exists; use -y to replace it", .0.display())]
     Exists(PathBuf),
     /// Files of a sequence exist.
     #[error("{} exists{}; use -y to replace existing files, or --resume to keep them and render the rest",
         path.display(), others(*more))]
     InTheWay {
-        /// The first of them.
+        /// The first one.
         path: PathBuf,
-        /// How many more there are.
+        /// The number of further ones.
         more: usize,
     },
-    /// It is asked for in a way that cannot be right. The text says what is wrong and what would be right.
+    /// The request is invalid. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Usage {
-        /// What was to be written.
+        /// The output.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
-    /// It cannot be written as asked. The text says what is wrong and what would be right.
+    /// It cannot be written as requested. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Bad {
-        /// What was to be written.
+        /// The output.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
-    /// All frames came, and the result could not be finished.
+    /// All frames were written, but the output could not be completed.
     #[error("{cause}")]
     Unfinished {
-        /// Why not.
+        /// The reason.
         cause: Box<SinkError>,
-        /// What there is of it.
+        /// The remaining part.
         left: Left,
     },
 }
 
 impl SinkError {
-    /// With what is left of the output.
+    /// Adds the remaining part of the output.
     pub(crate) fn leaving(self, left: Left) -> SinkError {
         SinkError::Unfinished { cause: Box::new(self), left }
     }
 
-    /// Whether asking differently would help, as against the world being otherwise.
+    /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
         matches!(self, SinkError::Usage { .. })
     }
@@ -114,44 +114,44 @@ impl From<DiskError> for SinkError {
     }
 }
 
-/// Where frames go. Frames come in order of time.
+/// An output for frames, which arrive in order of time.
 pub trait Sink: Send {
-    /// The part of writing that many threads may do at the same time.
+    /// The part of writing that runs on many threads.
     fn encoder(&self) -> Arc<dyn Encode>;
 
-    /// Takes the next frame: its picture, and what the encoder made of it.
+    /// Writes the next frame: its picture, and the result of the encoder.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
 
-    /// Whether frames are shown when the source shows them, however unevenly; else there is one rate.
+    /// Whether it keeps the source's times of frames; otherwise it has a constant rate.
     fn keeps_times(&self) -> bool {
         true
     }
 
-    /// What the source has and this output cannot hold, one line a warning. Asked before the first frame.
+    /// Properties of the source that this output loses, one line per warning. Called before the first frame.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// What the user should know of how it is written. Asked before the first frame.
+    /// Notes for the user about the output. Called before the first frame.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// All frames have come: the result gets its final name.
+    /// Completes the output after all frames: it gets its final name.
     fn finish(self: Box<Self>) -> Result<(), SinkError>;
 
-    /// No more frames will come, and some are missing. What there is is made playable and gets the name
-    /// `NAME.partial.EXT`, where it is one file.
+    /// Ends the output although frames are missing. The remaining part is made playable and, if it is one
+    /// file, gets the name `NAME.partial.EXT`.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError>;
 }
 
-/// The part of writing that many threads may do at the same time, and without the sink.
+/// The part of writing that runs on many threads, without the sink.
 pub trait Encode: Send + Sync {
-    /// Appends to `out` (empty when called) what [`Sink::write`] will want.
+    /// Appends the data for [`Sink::write`] to `out`, which is empty at first.
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
 }
 
-/// Nothing to do beforehand: for sinks that write a frame's rows as they are.
+/// An encoder that does nothing, for sinks that write a frame's rows directly.
 #[derive(Debug)]
 pub struct Plain;
 
@@ -162,10 +162,9 @@ impl Encode for Plain {
 }
 
 impl Plan {
-    /// Opens the one file that an output is.
+    /// Opens the file of an output.
     ///
-    /// # Errors
-    /// Where it exists and may not be replaced, or cannot be created.
+    /// # Errors If it exists and may not be replaced, or cannot be created.
     pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
         let mut out = Output::create(output, self.overwrite)?;
         if let Some(seal) = self.keep.seal.clone() {

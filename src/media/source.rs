@@ -1,4 +1,4 @@
-//! What a source is.
+//! The interface of sources.
 
 use crate::disk::cache::Cache;
 use crate::journal::resume::FileOf;
@@ -9,174 +9,175 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What a source tells before its first frame.
+/// The properties that a source knows before its first frame.
 #[derive(Clone, Debug)]
 pub struct Info {
-    /// What it is called in messages: the path, `standard input`, the pattern.
+    /// The name in messages: the path, `standard input`, the pattern.
     pub name: String,
-    /// What kind: `y4m`, `image sequence`, `pattern`.
+    /// The kind: `y4m`, `image sequence`, `pattern`.
     pub kind: &'static str,
-    /// What every frame is.
+    /// The format of every frame.
     pub format: Format,
     /// Number of the first frame: 0, or the first file's of a sequence.
     pub first: i64,
     /// Number of the last frame, if it is known.
     pub last: Option<i64>,
-    /// Whether any frame can be asked for next; otherwise only later ones, those between being read and dropped.
+    /// Whether any frame can be read next; otherwise only later ones, and those in between are read and dropped.
     pub seekable: bool,
-    /// Whether frames last differently long.
+    /// Whether frame durations vary.
     pub variable_rate: bool,
-    /// What was assumed because the input does not say; told to the user.
+    /// Assumptions about properties that the input does not specify, to show to the user.
     pub notes: Vec<String>,
-    /// More to tell, as name and value, for `probe`.
+    /// Further properties as names and values, for `probe`.
     pub details: Vec<(String, String)>,
-    /// What a sink of the same kind may want to repeat (a y4m header line, image metadata).
+    /// Data for a sink of the same kind (a y4m header line, image metadata).
     pub carried: Carried,
 }
 
-/// Something that travels from source to sink and that filters never see.
+/// Data that pass from source to sink without affecting filters.
 pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
 
-/// The place of a frame in its source.
+/// The position of a frame in its source.
 #[derive(Clone, Debug)]
 pub struct FrameStamp {
     /// The frame's number (before `--frame-offset`).
     pub number: i64,
     /// Exact seconds since the source's first frame.
     pub time: Ratio,
-    /// How long it is shown, seconds.
+    /// Duration in seconds.
     pub duration: Ratio,
-    /// What travels with this frame (per-frame parameters, an ICC profile).
+    /// Data of this frame (per-frame parameters, an ICC profile).
     pub carried: Carried,
 }
 
-/// A place for one frame on its way: owned by a worker, used again and again.
+/// A frame in progress, which a worker owns and reuses.
 #[derive(Debug)]
 pub struct Slot {
     /// The picture.
     pub frame: Frame,
-    /// What [`Source::next`] left to be done by [`Decode::decode`], outside the lock.
+    /// Work that [`Source::next`] left for [`Decode::decode`], outside the lock.
     pub pending: Option<Pending>,
-    /// What [`Decode::decode`] found beside the picture, to be moved into [`FrameStamp::carried`]; `None` leaves the stamp
-    /// as [`Source::next`] made it.
+    /// Data that [`Decode::decode`] found, to be moved to [`FrameStamp::carried`]; `None` leaves the stamp unchanged.
     pub carried: Carried,
 }
 
 impl Default for Slot {
-    /// With a picture of one sample, which the first frame replaces.
+    /// A slot with a picture of one sample, which the first frame replaces.
     fn default() -> Slot {
         let frame = Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0)));
         Slot { frame, pending: None, carried: None }
     }
 }
 
-/// Work left for [`Decode`].
+/// Work for [`Decode`].
 #[derive(Debug)]
 pub enum Pending {
     /// Read and decode this file.
     File(PathBuf),
-    /// Make the picture of this number.
+    /// Compute the picture of this number.
     Number(i64),
-    /// The picture is black (a hole in a sequence).
+    /// The picture is black (a missing frame in a sequence).
     Black,
-    /// Something of the source's own.
+    /// Data of the source.
     Opaque(Box<dyn Any + Send>),
 }
 
-/// What went wrong in a source.
+/// An error of a source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// The system said no.
+    /// An error of the system.
     #[error("{name}: {cause}")]
     Io {
-        /// What was read.
+        /// The input.
         name: String,
-        /// The system's word.
+        /// The error.
         #[source]
         cause: std::io::Error,
     },
-    /// It is asked for in a way that cannot be right. The text says what is wrong and what would be right.
+    /// The request is invalid. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
     Usage {
-        /// What was to be read.
+        /// The input.
         name: String,
-        /// What is wrong, and what would be right.
+        /// The problem, and what would be right.
         problem: String,
     },
-    /// It is not what it should be. The text says what is wrong, where, and what would be right.
+    /// The input is invalid. The text says what is wrong, where, and what would be right.
     #[error("{name}: {problem}")]
     Bad {
-        /// What was read.
+        /// The input.
         name: String,
-        /// What is wrong, where, and what would be right.
+        /// The problem, its position, and what would be right.
         problem: String,
     },
-    /// The decoder calls a frame damaged. What it made of it is in the slot, for whoever wants it nevertheless.
+    /// The decoder reports a damaged frame. Its result is in the slot, for callers that accept it.
     #[error("{name}: {problem}")]
     Damaged {
-        /// What was read.
+        /// The input.
         name: String,
-        /// Which frame, and what the decoder says.
+        /// The frame, and the decoder's message.
         problem: String,
-        /// The frame's place.
+        /// The position of the frame.
         stamp: Box<FrameStamp>,
     },
     /// The input ended inside a frame.
     #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
     Truncated {
-        /// What was read.
+        /// The input.
         name: String,
-        /// The frame that is not whole.
+        /// The incomplete frame.
         number: i64,
-        /// Bytes there were.
+        /// Number of bytes found.
         got: u64,
-        /// Bytes a frame has.
+        /// Number of bytes of a frame.
         want: u64,
     },
 }
 
 impl SourceError {
-    /// Whether asking differently would help, as against the world being otherwise.
+    /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
         matches!(self, SourceError::Usage { .. })
     }
 }
 
-/// Where frames come from.
+/// An input of frames.
 pub trait Source: Send {
-    /// What it tells before the first frame.
+    /// The properties known before the first frame.
     fn info(&self) -> &Info;
 
-    /// Makes `number` the next frame to be read. Refused backwards when not seekable, and outside `first..=last`.
+    /// Makes `number` the next frame to be read. Returns an error for an earlier frame if it is not seekable, and
+    /// outside `first..=last`.
     fn seek(&mut self, number: i64) -> Result<(), SourceError>;
 
-    /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. The slot's frame
-    /// is reset to the source's format by whoever fills it.
+    /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. Whoever fills
+    /// the slot resets its frame to the source's format.
     ///
-    /// After an error the source stands behind the faulty frame where that is possible; otherwise it has ended.
+    /// After an error the source continues after the faulty frame if possible; otherwise it has ended.
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError>;
 
-    /// The part of reading that many threads may do at the same time.
+    /// The part of reading that runs on many threads.
     fn decoder(&self) -> Arc<dyn Decode>;
 
-    /// Where every frame has a file of its own: which. Takes the source's number; `None` where no file is read for it.
+    /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without
+    /// a file.
     fn files(&self) -> Option<FileOf> {
         None
     }
 
-    /// What there is to be told since this was last asked, beside [`Info::notes`].
+    /// New notes since the last call, in addition to [`Info::notes`].
     fn drain_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// The part of reading that many threads may do at the same time, and without the source.
+/// The part of reading that runs on many threads, without the source.
 pub trait Decode: Send + Sync {
-    /// Finishes what `slot.pending` asks for; nothing to do when it is `None`.
+    /// Completes the work in `slot.pending`; does nothing if it is `None`.
     fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError>;
 }
 
-/// Nothing left to do: for sources whose `next` does it all.
+/// A decoder that does nothing, for sources whose `next` does all the work.
 #[derive(Debug)]
 pub struct Done;
 
@@ -186,38 +187,38 @@ impl Decode for Done {
     }
 }
 
-/// What a user may say about how a source is opened.
+/// The user's options for opening a source.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Frames a second, for what has none of its own (`--rate`, default 24).
+    /// Frames per second for inputs without a rate (`--rate`, default 24).
     pub rate: Option<Ratio>,
-    /// What a hole in a sequence means (`--missing`).
+    /// The treatment of missing frames in a sequence (`--missing`).
     pub missing: Missing,
-    /// What the samples of pictures that are made up mean, whatever the tag says (`--range`, `--matrix`).
+    /// The range of the samples, which overrides the tag (`--range`, `--matrix`).
     pub range: Option<ColorRange>,
-    /// The matrix of the same.
+    /// The matrix, likewise.
     pub matrix: Option<Matrix>,
-    /// Protocols beside files that an input may name (`--allow-protocol`).
+    /// Protocols other than files that an input may use (`--allow-protocol`).
     pub allow_protocol: Vec<String>,
-    /// FFmpeg's own filters, run before everything else (`--lavfi`).
+    /// FFmpeg's filters, which run first (`--lavfi`).
     pub lavfi: Option<String>,
-    /// Threads that a decoder may use; as many as the machine has when not said.
+    /// Threads of a decoder; by default as many as the machine has.
     pub threads: Option<usize>,
-    /// The number of frames is needed, even if a large file has to be read through for it.
+    /// Whether the number of frames is needed, even if a large file must be read through for it.
     pub length: bool,
-    /// Set when the job is to end: reads of a network or a named pipe that stand still then end with an error.
+    /// Set to cancel: reads of a network or a named pipe that stand still then end with an error.
     pub stop: Arc<AtomicBool>,
-    /// Where indexes of large files are kept between runs; `None` keeps none.
+    /// The cache of indexes of large files; `None` for no cache.
     pub cache: Option<Arc<Cache>>,
 }
 
-/// What a hole in a sequence means.
+/// The treatment of missing frames in a sequence.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Missing {
     /// An error.
     #[default]
     Error,
-    /// The picture before it, again.
+    /// Repeat the picture before it.
     Hold,
     /// A black picture (alpha transparent).
     Black,
@@ -225,9 +226,9 @@ pub enum Missing {
     Skip,
 }
 
-/// The rate that a decimal number stands for in broadcasting: `23.976`, `29.97` and `119.88` are rounded from
-/// 24000/1001, 30000/1001 and 120000/1001. A number with two decimals or more that is such a rate rounded to as many
-/// is meant to be it; `None` for any other.
+/// The broadcast rate for a decimal number: `23.976`, `29.97` and `119.88` mean 24000/1001, 30000/1001 and
+/// 120000/1001. A number with two or more decimals that equals such a rate after rounding means that rate; `None`
+/// for any other.
 pub fn broadcast_rate(text: &str) -> Option<Ratio> {
     let (whole, part) = text.trim().split_once('.')?;
     let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
@@ -243,5 +244,5 @@ pub fn broadcast_rate(text: &str) -> Option<Ratio> {
     if is_family && rounded == said { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
 }
 
-/// What [`Info::kind`] says of what FFmpeg reads.
+/// The value of [`Info::kind`] for inputs that FFmpeg reads.
 pub(crate) const VIDEO: &str = "video";

@@ -1,17 +1,17 @@
-//! Threads lent to filters: rayon behind [`Executor`].
+//! An [`Executor`] with rayon's threads.
 
 use grainfield_filters::lend::{Executor, take_tasks};
 use std::sync::atomic::AtomicUsize;
 
-/// A pool of helpers beside the calling thread. The caller works too, so nothing waits for a helper that is busy
-/// with another frame's bands.
+/// A pool of helper threads. The calling thread also works, so nothing waits for a helper that is busy with
+/// bands of another frame.
 pub(crate) struct HelperPool {
     pool: Option<rayon::ThreadPool>,
     helpers: usize,
 }
 
 impl HelperPool {
-    /// `helpers` threads; none are started for 0, or where the system gives none.
+    /// `helpers` threads; none for 0, or if the system cannot start any.
     pub(crate) fn new(helpers: usize) -> HelperPool {
         let build = || {
             rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build()

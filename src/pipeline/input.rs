@@ -1,60 +1,61 @@
-//! Which frames come, in which order.
+//! Selects the frames and reads them in order.
 
 use super::FrameError;
 use crate::journal::FrameList;
 use crate::media::{FrameStamp, Slot, Source, SourceError};
 use grainfield_filters::frame::Ranges;
 
-/// Which frames are wanted, by the numbers the user sees (after the offset).
+/// The requested frames, by the user's numbers (after the offset).
 #[derive(Clone, Debug)]
 pub enum FrameSelection {
-    /// Everything, first to last.
+    /// All frames, first to last.
     All,
-    /// These, in this order.
+    /// These frames, in this order.
     Frames(Ranges),
-    /// A part of these.
+    /// A part of a list.
     Listed(FrameList),
 }
 
-/// Where frames come from, and which.
+/// The source, and the frames to read.
 pub struct Plan {
-    /// Opened.
+    /// The open source.
     pub source: Box<dyn Source>,
-    /// Which frames.
+    /// The requested frames.
     pub wanted: FrameSelection,
-    /// Added to the source's numbers before anything looks at them.
+    /// Added to the source's frame numbers.
     pub offset: i64,
-    /// How many frames there will be, if that is known.
+    /// The number of frames, if it is known.
     pub total: Option<u64>,
-    /// Everything to the source's end is wanted: behind the last frame it has to have ended well.
+    /// Whether all frames to the source's end are requested: then it must end without an error after the last
+    /// frame.
     pub to_end: bool,
 }
 
-/// The reading end: a source, and the numbers still wanted.
+/// The reading end: a source, and the remaining frame numbers.
 pub(super) struct Input {
     source: Box<dyn Source>,
     wanted: Option<Box<dyn Iterator<Item = i64> + Send>>,
     offset: i64,
-    /// The number that the source gives next, unless it has been disturbed.
+    /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
     last: Option<i64>,
-    /// A range has no end, so the source's end is its end.
+    /// Whether a range is unbounded, so that it ends with the source.
     open: bool,
-    /// Frames came before, in an earlier run: there may be none left.
+    /// Whether an earlier run has rendered frames: there may be none left.
     resumed: bool,
     ended: bool,
     to_end: bool,
 }
 
-/// What came.
+/// The result of reading.
 pub(super) enum Next {
     /// A frame, in the slot.
     Frame(FrameStamp),
-    /// A frame that the decoder calls damaged, in the slot, and what it says.
+    /// A damaged frame, in the slot, and the decoder's message.
     Damaged(FrameStamp, FrameError),
-    /// A frame that cannot be read (its number), and others may follow.
+    /// A frame that cannot be read (its number); others may follow.
     Failed(i64, FrameError),
-    /// No more.
+    /// No more frames.
     End,
 }
 
@@ -84,12 +85,12 @@ impl Input {
         }
     }
 
-    /// What the source has to tell.
+    /// New notes of the source.
     pub(super) fn drain_notes(&mut self) -> Vec<String> {
         self.source.drain_notes()
     }
 
-    /// The next wanted frame; its stamp bears the source's number.
+    /// The next requested frame; its stamp has the source's number.
     pub(super) fn next(&mut self, slot: &mut Slot) -> Next {
         if self.ended {
             return Next::End;
@@ -113,13 +114,13 @@ impl Input {
                 }
             }
             Next::Frame(stamp) | Next::Damaged(stamp, _) => self.last = Some(stamp.number),
-            // A frame that failed is something too.
+            // A failed frame counts as present.
             Next::Failed(number, _) => self.last = Some(*number),
         }
         next
     }
 
-    /// All that was listed has come. A source that breaks off behind its last whole frame says so there.
+    /// After the last frame of a list: a source that is cut off after its last whole frame reports it here.
     fn ending(&mut self, slot: &mut Slot) -> Next {
         let behind = self.source.info().last.and_then(|last| last.checked_add(1));
         if !self.to_end || self.last.is_none() || behind.is_none() || self.at != behind {
@@ -131,7 +132,7 @@ impl Input {
         }
     }
 
-    /// Reads frame `number`; where the source leaves it out (a hole that is skipped), the next wanted one.
+    /// Reads frame `number`; if the source lacks it (a gap that is skipped), the next requested one.
     fn find(&mut self, slot: &mut Slot, mut number: i64) -> Next {
         if self.at != Some(number)
             && let Err(error) = self.source.seek(number)
@@ -177,7 +178,7 @@ impl Input {
                 if matches!(error, SourceError::Truncated { .. }) && self.wanted.is_none() {
                     self.ended = true;
                 }
-                // Where it stands now is only known when frames come one after the other.
+                // The position is only known when frames are read in sequence.
                 self.at = if self.wanted.is_none() { number.checked_add(1) } else { None };
                 Next::Failed(number, error.into())
             }

@@ -1,15 +1,15 @@
-//! Reading, filtering and writing at the same time, in order, in bounded memory.
+//! Reads, filters and writes in parallel, in order, and in bounded memory.
 //!
-//! Each worker is a plain thread with a [`Slot`](crate::media::Slot) and buffers of its own. It takes a ticket together with the next
-//! source frame, finishes decoding, runs the chain, encodes, waits until every earlier ticket has been written, and
-//! writes. A worker waits only for lower tickets and holds all it needs before it takes one, so the lowest always
-//! goes on, and memory is that of the slots whatever the length.
+//! Each worker is a thread with its own [`Slot`](crate::media::Slot) and buffers. It takes a ticket together with the
+//! next source frame, completes decoding, runs the chain, encodes, waits until all earlier tickets have been written,
+//! and writes. A worker waits only for lower tickets and owns all resources before it takes one, so the lowest ticket
+//! always makes progress, and memory is that of the slots for any length.
 //!
-//! Where memory allows fewer slots than threads, the rest become a rayon pool that takes bands of the frames being
-//! worked on; it stands behind [`Executor`](grainfield_filters::lend::Executor) alone, and nothing blocks inside it.
+//! If memory allows fewer slots than threads, the other threads form a rayon pool that renders bands of the frames in
+//! progress; it is used through [`Executor`](grainfield_filters::lend::Executor) only, and nothing blocks inside it.
 //!
-//! Stopping never joins a thread that may be stuck in a read or a write: workers own what they use, and are left
-//! behind if they do not come back.
+//! Stopping never joins a thread that may be blocked in a read or a write: workers own their data, and are abandoned if
+//! they do not return.
 
 mod executor;
 mod input;
@@ -35,38 +35,38 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a pipeline is made of.
+/// The parts of a pipeline.
 pub struct Setup {
-    /// Which frames, and where from.
+    /// The source and its frames.
     pub plan: Plan,
-    /// What is done to them.
+    /// The filters.
     pub chain: Arc<Chain>,
-    /// Where they go.
+    /// The output.
     pub sink: Box<dyn Sink>,
-    /// Frames worked on at the same time: 1 or more.
+    /// Frames in progress at the same time: 1 or more.
     pub slots: usize,
-    /// Threads beside the slots' own, for bands.
+    /// Threads for bands, in addition to those of slots.
     pub helpers: usize,
-    /// What to do when one frame fails.
+    /// What to do when a frame fails.
     pub on_error: OnError,
-    /// Where states of what must be stepped are kept.
+    /// The store of states of simulations.
     pub store: Arc<dyn StateCache + Send + Sync>,
-    /// Where frames have to be even because the sink has one rate.
+    /// The frame times of a sink with a constant rate.
     pub even: Option<EvenTimes>,
 }
 
-/// The times that a sink of one rate shows frames at.
+/// The frame times of a sink with a constant rate.
 #[derive(Clone, Copy, Debug)]
 pub struct EvenTimes {
-    /// Frames a second.
+    /// Frames per second.
     pub rate: Ratio,
-    /// The source's number of the frame at zero.
+    /// The source's number of the frame at time zero.
     pub first: i64,
-    /// A frame shown at another time is an error, as against told once.
+    /// Whether a frame with another time is an error; otherwise there is one warning.
     pub strict: bool,
 }
 
-/// Why one frame failed.
+/// The reason why a frame failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// It could not be read.
@@ -75,13 +75,13 @@ pub enum FrameError {
     /// It could not be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// A filter gave up.
+    /// A filter failed.
     #[error("{0}")]
     Filter(#[from] PrepareError),
     /// Its time is lost, with `--strict`.
     #[error("{0} (an error because of --strict)")]
     Uneven(String),
-    /// A fault of ours.
+    /// A defect of this program.
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
     /// The source ended too early.
@@ -89,12 +89,12 @@ pub enum FrameError {
     Short {
         /// The source.
         name: String,
-        /// The last frame there was.
+        /// The last existing frame.
         last: i64,
-        /// The frame wanted.
+        /// The requested frame.
         wanted: i64,
     },
-    /// Nothing was there at all.
+    /// The source has no frames.
     #[error("{name} has no frames")]
     Nothing {
         /// The source.
@@ -102,24 +102,24 @@ pub enum FrameError {
     },
 }
 
-/// Why a pipeline ended before its end.
+/// The reason why a pipeline ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// A frame failed.
     #[error("{}{error}", frame_text(*.number, *.time))]
     Frame {
-        /// The frame's number, where one is to blame.
+        /// The frame's number, if a frame caused it.
         number: Option<i64>,
-        /// Its time, seconds.
+        /// Its time in seconds.
         time: Option<Ratio>,
-        /// What happened.
+        /// The error.
         #[source]
         error: FrameError,
     },
-    /// It was asked to stop.
+    /// The user cancelled.
     #[error("interrupted")]
     Stopped,
-    /// The reader of our pipe has gone.
+    /// The reader has closed the pipe.
     #[error("the reader has closed the pipe")]
     Closed,
 }
@@ -132,25 +132,25 @@ fn frame_text(number: Option<i64>, time: Option<Ratio>) -> String {
     }
 }
 
-/// How a pipeline ended.
+/// The result of a pipeline.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was done.
+    /// The work that was done.
     pub summary: Summary,
-    /// Why it ended early, if it did.
+    /// The reason for an early end.
     pub failure: Option<Failure>,
-    /// Where an unfinished result was left.
+    /// The path of a partial result.
     pub partial: Option<PathBuf>,
 }
 
 struct Writing {
-    /// The ticket whose turn it is.
+    /// The next ticket to be written.
     turn: u64,
     sink: Option<Box<dyn Sink>>,
     summary: Summary,
     failure: Option<Failure>,
     out_time: Ratio,
-    /// `None` once an uneven frame has been told.
+    /// `None` after an uneven frame has been reported.
     even: Option<EvenTimes>,
 }
 
@@ -158,16 +158,16 @@ struct Shared {
     input: Mutex<Input>,
     writing: Mutex<Writing>,
     moved: Condvar,
-    /// Workers that have not ended.
+    /// The number of running workers.
     alive: Mutex<usize>,
     ended: Condvar,
-    /// No new tickets.
+    /// Whether no new tickets are issued.
     closing: AtomicBool,
-    /// The source has given all its frames, or all that were asked for.
+    /// Whether the source has delivered all frames, or all requested ones.
     finished: AtomicBool,
-    /// Tickets given out.
+    /// The number of issued tickets.
     issued: AtomicU64,
-    /// Someone outside wants an end.
+    /// Set from outside to cancel.
     stop: Arc<AtomicBool>,
     chain: Arc<Chain>,
     states: States,
@@ -181,12 +181,12 @@ struct Shared {
     news: Mutex<News>,
 }
 
-/// What the caller has not been told yet.
+/// Events that the caller has not received yet.
 #[derive(Default)]
 struct News {
     frames: Vec<FrameDone>,
     notes: Vec<Note>,
-    /// How far stepping has come, if it has been told after the last frame.
+    /// Progress of stepping, if it was reported after the last frame.
     simulating: Option<(u64, u64)>,
 }
 
@@ -194,12 +194,12 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long workers may take to come back after a stop before they are left behind.
+/// How long workers may take to return after a stop before they are abandoned.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often progress is passed on and the stop flag is looked at.
+/// The interval at which progress is reported and the stop flag is checked.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. What happens is told on the
+/// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. Events are reported on the
 /// calling thread.
 pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcome {
     let decoder = setup.plan.source.decoder();
@@ -239,7 +239,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
             own.ended.notify_all();
         });
         if spawned.is_err() {
-            // The system has no more threads to give: go on with fewer, and fail only when there is none.
+            // The system has no more threads: continue with fewer, and fail only if there is none.
             *lock(&shared.alive) -= 1;
             if i == 0 {
                 lock(&shared.writing).failure = Some(Failure::Frame {
@@ -254,7 +254,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
     conclude(&shared)
 }
 
-/// Passes events on until all workers have ended, or have been asked to and do not come back.
+/// Reports events until all workers have ended, or have been stopped and do not return.
 fn wait(shared: &Shared, tell: &dyn Fn(Event)) {
     let mut since: Option<Instant> = None;
     loop {
@@ -275,9 +275,10 @@ fn wait(shared: &Shared, tell: &dyn Fn(Event)) {
         }
         if shared.stop.load(Ordering::Relaxed) {
             shared.closing.store(true, Ordering::Relaxed);
-            // Writing goes on while it moves; only standing still uses up patience.
+            // Writing continues while it makes progress; only standing still uses up the time.
             let since = since.get_or_insert_with(Instant::now);
-            // All that was read has been written, and a reader still holds the input: it is stuck in a read.
+            // All frames that were read have been written, and a reader still holds the input: it is blocked
+            // in a read.
             let idle =
                 shared.writing.try_lock().is_ok_and(|w| w.turn == shared.issued.load(Ordering::Relaxed));
             if since.elapsed() > PATIENCE || (idle && since.elapsed() > 10 * TICK) {
@@ -289,7 +290,8 @@ fn wait(shared: &Shared, tell: &dyn Fn(Event)) {
 
 /// Finishes or abandons the sink.
 fn conclude(shared: &Shared) -> Outcome {
-    // A worker stuck in a write holds this lock for good; then there is nothing more to be done about the output.
+    // A worker blocked in a write never releases this lock; then the output can be neither finished nor
+    // abandoned.
     let Ok(mut writing) = shared.writing.try_lock() else {
         return Outcome { summary: Summary::default(), failure: Some(Failure::Stopped), partial: None };
     };
@@ -316,7 +318,7 @@ fn conclude(shared: &Shared) -> Outcome {
         failure = error.map(sink_failure);
         left
     };
-    // what was given to the output and is not in it has not been done
+    // frames that were sent to the output but are not in it do not count
     summary.frames = left.frames.unwrap_or(summary.frames);
     Outcome { summary, failure, partial: left.partial }
 }

@@ -1,23 +1,24 @@
-//! How a pipeline goes on, told.
+//! Events about the progress of a pipeline.
 
 use grainfield_filters::ratio::Ratio;
 use serde::Serialize;
 
-/// One frame has been written (or left out).
+/// A frame has been written (or left out).
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameDone {
     /// Frames written so far.
     pub done: u64,
     /// Frames left out because they failed.
     pub failed: u64,
-    /// How many there will be, if known.
+    /// The total number, if it is known.
     pub total: Option<u64>,
     /// The frame's number.
     pub number: i64,
-    /// Its end in the output: seconds since the output's first frame. Serialized as a fraction's text.
+    /// The end of the frame in the output: seconds since the output's first frame. Serialized as the text of
+    /// a fraction.
     #[serde(serialize_with = "text")]
     pub out_time: Ratio,
-    /// It failed and was left out.
+    /// Whether it failed and was left out.
     pub left_out: bool,
 }
 
@@ -25,52 +26,52 @@ fn text<S: serde::Serializer>(value: &Ratio, serializer: S) -> Result<S::Ok, S::
     serializer.collect_str(value)
 }
 
-/// What happens while a pipeline runs.
+/// An event of a running pipeline.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Event {
     /// A frame has been written or left out.
     Frame(FrameDone),
-    /// No frame comes for a while: one is being stepped to, and `done` frames of `all` have been. Ends with the next
-    /// frame.
+    /// The next frame takes long, because a simulation is stepped towards it: `done` of `all` frames so far. Ends
+    /// with the next frame.
     Simulating {
         /// Frames stepped.
         done: u64,
-        /// Frames to be stepped.
+        /// Frames to step.
         all: u64,
     },
-    /// Something the user should know.
+    /// A note for the user.
     Note(Note),
 }
 
-/// Something the user should know: an assumption, a conversion, a loss.
+/// A note for the user: an assumption, a conversion, a loss.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Note {
-    /// What it is about.
+    /// The subject.
     pub code: NoteCode,
-    /// The same in words.
+    /// The text.
     pub text: String,
 }
 
-/// What a note is about.
+/// The subject of a note.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NoteCode {
-    /// What is assumed of the input, or done about it.
+    /// An assumption about the input, or a correction of it.
     Input,
-    /// What filters and conversions do.
+    /// Filters and conversions.
     Filters,
     /// How the output is written.
     Output,
-    /// What is whole already and stays.
+    /// Existing frames that are kept.
     Kept,
-    /// The cache could not keep something.
+    /// The cache could not store something.
     Cache,
     /// A frame was left out.
     LeftOut,
-    /// A frame is as the decoder patched it up.
+    /// A damaged frame is used as the decoder repaired it.
     Patched,
     /// Full range becomes limited.
     RangeLost,
@@ -82,12 +83,12 @@ pub enum NoteCode {
     RotationLost,
     /// Times of frames are lost.
     TimesLost,
-    /// The container or the encoder cannot hold something.
+    /// A property that the container or the encoder cannot hold.
     NotHeld,
 }
 
 impl NoteCode {
-    /// Whether something is lost: with `strict` that is an error.
+    /// Whether something is lost, which is an error with `strict`.
     pub fn is_loss(self) -> bool {
         use NoteCode::{AlphaLost, DepthLost, NotHeld, RangeLost, RotationLost, TimesLost};
         matches!(self, RangeLost | AlphaLost | DepthLost | RotationLost | TimesLost | NotHeld)
@@ -105,23 +106,23 @@ impl std::fmt::Display for Note {
     }
 }
 
-/// How a job ended, when it ended well.
+/// The result of a successful job.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Frames written.
     pub frames: u64,
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
-    /// Frames that were whole already (`--resume`).
+    /// Frames that were complete before (`--resume`).
     pub skipped: u64,
 }
 
-/// What to do when one frame fails.
+/// What to do when a frame fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnError {
     /// End the render.
     #[default]
     Stop,
-    /// Leave the frame out and go on.
+    /// Leave the frame out and continue.
     Skip,
 }

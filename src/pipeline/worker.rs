@@ -1,4 +1,4 @@
-//! What one worker does, from ticket to ticket.
+//! The work of one worker, from ticket to ticket.
 
 use super::input::Next;
 use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Writing, lock};
@@ -13,14 +13,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-/// Buffers of a worker.
+/// The buffers of a worker.
 struct WorkerBuffers {
     slot: Slot,
     work: Workspace,
     encoded: Vec<u8>,
 }
 
-/// The store that was lent to the pipeline; what is told on the way to a state is passed on.
+/// The store of the pipeline, which also reports the progress of simulations.
 struct NotifyingCache<'a>(&'a Shared);
 
 impl StateCache for NotifyingCache<'_> {
@@ -49,7 +49,7 @@ pub(super) fn work(shared: &Shared) {
             }
             Next::Frame(stamp) | Next::Damaged(stamp, _) => {
                 let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
-                // The numbers that everything looks at from here on are the user's.
+                // From here on, numbers are the user's.
                 let carried = own.slot.carried.take().or(stamp.carried);
                 let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
                 match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
@@ -64,7 +64,7 @@ pub(super) fn work(shared: &Shared) {
     }
 }
 
-/// A ticket, with what the source gave for it; `None` when there are no more.
+/// A ticket with the source's result; `None` if there are no more.
 fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     let mut input = lock(&shared.input);
     if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
@@ -80,7 +80,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if !news.is_empty() {
         lock(&shared.news).notes.extend(news);
     }
-    // What was being read when the stop came has been broken off.
+    // A read that was in progress at the stop has been cancelled.
     if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
         return None;
     }
@@ -91,7 +91,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     Some((shared.issued.fetch_add(1, Ordering::Relaxed), next))
 }
 
-/// A panic inside becomes this frame's error.
+/// Converts a panic to an error of this frame.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
@@ -100,10 +100,10 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T,
     })
 }
 
-/// Filters and encodes: what needs no order.
+/// Filters and encodes: the work that needs no order.
 fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
     let frame = &mut own.slot.frame;
-    // Tags may have been overridden by the user.
+    // The user may have overridden tags.
     frame.retag(*shared.chain.input());
     let at = FrameTime::of_time(stamp.number, stamp.time);
     let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.stop };
@@ -116,7 +116,7 @@ fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<
     Ok(())
 }
 
-/// Waits for the ticket's turn and writes; `false` when the pipeline is to end.
+/// Waits for the ticket's turn and writes; `false` if the pipeline is to end.
 fn write(
     shared: &Shared,
     ticket: u64,
@@ -140,7 +140,7 @@ fn write(
                 });
                 match wrote {
                     Ok(()) => Ok(stamp),
-                    // Leaving a frame out does not help a sink that cannot write.
+                    // Leaving a frame out does not help if the sink cannot write.
                     Err(error) => Err((stamp.number, Some(stamp.time), error, true)),
                 }
             }
@@ -157,7 +157,7 @@ fn write(
                 let failure = match error {
                     FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
                     FrameError::Filter(PrepareError::Cancelled) => Failure::Stopped,
-                    // sound that was being read for the output, and is not there any more
+                    // the sound for the output could not be read any more
                     FrameError::Sink(SinkError::Io { cause, .. })
                         if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
                     {
@@ -184,7 +184,7 @@ fn write(
     go_on
 }
 
-/// Tells of the first frame whose time is lost in the output.
+/// Reports the first frame whose time is lost in the output.
 fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
     let Some(even) = writing.even else { return Ok(()) };
     let place = Ratio::whole(stamp.number - shared.offset - even.first);
@@ -205,7 +205,7 @@ fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Resu
     Ok(())
 }
 
-/// Whether other frames may still come out well.
+/// Whether other frames may still succeed.
 fn skippable(error: &FrameError) -> bool {
     !matches!(
         error,
@@ -213,7 +213,7 @@ fn skippable(error: &FrameError) -> bool {
     )
 }
 
-/// Whether the frame's number helps: the others say it themselves.
+/// Whether the frame's number helps in the message: other errors contain it.
 fn about_frame(error: &FrameError) -> bool {
     !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::Uneven(_))
 }

@@ -1,20 +1,19 @@
-//! Ending what is not wanted any more.
+//! Cancellation of requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A request's permission to go on. Clones share it, so any of them ends the request.
+/// A handle to cancel a request. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// Not cancelled.
+    /// A handle that is not cancelled.
     pub fn new() -> Cancel {
         Cancel::default()
     }
 
-    /// Ends the request: it returns [`Error::Cancelled`](super::Error::Cancelled) as soon as the bands that are being
-    /// filtered are done.
+    /// Cancels the request: it returns [`Error::Cancelled`](super::Error::Cancelled) after the bands in progress.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -24,7 +23,7 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Ended by whoever sets the flag.
+    /// A handle that is cancelled by setting the flag.
     pub(super) fn of(flag: Arc<AtomicBool>) -> Cancel {
         Cancel(flag)
     }
@@ -34,7 +33,7 @@ impl Cancel {
     }
 }
 
-/// A place that shows one picture at a time, such as a pane: the newest request wins.
+/// A viewer that shows one picture at a time: the newest request cancels earlier ones.
 ///
 /// ```
 /// let pane = grainfield::session::Newest::default();
@@ -46,7 +45,7 @@ impl Cancel {
 pub struct Newest(Mutex<Cancel>);
 
 impl Newest {
-    /// Cancels the request before, and begins a new one.
+    /// Cancels the previous request, and returns the handle of a new one.
     pub fn request(&self) -> Cancel {
         let new = Cancel::new();
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! What can go wrong, and where.
+//! Errors and their positions.
 
 use crate::pipeline::{Failure, FrameError};
 use crate::session::job::{JobError, RunError};
@@ -7,15 +7,15 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;
 use std::ops::Range;
 
-/// Why something could not be done. [`kind`](Error::kind) says who can mend it, [`position`](Error::position) where it
-/// is, and [`source`](std::error::Error::source) what led to it.
+/// An error. [`kind`](Error::kind) tells who can fix it, [`position`](Error::position) where it is, and
+/// [`source`](std::error::Error::source) its cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A recipe's text is not right.
+    /// An error in the text of a recipe.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// It cannot begin.
+    /// The job cannot start.
     #[error(transparent)]
     Begin(#[from] JobError),
     /// The source has no such frame.
@@ -23,23 +23,23 @@ pub enum Error {
     NoFrame {
         /// The source.
         name: String,
-        /// The frame that was asked for.
+        /// The requested frame.
         number: i64,
-        /// The first there is.
+        /// The first existing frame.
         first: i64,
-        /// The last there is, if it is known.
+        /// The last existing frame, if it is known.
         last: Option<i64>,
     },
-    /// One frame failed.
+    /// A frame failed.
     #[error("frame {number}: {cause}")]
     Frame {
-        /// Which.
+        /// The frame.
         number: i64,
-        /// Why.
+        /// The reason.
         #[source]
         cause: FrameError,
     },
-    /// A render failed after its begin.
+    /// A render failed after its start.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A request was cancelled.
@@ -54,43 +54,43 @@ fn there(first: i64, last: Option<i64>) -> String {
     }
 }
 
-/// Who can mend an error.
+/// Who can fix an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Asking differently helps: a setting, a name, a combination.
+    /// The user, by changing a setting, a name or a combination.
     Usage,
     /// The input, or a file that the recipe names, cannot be read.
     Input,
     /// The output cannot be written.
     Output,
-    /// A filter gave up on a frame.
+    /// A filter failed for a frame.
     Filter,
-    /// It was asked to stop.
+    /// It was cancelled.
     Interrupted,
-    /// A fault of this program.
+    /// A defect of this program.
     Internal,
 }
 
-/// Where an error is, as far as that is known.
+/// The position of an error, as far as it is known.
 #[derive(Clone, PartialEq, Debug, Default)]
 #[non_exhaustive]
 pub struct Position {
     /// The frame's number.
     pub frame: Option<i64>,
-    /// Its time, seconds.
+    /// Its time in seconds.
     pub time: Option<Ratio>,
-    /// The filter's place in the recipe, from 1.
+    /// The filter's position in the recipe, from 1.
     pub filter: Option<usize>,
     /// The id of its setting.
     pub setting: Option<&'static str>,
-    /// Bytes of the recipe's text.
+    /// Byte range in the recipe's text.
     pub span: Option<Range<usize>>,
 }
 
 impl Error {
-    /// Who can mend it.
+    /// Who can fix it.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
@@ -106,7 +106,7 @@ impl Error {
         }
     }
 
-    /// Where it is.
+    /// The position.
     pub fn position(&self) -> Position {
         let mut position = Position::default();
         match self {

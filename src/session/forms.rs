@@ -1,4 +1,4 @@
-//! What programs in other languages are told: the catalog, and recipes as serde has them.
+//! Data for programs in other languages: the catalog, and recipes in serde.
 
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::recipe::Recipe;
@@ -8,8 +8,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::json;
 
-/// What a window has to know of a filter: its settings with their kinds, ranges, units, groups and defaults, and what all
-/// of them are under each preset. Seeds are text.
+/// The data of a filter for a window: its settings with their kinds, ranges, units, groups and defaults, and their
+/// values in each preset. Seeds are text.
 pub fn describe(f: &Entry) -> serde_json::Value {
     let settings: Vec<_> = f.settings.iter().map(|s| setting(f.settings, s)).collect();
     json!({
@@ -21,7 +21,7 @@ pub fn describe(f: &Entry) -> serde_json::Value {
     })
 }
 
-/// A value; seeds of 64 bits as text, for JSON's numbers are doubles to many readers.
+/// A value; 64-bit seeds are text, since many readers store JSON's numbers as doubles.
 fn value(value: &Value) -> serde_json::Value {
     match value {
         Value::Switch(b) => json!(b),
@@ -91,7 +91,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
     o
 }
 
-/// A word; of a preset also what all settings are with it.
+/// A word of a choice; for a preset also the values of all settings.
 fn choice(all: &'static [Setting], s: &Setting, w: &Choice) -> serde_json::Value {
     let mut o = json!({ "id": w.id, "help": w.help });
     if !w.sets.is_empty() {
@@ -103,7 +103,7 @@ fn choice(all: &'static [Setting], s: &Setting, w: &Choice) -> serde_json::Value
     o
 }
 
-/// A recipe in a structure of somebody's: its text as `-f` takes it, in which seeds are digits.
+/// Serializes a recipe in a structure as its text for `-f`, in which seeds are digits.
 ///
 /// ```
 /// use grainfield_filters::recipe::Recipe;

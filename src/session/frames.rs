@@ -11,31 +11,31 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A decoded frame, with the number that the user sees.
+/// A decoded frame with the user's number.
 #[derive(Debug)]
 pub(super) struct SourceFrame {
     pub(super) stamp: FrameStamp,
     pub(super) frame: Frame,
 }
 
-/// A source that stays open, and those of its frames that were wanted last.
+/// A source that stays open, with its most recently used frames.
 pub(super) struct Frames {
     reader: Mutex<Reader>,
     decoder: Arc<dyn Decode>,
-    /// What the samples mean, as the user says.
+    /// The meaning of the samples, as the user gives it.
     seen: Format,
     offset: i64,
     kept: Mutex<Kept>,
 }
 
 struct Reader {
-    /// `None` once a render has taken it.
+    /// `None` after a render has taken it.
     source: Option<Box<dyn Source>>,
-    /// The number that it gives next, unless it has been disturbed.
+    /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
 }
 
-/// Frames by their numbers, those wanted last staying, within `limit` bytes.
+/// The most recently used frames by number, within `limit` bytes.
 struct Kept {
     limit: usize,
     bytes: usize,
@@ -51,7 +51,7 @@ impl Kept {
         Some(Arc::clone(&found.1))
     }
 
-    /// A frame that does not fit at all is not kept.
+    /// A frame larger than the limit is not kept.
     fn put(&mut self, frame: &Arc<SourceFrame>) {
         let bytes = frame.frame.bytes();
         if bytes > self.limit {
@@ -80,17 +80,17 @@ impl Frames {
         }
     }
 
-    /// The source, for who reads all of it.
+    /// Takes the source, to read all of it.
     pub(super) fn take(&self) -> Option<Box<dyn Source>> {
         lock(&self.reader).source.take()
     }
 
-    /// The bytes of all frames that are kept.
+    /// The size of all kept frames in bytes.
     pub(super) fn kept_bytes(&self) -> usize {
         lock(&self.kept).bytes
     }
 
-    /// A frame by the number that the user sees; `None` where the source has none.
+    /// A frame by the user's number; `None` if the source has none.
     pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
         if let Some(frame) = lock(&self.kept).get(number) {
             return Ok(Some(frame));
@@ -99,7 +99,7 @@ impl Frames {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        // Somebody else may have wanted the same.
+        // Another request may have read the same frame.
         if let Some(frame) = lock(&self.kept).get(number) {
             return Ok(Some(frame));
         }
@@ -116,7 +116,7 @@ impl Frames {
     ) -> Result<Option<SourceFrame>, crate::source::SourceError> {
         let Reader { source: Some(source), at } = reader else { return Ok(None) };
         let own = number - self.offset;
-        // Where it stands is known again only when all went well.
+        // The position is known again only after a success.
         if at.take() != Some(own) {
             source.seek(own)?;
         }

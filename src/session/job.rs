@@ -32,10 +32,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Why a job cannot begin.
+/// The reason why a job cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// What was asked for makes no sense; asking differently helps.
+    /// The request is invalid; changing it helps.
     #[error("{0}")]
     Usage(String),
     /// The input cannot be read.
@@ -44,22 +44,22 @@ pub enum JobError {
     /// The output cannot be written.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// A file that is read would be written.
+    /// A file would be both read and written.
     #[error(transparent)]
     SameFile(#[from] SameFile),
-    /// A filter refuses its settings, or a conversion is impossible.
+    /// A filter rejects its settings, or a conversion is impossible.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// What is there already is not what is wanted.
+    /// The existing output is not the expected one.
     #[error(transparent)]
     Resume(#[from] ResumeError),
-    /// A setting's curve cannot be taken from its file.
+    /// A setting's curve cannot be read from its file.
     #[error(transparent)]
     Attach(#[from] crate::assets::AttachError),
-    /// An effect file or a film grain table cannot be taken.
+    /// An effect file or a film grain table cannot be read.
     #[error("{0}")]
     TextFile(#[from] crate::assets::TextFileError),
-    /// `--pix-fmt` names nothing.
+    /// `--pix-fmt` is not a pixel format.
     #[error("--pix-fmt: {0}")]
     PixFmt(#[from] NameError),
     /// A warning, with `--strict`.
@@ -68,7 +68,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Whether asking differently would help, as against the world being otherwise.
+    /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
         match self {
             JobError::Usage(_) | JobError::SameFile(_) | JobError::Chain(_) | JobError::PixFmt(_) => true,
@@ -81,29 +81,29 @@ impl JobError {
     }
 }
 
-/// How a job ended, when it did not end well.
+/// The reason why a job did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A frame failed, or the output could not be finished.
+    /// A frame failed, or the output could not be completed.
     #[error("{failure}")]
     Failed {
-        /// What happened.
+        /// The error.
         #[source]
         failure: Box<Failure>,
-        /// Where what was done so far has been left.
+        /// The path of the partial result.
         partial: Option<PathBuf>,
-        /// What was done so far.
+        /// The work done so far.
         summary: Summary,
     },
-    /// It was asked to stop.
+    /// The user cancelled.
     #[error("interrupted")]
     Interrupted {
-        /// Where what was done so far has been left.
+        /// The path of the partial result.
         partial: Option<PathBuf>,
-        /// What was done so far.
+        /// The work done so far.
         summary: Summary,
     },
-    /// The reader of our pipe has gone.
+    /// The reader has closed the pipe.
     #[error("the reader has closed the pipe")]
     ClosedPipe,
 }
@@ -113,7 +113,7 @@ pub struct Job {
     setup: Setup,
     output: OsString,
     resumable: bool,
-    /// Where states are kept, where they are.
+    /// The store of states, if there is one.
     jumps: Option<Arc<DiskStateCache>>,
     notes: Vec<Note>,
     total: Option<u64>,
@@ -121,36 +121,35 @@ pub struct Job {
     rate: Ratio,
 }
 
-/// Frame numbers stay below 2^53, so that curves can ask for them in `f64` and fields can double them.
+/// Frame numbers stay below 2^53, so that curves can use them as `f64` and fields can double them.
 pub const LAST_NUMBER: i64 = 1 << 53;
 
-/// What `--memory` is when it is not given.
+/// The default of `--memory`.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
-/// What stands at the two ends of a job, for who wants something else there than [`Job::prepare`] takes.
+/// The source and sink of a job, for callers that replace those of [`Job::prepare`].
 pub trait Endpoints: Send {
-    /// Is given the input, opened, and gives what frames are really read from. May still change which frames are asked
-    /// for.
+    /// Receives the open input, and returns the source of the frames. It may change the requested frames.
     fn source(
         &mut self,
         opened: Box<dyn Source>,
         frames: &mut Option<grainfield_filters::frame::Ranges>,
     ) -> Result<Box<dyn Source>, JobError>;
 
-    /// Where frames go: the request's output, or the shard of it, unless it is something else here.
+    /// Makes the sink: by default the request's output, or the shard of it.
     fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
 
-    /// An upper bound of the bytes that the two need for a frame being worked on, beside what is known of any source
-    /// and sink.
+    /// An upper bound of the memory in bytes that the two need for each frame in progress, in addition to the known
+    /// parts.
     fn per_frame(&self, output: &Format) -> usize;
 
-    /// Whether frames go where nothing but pictures is held, which the user is then told.
+    /// Whether the output contains only pictures, which is then noted to the user.
     fn is_bare(&self, _: &Output) -> bool {
         false
     }
 }
 
-/// The input that a request names, and the output.
+/// The input and the output named in a request.
 pub(super) struct NamedEndpoints;
 
 impl Endpoints for NamedEndpoints {
@@ -176,23 +175,23 @@ impl Endpoints for NamedEndpoints {
 }
 
 impl Job {
-    /// Opens, resolves and checks everything. Nothing bears the output's name yet.
+    /// Opens, resolves and checks everything. The output has a temporary name.
     pub fn prepare(request: Request) -> Result<Job, JobError> {
         Job::with_endpoints(request, &mut NamedEndpoints)
     }
 
-    /// The same, with other ends. The request's output then only tells which formats are accepted.
+    /// The same with another source and sink. The request's output then only determines the accepted formats.
     pub fn with_endpoints(request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
         Job::reading(request, None, ends)
     }
 
-    /// The same from a source that is open already.
+    /// The same from an open source.
     pub(super) fn reading(
         mut request: Request,
         opened: Option<Box<dyn Source>>,
         ends: &mut dyn Endpoints,
     ) -> Result<Job, JobError> {
-        // Whoever has loaded them already has spared the reading here.
+        // Files that the caller has loaded are not read again.
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
         request.check_files()?;
@@ -258,7 +257,7 @@ impl Job {
         let (given_files, wanted) = (source.files(), &selected.wanted);
         preflight::check_existing(&request, &output_file, &info, wanted, given_files.as_ref())?;
         if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
-            // the source says it best
+            // the source has the best error message
             source.seek(hole)?;
             source.next(&mut source::Slot::default())?;
         }
@@ -293,7 +292,7 @@ impl Job {
         let manifest_files =
             keep.manifest_files.as_ref().or(keep.segments.as_ref().map(|grid| &grid.manifest_files));
         let resumable = manifest_files.is_some_and(|m| m.source_ids().is_known());
-        // before anything is created that would have to be taken away again
+        // before anything is created that would have to be removed again
         strict(&request, &lost)?;
         let sink = if selected.done { Box::new(Null) } else { ends.sink(&output_file, &plan)? };
         say(NoteCode::Output, &sink.notes());
@@ -315,32 +314,32 @@ impl Job {
         Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
     }
 
-    /// What the user should know before the first frame: assumptions and conversions, then what will be lost.
+    /// Notes for the user before the first frame: assumptions and conversions, then losses.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// What is written: the request's output, or what a shard of it is called.
+    /// The name of the output, or that of its shard.
     pub fn output(&self) -> &OsStr {
         &self.output
     }
 
-    /// Whether `--resume` can go on with what is there when this is broken off.
+    /// Whether `--resume` can continue from the existing files after an interruption.
     pub fn is_resumable(&self) -> bool {
         self.resumable
     }
 
-    /// How many frames there will be, if that is known.
+    /// The number of frames, if it is known.
     pub fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Frames a second of the output.
+    /// The frame rate of the output.
     pub fn output_rate(&self) -> Ratio {
         self.rate
     }
 
-    /// Frames worked on at the same time, and threads that help with bands.
+    /// The number of frames in progress, and of threads for bands.
     pub fn threads(&self) -> (usize, usize) {
         (self.setup.slots, self.setup.helpers)
     }
@@ -370,19 +369,19 @@ fn strict(request: &Request, lost: &[Note]) -> Result<(), JobError> {
     }
 }
 
-/// Whether the first frame wanted is the first there is, and the last wanted the last.
+/// Whether the first requested frame is the first one, and the last requested one the last.
 fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool) {
     let Some(frames) = frames else { return (true, true) };
     let to_end = frames.is_unbounded() || last.is_some_and(|last| frames.max() == Some(last));
     (frames.min() == Some(first), to_end)
 }
 
-/// What an input is, without reading more of it than that takes.
+/// The properties of an input, reading no more of it than necessary.
 pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
     source::open(input, options).map(|source| source.info().clone())
 }
 
-/// What a chain for an input is bound with.
+/// The options of a chain for an input.
 pub(crate) fn chain_options(
     request: &Request,
     info: &Info,
@@ -411,7 +410,7 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
     }
 }
 
-/// The format that is wanted of what the filters make, with the light that the user wants.
+/// The output format for the filters' result, with the user's transfer.
 pub(crate) fn target(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
     let format = samples(request, output, made)?;
     Ok(match request.transfer.output {
@@ -438,7 +437,7 @@ fn samples(request: &Request, output: &Output, made: &Format) -> Result<Format, 
     Ok(accepted)
 }
 
-/// What is lost from `from` to `to` without the user having said so.
+/// Losses between two formats that the user has not chosen.
 fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
     let mut list = Vec::new();
     let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
@@ -464,7 +463,7 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
     list
 }
 
-/// Options for inputs that this input has no use for.
+/// Options for inputs that have no effect on this input.
 fn unused(request: &Request, info: &Info) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(rate) = request.rate.filter(|rate| *rate != info.format.rate) {
@@ -480,7 +479,7 @@ fn unused(request: &Request, info: &Info) -> Vec<String> {
     notes
 }
 
-/// What a video says beside its pictures that changes how they are seen.
+/// Properties of a video besides its pictures that affect how they are displayed.
 fn left_behind(info: &Info) -> Vec<Note> {
     let mut list = Vec::new();
     if let Some((_, turn)) = info.details.iter().find(|d| d.0 == "rotation") {
@@ -532,7 +531,7 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
     Ok(())
 }
 
-/// How many threads work.
+/// The number of threads.
 pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     match request.threads {
         Some(0) => Err(JobError::Usage("--threads: at least one thread is needed".into())),
@@ -541,7 +540,7 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     }
 }
 
-/// How many frames are worked on at the same time, and how many threads are left over to help with bands.
+/// The number of frames in progress, and of remaining threads for bands.
 fn slots(
     request: &Request,
     output: &Output,
@@ -551,7 +550,7 @@ fn slots(
 ) -> Result<(usize, usize), JobError> {
     let threads = threads(request)?;
     let need = chain.memory();
-    // The source's frame, the chain's, and what an encoder makes of it.
+    // The source's frame, the chain's, and the encoder's data.
     let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + ends;
     let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
@@ -562,11 +561,11 @@ fn slots(
         )));
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
-    // Whoever waits for the disk to have a file leaves a core idle: one frame more takes its place.
+    // A thread that waits for the disk leaves a core idle, so use one more frame.
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    // A frame that is stepped keeps the others waiting, and their threads should not stand idle.
+    // While a simulation is stepped, other frames wait, and their threads should help.
     let helpers = if chain.is_simulation() { threads - 1 } else { threads.saturating_sub(slots) };
     Ok((slots, helpers))
 }

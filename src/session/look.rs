@@ -10,18 +10,18 @@ use std::fs::Metadata;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-/// How many bound recipes are kept.
+/// The largest number of bound recipes that are kept.
 const LOOKS: usize = 8;
 
-/// What frames a preview gives.
+/// The format of previews.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Target {
-    /// Those that the filters make, which is what `hash:` sees.
+    /// That of the filters' result, as for `hash:`.
     #[default]
     Made,
-    /// Those of the sample format with this name (FFmpeg's).
+    /// The sample format with this FFmpeg name.
     Format(String),
-    /// Those that a render writes to this output.
+    /// The format that a render writes to this output.
     Output(std::ffi::OsString),
 }
 
@@ -34,21 +34,22 @@ pub(super) struct Look {
     pub(super) work: Mutex<Vec<Workspace>>,
 }
 
-/// What a bound recipe is known by.
+/// The key of a bound recipe.
 #[derive(PartialEq)]
 struct Key {
     recipe: u128,
     target: Target,
-    /// Length and time of each file that it names.
+    /// Size and time of each file that it names.
     files: Vec<Option<(u64, Option<SystemTime>)>>,
 }
 
-/// Those that were wanted last, the newest in front.
+/// The most recently used ones, newest first.
 #[derive(Default)]
 pub(super) struct Looks(Mutex<VecDeque<Arc<Look>>>);
 
 impl Looks {
-    /// The recipe, bound now or before. Two that ask at the same time for the same new one may each bind it.
+    /// Returns the bound recipe, and binds it if necessary. Two simultaneous requests for the same new one
+    /// may both bind it.
     pub(super) fn get(
         &self,
         clip: &Clip,

@@ -1,4 +1,4 @@
-//! The library's front door: open a clip, see any frame of it, render it.
+//! The main interface of the library: open a clip, preview any frame, render it.
 //!
 //! ```
 //! use grainfield::session::Cancel;
@@ -14,10 +14,10 @@
 //! ```
 //!
 //! A preview has exactly the samples that a render of the same recipe writes. A second preview with other settings
-//! neither opens nor decodes anything again: decoded frames stay within [`FRAME_BYTES`], and the last recipes stay bound
-//! with their states.
+//! neither opens nor decodes anything again: decoded frames are kept up to [`FRAME_BYTES`], and recent recipes stay
+//! bound with their states.
 
-/// The page of the handbook, whose example is compiled.
+/// Compiles the example on the handbook's page.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/src/library.md")]
 mod library_page {}
@@ -51,29 +51,28 @@ use look::{Look, Looks};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-/// The bytes of decoded frames that a clip keeps at most. A frame that is larger by itself is not kept.
+/// The limit on decoded frames that a clip keeps, in bytes. A larger frame is not kept.
 pub const FRAME_BYTES: usize = 512 << 20;
 
-/// Opens a file, numbered images, `-` (standard input) or `pattern:...` with everything as when nothing is said.
+/// Opens a file, numbered images, `-` (standard input) or `pattern:...` with default options.
 ///
-/// # Errors
-/// Of the kinds usage and input.
+/// # Errors Of the kinds usage and input.
 pub fn open(input: impl AsRef<OsStr>) -> Result<Clip, Error> {
     Clip::open(Request::new(input.as_ref(), "hash:"))
 }
 
-/// An input that is open. Clones are the same clip. All methods may be called from many threads.
+/// An open input. Clones share it. All methods may be called from many threads.
 #[derive(Clone)]
 pub struct Clip(Arc<Inner>);
 
 struct Inner {
-    /// How the input was opened, and how its frames are taken.
+    /// The request with which the input was opened.
     request: Request,
-    /// What the source says, by its own numbers.
+    /// The properties of the source, with its own frame numbers.
     opened: Info,
-    /// The same by the numbers that the user sees.
+    /// The same with the user's frame numbers.
     info: Info,
-    /// What the samples mean, as the user says.
+    /// The format, with the user's overrides of tags.
     format: Format,
     frames: Frames,
     looks: Looks,
@@ -82,11 +81,10 @@ struct Inner {
 }
 
 impl Clip {
-    /// Opens the input of a request. What the request says of the output is how previews are made: its format, unless
-    /// [`preview_as`](Clip::preview_as) says another.
+    /// Opens the input of a request. The request's output determines the format of previews, unless
+    /// [`preview_as`](Clip::preview_as) names another.
     ///
-    /// # Errors
-    /// Of the kinds usage and input.
+    /// # Errors Of the kinds usage and input.
     pub fn open(request: Request) -> Result<Clip, Error> {
         let states: Arc<dyn StateCache + Send + Sync> = match request.cache.open() {
             Some(cache) => Arc::new(DiskStateCache::new(cache)),
@@ -95,11 +93,10 @@ impl Clip {
         Clip::open_with(request, states)
     }
 
-    /// The same, with states of stepped filters kept elsewhere than in the request's cache; whoever keeps them is also told
-    /// how far stepping has come.
+    /// The same with another store of simulation states than the request's cache; it also receives the progress of
+    /// stepping.
     ///
-    /// # Errors
-    /// As [`open`](Clip::open).
+    /// # Errors As [`open`](Clip::open).
     pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip, Error> {
         let cache = request.cache.open();
         let source = request.read().open(&request.source_options(cache))?;
@@ -114,24 +111,23 @@ impl Clip {
         Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
     }
 
-    /// What the input is. Frames are counted as in [`preview`](Clip::preview).
+    /// The properties of the input. Frame numbers are those of [`preview`](Clip::preview).
     pub fn info(&self) -> &Info {
         &self.0.info
     }
 
-    /// Frame `number` as a render makes it: a sequence counts as its files do, all else from 0, and the request's
-    /// offset is added. `cancel` ends it early; [`Newest`] makes the newest request win.
+    /// Renders frame `number`: by file number in a sequence, else counted from 0, plus the request's offset.
+    /// `cancel` ends it early; [`Newest`] cancels earlier requests.
     ///
-    /// # Errors
-    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    /// # Errors Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
     pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
         self.preview_as(number, recipe, &Target::Made, cancel)
     }
 
-    /// The same in another format: that of an output, or any that has a name.
+    /// The same in another format: that of an output, or any with a name.
     ///
-    /// # Errors
-    /// As [`preview`](Clip::preview), and of the kind usage where the output cannot be written in such a format.
+    /// # Errors As [`preview`](Clip::preview), and of the kind usage if the output does not support such a
+    /// format.
     pub fn preview_as(
         &self,
         number: i64,
@@ -172,17 +168,16 @@ impl Clip {
         Ok(Picture { number: stamp.number, time: stamp.time, duration: stamp.duration, frame })
     }
 
-    /// What a recipe makes of the input's frames, and what the user should know about it. Everything is bound as for a
-    /// preview, and no frame is decoded but those that settings name.
+    /// The format of the recipe's result for this input, with notes for the user. Everything is bound as for a
+    /// preview, but no frames are decoded except those that settings name.
     ///
-    /// # Errors
-    /// Of the kinds usage and input.
+    /// # Errors Of the kinds usage and input.
     pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
         let look = self.0.looks.get(self, recipe, &Target::Made, cancel)?;
         Ok((*look.chain.output(), look.chain.notes().to_vec()))
     }
 
-    /// The bytes of decoded frames that are kept now: at most [`FRAME_BYTES`].
+    /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].
     pub fn kept_bytes(&self) -> usize {
         self.0.frames.kept_bytes()
     }

@@ -10,32 +10,32 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
 
-/// A frame as a render makes it.
+/// A rendered frame.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// The frame's number: a sequence's own, else counted from 0, with the offset that was asked for.
+    /// The frame's number: that of the sequence, else counted from 0, plus the requested offset.
     pub number: i64,
     /// Exact seconds since the source's first frame.
     pub time: Ratio,
-    /// How long it is shown, seconds.
+    /// Duration in seconds.
     pub duration: Ratio,
     /// The samples.
     pub frame: Frame,
 }
 
 impl Picture {
-    /// What the samples are.
+    /// The format of the samples.
     pub fn format(&self) -> &Format {
         self.frame.format()
     }
 
-    /// The MD5 of the samples: what the output `hash:` writes for this frame.
+    /// The MD5 of the samples, as the output `hash:` prints it for this frame.
     pub fn digest(&self) -> String {
         self.frame.digest().iter().map(|b| format!("{b:02x}")).collect()
     }
 
-    /// Red, green, blue and alpha of 8 bits each, `4 * width * height` bytes, top row first, for a screen. Depth is
-    /// reduced by plain rounding, so that nothing is added to what is looked at.
+    /// Red, green, blue and alpha of 8 bits each, `4 * width * height` bytes, top row first, for a screen. The
+    /// depth is reduced by rounding without dither.
     pub fn rgba(&self) -> Result<Vec<u8>, Error> {
         let frame = converted(&self.frame, "gbrap")?;
         let (width, height) = (frame.format().width as usize, frame.format().height as usize);
@@ -48,11 +48,9 @@ impl Picture {
     }
 }
 
-/// A finished frame in the sample format of this name, its depth reduced by plain rounding. It stands for itself: what
-/// number it had does not matter.
+/// A finished frame in the sample format of this name, with rounding without dither, independent of its frame number.
 ///
-/// # Errors
-/// Of the kind usage, where there is no such format or none that this frame can become.
+/// # Errors Of the kind usage, if there is no such format or the frame cannot be converted to it.
 pub fn converted(frame: &Frame, name: &str) -> Result<Frame, Error> {
     let from = *frame.format();
     let to = retarget(&from, name).map_err(JobError::from)?;

@@ -1,4 +1,4 @@
-//! Renders: begun, watched, cancelled, waited for.
+//! Renders: start, events, cancellation and result.
 
 use super::frames::lock;
 use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
@@ -13,10 +13,10 @@ use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-/// Events that are kept for somebody who listens slowly.
+/// The number of events that are kept for a slow listener.
 const EVENTS: usize = 4096;
 
-/// A render that is described and not begun.
+/// A render that has not been prepared yet.
 pub struct Render {
     request: Request,
     source: Option<Box<dyn Source>>,
@@ -24,25 +24,25 @@ pub struct Render {
 }
 
 impl Render {
-    /// What a request says: its own input, opened for this render alone.
+    /// A render of a request, which opens its input separately.
     pub fn new(request: Request) -> Render {
         Render { request, source: None, ends: Box::new(NamedEndpoints) }
     }
 
-    /// The same, between other ends. The request's output then only tells which formats are accepted.
+    /// The same with another source and sink. The request's output then only determines the accepted formats.
     pub fn between(request: Request, ends: impl Endpoints + 'static) -> Render {
         Render { request, source: None, ends: Box::new(ends) }
     }
 
-    /// Only these frames, in this order, by the numbers that the user sees. Without it: all.
+    /// Renders only these frames, in this order, by the user's numbers; by default all.
     #[must_use]
     pub fn frames(mut self, frames: Ranges) -> Render {
         self.request.frames = Some(frames);
         self
     }
 
-    /// Where the frames go: a file, a pattern, `-`, `hash:`, `hash:FILE` or `null:`. Without it the clip's own request
-    /// decides; that of [`open`](super::open) is `hash:`, which prints.
+    /// Sets the output: a file, a pattern, `-`, `hash:`, `hash:FILE` or `null:`. By default it is that of the clip's
+    /// request; for [`open`](super::open) it is `hash:`, which prints.
     #[must_use]
     pub fn to(mut self, output: impl Into<OsString>) -> Render {
         self.request.output = output.into();
@@ -50,25 +50,23 @@ impl Render {
         self
     }
 
-    /// Everything else: how the output is encoded, whether it may be replaced, shards, threads.
+    /// Changes all other options: encoding, overwriting, shards, threads.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Request)) -> Render {
         change(&mut self.request);
         self
     }
 
-    /// Checks everything and begins. Nothing bears the output's name before [`Running::wait`] has returned well.
+    /// Checks everything and starts. The output gets its final name only when [`Running::wait`] succeeds.
     ///
-    /// # Errors
-    /// Of the kinds usage, input and output.
+    /// # Errors Of the kinds usage, input and output.
     pub fn start(self) -> Result<Running, Error> {
         Ok(self.prepare()?.start())
     }
 
-    /// Opens and checks everything, and does not begin.
+    /// Opens and checks everything without starting.
     ///
-    /// # Errors
-    /// Of the kinds usage, input and output.
+    /// # Errors Of the kinds usage, input and output.
     pub fn prepare(self) -> Result<Prepared, Error> {
         let Render { request, source, mut ends } = self;
         let cancel = Cancel::of(Arc::clone(&request.stop));
@@ -78,8 +76,8 @@ impl Render {
 }
 
 impl Clip {
-    /// A render of a recipe, from a second opening of the input, so that previews may go on. A pipe can be read once:
-    /// see [`into_render`](Clip::into_render).
+    /// A render of a recipe, which opens the input a second time, so that previews can continue. A pipe can be read
+    /// only once: see [`into_render`](Clip::into_render).
     ///
     /// ```
     /// use grainfield::session::Event;
@@ -101,47 +99,48 @@ impl Clip {
         Render::new(request)
     }
 
-    /// A render that reads from the clip itself, which shows no frames from then on but those that it has kept.
+    /// A render that reads from the clip's source; afterwards the clip can only preview frames that it has
+    /// kept.
     pub fn into_render(self, recipe: &Recipe) -> Render {
-        // The source hears the stop alone that it was opened with.
+        // The source only obeys the stop flag with which it was opened.
         let request = Request { recipe: recipe.clone(), ..self.inner().request.clone() };
         Render { source: self.inner().frames.take(), ..Render::new(request) }
     }
 }
 
-/// A render that is ready to begin. Nothing bears the output's name yet; dropping it leaves nothing behind.
+/// A render that is ready to start. The output has a temporary name; dropping this removes it.
 pub struct Prepared {
     job: Job,
     cancel: Cancel,
 }
 
 impl Prepared {
-    /// What is written: the output, or what a shard of it is called.
+    /// The name of the output, or that of its shard.
     pub fn output(&self) -> &OsStr {
         self.job.output()
     }
 
-    /// What the user should know before the first frame, losses last.
+    /// Notes for the user before the first frame, losses last.
     pub fn notes(&self) -> &[Note] {
         self.job.notes()
     }
 
-    /// How many frames there will be, if that is known.
+    /// The number of frames, if it is known.
     pub fn total(&self) -> Option<u64> {
         self.job.total()
     }
 
-    /// Frames a second of the output.
+    /// The frame rate of the output.
     pub fn rate(&self) -> Ratio {
         self.job.output_rate()
     }
 
-    /// Whether a later render can go on with what is there when this one is broken off.
+    /// Whether a later render can continue from the existing files after an interruption.
     pub fn is_resumable(&self) -> bool {
         self.job.is_resumable()
     }
 
-    /// Begins.
+    /// Starts it.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
         let (told, stop) = (Told(Arc::clone(&shared)), Arc::clone(self.cancel.flag()));
@@ -152,35 +151,34 @@ impl Prepared {
     }
 }
 
-/// A render that runs. Dropping it cancels it, and waits until what there is has been left playable.
+/// A running render. Dropping it cancels it, and waits until the partial result is playable.
 pub struct Running {
     shared: Arc<Shared>,
     cancel: Cancel,
-    /// `None` where the system gives no thread.
+    /// `None` if the system could not start a thread.
     thread: Option<JoinHandle<Result<Summary, RunError>>>,
 }
 
 impl Running {
-    /// What happens, until nothing more will; waits for it. An event is given once, and none after
-    /// [`wait`](Running::wait). A render ends only when its events have been taken or it is waited for.
+    /// The events until the end of the render, waiting for each. An event is returned once, and none after
+    /// [`wait`](Running::wait). A render ends only after its events have been taken or `wait` was called.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
         std::iter::from_fn(|| self.shared.next())
     }
 
-    /// Asks for an end. What has been written is finalised and named `NAME.partial.EXT`.
+    /// Cancels the render. The part that was written is completed and named `NAME.partial.EXT`.
     pub fn cancel(&self) {
         self.cancel.cancel();
     }
 
-    /// What [`cancel`](Running::cancel) sets, for other threads.
+    /// The handle that [`cancel`](Running::cancel) uses, for other threads.
     pub fn canceller(&self) -> Cancel {
         self.cancel.clone()
     }
 
     /// Waits for the end.
     ///
-    /// # Errors
-    /// Of the kinds input, output, filter, interrupted and internal, with what is left of the output.
+    /// # Errors Of the kinds input, output, filter, interrupted and internal, with the partial result.
     pub fn wait(mut self) -> Result<Summary, RunError> {
         let failed = |text: String| {
             let error = FrameError::Panic(text);
@@ -200,7 +198,7 @@ impl Drop for Running {
         if let Some(thread) = self.thread.take() {
             self.cancel.cancel();
             self.shared.leave();
-            // What it ended with was not asked for.
+            // The result was not requested.
             let _ = thread.join();
         }
     }
@@ -212,18 +210,18 @@ struct Shared {
     changed: Condvar,
 }
 
-/// Events on their way.
+/// The queue of events.
 #[derive(Default)]
 struct Events {
     list: VecDeque<Event>,
-    /// The last is among them.
+    /// Whether the last event is in it.
     ended: bool,
-    /// Nobody listens any more.
+    /// Whether nobody listens any more.
     unheard: bool,
 }
 
 impl Shared {
-    /// Waits for room while somebody listens. Frames are worked on meanwhile.
+    /// Adds an event; waits for space while there is a listener. Other frames are processed meanwhile.
     fn push(&self, event: Event) {
         let mut events = lock(&self.events);
         while events.list.len() >= EVENTS && !events.unheard {
@@ -235,7 +233,7 @@ impl Shared {
         }
     }
 
-    /// The next event, waited for. `None` when there are no more.
+    /// Waits for the next event; `None` if there are no more.
     fn next(&self) -> Option<Event> {
         let mut events = lock(&self.events);
         loop {
@@ -256,7 +254,7 @@ impl Shared {
     }
 }
 
-/// Ends the events when it goes, also by a panic.
+/// Closes the queue when it is dropped, also after a panic.
 struct Told(Arc<Shared>);
 
 impl Drop for Told {

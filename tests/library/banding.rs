@@ -1,10 +1,10 @@
-//! What dither is for: a slow ramp, and one that a resize has made, rounded to 8 bits without bands.
+//! Dither rounds a slow ramp, and one from a resize, to 8 bits without bands.
 //!
-//! A band is a stretch where the error has one sign, so that the eye adds it up. What is measured:
+//! A band is an area where the error has one sign, which the eye integrates. The tests measure:
 //! - the longest run of equal samples in a row,
-//! - the mean error of boxes of 16x16 samples, which is what is left at low frequencies,
-//! - the correlation of the error with where the signal stands between two codes, which is what makes a band, and of
-//!   its square, which would make the noise come and go with the signal.
+//! - the mean error of boxes of 16x16 samples, the error at low frequencies,
+//! - the correlation of the error with the position of the signal between two codes, which causes bands, and that of
+//!   its square, which causes noise that varies with the signal.
 
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 const WIDTH: usize = 1280;
 const HEIGHT: usize = 256;
 
-/// Numbers in 8-bit codes, row by row.
+/// Values in 8-bit codes, row by row.
 struct Picture {
     width: usize,
     height: usize,
@@ -41,7 +41,7 @@ impl Picture {
         self
     }
 
-    /// Bicubic (Catmull and Rom), samples being areas.
+    /// Bicubic interpolation (Catmull-Rom), treating samples as areas.
     fn bicubic(&self, width: usize, height: usize) -> Picture {
         let weights = |t: f64| {
             let near = |x: f64| 1.5 * x * x * x - 2.5 * x * x + 1.0;
@@ -81,14 +81,15 @@ fn sources() -> [(&'static str, Picture); 3] {
     let part = |i: usize, n: usize| (i as f64 + 0.5) / n as f64;
     [
         ("a ramp", Picture::from_fn(WIDTH, HEIGHT, |x, y| ramp(part(x, WIDTH), part(y, HEIGHT)))),
-        // 8 bits: ten samples wide, each band is one or two.
+        // 8 bits: ten samples wide, each band becomes one or two.
         (
             "a small banded ramp made larger",
             Picture::from_fn(10, 4, |x, y| ramp(part(x, 10) * 1.8, part(y, 4)))
                 .rounded()
                 .bicubic(WIDTH, HEIGHT),
         ),
-        // 8 bits: the bands are dissolved by a pattern of 4x4, of which the area leaves sixteenths of a code.
+        // 8 bits: the bands are dithered by a pattern of 4x4, of which area averaging leaves sixteenths of a
+        // code.
         (
             "a large stippled ramp made smaller",
             Picture::from_fn(4 * WIDTH, 4 * HEIGHT, |x, y| {
@@ -102,7 +103,7 @@ fn sources() -> [(&'static str, Picture); 3] {
     ]
 }
 
-/// In 16 bits, to 8 by the filter: what went in, in codes of 8 bits, and what came out.
+/// Rounds 16 bits to 8 with the filter: the input in 8-bit codes, and the output.
 fn rounded_to_8(source: &Picture, mode: &str, range: ColorRange) -> (Vec<f64>, Vec<u8>) {
     let format =
         Format { range, ..Format::from_name("gray16", source.width as u32, source.height as u32).unwrap() };
@@ -130,7 +131,7 @@ fn rms(values: &[f64]) -> f64 {
     (values.iter().map(|v| v * v).sum::<f64>() / values.len() as f64).sqrt()
 }
 
-/// The largest coefficient of correlation with a function of where the signal stands between two codes.
+/// The largest correlation coefficient with a function of the signal's position between two codes.
 fn along_the_codes(signal: &[f64], values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let centred: Vec<f64> = values.iter().map(|v| v - mean).collect();
@@ -176,26 +177,26 @@ fn measure(source: &Picture, mode: &str, range: ColorRange) -> Found {
 fn no_mode_but_none_leaves_bands() {
     for range in [ColorRange::Full, ColorRange::Limited] {
         for (name, source) in sources() {
-            // The signal itself has no step that 16 bits could not show.
+            // The signal has no steps that 16 bits could not represent.
             let steps = source.data.chunks(WIDTH).flat_map(|r| r.windows(2)).map(|w| (w[1] - w[0]).abs());
             assert!(steps.fold(0.0, f64::max) < 0.2, "{name}");
             let plain = measure(&source, "none", range);
             println!("{name}, none: {plain:?}");
-            // Bands as wide as a code, with an error up to half of one.
+            // Bands of one code's width, with an error up to half a code.
             assert!(plain.run > 150 && plain.low > 0.2 && plain.error > 0.7, "{name}: {plain:?}");
             for mode in ["tpdf", "hp-tpdf", "blue", "uniform"] {
                 let found = measure(&source, mode, range);
                 println!("{name}, {mode}: {found:?}");
-                // Of 256 samples of deviation 1/2 the mean has one of 1/32.
+                // The mean of 256 samples of deviation 1/2 has a deviation of 1/32.
                 let low = if mode == "tpdf" { 0.034 } else { 0.025 };
-                // Around exact codes, which it leaves alone, uniform noise is sparse: long runs are no bands there, since
-                // the mean stays that of the signal.
+                // Around exact codes, which it does not change, uniform noise is sparse: long runs are not bands there,
+                // since the mean is that of the signal.
                 let short = found.run < 60 && 2 * found.run < plain.run;
                 assert!(short || mode == "uniform", "{name} {mode}: {found:?}");
                 assert!(found.low < low && 6.0 * found.low < plain.low, "{name} {mode}: {found:?}");
                 // 5 sigma of chance: 5/sqrt(327680).
                 assert!(found.error < 0.0088, "{name} {mode}: {found:?}");
-                // What leaves exact codes alone has noise that comes and goes with the signal.
+                // A mode that does not change exact codes has noise that varies with the signal.
                 assert!(found.noise < 0.03 || mode == "uniform", "{name} {mode}: {found:?}");
             }
         }

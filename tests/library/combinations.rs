@@ -1,8 +1,8 @@
-//! Equal bytes at every level of this machine, for whatever goes together: distribution, generator, kernel, depth,
-//! subsampling, width, stride.
+//! All levels of this machine give equal bytes, for all combinations of distribution, generator, kernel, depth,
+//! subsampling, width and stride.
 //!
-//! Pictures lie in memory as a host may hand them in: rows an odd number of samples apart, and the first one off every
-//! alignment but that of a sample. What stands between rows must stay as it is.
+//! Pictures have the memory layout that a host may use: rows an odd number of samples apart, with the first one
+//! aligned to a sample only. The memory between rows must not change.
 
 use grainfield_filters::filter::Band;
 use grainfield_filters::frame::{
@@ -12,7 +12,7 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 
-/// Every distribution and way of noise, and every kernel of grain: none, three taps, five, and halved rasters.
+/// All distributions and kinds of noise, and all kernels of grain: none, three taps, five, and halved rasters.
 const FIELDS: [&str; 18] = [
     "noise=strength=30:distribution=uniform",
     "noise=strength=200:distribution=binomial:samples=2",
@@ -37,12 +37,12 @@ const GENERATORS: [&str; 2] = ["lfsr31", "xs64"];
 const DEPTHS: [&str; 7] = ["", "10", "12", "16", "f32", "9", "14"];
 const PLANES: [&str; 8] = ["gray", "yuv410p", "yuv411p", "yuv420p", "yuv422p", "yuv440p", "yuv444p", "gbrp"];
 
-/// The settings with the sizes that make the kernel at this width, which as typed are those at 1920.
+/// The settings with the sizes that give the same kernel at this width; the given sizes are for 1920.
 fn sized(settings: &str, width: u32) -> String {
     let mut text = settings.to_owned();
     for (word, size) in [("SMALL", 0.4), ("TAPS3", 1.0), ("TAPS5", 1.9), ("HALVED", 3.0), ("TWICE", 5.5)] {
         let typed = size * 1920.0 / f64::from(width);
-        // No more than may be typed: narrow pictures get a smaller kernel, which other widths do not hide.
+        // Limit it to the setting's range: narrow pictures get a smaller kernel, which other widths test.
         text = text.replace(word, &format!("{:.3}", f64::min(typed, 16.0)));
     }
     text
@@ -52,10 +52,10 @@ fn format(planes: &str, depth: &str, width: u32, height: u32) -> Option<Format> 
     Format::from_name(&format!("{planes}{depth}"), width, height).ok()
 }
 
-/// Planes in one piece of memory each.
+/// Each plane is in one block of memory.
 struct Picture {
     format: Format,
-    /// Stride in samples, first sample, and all of the memory.
+    /// Stride in samples, first sample, and the whole memory.
     planes: Vec<(usize, usize, Vec<f64>)>,
 }
 
@@ -67,7 +67,7 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Picture {
-    /// Full-range samples, illegal ones among them; `odd` makes strides and beginnings.
+    /// Random samples of the full range, including illegal ones; `odd` determines strides and offsets.
     fn new(format: Format, odd: usize) -> Picture {
         let bytes = format.depth.bytes();
         let plane = |p: usize| {
@@ -124,7 +124,7 @@ impl Picture {
         self.planes.iter().flat_map(|p| bytemuck::cast_slice::<f64, u8>(&p.2)).copied().collect()
     }
 
-    /// What stands between the rows.
+    /// The memory between the rows.
     fn between(&self) -> Vec<u8> {
         let bytes = self.format.depth.bytes();
         let mut all = Vec::new();
@@ -141,7 +141,7 @@ impl Picture {
     }
 }
 
-/// The filter in place, on the picture of this format.
+/// Runs the filter in place on the picture.
 fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &mut Scratch) -> Picture {
     let recipe = Recipe::parse_chain(settings).unwrap_or_else(|e| panic!("{settings}: {e}"));
     let step = &recipe.steps[0];
@@ -156,7 +156,7 @@ fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &
     picture
 }
 
-/// At every level as at the lowest.
+/// Compares every level with the lowest.
 fn agree(settings: &str, format: Format, odd: usize, scratch: &mut Scratch) {
     let want = filtered(settings, format, odd, Level::SCALAR, scratch);
     let source = Picture::new(format, odd);
@@ -185,7 +185,7 @@ fn every_level_gives_the_same_bytes_for_all_that_goes_together() {
                 for planes in PLANES {
                     for _ in 0..3 {
                         number += 1;
-                        // 113 and 300 have no divisor in common.
+                        // 113 and 300 have no common divisor.
                         let width = (number * 113 % 300 + 1) as u32;
                         let Some(mut format) = format(planes, depth, width, (number % 9 + 1) as u32) else {
                             assert_eq!(depth, "f32", "{planes}{depth}");
@@ -211,7 +211,7 @@ fn every_level_gives_the_same_bytes_at_every_width() {
     let mut scratch = Scratch::default();
     for (i, settings) in FIELDS.iter().enumerate() {
         for name in ["gray", "gray10", "grayf32"] {
-            // No grain of 300 samples across is as coarse as a raster halved twice.
+            // No grain at 300 samples of width is coarse enough for a raster that is halved twice.
             for width in (1..=300u32).chain([699, 1024, 2003]) {
                 let format = Format::from_name(name, width, 3).unwrap();
                 let generator = GENERATORS[(i + width as usize / 7) % 2];

@@ -1,10 +1,10 @@
-//! The promise: a frame's samples depend on source, recipe, seed and number, and on nothing else. Not on threads,
-//! bands, memory, nor on which other frames are asked for, or in what order.
+//! A frame's samples depend on source, recipe, seed and number, and on nothing else: not on threads, bands or
+//! memory, nor on which other frames are rendered, or in which order.
 
 use crate::support::hashes;
 use grainfield::session::job::{Fields, Request};
 
-/// Sizes that are odd, in formats with everything: subsampling of every kind, alpha, float, deep and shallow.
+/// Odd sizes, in formats with subsampling of every kind, alpha, float, high and low depth.
 const INPUTS: &[&str] = &[
     "pattern:bars:size=131x97:frames=12:format=yuv420p",
     "pattern:ramp:size=257x33:frames=12:format=yuv422p10",
@@ -39,7 +39,7 @@ fn frames_differ_from_each_other_and_from_the_source() {
         let noisy = hashes(input, "noise=strength=20", |_| {});
         for i in 0..12 {
             assert_ne!(plain[i].1, noisy[i].1, "{input}: frame {i} is untouched");
-            // One pixel may well draw the same noise twice.
+            // A single pixel may have the same noise twice.
             if !input.contains("1x1") {
                 assert!(noisy[..i].iter().all(|f| f.1 != noisy[i].1), "{input}: frame {i} repeats");
             }
@@ -56,7 +56,7 @@ fn threads_do_not_matter() {
 
 #[test]
 fn bands_do_not_matter() {
-    // Memory for one frame at a time: the other threads take bands.
+    // Memory for one frame at a time: the other threads render bands.
     check("bands", |r| {
         r.threads = Some(5);
         r.memory = Some(1 << 20);
@@ -110,7 +110,7 @@ fn fields_of_interlaced_frames_are_pictures_of_their_own() {
     }
 }
 
-/// What is drawn from states that move from frame to frame. Its memory is larger, so it has a test of its own.
+/// Filters with states that advance from frame to frame, in a separate test because they need more memory.
 #[test]
 fn particles_follow_from_the_number_too() {
     const CHAIN: &str = "particles=preset=embers:amount=3:size=3";

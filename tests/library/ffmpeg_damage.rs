@@ -8,10 +8,10 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const SEED: u64 = 0x5851_f42d_4c95_7f2d;
-/// No read of these small files takes nearly as long.
+/// Far longer than any read of these small files takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reads all that can be read, then seeks about; the errors' texts.
+/// Reads everything that can be read, then seeks; returns the texts of errors.
 fn abuse(file: &Path, seed: u64) -> (usize, Vec<String>) {
     let mut source = match open_with(file, &Options::default()) {
         Ok(source) => source,
@@ -36,7 +36,7 @@ fn abuse(file: &Path, seed: u64) -> (usize, Vec<String>) {
     (frames, errors)
 }
 
-/// With a limit in time, so that a hang is a failure.
+/// Runs with a time limit, so that a hang is a failure.
 fn guarded(file: &Path, seed: u64, what: &str) -> (usize, Vec<String>) {
     let (send, receive) = mpsc::channel();
     let file = file.to_owned();
@@ -79,7 +79,7 @@ fn cut_flipped_and_swapped() {
                     "cut"
                 }
                 1 => {
-                    // Every second time the head is spared, so that decoders see damage too.
+                    // In every second round the head is kept, so that decoders get damaged data, too.
                     let from = if round % 2 == 0 { 0 } else { len / 3 };
                     for _ in 0..=random.below(40) {
                         let at = from + random.below(len - from);
@@ -103,7 +103,7 @@ fn cut_flipped_and_swapped() {
             let (frames, errors) = guarded(&file, SEED ^ round, &what);
             for error in &errors {
                 assert!(error.contains(&format!("bad_{name}")), "{what}: {error}");
-                // Behind the first frame an error names its place.
+                // After the first frame, an error must name its position.
                 assert!(frames == 0 || error.contains("frame "), "{what}: {error}");
             }
             told += usize::from(!errors.is_empty());
@@ -112,12 +112,13 @@ fn cut_flipped_and_swapped() {
     assert!(told > 40, "only {told} of 96 damaged files were complained about");
 }
 
-/// Opened so that one thread decodes: what libav's decoders patch up is otherwise a matter of luck.
+/// Opens a file for decoding on one thread, since libav's result for damaged data depends on the number of
+/// threads.
 fn alone(file: &Path) -> Box<dyn Source> {
     open_with(file, &Options { threads: Some(1), ..Options::default() }).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What reading from the start gives: frames by their numbers, or that there is an error in its place.
+/// The result of reading from the start: frames by number, or `None` for an error.
 fn read_through(file: &Path) -> Vec<Option<Seen>> {
     let mut source = alone(file);
     let mut slot = Slot::default();
@@ -126,7 +127,7 @@ fn read_through(file: &Path) -> Vec<Option<Seen>> {
     loop {
         match next(&mut *source, &mut slot) {
             Ok(Some(seen)) => {
-                // What is damaged itself has a number and no picture.
+                // A damaged frame has a number but no picture.
                 list.resize(seen.number as usize, None);
                 list.push(Some(seen));
             }
@@ -137,7 +138,7 @@ fn read_through(file: &Path) -> Vec<Option<Seen>> {
     }
 }
 
-/// Frames behind damage bear the numbers that reading from the start gives them, however they are found.
+/// Frames after damage have the numbers of reading from the start, however they are reached.
 #[test]
 fn behind_damage_frames_are_the_same_however_found() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,14 +154,14 @@ fn behind_damage_frames_are_the_same_however_found() {
         let whole = std::fs::read(folder.join(name)).unwrap();
         let middle = whole.len() / 188 / 2 * 188;
         for damage in ["lost", "wiped", "flipped", "torn"] {
-            // Matroska loses whole clusters to a flipped bit, unseen until they are read.
+            // Matroska loses whole clusters to a flipped bit, which shows only when they are read.
             if damage == "flipped" && name.ends_with("mkv") {
                 continue;
             }
             let mut bytes = whole.clone();
             match damage {
                 "lost" => drop(bytes.drain(middle..middle + 188 * 40)),
-                // Payloads alone, so that the container sees nothing of it.
+                // Payloads only, so that the container is intact.
                 "wiped" => (0..30).for_each(|i| bytes[middle + 188 * i + 20..][..160].fill(0x5a)),
                 "flipped" => (0..200).for_each(|i| bytes[middle + 94 * i + 40] ^= 1 << (i % 8)),
                 _ => drop(bytes.drain(middle + 60..middle + 4000)),
@@ -168,8 +169,7 @@ fn behind_damage_frames_are_the_same_however_found() {
             let file = folder.join(format!("{damage}_{name}"));
             std::fs::write(&file, bytes).unwrap();
             let wanted = read_through(&file);
-            // In the middle, pictures have holes, which decoders fill with what they saw before: that they are the
-            // right ones is told by their times.
+            // Pictures in the damaged part have areas that decoders fill with earlier data: compare their times.
             let same = |seen: Option<Seen>, n: u64| match (seen, &wanted[n as usize]) {
                 (seen, wanted_one) if n * 3 < wanted.len() as u64 || n * 3 > wanted.len() as u64 * 2 => {
                     seen == *wanted_one
@@ -178,8 +178,8 @@ fn behind_damage_frames_are_the_same_however_found() {
                 _ => true,
             };
             let mut random = Random(SEED);
-            // Sought at once. What bits flipped in the middle of pictures do, no container can see, so this asks for
-            // having read there.
+            // Without reading first. A container does not show flipped bits inside pictures, so in that case the
+            // part must have been read before.
             let fresh = if damage == "flipped" { 0 } else { 20 };
             for n in (0..fresh).map(|_| random.below(wanted.len() as u64)) {
                 assert!(same(sought(&mut *alone(&file), n), n), "{damage} {name}: {n}");
@@ -194,7 +194,7 @@ fn behind_damage_frames_are_the_same_however_found() {
     }
 }
 
-/// A frame by its number; `None` where there is an error instead.
+/// A frame by its number; `None` for an error.
 fn sought(source: &mut dyn Source, n: u64) -> Option<Seen> {
     source.seek(n as i64).and_then(|()| next(source, &mut Slot::default())).ok().flatten()
 }

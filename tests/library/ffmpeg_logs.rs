@@ -1,4 +1,4 @@
-//! What libav says of one input is told of that one, whoever else is at work in the process.
+//! Messages of libav about one input are assigned to that input, whatever else runs in the process.
 #![cfg(feature = "ffmpeg")]
 
 use crate::video::{ffmpeg, next, open_with};

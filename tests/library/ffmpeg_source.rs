@@ -6,7 +6,7 @@ use crate::video::{Random, Seen, all, ffmpeg, framemd5, next, open, open_with, t
 use grainfield::source::{Options, Slot, Source};
 use std::path::{Path, PathBuf};
 
-/// Moving, noisy, small.
+/// Moving, noisy and small.
 const CLIP: &str = "-f lavfi -i testsrc2=size=64x48:rate=25:duration=3.2,noise=alls=24:allf=t:all_seed=5";
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 const SEEKS: u64 = 100;
@@ -17,10 +17,10 @@ fn seen_from(source: &mut dyn Source, number: i64) -> Seen {
     seen.unwrap_or_else(|| panic!("{number}: the end"))
 }
 
-/// What a case expects beside equal frames.
+/// Expectations in addition to equal frames.
 #[derive(Clone, Copy)]
 struct Expect {
-    /// Whether ffmpeg's own frames are the same.
+    /// Whether ffmpeg's frames are the same.
     ffmpeg: bool,
     /// Whether frames are found without decoding from the start.
     indexed: bool,
@@ -29,7 +29,7 @@ struct Expect {
 const INDEXED: Expect = Expect { ffmpeg: true, indexed: true };
 const COUNTED: Expect = Expect { ffmpeg: true, indexed: false };
 
-/// Decodes from the start, compares with ffmpeg, then seeks about.
+/// Decodes from the start, compares with ffmpeg, then seeks.
 fn check(file: &Path, expect: Expect) {
     let name = file.file_name().unwrap().to_string_lossy().into_owned();
     let mut source = open(file);
@@ -139,7 +139,7 @@ fn cut_at_a_cra() {
     for name in ["cut.mkv", "cut.mp4", "cut.ts"] {
         check(&folder.path().join(name), INDEXED);
     }
-    // A transport stream cut anywhere.
+    // A transport stream cut at arbitrary positions.
     let bytes = std::fs::read(folder.path().join("whole.ts")).unwrap();
     let from = bytes.len() / 188 * 2 / 5 * 188;
     std::fs::write(folder.path().join("torn.ts"), &bytes[from..]).unwrap();
@@ -213,14 +213,14 @@ fn indexes_that_are_missing_or_lie() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let h264 = "-c:v libx264 -g 15 -bf 3";
-    // Every sample is a keyframe, says a file without a table of them.
+    // A file without a keyframe table declares every sample a keyframe.
     let file = made(folder, "all_keys.mp4", h264);
     patch(&file, |b| {
         let at = find(b, b"stss");
         b[at..at + 4].copy_from_slice(b"free");
     });
     check(&file, INDEXED);
-    // All cues lead to the last cluster.
+    // All cues point to the last cluster.
     let file = made(folder, "cues.mkv", &format!("{h264} -cluster_time_limit 300"));
     patch(&file, |b| {
         let cues = b.windows(4).rposition(|w| w == [0x1c, 0x53, 0xbb, 0x6b]).unwrap();
@@ -231,7 +231,7 @@ fn indexes_that_are_missing_or_lie() {
         places.iter().for_each(|&i| b[i + 2..i + 4].copy_from_slice(&value));
     });
     check(&file, INDEXED);
-    // No cues at all, and no length.
+    // No cues, and no length.
     ffmpeg(folder, &format!("{CLIP} {h264} -f matroska -live 1 live.mkv"));
     check(&folder.join("live.mkv"), INDEXED);
     let file = made(folder, "no_index.avi", "-c:v mjpeg -q:v 3");
@@ -255,7 +255,7 @@ fn attached_pictures() {
         assert_eq!((source.info().format.width, source.info().last), (64, Some(79)), "{maps}");
     }
     check(&folder.join("b.mp4"), Expect { ffmpeg: false, indexed: true });
-    // Nothing but a cover: that is the picture.
+    // With only a cover, the cover is the picture.
     ffmpeg(
         folder,
         "-f lavfi -i sine=duration=1 -i cover.png -map 0 -map 1 -c:v copy -disposition:v attached_pic c.m4a",
@@ -292,7 +292,7 @@ fn other_codecs() {
     }
 }
 
-/// Streams of which everything is decoded once, since their packets do not tell which frames come out.
+/// Streams that are decoded once completely, since their frames do not follow from their packets.
 #[test]
 fn packets_that_do_not_tell_frames() {
     let folder = tempfile::tempdir().unwrap();
@@ -312,7 +312,7 @@ fn packets_that_do_not_tell_frames() {
     }
 }
 
-/// Every pixel format that raw video can have, against ffmpeg's own conversion to planes.
+/// Every pixel format of raw video, compared with ffmpeg's conversion to planes.
 #[test]
 fn packed_formats_come_out_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -372,9 +372,10 @@ fn packed_formats_come_out_whole() {
         "rgb8",
     ] {
         let clip = "-f lavfi -i testsrc2=size=50x38:rate=5:duration=0.6,noise=alls=24:allf=t";
-        // What this ffmpeg's scaler cannot make is left out; how much is left is counted below.
+        // Formats that this ffmpeg's scaler cannot make are left out; the number of the others is checked
+        // below.
         let made = format!("{clip} -pix_fmt {format} -c:v rawvideo -f nut a.nut");
-        // NUT takes some formats for others.
+        // NUT stores some formats as others.
         if !try_ffmpeg(folder, &made) || crate::video::pix_fmt(&folder.join("a.nut")) != format {
             println!("{format}: ffmpeg cannot make it");
             continue;
@@ -384,14 +385,14 @@ fn packed_formats_come_out_whole() {
         let mut source = open(&file);
         let name = source.info().format.name();
         let ours: Vec<String> = all(&mut *source).into_iter().map(|s| s.hash).collect();
-        // Narrow samples are widened by repeating their bits, where swscale may do otherwise.
+        // Narrow samples are widened by repeating their bits; swscale may use another rule.
         if matches!(format, "rgb565be" | "rgb565le" | "bgr555be" | "rgb8") {
             assert_eq!((name.as_str(), ours.len()), ("gbrp", 3), "{format}");
             continue;
         }
-        // swscale does not know float's other byte order.
+        // swscale does not support the other byte order of float.
         let plain = if format.ends_with("f32be") { format.replace("be", "le") } else { name.clone() };
-        // (nor palettes to planes, but by way of packed samples)
+        // (nor palettes to planes, except through packed samples)
         let palette = ["-vf", "format=rgba,format=gbrap"];
         let args = ["-sws_flags", "bitexact+accurate_rnd+full_chroma_int", "-pix_fmt", &plain];
         let args = if format == "pal8" { &palette[..] } else { &args[..] };
@@ -405,7 +406,7 @@ fn packed_formats_come_out_whole() {
     assert!(tested > 30, "{tested}");
 }
 
-/// Formats that no container holds, made on the way by FFmpeg's own filters.
+/// Formats that no container can store, made by FFmpeg's filters.
 #[test]
 fn packed_formats_equal_planar_ones() {
     let folder = tempfile::tempdir().unwrap();
@@ -445,7 +446,7 @@ fn samples_above_the_largest_code_become_it() {
     assert_eq!(slot.frame.plane(0).row::<u16>(0), [1023, 0x234, 1023, 0x234]);
 }
 
-/// FFmpeg's own filters before ours: the same frames as ffmpeg's, and sought only where that can be right.
+/// FFmpeg's filters before ours: the same frames as ffmpeg's, with seeking only where it is exact.
 #[test]
 fn ffmpegs_filters() {
     let folder = tempfile::tempdir().unwrap();
@@ -484,7 +485,7 @@ fn ffmpegs_filters() {
     assert!(error.contains("--lavfi"), "{error}");
 }
 
-/// DPX and JPEG 2000 as sequences, read as ffmpeg reads them and written without loss.
+/// DPX and JPEG 2000 sequences, read like ffmpeg and written without loss.
 #[test]
 fn film_sequences() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! What is stepped, fluid and flock, through the whole program: one result, whatever the order, the threads, the range, the level, and whatever
-//! is in the cache.
+//! Simulations (fluid, flock) in the whole program: one result for any order, threads, range, level and cache contents.
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
@@ -22,7 +21,7 @@ fn whole(chain: &str) -> Vec<(i64, String)> {
     hashes(INPUT, chain, |r| r.threads = Some(1))
 }
 
-/// Frames in the order asked for are those of the whole render.
+/// Frames in any requested order equal those of the whole render.
 fn check(chain: &str, want: &[(i64, String)], what: &str, change: impl FnOnce(&mut Request)) {
     for (n, hash) in hashes(INPUT, chain, change) {
         assert_eq!(hash, want[n as usize].1, "{chain}: frame {n}, {what}");
@@ -89,14 +88,14 @@ fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
         }
         let bad: Vec<_> = kept.iter().map(|f| std::fs::read(f).unwrap()).collect();
         with("damaged", Some("59,49,25,3"));
-        // Noticed, and made again.
+        // The damage is noticed, and the state computed again.
         for (file, bad) in kept.iter().zip(bad) {
             assert!(std::fs::read(file).unwrap() != bad, "{}", file.display());
         }
         std::fs::remove_dir_all(folder.path().join("states")).unwrap();
         with("deleted", Some("50-59"));
         assert_eq!(states(folder.path()).len(), kept.len());
-        // Another seed, size or setting has states of its own.
+        // Another seed, size or setting has separate states.
         let kept = cache::Cache::new(folder.path(), DEFAULT_LIMIT);
         let before = kept.usage().unwrap().files;
         hashes(INPUT, "fluid=particles=600:gravity=1.7", |r| {
@@ -121,7 +120,7 @@ fn fields_are_filtered_each_at_its_time() {
     assert!(part.iter().all(|(n, hash)| *hash == want[*n as usize].1));
 }
 
-/// Hears how far stepping has come, and asks for an end once it is so far.
+/// Records progress of stepping, and cancels after a number of steps.
 struct Ear {
     told: Mutex<Vec<(u64, u64)>>,
     enough: u64,
@@ -137,7 +136,7 @@ impl Ear {
     }
 }
 
-/// Steps towards a far frame until so many have been told.
+/// Steps towards a distant frame until enough progress has been reported.
 fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
     let mut request = Request::new("pattern:zoneplate:size=96x54:frames=100000:format=yuv420p", "null:");
     request.recipe = Recipe::parse_chain("fluid=particles=600").unwrap();
@@ -158,7 +157,7 @@ fn stepping_is_told_and_broken_off_and_what_was_kept_is_good() {
     assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all && *all == 90_000), "{told:?}");
     let kept = states(folder.path());
     assert!(kept.len() >= 2, "{kept:?}");
-    // It goes on from there.
+    // It continues from there.
     let again = towards(folder.path(), 90_000, 0);
     assert!(again[0].0 >= 24 * kept.len() as u64, "{again:?} {kept:?}");
     let want = whole(CHAINS[0]);
@@ -189,7 +188,7 @@ fn a_frame_of_the_source_obstructs() {
     let blocked = last("fluid=particles=500:obstacle_frame=3", 0);
     assert_ne!(free, blocked);
     assert_ne!(blocked, last("fluid=particles=500:obstacle_frame=3:solid=dark", 0));
-    // The number is the user's, and this source is the same in every frame.
+    // The number is the user's, and this source has the same picture in every frame.
     assert_eq!(last("fluid=particles=500:obstacle_frame=1003", 1000)[0].1, blocked[0].1);
     for (chain, offset) in
         [("fluid=obstacle_frame=30", 0), ("fluid=obstacle_frame=-1", 0), ("fluid=obstacle_frame=3", 100)]

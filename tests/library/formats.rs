@@ -1,5 +1,5 @@
-//! A format is one row of the table: here is one in a file of its own, films of PPM pictures (`.ppm`, one behind the
-//! other), which the program does not know.
+//! A format is one row of the table. This test defines one that the program does not have: films of consecutive PPM
+//! pictures (`.ppm`).
 
 use crate::support;
 use grainfield::disk::Left;
@@ -52,7 +52,7 @@ fn open(name: &OsStr, _: &Options) -> Result<Box<dyn Source>, SourceError> {
     let words = String::from_utf8_lossy(&bytes[..bytes.len().min(32)]).into_owned();
     let mut words = words.split_ascii_whitespace();
     let mut number = || words.next()?.parse::<u32>().ok();
-    // `P6` is no number.
+    // `P6` is not a number.
     assert_eq!(number(), None);
     let (Some(width), Some(height), Some(255)) = (number(), number(), number()) else { return Err(bad()) };
     let mut format = Format::from_name("gbrp", width, height).map_err(|_| bad())?;
@@ -148,7 +148,7 @@ fn a_format_is_added_by_its_row_alone() {
     let input = "pattern:bars:size=64x48:frames=4:format=gbrp";
     let request = || Request { formats, recipe: look.clone(), ..Request::new(input, &file) };
     Render::new(request()).start().unwrap().wait().unwrap();
-    // What exists is not replaced, and what is read is not written.
+    // Existing files are not replaced, and an input is not overwritten.
     assert_eq!(Render::new(request()).start().err().unwrap().kind(), ErrorKind::Output);
     let same = Request { formats, overwrite: true, ..Request::new(&file, &file) };
     assert_eq!(Render::new(same).start().err().unwrap().kind(), ErrorKind::Usage);
@@ -160,6 +160,6 @@ fn a_format_is_added_by_its_row_alone() {
         let picture = clip.preview(number, &Recipe::default(), &Cancel::new()).unwrap();
         assert_eq!(picture.digest(), hash, "frame {number}");
     }
-    // Without the row nobody knows it.
+    // Without the row the format is unknown.
     assert_eq!(Render::new(Request::new(input, &file)).start().err().unwrap().kind(), ErrorKind::Usage);
 }

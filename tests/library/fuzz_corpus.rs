@@ -1,6 +1,6 @@
-//! What fuzzing found stays found: every input of the corpus, and some thousand made of them, in every run of the
-//! tests. `./x fuzz` makes millions; both go through the same functions, in `tests/fuzz`.
-#![allow(dead_code, unreachable_pub, missing_docs)] // the package of the fuzz targets is a guest here
+//! Every input that fuzzing has found, and some thousands made from them, in every run of the tests. `./x fuzz`
+//! makes millions with the same functions, in `tests/fuzz`.
+#![allow(dead_code, unreachable_pub, missing_docs)] // a copy of the package of fuzz targets
 
 #[path = "../fuzz/src/lib.rs"]
 pub(crate) mod fuzz;
@@ -23,7 +23,7 @@ fn hold(name: &'static str, runs: u64) {
     });
     println!("{name}, seed {SEED}: {} tried, {} understood", outcome.runs, outcome.understood);
     assert!(outcome.faults.is_empty(), "{name}: seed {SEED}: see the faults above");
-    // Mutants that are all nonsense would try nothing.
+    // Mutants that are all invalid would test nothing.
     assert!(outcome.understood * 100 > outcome.runs, "{name}: {} of {}", outcome.understood, outcome.runs);
 }
 
@@ -107,7 +107,7 @@ fn film_grain() {
     hold("film_grain", 3000);
 }
 
-/// Faults are seen: a panic, and memory beyond the bound.
+/// Faults are detected: a panic, and memory beyond the limit.
 #[test]
 fn faults_are_found() {
     let target = |run| Target { name: "", run, words: &["!"], seeds: &["abc"] };

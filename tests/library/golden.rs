@@ -1,9 +1,9 @@
-//! Values are frozen: hashes of every filter in every kind of format, as they were when they were last changed on
-//! purpose. `GRAINFIELD_BLESS=1 cargo test --test library golden` (or `./x bless`) writes them anew; a change of output is a
-//! new version of a stream or filter and belongs into the changelog.
+//! Golden values: hashes of every filter in every kind of format, as of their last deliberate change.
+//! `GRAINFIELD_BLESS=1 cargo test --test library golden` (or `./x bless`) writes them again; a change of output is a
+//! new version of a stream or filter and needs an entry in the changelog.
 //!
-//! That the values are right is shown elsewhere, by vectors from independent programs. Here it is shown that they
-//! stay, on every level of this machine.
+//! Other tests show that the values are right, with vectors from independent programs. These tests show that they do
+//! not change, on every level of this machine.
 
 use crate::{video, walk};
 use grainfield::source::Slot;
@@ -36,7 +36,7 @@ const FORMATS: &[&str] = &[
     "gbrapf32",
 ];
 
-/// Chains beside each filter with its defaults.
+/// Chains to test in addition to each filter with its defaults.
 const CHAINS: &[&str] = &[
     "",
     "noise=distribution=binomial",
@@ -107,8 +107,9 @@ const CHAINS: &[&str] = &[
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 
-/// Planes in which infinities and NaNs of several payloads stand: what a filter does not replace passes to the bit, and
-/// what it makes of them is the same on every machine. Processors' own NaNs differ, which no level of one of them shows.
+/// Planes with infinities and NaNs of several payloads: samples that a filter does not replace keep their bits, and
+/// computed ones are the same on every machine. The NaNs of processors differ, which levels of one processor do not
+/// show.
 fn not_finite(level: Level) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
@@ -132,7 +133,7 @@ fn not_finite(level: Level) -> String {
     text
 }
 
-/// Chains over planes whose colour is multiplied by alpha.
+/// Chains that are run on frames whose colour is multiplied by alpha.
 const PREMULTIPLIED: &[&str] = &[
     "invert=amount='0=0.2;4=1'",
     "levels=gamma=1.7:black=-0.1",
@@ -158,8 +159,8 @@ fn premultiplied(level: Level) -> String {
     text
 }
 
-/// The picture under an alpha of patches, none to all in quarters; its colour is multiplied by that, by the mean of it where
-/// colour is coarser.
+/// The frame with an alpha of patches from 0 to 1 in quarters. Its colour is multiplied by alpha, in subsampled planes by
+/// the mean alpha of the samples that they cover.
 fn multiplied(frame: &Frame) -> Frame {
     let format = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
     let a = format.alpha_plane().unwrap();
@@ -189,7 +190,7 @@ fn multiplied(frame: &Frame) -> Frame {
     made
 }
 
-/// Frames 0 and 3 of the pattern that all chains are given, by format.
+/// Frames 0 and 3 of the pattern that is the input of all chains, by format.
 struct Sources(Vec<(&'static str, [Frame; 2])>);
 
 impl Sources {
@@ -209,8 +210,8 @@ fn frames_of(format: &str) -> [Frame; 2] {
     [all[0].clone(), all[3].clone()]
 }
 
-/// The frozen values of the chains that begin with one filter, or of the empty chain ("source"), or of
-/// all over planes that hold more than finite numbers ("not-finite"), or of some over "premultiplied" planes.
+/// The golden values of the chains that begin with one filter, of the empty chain ("source"), of all chains over planes
+/// with non-finite samples ("not-finite"), or of some chains over planes with premultiplied colour ("premultiplied").
 fn golden(name: &str, level: Level, sources: &Sources) -> String {
     match name {
         "not-finite" => return not_finite(level),
@@ -246,7 +247,7 @@ fn first_filter(chain: &str) -> &str {
     if name.is_empty() { "source" } else { name }
 }
 
-/// One file for each filter, so that changes of two filters merge.
+/// One file for each filter, so that changes of two filters can be merged.
 #[test]
 fn values_are_stable() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");

@@ -1,5 +1,5 @@
-//! The house rules that a reader of the sources can check: who may import whom, where `unsafe` may stand, and what
-//! may not make samples.
+//! Rules that can be checked from the sources: which modules may import which, where `unsafe` is allowed, and
+//! which functions must not compute samples.
 //!
 //! A module imports only from rows below its own, never sideways. A new module gets a line in [`FILTERS`] or
 //! [`PROGRAM`]. Tests inside the sources are exempt from all rules but those about `unsafe` and length.
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Modules and their rows.
 type Rows = &'static [(&'static str, u32)];
 
-/// The modules of `filters/src`. `catalog` stands below `chain`, which is made of its entries.
+/// The modules of `filters/src`. `catalog` is below `chain`, which consists of its entries.
 const FILTERS: Rows = &[
     ("ratio", 0),
     ("simd", 0),
@@ -21,7 +21,7 @@ const FILTERS: Rows = &[
     ("curve", 1),
     ("pma", 1),
     ("frame", 1),
-    // A macro of `settings`: macros live at the root whatever module defines them.
+    // A macro of `settings`: macros are at the crate root, in whatever module they are defined.
     ("choices", 1),
     ("film_grain", 1),
     ("settings", 2),
@@ -34,8 +34,8 @@ const FILTERS: Rows = &[
     ("recipe", 8),
 ];
 
-/// The modules of `src`. `media` says what a source and a sink are, so it stands below those that are some; the tables of
-/// inputs and outputs stand above.
+/// The modules of `src`. `media` defines the interfaces of sources and sinks, so it is below their implementations; the
+/// tables of inputs and outputs are above.
 const PROGRAM: Rows = &[
     ("disk", 0),
     ("encoding", 0),
@@ -58,7 +58,7 @@ const PROGRAM: Rows = &[
 ];
 
 /// Floating-point functions of std whose last bit may differ between machines or releases, and `mul_add`, which
-/// rounds once where there is hardware for it and is slow where there is none.
+/// rounds once with hardware support and is slow without.
 const INEXACT: &[&str] = &[
     "mul_add", "sin", "cos", "tan", "sin_cos", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh",
     "asinh", "acosh", "atanh", "exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10", "powf",
@@ -68,13 +68,13 @@ const INEXACT: &[&str] = &[
 const LONGEST: usize = 600;
 
 struct Source {
-    /// From the root of the repository, with `/`.
+    /// Relative to the root of the repository, with `/`.
     path: String,
-    /// As it stands.
+    /// The original text.
     text: String,
     /// Without comments and literals.
     code: String,
-    /// `code` without what is compiled for tests only.
+    /// `code` without parts that are only compiled for tests.
     shipped: String,
 }
 
@@ -83,7 +83,7 @@ fn modules_import_downwards_only() {
     let mut faults = Vec::new();
     for (folder, rows) in [("filters/src", FILTERS), ("src", PROGRAM)] {
         let row = |name: &str| rows.iter().find(|r| r.0 == name).map(|r| r.1);
-        // a crate of its own
+        // a separate crate
         for s in sources(folder).iter().filter(|s| !s.path.starts_with("src/measure/")) {
             let Some(own) = module_of(&s.path, folder) else { continue };
             let Some(own_row) = row(own) else {
@@ -104,10 +104,11 @@ fn modules_import_downwards_only() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Folders of `filters/src` whose files still import each other in a loop, to be cut; none may join them.
+/// Folders of `filters/src` whose files still import each other in a loop, which should be removed; no folder
+/// may be added.
 const LOOPS: &[&str] = &["pixel/grain"];
 
-/// The files of a folder, each with the folder that it heads, import each other without loops.
+/// The files of a folder, each with its subfolder of the same name, import each other without loops.
 #[test]
 fn files_of_a_module_import_each_other_in_one_order() {
     let sources = sources("filters/src");
@@ -118,15 +119,15 @@ fn files_of_a_module_import_each_other_in_one_order() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// The names of the module that a file of `filters/src` is, from the root of the crate; none for `lib.rs`.
+/// The module path of a file of `filters/src`; empty for `lib.rs`.
 fn place_of(path: &str) -> Vec<&str> {
     let names = path.trim_start_matches("filters/src/").trim_end_matches(".rs").split('/');
     names.filter(|n| !["lib", "mod"].contains(n)).collect()
 }
 
-/// Each folder with a loop among its files, and the loop in words.
+/// Each folder with a loop among its files, and a description of the loop.
 fn loops(files: &[(Vec<&str>, &str)]) -> Vec<(String, String)> {
-    // By folder: which of its modules imports which.
+    // For each folder, which of its modules imports which.
     let mut graphs: BTreeMap<String, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
     for (own, code) in files {
         for used in paths(code, own) {
@@ -146,7 +147,7 @@ fn loops(files: &[(Vec<&str>, &str)]) -> Vec<(String, String)> {
     found.collect()
 }
 
-/// All that is imported from somewhere, directly or by others.
+/// All modules that are imported, directly or indirectly.
 fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     let mut next: Vec<&str> = graph.get(from).into_iter().flatten().copied().collect();
@@ -158,7 +159,7 @@ fn reached<'a>(graph: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
     seen
 }
 
-/// All paths of stripped code that begin with `crate` or `super`, from the root of the crate, as far as they may name
+/// All paths in stripped code that begin with `crate` or `super`, from the root of the crate, as far as they may name
 /// modules.
 fn paths<'a>(code: &'a str, own: &[&'a str]) -> Vec<Vec<&'a str>> {
     let mut found = Vec::new();
@@ -178,7 +179,7 @@ fn paths<'a>(code: &'a str, own: &[&'a str]) -> Vec<Vec<&'a str>> {
     found
 }
 
-/// Reads a path, or a list of them in braces; returns what follows.
+/// Reads a path, or a list of them in braces; returns the rest.
 fn tree<'a>(code: &'a str, base: &[&'a str], found: &mut Vec<Vec<&'a str>>) -> &'a str {
     if let Some(mut rest) = code.strip_prefix('{') {
         loop {
@@ -188,7 +189,7 @@ fn tree<'a>(code: &'a str, base: &[&'a str], found: &mut Vec<Vec<&'a str>>) -> &
                 None if rest.is_empty() => return rest,
                 None => {
                     let behind = tree(rest, base, found);
-                    // Whatever is no path is passed over, such as `as name` and `*`.
+                    // Skip anything that is not a path, such as `as name` and `*`.
                     rest = if behind.len() < rest.len() { behind } else { rest.get(1..).unwrap_or_default() };
                 }
             }
@@ -226,7 +227,7 @@ fn unsafe_stands_where_it_may() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Own arch files of kernels: in a folder `arch`, or named after an instruction set (`x86.rs`, `lfsr_sse2.rs`).
+/// Files of kernels for an instruction set: in a folder `arch`, or named after one (`x86.rs`, `lfsr_sse2.rs`).
 fn is_arch_file(parts: &[&str]) -> bool {
     let (file, folders) = parts.split_last().expect("a path has parts");
     let last_word = file.trim_end_matches(".rs").rsplit('_').next().unwrap_or_default();
@@ -276,7 +277,7 @@ fn module_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     (!["lib", "main"].contains(&name)).then_some(name)
 }
 
-/// The modules named behind `crate::`, also inside braces.
+/// The modules named after `crate::`, also inside braces.
 fn imports(code: &str) -> Vec<&str> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
@@ -301,7 +302,8 @@ fn imports(code: &str) -> Vec<&str> {
             found.extend(words(rest).next().filter(|_| rest.starts_with(|c: char| c.is_alphabetic())));
         }
     }
-    // Macros live at the root whatever module defines them; they are used by name, as `crate::name!`.
+    // Macros are at the crate root, in whatever module they are defined; they are used by name, as
+    // `crate::name!`.
     found
 }
 
@@ -309,7 +311,7 @@ fn words(code: &str) -> impl Iterator<Item = &str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty())
 }
 
-/// All Rust files below a folder; none when there is no such folder.
+/// All Rust files below a folder; none if there is no such folder.
 fn sources(folder: &str) -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
@@ -387,7 +389,7 @@ fn strip(text: &str) -> String {
             i += 1;
             out.push_str("\"\"");
         } else if c == '\'' && (at(i + 1) == '\\' || at(i + 2) == '\'') {
-            // A character, not a lifetime.
+            // A character literal, not a lifetime.
             i += if at(i + 1) == '\\' { 3 } else { 2 };
             while i < chars.len() && chars[i] != '\'' {
                 i += 1;
@@ -402,7 +404,7 @@ fn strip(text: &str) -> String {
     out
 }
 
-/// Stripped code without the items behind `#[cfg(test)]`.
+/// Stripped code without the items after `#[cfg(test)]`.
 fn without_tests(code: &str) -> String {
     let mut out = String::new();
     let mut rest = code;

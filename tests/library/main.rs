@@ -1,6 +1,6 @@
-//! The library: equal pictures whatever the order, threads, bands and levels; statistics of noise; sources and sinks;
-//! and the rules of the house.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
+//! Tests of the library: the same pictures for every order, number of threads, bands and levels; statistics of noise;
+//! sources and sinks; and rules for the sources.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
 mod support;
 mod video;

@@ -1,4 +1,4 @@
-//! The pipeline with sources and sinks made to misbehave: order, faults, stops, stuck reads.
+//! The pipeline with faulty sources and sinks: order, errors, cancellation, blocked reads.
 
 use grainfield::disk::Left;
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
@@ -18,7 +18,7 @@ fn format() -> Format {
     Format::from_name("gray", 5, 3).unwrap()
 }
 
-/// Frames 0 to `last`, each filled with its number; some of them bad in one way or another.
+/// Frames 0 to `last`, each filled with its number; some of them are faulty in various ways.
 struct Fake {
     info: Info,
     at: i64,

@@ -1,6 +1,5 @@
-//! A look does not change with the resolution: one recipe at 960, 1920 and 3840 samples a row, reduced to 960, has the
-//! same power in every band of frequencies that is left; and a picture at half its size shows what the whole one shows
-//! when it is reduced.
+//! A look does not depend on the resolution: one recipe at 960, 1920 and 3840 samples per row, reduced to 960, has the
+//! same power in every remaining frequency band; and a picture at half its size has the look of the whole one reduced.
 
 use grainfield::analyze::Field;
 use grainfield::analyze::spectrum::{Plan, Spectrum};
@@ -25,7 +24,7 @@ fn reduced(field: &Field, by: usize) -> Field {
     out
 }
 
-/// Frames of a chain over one picture.
+/// Renders frames of a chain over one picture.
 struct Look {
     chain: Chain,
     work: Workspace,
@@ -40,7 +39,7 @@ impl Look {
         Look { chain, work: Workspace::default(), source }
     }
 
-    /// What the chain changes in frame `number`, plane `p`.
+    /// The change that the chain makes in frame `number`, plane `p`.
     fn change(&mut self, number: i64, p: usize) -> Field {
         let Look { chain, work, source } = self;
         let mut frame = source.clone();
@@ -66,7 +65,7 @@ fn flat(format: Format, value: f32) -> Frame {
     frame
 }
 
-/// Power in bands of the radius, a sixteenth period a sample each.
+/// Power in bands of the radius, of a sixteenth period per sample each.
 fn bands(fields: &[Field]) -> Vec<f64> {
     let mut spectrum = Spectrum::new(&Plan::new(fields[0].width, fields[0].height));
     for field in fields {
@@ -87,15 +86,16 @@ fn power(fields: &[Field]) -> f64 {
     squares.sum::<f64>() / fields.iter().map(|f| f.data.len() as f64).sum::<f64>()
 }
 
-/// How far bands that survive are apart, in dB, at most: up to three quarters of the highest frequency, above which what
-/// is left hangs on how a picture is reduced, and with at least a fiftieth of the strongest one's power.
+/// The largest difference of remaining bands in dB: up to three quarters of the highest frequency, above which the
+/// power depends on the method of reduction, and with at least a fiftieth of the strongest band's power.
 fn apart(a: &[f64], b: &[f64]) -> f64 {
     let most = a.iter().copied().fold(0.0, f64::max);
     let each = a.iter().zip(b).take(6).filter(|(a, _)| **a > most / 50.0);
     each.map(|(a, b)| 10.0 * (b / a).log10()).fold(0.0, |m: f64, db| if db.abs() > m.abs() { db } else { m })
 }
 
-/// What a chain draws over grey at three sizes, each reduced to the smallest one of so many rows; so many frames of each.
+/// The result of a chain over grey at three sizes, each reduced to the smallest one, with this number of rows and
+/// frames.
 fn drawn(chain: &str, rows: u32, frames: i64) -> [Vec<Field>; 3] {
     [1, 2, 4].map(|by| {
         let mut look = Look::new(chain, flat(gray(960 * by as u32, rows * by as u32), 0.4));
@@ -105,7 +105,7 @@ fn drawn(chain: &str, rows: u32, frames: i64) -> [Vec<Field>; 3] {
 
 #[test]
 fn grain_is_as_strong_and_coarse_at_every_size() {
-    // Of strength 1 in float, so that no response is cut off near black or white.
+    // In float with strength 1, so that nothing is clipped near black or white.
     for settings in [
         "size=0",
         "size=0.5",
@@ -131,7 +131,7 @@ fn grain_is_as_strong_and_coarse_at_every_size() {
     }
 }
 
-/// Chroma, and 8 bits near black too: what a picture of half the size shows.
+/// Chroma, and 8 bits near black: compares with a picture of half the size.
 #[test]
 fn a_picture_of_half_the_size_is_the_reduced_one() {
     for preset in ["35mm", "16mm", "super8", "high-speed", "digital-iso", "fine-35mm"] {
@@ -157,7 +157,7 @@ fn a_picture_of_half_the_size_is_the_reduced_one() {
             };
             for p in [0, 1] {
                 let (draft, whole) = (of(960, p), of(1920, p));
-                // An 8-bit picture has what rounding adds, wherever it was rounded.
+                // 8-bit pictures contain the noise of rounding, at any size.
                 let all = 10.0 * (power(&draft) / power(&whole)).log10();
                 println!("{preset} {depth:?} plane {p}: {all:.2} dB");
                 assert!(all.abs() < 0.5, "{preset} {depth:?} plane {p}: {all} dB");
@@ -182,7 +182,7 @@ fn what_is_drawn_has_the_same_place_and_size() {
 
 #[test]
 fn blur_and_unsharp_reach_as_far() {
-    // Blots of many sizes, from a picture of 3840 by means.
+    // Blots of many sizes, from a picture of 3840 samples by averaging.
     let mut state = 7u32;
     let mut dice = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

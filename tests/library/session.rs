@@ -1,4 +1,4 @@
-//! The front door: previews are the frames of a render, from a source that is opened once.
+//! The main interface: previews are the frames of a render, from a source that is opened once.
 
 use crate::support::hashes;
 use crate::video::ffmpeg;
@@ -54,7 +54,7 @@ fn a_preview_is_the_frame_of_the_whole_render() {
             let whole = hashes(input, chain, change);
             let numbers = (whole.first().unwrap().0, whole.last().unwrap().0);
             assert_eq!((clip.info().first, clip.info().last), (numbers.0, Some(numbers.1)), "{input}");
-            // There and back again, so that states lie on either side.
+            // In both directions, so that states lie on either side.
             for i in [4, 0, whole.len() - 1, 3, 3, 1] {
                 let (number, hash) = &whole[i];
                 let picture = clip.preview(*number, &recipe(chain), &Cancel::new()).unwrap();
@@ -91,7 +91,7 @@ fn the_newest_request_wins() {
     clip.preview(1, &look, &new).unwrap();
     new.cancel();
     assert_eq!(clip.preview(1, &look, &new).unwrap_err().kind(), ErrorKind::Interrupted);
-    // What was cancelled leaves nothing behind that is wrong.
+    // A cancelled preview must leave no wrong state.
     clip.preview(1, &look, &pane.request()).unwrap();
 }
 
@@ -167,7 +167,7 @@ fn a_render_tells_its_frames_and_can_be_cancelled() {
         .collect();
     assert_eq!((frames, running.wait().unwrap().frames), (vec![11, 12, 13], 3));
     assert!(file.exists());
-    // What is there stays, and the clip still shows frames.
+    // The existing file stays, and the clip still renders frames.
     assert_eq!(render(&clip).start().err().unwrap().kind(), ErrorKind::Output);
     clip.preview(11, &look, &Cancel::new()).unwrap();
 
@@ -176,14 +176,15 @@ fn a_render_tells_its_frames_and_can_be_cancelled() {
     assert!(matches!(running.events().next(), Some(Event::Frame(_))));
     running.cancel();
     assert_eq!(Error::from(running.wait().unwrap_err()).kind(), ErrorKind::Interrupted);
-    // More events than are kept: none is lost to who listens, and who does not can wait.
+    // More events than the buffer holds: a listener receives all of them, and a job without one does not
+    // block.
     let many = grainfield::open("pattern:grey:size=16x16:frames=6000").unwrap();
     let running = many.render(&recipe("")).to("null:").start().unwrap();
     std::thread::yield_now();
     assert_eq!(running.events().filter(|event| matches!(event, Event::Frame(_))).count(), 6000);
     let running = many.render(&recipe("")).to("null:").start().unwrap();
     assert_eq!(running.wait().unwrap().frames, 6000);
-    // Dropping one ends it.
+    // Dropping a job ends it.
     drop(long.render(&look).to("null:").start().unwrap());
 }
 

@@ -1,15 +1,15 @@
-//! What the noise must be like, as figures: flat, like nothing but itself, bell-shaped where that is asked for, and
-//! without an echo. Everything has a fixed seed, so these tests give the same figures for ever.
+//! Statistics of noise: a flat spectrum, no correlation, a normal distribution if set, and no echoes. All seeds are
+//! fixed, so the figures never change.
 //!
-//! The planes come from the filter `noise` itself, on float pictures, so that nothing is rounded or clipped; the
-//! measures are the judge's. "Sigma" is 1/sqrt(samples).
+//! The planes come from the filter `noise` itself, on float pictures, so that nothing is rounded or clipped;
+//! `grainfield-measure` makes the measurements. "Sigma" is 1/sqrt(samples).
 //!
-//! What cannot hold for `lfsr31`, whatever its layout, is shown here too:
-//! - Its words obey w[n] = w[n-28*2^j] ^ w[n-31*2^j], so that three places of a row depend on each other. Two never
-//!   do: spectrum, autocorrelation and cross-peaks are those of white noise. But what sums along a row is a little
-//!   skewed, the sums of whole rows most of all, whatever the distribution ([`rows_of_lfsr31_are_skewed`]). Boxes of
-//!   8x8 and 64x64 are not.
-//! - `sequential` echoes after 2^27 words, and its frames have cross-peaks of 7 to 8 sigma even where there is no echo
+//! The tests also show the limits of `lfsr31`, for every layout:
+//! - Its words obey w[n] = w[n-28*2^j] ^ w[n-31*2^j], so that triples of positions in a row are dependent. Pairs never
+//!   are: spectrum, autocorrelation and cross-peaks are those of white noise. But sums along a row are slightly
+//!   skewed, those of whole rows most, for every distribution ([`rows_of_lfsr31_are_skewed`]). Boxes of 8x8 and
+//!   64x64 are not.
+//! - `sequential` repeats after 2^27 words, and its frames have cross-peaks of 7 to 8 sigma even without a repetition
 //!   ([`sequential_echoes`]). `keyed` has neither.
 
 use grainfield::analyze::correlation::{Autocorrelation, Pair, Transform};
@@ -25,7 +25,7 @@ use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::sync::atomic::AtomicBool;
 
-/// Both generators.
+/// The two generators.
 const GENERATORS: [&str; 2] = ["generator=lfsr31", "generator=xs64"];
 /// Every kind of distribution.
 const LAWS: [&str; 3] = ["distribution=uniform", "distribution=binomial:samples=4", "distribution=gaussian"];
@@ -73,7 +73,7 @@ impl Noise {
         frame
     }
 
-    /// A plane of frame `number`, its mean taken away.
+    /// A plane of frame `number` with its mean subtracted.
     fn plane(&mut self, number: i64, p: usize) -> Field {
         let mut field = Field::of(self.render(number), p);
         field.centre();
@@ -117,7 +117,7 @@ fn sigmas(correlator: &Correlator, value: f64) -> f64 {
 
 #[test]
 fn no_frame_or_plane_stands_in_another() {
-    // 1080p 4:4:4: all planes of one size, so that each can be compared with each.
+    // 1080p 4:4:4: all planes have the same size, so that each can be compared with each.
     let format = Format::new(1920, 1080, Family::Yuv, Depth::Float, (0, 0));
     let correlator = Correlator::new(1920, 1080);
     for settings in both_with_all_laws() {
@@ -131,7 +131,7 @@ fn no_frame_or_plane_stands_in_another() {
         let ones: Vec<Fingerprint> = fields[..5].iter().map(|f| correlator.fingerprint(f, None)).collect();
         let (mut worst, mut spare) = (0.0f64, Spare::default());
         for (i, one) in ones.iter().enumerate() {
-            // A pair is of fields 2j and 2j + 1: those up to i have been compared with it already.
+            // A pair consists of fields 2j and 2j + 1; those up to i have been compared already.
             for (j, pair) in pairs.iter().enumerate().skip(i.div_ceil(2)) {
                 for (k, peak) in correlator.peaks(one, pair, &mut spare).into_iter().enumerate() {
                     if 2 * j + k > i {
@@ -145,8 +145,7 @@ fn no_frame_or_plane_stands_in_another() {
     }
 }
 
-/// z of skew and kurtosis of sums over boxes; what numbers of this distribution give when they are independent is
-/// taken off.
+/// z scores of skew and kurtosis of sums over boxes, relative to independent numbers of the same distribution.
 fn box_z(field: &Field, (width, height): (usize, usize)) -> (f64, f64) {
     let sums = boxes::sums(field, width, height);
     let samples = if width == 0 { field.width } else { width * height };
@@ -158,7 +157,7 @@ fn box_z(field: &Field, (width, height): (usize, usize)) -> (f64, f64) {
 fn sums_over_boxes_are_bell_shaped() {
     for settings in both_with_all_laws() {
         let field = Noise::hd(&settings).plane(0, 0);
-        // Whole rows of lfsr31 cannot: see below.
+        // Not for whole rows of lfsr31: see below.
         let rows = settings.contains("xs64");
         for size in boxes::SIZES.into_iter().filter(|s| rows || s.0 > 0) {
             let (skew, kurtosis) = box_z(&field, size);
@@ -182,14 +181,14 @@ fn h8_is_normal() {
     }
 }
 
-/// Frames 1 to 200, and those where a stream that goes on from frame to frame would stand after 2^k words.
+/// Frames 1 to 200, and those that a stream continuing from frame to frame would reach after 2^k words.
 fn echo_frames() -> Vec<i64> {
     let words = f64::from(1920 * 1080);
     let far = (21..=63).map(|k| ((k as f64).exp2() / words).round() as i64).filter(|&f| f > 200);
     (1..=200).chain(far).collect()
 }
 
-/// The highest peak of frame 0 against each of some frames.
+/// The highest correlation peak of frame 0 with each of some frames.
 fn echoes(noise: &mut Noise, correlator: &Correlator, frames: &[i64]) -> Vec<f64> {
     let one = correlator.fingerprint(&noise.plane(0, 0), None);
     let (mut all, mut pair, mut spare) = (Vec::new(), Fingerprint::new(), Spare::default());
@@ -221,11 +220,12 @@ fn xs64_has_no_echo() {
     no_echo("generator=xs64");
 }
 
-/// 2^27 words are 64.7 frames of 1080p: 27 of 100 words of frame 0 come back in frame 64 and 73 in frame 65, doubled,
-/// which is a correlation of 1/2 of the words. In a picture of 2^21 pixels the echo stands on the very pixels, 64 frames later.
+/// 2^27 words are 64.7 frames of 1080p: 27 of 100 words of frame 0 repeat in frame 64 and 73 in frame 65, doubled,
+/// which is a correlation of 1/2 of the words. In a picture of 2^21 pixels the repetition is at the same pixels, 64
+/// frames later.
 ///
-/// Nor does any other frame keep to 6.5 sigma: the product of two stretches of the tape is another stretch of it (the
-/// shift-and-add property), whose sum is as skewed as that of a row is.
+/// Other frames exceed 6.5 sigma, too: the product of two parts of the sequence is another part of it (the
+/// shift-and-add property), whose sum is as skewed as that of a row.
 #[test]
 fn sequential_echoes() {
     let settings = "generator=lfsr31:layout=sequential";
@@ -236,7 +236,7 @@ fn sequential_echoes() {
     assert!(found[0] > 30.0 && found[1] > 100.0, "{found:?}");
     assert!(found[2..].iter().all(|&s| (6.5..10.0).contains(&s)), "{found:?}");
 
-    // What the filter adds is the word read as signed, for which the doubling is a correlation of -1/4. Turning the
+    // The filter adds the word as a signed number, for which the doubling is a correlation of -1/4. Flipping the
     // sign bit gives the word itself.
     let on_the_pixels = |settings: &str| {
         let mut noise = Noise::gray(settings, 2048, 1024);
@@ -257,8 +257,8 @@ fn sequential_echoes() {
     assert!(keyed.sigmas().abs() < 5.0, "{keyed:?}");
 }
 
-/// Sixteen frames show what one hardly does: E[w[n] w[n-28k] w[n-31k]] is not 0, and a row has hundreds of such
-/// triples. xs64 has none.
+/// Sixteen frames show the effect, which one hardly does: E[w[n] w[n-28k] w[n-31k]] is not 0, and a row has
+/// hundreds of such triples. xs64 has none.
 #[test]
 fn rows_of_lfsr31_are_skewed() {
     for distribution in LAWS {

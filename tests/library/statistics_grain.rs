@@ -1,12 +1,11 @@
-//! What film grain must be like, as figures: of the spectrum of its kernel at every size, bell-shaped, and with nothing
-//! of one frame or plane in another. The neighbour of `statistics.rs`, which measures the white noise that grain is
-//! made of.
+//! Statistics of film grain: the spectrum of its kernel at every size, a normal distribution, and no correlation
+//! between frames or planes. `statistics.rs` measures the white noise from which grain is made.
 //!
 //! The planes come from the filter `grain` on flat float pictures, so that nothing is rounded or clipped. Neighbouring
-//! samples of grain go together; "sigma" is what independent grain of the same kernel gives.
+//! samples of grain are correlated; "sigma" is that of independent grain with the same kernel.
 //!
-//! Both generators keep all of it but one row: sums along whole rows of `lfsr31` are skewed in grain as they are in
-//! noise, for the same reason (`statistics.rs` says which, and shows it).
+//! Both generators pass, with one exception: sums along whole rows of `lfsr31` are skewed in grain as they are in
+//! noise, for the reason in `statistics.rs`.
 
 use grainfield::analyze::correlation::{Autocorrelation, Transform};
 use grainfield::analyze::normal::Histogram;
@@ -42,12 +41,12 @@ impl Grain {
         Grain::new(settings, Format::new(width, height, Family::Gray, Depth::Float, (0, 0)))
     }
 
-    /// Plane `p` of frame `number`, its mean taken away.
+    /// Plane `p` of frame `number` with its mean subtracted.
     fn plane(&mut self, number: i64, p: usize) -> Field {
         let Grain { chain, work, frame } = self;
         let format = *frame.format();
         for p in 0..format.planes() {
-            // Black and white get no grain from some curves; the middle gets all of it.
+            // Some curves add no grain in black and white; the middle gets full grain.
             (0..format.plane_size(p).1).for_each(|y| frame.row_mut::<f32>(p, y).fill(0.5));
         }
         let stop = AtomicBool::new(false);
@@ -77,9 +76,9 @@ fn kernel(size: f64) -> (f64, f64) {
     (low.1 + (high.1 - low.1) * part, low.2 + (high.2 - low.2) * part)
 }
 
-/// What a white sample becomes: [b a 1 a b] times [c 1 c], two of [d 0 1 0 d], two of [e 0 0 0 1 0 0 0 e] and so on. Above
-/// size 2 the second moment grows with the square of the size; a and b go to 1/2 and 0 by size 2.5, and of c, d, d', e ..
-/// each takes what is left of the moment until it is 1/2.
+/// The response to one white sample: [b a 1 a b] times [c 1 c], two of [d 0 1 0 d], two of [e 0 0 0 1 0 0 0 e] and so
+/// on. Above size 2 the second moment grows with the square of the size; a and b reach 1/2 and 0 at size 2.5, and each
+/// of c, d, d', e .. takes the rest of the moment, up to 1/2.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
     let (mut a, mut b) = kernel(size.min(2.0));
@@ -94,7 +93,7 @@ fn pulse(size: f64) -> Vec<f64> {
     while left > 1e-12 {
         let step = steps.next().unwrap();
         let square = (step * step) as f64;
-        // Weights w take 2w / (1 + 2w) of the square of the step.
+        // A weight w contributes 2w / (1 + 2w) of the squared step.
         let most = square / 2.0;
         let weight = if left < most { left / square / 2.0 / (1.0 - left / square) } else { 0.5 };
         left = (left - most).max(0.0);
@@ -109,8 +108,8 @@ fn pulse(size: f64) -> Vec<f64> {
     pulse
 }
 
-/// The power that tiles of 256 faded by Hann's window find of such grain along one axis, at k/256 cycles per sample,
-/// on average over where the tile lies; 1 on average over k.
+/// The power that tiles of 256 with Hann windows measure for such grain along one axis, at k/256 cycles per sample,
+/// averaged over the position of the tile; its mean over k is 1.
 fn power(pulse: &[f64]) -> Vec<f64> {
     const N: usize = 256;
     let window: Vec<f64> =
@@ -127,10 +126,10 @@ fn power(pulse: &[f64]) -> Vec<f64> {
     (0..=N / 2).map(at).collect()
 }
 
-/// Power of which a ten-thousandth is left stands beneath what rounding the field to 16 bits adds.
+/// A smaller power is below the noise of rounding the field to 16 bits.
 const FLOOR: f64 = 1e-4;
 
-/// Every way that a size is made: no kernel, three taps, five, and one to four passes before them.
+/// All methods for sizes: no kernel, three taps, five, and one to four passes before them.
 #[test]
 fn the_radial_spectrum_is_that_of_the_size() {
     let plan = Plan::new(1920, 1080);
@@ -138,7 +137,7 @@ fn the_radial_spectrum_is_that_of_the_size() {
         for size in [0.0, 0.5, 1.0, 1.6, 2.0, 2.01, 2.8, 4.0, 5.6, 11.0, 16.0] {
             let mut grain = Grain::gray(&format!("{generator}:size={size}"), 1920, 1080);
             let mut spectrum = Spectrum::new(&plan);
-            // The coarser the grain, the fewer grains has a frame.
+            // A frame of coarser grain has fewer grains.
             let frames = if size > 4.0 { 4 } else { 1 };
             for number in 0..frames {
                 spectrum.add(&grain.plane(number, 0));
@@ -146,7 +145,7 @@ fn the_radial_spectrum_is_that_of_the_size() {
             let power = power(&pulse(size));
             let place = |f: f64| (f.abs() * 256.0).round() as usize;
             let want = spectrum.rings_of(|x, y| power[place(x)] * power[place(y)]);
-            // The strength is set for the deviation of the whole, so levels are compared too.
+            // The strength is set for the total deviation, so levels are compared, too.
             let got = spectrum.rings(20.0 * 20.0);
             let (got, want): (Vec<_>, Vec<_>) =
                 got.into_iter().zip(want).filter(|(_, want)| want.power > FLOOR).unzip();
@@ -157,9 +156,10 @@ fn the_radial_spectrum_is_that_of_the_size() {
     }
 }
 
-// ---- The same everywhere ----
+// ---- Uniformity ----
 
-/// The largest over the least variance of neighbours' differences, by phases of a period, along rows or columns.
+/// The ratio of the largest and the smallest variance of neighbours' differences, by phase of a period, along
+/// rows or columns.
 fn phases(fields: &[Field], period: usize, down: bool) -> f64 {
     let mut sums = vec![(0.0, 0.0); period];
     for field in fields {
@@ -182,7 +182,7 @@ fn strength_and_differences_are_the_same_at_every_sample() {
     for size in [0.0, 0.5, 1.0, 1.6, 2.0, 2.01, 2.8, 4.0, 5.6, 11.0] {
         let mut grain = Grain::new(&format!("chroma=1:size={size}"), format);
         for plane in [0, 1] {
-            // So many samples go together as one.
+            // The number of samples that count as one, because they are correlated.
             let own = |v: &[f64], lag: usize| v.iter().zip(&v[lag..]).map(|(a, b)| a * b).sum::<f64>();
             let pulse = pulse(if plane == 0 { size } else { size / 2.0 });
             let axis =
@@ -208,7 +208,7 @@ fn strength_and_differences_are_the_same_at_every_sample() {
 
 // ---- Distribution ----
 
-/// Sums over boxes side by side, their mean taken away. Width 0 is a whole row.
+/// Sums over adjacent boxes, with their mean subtracted. Width 0 is a whole row.
 fn boxes(field: &Field, (width, height): (usize, usize)) -> Field {
     let width = if width == 0 { field.width } else { width };
     let mut sums = Field::from_fn(field.width / width, field.height / height, |x, y| {
@@ -219,14 +219,14 @@ fn boxes(field: &Field, (width, height): (usize, usize)) -> Field {
     sums
 }
 
-/// Skew and kurtosis in deviations of what normal numbers have that go together as these do: the variance of the
-/// skew is 6/n times the sum of the third powers of the correlations at all lags, of the kurtosis 24/n times that of
-/// the fourth powers (Lomnicki, "Tests for departure from normality in the case of linear stochastic processes", 1961).
+/// Skew and kurtosis in deviations of those of normal numbers with the same correlation: the variance of the skew is
+/// 6/n times the sum of the third powers of the correlations at all lags, of the kurtosis 24/n times that of the fourth
+/// powers (Lomnicki, "Tests for departure from normality in the case of linear stochastic processes", 1961).
 fn shape_z(sums: &Field) -> (f64, f64) {
     let moments = moments(sums);
     let mut auto = Autocorrelation::default();
     auto.add(sums, &Transform::default());
-    // A lag stands for its opposite too. Small correlations are chance.
+    // A lag also stands for its opposite. Small correlations are chance.
     let (mut third, mut fourth) = (1.0, 1.0);
     for lag in auto.lags().filter(|l| l.dx.abs() <= 4 && l.dy <= 4 && l.sigmas.abs() > 4.0) {
         third += 2.0 * lag.value.powi(3);
@@ -245,7 +245,7 @@ fn sums_over_boxes_are_bell_shaped() {
             for plane in 0..3 {
                 let field = grain.plane(0, plane);
                 for side in [(8, 8), (64, 64), (0, 1)] {
-                    // Rows of lfsr31 are skewed: see the top.
+                    // Rows of lfsr31 are skewed: see the top of the file.
                     if side.0 == 0 && generator == "generator=lfsr31" {
                         continue;
                     }
@@ -262,7 +262,7 @@ fn sums_over_boxes_are_bell_shaped() {
 #[test]
 fn grain_is_normal() {
     for generator in GENERATORS {
-        // Coarser grain has too few grains a frame for a bound as narrow as this.
+        // Coarser grain has too few grains per frame for such a narrow bound.
         for size in [0.4, 1.0, 1.8] {
             let field = Grain::gray(&format!("{generator}:size={size}"), 1920, 1080).plane(0, 0);
             let mut histogram = Histogram::new(16);
@@ -276,8 +276,8 @@ fn grain_is_normal() {
 
 // ---- Echoes ----
 
-/// The highest peak of frame 0's plane `p` against each of some frames, in the deviation of the correlations at all
-/// shifts.
+/// The highest correlation peak of frame 0's plane `p` with each of some frames, in deviations of the correlations
+/// at all shifts.
 fn echoes(grain: &mut Grain, p: usize, frames: &[i64]) -> f64 {
     let first = grain.plane(0, p);
     let correlator = Correlator::new(first.width, first.height);
@@ -292,7 +292,7 @@ fn echoes(grain: &mut Grain, p: usize, frames: &[i64]) -> f64 {
     worst
 }
 
-/// Frames 1 to 200, and those where a stream that goes on from frame to frame would stand after 2^k words.
+/// Frames 1 to 200, and those that a stream continuing from frame to frame would reach after 2^k words.
 fn echo_frames(words: f64) -> Vec<i64> {
     let far = (21..=62).map(|k| ((k as f64).exp2() / words).round() as i64).filter(|&f| f > 200);
     (1..=200).chain(far).collect()
@@ -327,7 +327,7 @@ fn chroma_has_no_echo() {
 
 #[test]
 fn no_frame_or_plane_stands_in_another() {
-    // All planes of one size, so that each can be compared with each.
+    // All planes have the same size, so that each can be compared with each.
     let yuv = Format::new(960, 540, Family::Yuv, Depth::Float, (0, 0));
     let rgb = Format::new(960, 540, Family::Rgb, Depth::Float, (0, 0));
     let correlator = Correlator::new(960, 540);
@@ -357,7 +357,7 @@ fn no_frame_or_plane_stands_in_another() {
     }
 }
 
-/// The one row that lfsr31 cannot keep: in the sums of whole rows of sixteen frames it shows.
+/// The exception of lfsr31: sums of whole rows of sixteen frames show it.
 #[test]
 fn rows_of_lfsr31_are_skewed() {
     let [xs64, lfsr31] = GENERATORS.map(|generator| {
@@ -370,7 +370,7 @@ fn rows_of_lfsr31_are_skewed() {
     assert!(lfsr31.abs() > 4.0 && xs64.abs() < 4.0, "{lfsr31} {xs64}");
 }
 
-/// The checks see what they look for: a pattern that comes back, and one that is lent to another plane.
+/// The checks find defects: a pattern that repeats, and one that is shared with another plane.
 #[test]
 fn echoes_are_seen() {
     let mut grain = Grain::gray("size=2:hold=2", 960, 540);

@@ -1,4 +1,4 @@
-//! What the integration tests share: renders to hashes, through the library.
+//! Shared parts of the integration tests: renders to hashes through the library.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
 use grainfield::session::Render;

@@ -1,4 +1,4 @@
-//! What the tests of reading video share: clips made by the ffmpeg program, and frames as hashes.
+//! Shared parts of the tests of reading video: clips made by the ffmpeg program, and frames as hashes.
 #![allow(dead_code, unreachable_pub)] // each test file uses a part of it
 
 use grainfield::source::{self, Options, Slot, Source};
@@ -11,7 +11,7 @@ pub fn ffmpeg(folder: &Path, args: &str) {
     ffmpeg_words(folder, &words);
 }
 
-/// Runs ffmpeg in `folder`; whether it did what it was to do.
+/// Runs ffmpeg in `folder`; returns whether it succeeded.
 pub fn try_ffmpeg(folder: &Path, args: &str) -> bool {
     let mut command = Command::new("ffmpeg");
     command.args(["-nostdin", "-hide_banner", "-loglevel", "quiet", "-y"]).args(args.split_whitespace());
@@ -29,7 +29,7 @@ pub fn ffmpeg_words(folder: &Path, words: &[&str]) {
     assert!(out.status.success(), "ffmpeg {words:?}: {}", String::from_utf8_lossy(&out.stderr));
 }
 
-/// What ffmpeg makes of a stream's frames: their MD5s.
+/// The MD5s of a stream's frames, from ffmpeg.
 pub fn framemd5(file: &Path, more: &[&str]) -> Vec<String> {
     let out = Command::new("ffmpeg")
         .args(["-nostdin", "-hide_banner", "-loglevel", "fatal", "-i"])
@@ -45,7 +45,7 @@ pub fn framemd5(file: &Path, more: &[&str]) -> Vec<String> {
     text.lines().filter(|l| !l.starts_with('#')).map(hash).collect()
 }
 
-/// The pixel format that ffmpeg reads a file's video as.
+/// The pixel format that ffmpeg reports for a file's video.
 pub fn pix_fmt(file: &Path) -> String {
     let args = ["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0"];
     let out = Command::new("ffprobe").args(args).arg(file).output().unwrap();
@@ -89,7 +89,7 @@ pub fn open_with(file: impl AsRef<Path>, options: &Options) -> Result<Box<dyn So
     source::open(file.as_ref().as_os_str(), options)
 }
 
-/// A generator whose seed a failing test prints.
+/// A generator; a failing test prints its seed.
 pub struct Random(pub u64);
 
 impl Random {

@@ -1,5 +1,5 @@
-//! The walk over the whole catalog: every filter with settings made from its own description, over every format, is
-//! asked for what all filters promise. A new filter is walked as soon as it stands in the catalog.
+//! A walk over the whole catalog: checks the guarantees of all filters for every filter, with settings from its
+//! description and over every format. A new filter in the catalog is included automatically.
 //!
 //! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
 
@@ -21,13 +21,13 @@ use rayon::prelude::*;
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
-/// Random numbers of the walk begin here.
+/// The seed of the walk's random numbers.
 const SEED: u64 = 20_261_122;
 
-/// The frame that is looked at.
+/// The frame that is rendered.
 const FRAME: i64 = 1;
 
-/// Threads that run the tasks backwards, in many bands.
+/// Runs the tasks backwards, in many bands.
 struct Backwards;
 impl Executor for Backwards {
     fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
@@ -50,7 +50,7 @@ pub(crate) fn bind(
     })
 }
 
-/// One frame after the other, with what is kept between them.
+/// Renders frames in order, keeping states in between.
 pub(crate) fn frames<const N: usize>(
     chain: &Chain,
     source: &Frame,
@@ -102,7 +102,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// A case of an entry; settings that contradict each other are drawn again, fewer from time to time.
+    /// A case of an entry; contradictory settings are drawn again, with fewer settings each time.
     fn new(filter: &'static Entry, format: Format, random: &mut Random) -> Result<Case, String> {
         let mut refused = String::new();
         for share in [0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0] {
@@ -130,14 +130,14 @@ impl Case {
         self.step.values.iter_given().any(|(s, v)| s.id == id && matches!(v, Value::Choice(c) if *c == word))
     }
 
-    /// Everything that is promised.
+    /// Checks all guarantees.
     fn check(&self, turn: usize) -> Result<(), String> {
         let chain = self.chain(Level::best());
         let [_, made] = frames(&chain, &self.source, [2, FRAME], &CurrentThread);
         self.codes(&made)?;
         self.alpha(&made)?;
         self.finite(&made)?;
-        // The definition, and the levels in turn.
+        // The reference, and each level in turn.
         let levels = Level::available();
         for level in [Level::SCALAR, levels[turn % levels.len()]] {
             let [alone] = frames(&self.chain(level), &self.source, [FRAME], &Backwards);
@@ -149,11 +149,11 @@ impl Case {
         self.untouched("enable", |step| step.enable = Some("7-".parse().unwrap()))
     }
 
-    /// A picture that the filter does not touch in this frame is the input to the bit.
+    /// A picture that the filter does not change in this frame equals the input, to the bit.
     fn untouched(&self, what: &str, change: impl Fn(&mut Step)) -> Result<(), String> {
         let mut step = self.step.clone();
         change(&mut step);
-        // Some filters change the format; those are all or nothing.
+        // Some filters change the format, and cannot be mixed.
         let Ok(chain) = bind(&[step], self.format, Level::best(), None) else { return Ok(()) };
         if *chain.output() != self.format {
             return Ok(());
@@ -185,7 +185,7 @@ impl Case {
         other.map_or(Ok(()), |y| Err(format!("alpha, row {y}: touched")))
     }
 
-    /// What is not finite passes to the bit, unless it is replaced: whatever stands there, the result is the same.
+    /// Non-finite samples that are not replaced keep their bits; the values of others do not affect the result.
     fn finite(&self, made: &Frame) -> Result<(), String> {
         if made.format().depth != Depth::Float {
             return Ok(());
@@ -214,7 +214,7 @@ impl Case {
         Ok(())
     }
 
-    /// What is made of the source with finite samples where it has none.
+    /// The result for the source with finite samples in their place.
     fn of_finite(&self) -> Frame {
         let mut source = self.source.clone();
         for (p, y) in rows(&self.format) {
@@ -240,7 +240,7 @@ fn first_difference(a: &Frame, b: &Frame) -> Option<String> {
     })
 }
 
-/// All cases of the walk: entry, layout, depth, size, the other factors, and which of several settings.
+/// All cases of the walk: entry, layout, depth, size, the other factors, and the variant of settings.
 fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
     let mut all = Vec::new();
     for entry in FILTERS {
@@ -251,14 +251,14 @@ fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
                 all.extend((0..SIZES.len()).flat_map(more).map(|factors| (entry, factors)));
                 continue;
             }
-            // Two of the four sizes, and every pair of the other factors several times on the way.
+            // Two of the four sizes, and every pair of the other factors several times.
             for k in 0..2 {
                 let turn = 2 * (layout * DEPTHS.len() + depth) + k;
                 all.push((entry, [layout, depth, (turn + turn / 4) % SIZES.len(), turn % 6, 0]));
             }
         }
     }
-    // A liquid refuses frames of more than sixteen to one, before the first.
+    // Fluid rejects frames with a ratio of sides above sixteen to one, when it is bound.
     for (_, factors) in all.iter_mut().filter(|(entry, f)| entry.name == "fluid" && SIZES[f[2]] == (1, 37)) {
         factors[2] = 0;
     }
@@ -269,7 +269,7 @@ fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
 fn every_filter_keeps_every_promise_on_every_format() {
     println!("seed {SEED}");
     let mut all = cases(std::env::var_os("GRAINFIELD_SOAK").is_some());
-    // One filter alone, to find a fault.
+    // One filter only, to find a fault.
     if let Ok(name) = std::env::var("GRAINFIELD_WALK") {
         all.retain(|(entry, _)| entry.name == name);
     }

@@ -22,8 +22,8 @@ fn every_sample_recipe_works_on_every_kind_of_format() {
             let chain = bind(&recipe.steps, format, Level::best(), None)
                 .unwrap_or_else(|e| panic!("{} on {name}: {e}", file.display()));
             assert_eq!(*chain.output(), format, "{} on {name}", file.display());
-            // A simulation of full size takes too long for this. A blur leaves samples alone that have NaN near them,
-            // and the light of this one stands outside so small a picture.
+            // A simulation of full size takes too long here. A blur keeps samples that have NaN near them, and the
+            // light of `sprites.toml` is outside such a small picture.
             let outside = file.ends_with("sprites.toml");
             if !chain.is_simulation() && format.depth != Depth::Float && !outside {
                 let source = picture(&format, &mut Random(1));

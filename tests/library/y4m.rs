@@ -1,4 +1,4 @@
-//! y4m, patterns and hashes beside FFmpeg's own: the same samples, the same header lines.
+//! y4m, patterns and hashes compared with FFmpeg: the same samples, the same header lines.
 
 use grainfield::sink::{self, Plan, Sink};
 use grainfield::source::{self, Options, Slot, Source};
@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs ffmpeg and gives what it wrote to standard output.
+/// Runs ffmpeg and returns its standard output.
 fn ffmpeg(arguments: &[&str]) -> Vec<u8> {
     let run = Command::new("ffmpeg")
         .args(["-v", "error", "-nostdin", "-y"])
@@ -19,7 +19,7 @@ fn ffmpeg(arguments: &[&str]) -> Vec<u8> {
     run.stdout
 }
 
-/// What ffmpeg's framemd5 says, frame by frame.
+/// The output of ffmpeg's framemd5, frame by frame.
 fn framemd5(arguments: &[&str]) -> Vec<String> {
     let text = String::from_utf8(ffmpeg(&[arguments, &["-f", "framemd5", "-"]].concat())).unwrap();
     let sums =
@@ -35,7 +35,7 @@ fn hex(sum: [u8; 16]) -> String {
     sum.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// Hashes of all frames from here on.
+/// The hashes of all remaining frames.
 fn hashes(source: &mut dyn Source) -> Vec<String> {
     let (mut slot, decoder, mut all) = (slot(), source.decoder(), Vec::new());
     while let Some(stamp) = source.next(&mut slot).unwrap() {
@@ -130,7 +130,7 @@ fn what_ffmpeg_writes_is_read_and_written_again() {
         copy(grainfield::format::y4m::sink::create(ours.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
         assert_eq!(std::fs::read(&ours).unwrap(), std::fs::read(&theirs).unwrap(), "{name} {options:?}");
 
-        // with a header of our own, ffmpeg and we still see the same
+        // with our own header, ffmpeg and our reader give the same result
         source.seek(0).unwrap();
         let composed = Plan { carried: None, ..plan(&*source) };
         assert_eq!(grainfield::format::y4m::sink::accepts(&info.format), info.format, "{name} {options:?}");
@@ -227,7 +227,7 @@ fn parameters_and_strange_tags_are_repeated() {
     copy(grainfield::format::y4m::sink::create(second.as_os_str(), &plan(&*source)).unwrap(), &mut *source);
     assert_eq!(std::fs::read(&second).unwrap(), bytes);
 
-    // a header that would lie is not repeated
+    // a header that would be wrong is not repeated
     source.seek(0).unwrap();
     let mut changed = plan(&*source);
     changed.format.range = ColorRange::Limited;
@@ -277,7 +277,7 @@ fn a_sink_that_is_abandoned_leaves_what_plays() {
     assert!(!path.exists());
     assert_eq!(open(&partial).info().last, Some(3));
     assert_eq!(framemd5(&["-i", partial.to_str().unwrap()]).len(), 4);
-    // nothing was written: nothing is left
+    // nothing was written, so no file is left
     let sink = grainfield::format::y4m::sink::create(path.as_os_str(), &plan(&*source)).unwrap();
     let left = sink.abandon().unwrap();
     assert_eq!((left.partial, left.frames), (None, Some(0)));

@@ -1,21 +1,21 @@
-//! Files that promise what nobody could hold: pictures a million pixels wide in a hundred bytes, headers of 10 MB, rates
-//! of nothing. Each is given to the program in an address space that would not hold what is promised, so that memory
-//! asked for on the word of a file ends the run by a signal and fails the test; so does what takes longer than the
-//! session's patience. The right end is exit code 1 and a sentence with the file's name.
+//! Files that declare absurd sizes: pictures a million pixels wide in a hundred bytes, headers of 10 MB, rates of zero.
+//! The program runs in an address space that is too small for the declared size, so that an allocation by an unchecked
+//! size ends the run with a signal and fails the test; so does a timeout. The expected result is exit code 1 and a
+//! message with the file's name.
 #![cfg(target_os = "linux")]
 
 use crate::util::Session;
 
-/// The program, its libraries, a thread and its buffers take some 300 MiB of address space, touched or not.
+/// The program, its libraries, a thread and its buffers need about 300 MiB of address space.
 const SPACE: usize = 640;
 
-/// Bytes of a small picture that the program wrote itself.
+/// The bytes of a small picture that the program wrote.
 fn good(s: &Session, name: &str, pix_fmt: &str) -> Vec<u8> {
     s.run(&format!("render pattern:bars:size=24x18:frames=1 {name} --pix-fmt {pix_fmt} -q -y")).ok();
     s.read(name)
 }
 
-/// Where a byte string stands in a file.
+/// The position of a byte string in a file.
 fn find(file: &[u8], text: &[u8]) -> usize {
     file.windows(text.len()).position(|w| w == text).unwrap_or_else(|| panic!("no {}", text.escape_ascii()))
 }
@@ -26,7 +26,7 @@ fn put(file: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// It is refused, with its name.
+/// The file is rejected, with its name.
 fn refused(s: &Session, name: &str, bytes: &[u8]) {
     s.write(name, bytes);
     let out = s.within(SPACE, &format!("render {name} null: -q --threads 1"), b"");
@@ -45,7 +45,7 @@ const SIDES: [(u32, u32); 7] = [
     (u32::MAX, u32::MAX),
     (0, 7),
     (60_000, 17_000),
-    // within the bounds of any picture, of which the file could hold next to nothing
+    // within the limits of a picture, but far more than the file can contain
     (60_000, 3_900),
     (3_900, 60_000),
 ];
@@ -67,13 +67,13 @@ fn png_and_jpeg_and_webp() {
     for (w, h) in SIDES {
         let sides = [w.to_be_bytes(), h.to_be_bytes()].concat();
         refused(&s, "bad.png", &put(&png, 16, &sides));
-        // with a sum that fits, and nothing behind it
+        // with a valid checksum, and nothing after it
         let mut head = put(&png, 16, &sides)[..33].to_vec();
         let sum = crc32fast::hash(&head[12..29]).to_be_bytes();
         head[29..].copy_from_slice(&sum);
         refused(&s, "cut.png", &head);
     }
-    // a chunk that is longer than any file: before the samples, and theirs, which are all there
+    // a chunk longer than any file: before the samples, and that of the samples, which are complete
     refused(
         &s,
         "long.png",
@@ -91,7 +91,7 @@ fn png_and_jpeg_and_webp() {
 
     let webp = good(&s, "good.webp", "gbrp");
     let head = find(&webp, b"VP8L");
-    // 14 bits each of width and height, less one; which a plain picture may have in a few bytes
+    // 14 bits each of width and height, minus one, which a simple picture may have in a few bytes
     let wide = put(&webp, head + 9, &[0xff, 0xff, 0xff, 0x1f]);
     s.write("wide.webp", wide);
     s.within(4096, "render wide.webp null: -q --threads 1", b"").ends(1).says("wide.webp");
@@ -121,7 +121,7 @@ fn exr() {
         ] {
             let bytes: Vec<u8> = box2i.iter().flat_map(|v: &i32| v.to_le_bytes()).collect();
             let bad = put(&exr, at, &bytes);
-            // what is displayed of a picture is no more than a wish
+            // the display window is only a hint
             if window.starts_with("data") {
                 refused(&s, "bad.exr", &bad);
             } else {
@@ -162,7 +162,7 @@ fn tiff() {
         put(file, entry(tag) + 2, &head)
     };
     for (w, h) in SIDES {
-        // with rows a strip as it was, and with one strip for all
+        // with the original rows per strip, and with one strip for all
         let sides = set(&set(&tiff, 256, w), 257, h);
         refused(&s, "bad.tif", &sides);
         refused(&s, "strip.tif", &set(&sides, 278, h.max(1)));
@@ -192,7 +192,7 @@ fn film() {
         let dpx = good(&s, "good.dpx", "gbrp10");
         let jp2 = good(&s, "good.j2k", "gbrp");
         for (w, h) in SIDES {
-            // whichever way round the bytes are: both
+            // in either byte order
             for sides in
                 [[w.to_be_bytes(), h.to_be_bytes()].concat(), [w.to_le_bytes(), h.to_le_bytes()].concat()]
             {
@@ -225,13 +225,13 @@ fn y4m() {
     files.push([b"YUV4MPEG2 W2 H1 Cmono\nFRAME ".as_slice(), &vec![b'a'; long], b"\nab"].concat());
     for file in files {
         refused(&s, "bad.y4m", &file);
-        // how much comes out of a pipe nobody knows before: there a frame may take the 2 GiB that are the bound
+        // the length of a pipe is unknown: a frame may use up to the limit of 2 GiB
         if !file.starts_with(b"YUV4MPEG2 W60000") && !file.starts_with(b"YUV4MPEG2 W3900") {
             let out = s.within(SPACE, "render - null: -q --threads 1", &file).ends(1);
             assert!(!out.err.contains("memory allocation"), "{}", out.err);
         }
     }
-    // rates of what has none of its own
+    // rates of inputs without one
     good(&s, "f.0001.png", "gbrp");
     for rate in ["0", "-24", "0/1", "24/0", "1e400", "nan", "99999999999999999999/1"] {
         s.within(SPACE, &format!("render f.####.png null: -q --rate={rate}"), b"").ends(2).says("--rate");
@@ -252,7 +252,7 @@ fn containers() {
     let fine = |name: &str, bytes: &[u8]| {
         s.write(name, bytes);
         let out = s.within(2 * SPACE, &format!("render {name} null: -q --threads 1"), b"");
-        // what the libraries patch up is read, what not is refused
+        // files that the libraries can repair are read, others are rejected
         assert!([Some(0), Some(1)].contains(&out.code), "{name}: {:?}\n{}", out.code, out.err);
         assert!(!out.err.contains("panicked") && !out.err.contains("internal error"), "{name}: {}", out.err);
     };

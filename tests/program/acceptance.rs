@@ -1,5 +1,5 @@
-//! What a user relies on, tried with the program itself: real clips through pipes, sequences against y4m, single frames
-//! and ranges against the whole, faults that leave something usable, and memory that does not grow.
+//! The main uses of the program: real clips through pipes, sequences compared with y4m, single frames and ranges
+//! compared with the whole, errors that leave something usable, and memory that does not grow.
 
 use crate::util::Session;
 use std::time::Duration;
@@ -48,7 +48,7 @@ fn one_frame_and_ranges_are_as_in_the_whole_render() {
     s.run("render clip.y4m part.y4m -f noise=strength=9 --frames 10-19").ok();
     let part: Vec<String> = s.run("hash part.y4m --frame-offset 10").text().lines().map(Into::into).collect();
     assert_eq!(part, (10..20).map(line).collect::<Vec<_>>());
-    // A still is a conversion of that very frame.
+    // A still is a conversion of the same frame.
     s.run("frame clip.y4m 17 still.png -f noise=strength=9").ok();
     s.run("frame part.y4m 7 again.png").ok();
     assert_eq!(s.read("still.png"), s.read("again.png"));
@@ -121,7 +121,7 @@ fn memory_does_not_grow_with_length() {
         let status = format!("/proc/{}/status", child.id());
         let mut peak = 0;
         let code = loop {
-            // The peak so far, in kB; gone when the process is.
+            // The peak so far, in kB; not available after the process has ended.
             let text = std::fs::read_to_string(&status).unwrap_or_default();
             let kb = text
                 .lines()

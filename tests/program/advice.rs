@@ -1,4 +1,4 @@
-//! What is said to somebody who knows another program, or has mistyped: each advice names something that works.
+//! Suggestions for users of other programs and for typing errors: each one names something that works.
 
 use crate::util::Session;
 

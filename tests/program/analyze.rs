@@ -1,4 +1,4 @@
-//! `analyze`: sessions whose answers are known.
+//! `analyze` with known results.
 
 use crate::util::Session;
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn number(report: &Value, path: &str) -> f64 {
     report.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no number {path}"))
 }
 
-/// The strength that is asked for is the strength that is found, in every kind of picture.
+/// The measured strength is the set strength, for every kind of picture.
 #[test]
 fn noise_has_its_strength_in_every_format() {
     let s = Session::new();
@@ -49,7 +49,7 @@ fn noise_has_its_strength_in_every_format() {
     }
 }
 
-/// With a clean twin, by filters, and alone: three ways to the same figures.
+/// With a clean version, by filters, and without both: three methods with the same figures.
 #[test]
 fn three_ways_agree() {
     let s = Session::new();
@@ -70,7 +70,7 @@ fn three_ways_agree() {
     assert!(!shallow.out.is_empty());
 }
 
-/// The same noise in every frame is found as such; frame 3 against frame 0 too.
+/// Noise that repeats in every frame is detected, also in frame 3 compared with frame 0.
 #[test]
 fn static_noise_is_found() {
     let s = Session::new();
@@ -83,7 +83,7 @@ fn static_noise_is_found() {
     assert!(number(&moving, "/planes/0/peak/sigmas") < 6.5);
 }
 
-/// A table for people, and a plot that is a PNG; neither replaces anything unasked.
+/// A table, and a plot that is a PNG; neither replaces a file without -y.
 #[test]
 fn tables_and_plots() {
     let s = Session::new();
@@ -99,7 +99,7 @@ fn tables_and_plots() {
     assert_eq!(s.files(), ["plot.png"]);
 }
 
-/// Frames: those asked for, and a said number of them where nothing is asked; also from a pipe.
+/// Frames: the requested ones, else the default number; also from a pipe.
 #[test]
 fn the_first_24_frames_by_default() {
     let s = Session::new();
@@ -120,11 +120,11 @@ fn what_cannot_be_compared_is_refused() {
     s.run(&format!("analyze {GREY} --clean pattern:grey:size=320x200:frames=2")).ends(1).says("--frames");
     s.run("analyze - --clean -").ends(2).says("both");
     s.run("analyze nothing.y4m").ends(1);
-    // Fewer frames than there are: well and good.
+    // Fewer frames than the default are no error.
     s.run(&format!("analyze {GREY} --clean pattern:grey:size=320x200:frames=2 --frames 0-1")).ok();
 }
 
-/// What is no picture of noise at all: one sample, all equal, not a number.
+/// Inputs without measurable noise: one sample, all equal, non-finite.
 #[test]
 fn nothing_to_measure_is_no_error() {
     let s = Session::new();

@@ -87,7 +87,7 @@ fn wrong_usage_is_2_and_on_stderr() {
 #[test]
 fn numbers_may_begin_with_a_minus() {
     let s = Session::new();
-    // The input is not there: what counts is that the arguments are understood.
+    // The input does not exist: the test checks that the arguments are accepted.
     for line in [
         "render none.y4m out.y4m --frames -5--1",
         "render none.y4m out.y4m --frame-offset -1001",
@@ -217,11 +217,11 @@ fn the_example_of_every_filter_does_something() {
         let page = s.run(&format!("filters {name}")).ok().text();
         let line = page.lines().find_map(|l| l.trim().strip_prefix("grainfield render clip.y4m out.y4m -f "));
         let chain = line.expect("an example").trim_matches('"');
-        // quotes are the chain's own
+        // the quotes belong to the chain
         let mut command = s.command("hash clip.y4m --frames 0,12 -f");
         let out = command.arg(chain).output().expect("it runs");
         assert!(out.status.success(), "{chain}: {}", String::from_utf8_lossy(&out.stderr));
-        // dither has nothing to do where no depth is lost
+        // dither has nothing to do if no depth is lost
         assert_eq!(String::from_utf8_lossy(&out.stdout) == plain, name == "dither", "{chain}");
     }
 }

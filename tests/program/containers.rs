@@ -1,5 +1,5 @@
-//! What each container keeps of a rich clip, read back with ffprobe: whatever is not there has been named before the
-//! first frame.
+//! Which properties of a clip each container keeps, read back with ffprobe: every lost one has been reported before
+//! the first frame.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 const FF: &str = "-nostdin -v error -y";
 
-/// Containers, and what has to be said for a picture of theirs.
+/// Containers, and the options that their pictures need.
 const ALL: [(&str, &str); 15] = [
     ("mp4", "--preset ultrafast"),
     ("mov", "--preset ultrafast"),
@@ -27,7 +27,7 @@ const ALL: [(&str, &str); 15] = [
     ("3gp", "--codec libx264 --preset ultrafast"),
 ];
 
-/// Clips made once: every test reads them and writes beside them.
+/// Clips that are made once; every test reads them and writes beside them.
 fn clips() -> &'static Session {
     static CLIPS: OnceLock<Session> = OnceLock::new();
     CLIPS.get_or_init(|| {
@@ -130,7 +130,8 @@ fn of_kind<'a>(probe: &'a Value, kind: &str) -> Vec<&'a Value> {
     probe["streams"].as_array().unwrap().iter().filter(|s| s["codec_type"] == kind).collect()
 }
 
-/// Renders, and again with `--strict`, which is an error where anything was named and changes nothing otherwise.
+/// Renders, and again with `--strict`, which is an error if anything was reported, and changes nothing
+/// otherwise.
 fn render(s: &Session, input: &str, output: &str, more: &str) -> String {
     let o = s.run(&format!("render {input} {output} {more} -y")).ok();
     let warned = o.err.contains("cannot keep everything");
@@ -141,7 +142,7 @@ fn render(s: &Session, input: &str, output: &str, more: &str) -> String {
     o.err
 }
 
-/// What is there, or has been named: exactly one of both.
+/// A property is kept or reported as lost: exactly one of the two.
 fn kept_or_named(what: &str, file: &str, kept: bool, said: &str, name: &str) {
     let named = said.lines().filter(|l| l.contains(name)).count();
     assert_eq!(named, usize::from(!kept), "{file}: {what} is kept: {kept}; said is:\n{said}");
@@ -185,7 +186,7 @@ fn words_colour_and_aspect_are_kept_or_named() {
             ("color_range", "full range", "pc"),
         ] {
             let lost = said.lines().find(|l| l.contains("colour tags are lost")).unwrap_or_default();
-            // the range is changed where it cannot be told
+            // the range is converted if it cannot be stored
             let lost = if name == "full range" { &said } else { lost };
             kept_or_named(tag, &file, video[tag] == value, lost, name);
         }
@@ -213,7 +214,7 @@ fn the_mastering_display_is_kept_or_named() {
         let mut kept =
             text.contains("Mastering display metadata") && text.contains("Content light level metadata");
         if !kept && text.contains("\"codec_name\": \"h264\"") {
-            // what FFmpeg 5.1 does not read of H.264, players do
+            // players read properties of H.264 that FFmpeg 5.1 does not
             let line =
                 format!("-nostdin -v verbose -i {file} -c copy -frames:v 1 -bsf:v trace_headers -f null -");
             let stream = s.tool("ffmpeg", &line).err;
@@ -235,12 +236,12 @@ fn rotation_is_kept_or_named_with_a_remedy() {
     }
 }
 
-/// Every sound in every container: there, as long as it was, with all its channels, or what becomes of it was said.
+/// Every sound in every container: kept with its duration and all channels, or its conversion was reported.
 #[test]
 fn every_sound_arrives_in_every_container() {
     let s = clips();
     for (container, more) in ALL {
-        // all at once where there may be more than one, and then the same of each alone where there may not
+        // all at once if there may be several, else each separately
         let inputs: Vec<&str> = match container {
             "flv" => SOUNDS.iter().map(|k| k.0).collect(),
             _ => vec!["sounds"],
@@ -270,14 +271,14 @@ fn every_sound_arrives_in_every_container() {
                 assert!((rate != kind.3) == resampled || opus, "{what}: {rate} Hz: {said}");
                 let decoder = stream["codec_name"].as_str().unwrap();
                 let own = kind.1.trim_start_matches("lib").replace("mp3lame", "mp3").replace("dca", "dts");
-                // mp4 has one name for both, nut for the others
+                // mp4 and nut use one name for both
                 let pair = (own.as_str(), decoder);
                 let same = decoder == own || [("mp2", "mp3"), ("eac3", "ac3")].contains(&pair);
                 assert!(
                     same || about.is_some_and(|c| c.contains(" encoded as ")),
                     "{what}: {decoder}: {said}"
                 );
-                // as samples: that is how long it is, and it is no silence
+                // decode it: check its length, and that it is not silence
                 let samples = s.read(&format!("{file}.{i}.s16"));
                 let length = samples.len() as f64 / 16000.0;
                 assert!((length - 1.0).abs() < 0.11, "{what}: {length} s: {said}");
@@ -291,7 +292,7 @@ fn every_sound_arrives_in_every_container() {
     s.run("render flac51.mkv copied.mp4 --audio copy").ok().says("sound 1 (flac) is left out");
 }
 
-/// Codecs that a container holds although libav's query does not say so are written and read back.
+/// Codecs that a container supports although libav's query does not say so are written and read back.
 #[test]
 fn containers_hold_what_they_can() {
     let s = clips();
@@ -333,7 +334,7 @@ fn containers_hold_what_they_can() {
     }
 }
 
-/// The container, the coded pictures and our own probe say the same of fields, or that they are lost is said.
+/// Container, coded pictures and our own probe agree on fields, or their loss is reported.
 #[test]
 fn fields_are_the_same_in_container_and_stream() {
     let s = clips();
@@ -375,7 +376,7 @@ fn fields_are_the_same_in_container_and_stream() {
                 assert!([tag, "unknown"].contains(&field), "{file}: {field}");
                 assert!(told.contains(word), "{file}: {told}");
                 if codec == "libx264" {
-                    // whether the two fields of a picture come in the order that is said
+                    // whether the fields of a picture are in the declared order
                     let line = format!(
                         "-nostdin -v verbose -i {file} -c copy -frames:v 1 -bsf:v trace_headers -f null -"
                     );

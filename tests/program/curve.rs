@@ -1,8 +1,8 @@
-//! `curve` and `sheet`: fitting, telling, drawing; settings that take their curve from a file.
+//! `curve` and `sheet`: fitting, printing, drawing; settings that read their curve from a file.
 
 use crate::util::Session;
 
-/// A way with a bend and a tremble.
+/// A movement with a bend and a tremble.
 fn samples() -> String {
     let mut text = "frame,x,y\n".to_owned();
     for i in 0..=240 {

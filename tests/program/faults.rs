@@ -1,8 +1,8 @@
-//! What is promised of machines that die, disks that fill and folders that vanish, done for real.
+//! Crashed programs, full disks and vanished folders, with real ones.
 //!
-//! Each test leaves the program in the middle of its work in some way, and looks at what is there then: no file under
-//! its final name that is not whole, no panic, no hang. Then the job is resumed, and the result must be that of a run
-//! that nothing disturbed. `GRAINFIELD_SOAK=50` kills so many times; `GRAINFIELD_SEED` repeats a run.
+//! Each test interrupts the program in some way and checks its files: no incomplete file under its final name, no
+//! panic, no hang. Then the job is resumed, and the result must be that of an undisturbed run. `GRAINFIELD_SOAK=50`
+//! sets the number of kills; `GRAINFIELD_SEED` repeats a run.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeMap;
@@ -16,13 +16,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// What takes longer hangs.
+/// A longer run counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FRAMES: usize = 48;
 const SOURCE: &str = "pattern:zoneplate:size=320x180:frames=48";
 const NOISE: &str = "noise=strength=6";
 
-/// Random numbers enough for this: splitmix64.
+/// Random numbers: splitmix64.
 struct Random(u64);
 
 impl Random {
@@ -54,14 +54,14 @@ fn program() -> Command {
     command
 }
 
-/// `render SOURCE OUTPUT` with noise and more words.
+/// `render SOURCE OUTPUT` with noise and further arguments.
 fn render(output: &Path, more: &[&str]) -> Command {
     let mut command = program();
     command.args(["render", SOURCE]).arg(output).args(["-f", NOISE, "--threads", "2"]).args(more);
     command
 }
 
-/// Waits for the end; what hangs is killed and fails the test.
+/// Waits for the end; a hang is killed and fails the test.
 fn ended(mut child: Child) -> Output {
     let mut err = child.stderr.take();
     let reader = thread::spawn(move || {
@@ -99,7 +99,7 @@ fn good(command: &mut Command) -> String {
     text
 }
 
-/// Starts a render that tells every frame, waits for the `k`th, and does something to it.
+/// Starts a render that reports every frame, waits for the `k`th, and acts on it.
 fn at_frame(mut command: Command, k: usize, act: impl FnOnce(&mut Child)) -> Output {
     let mut child = command.args(["--progress", "frames"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
@@ -117,7 +117,7 @@ fn at_frame(mut command: Command, k: usize, act: impl FnOnce(&mut Child)) -> Out
     });
     let begun = Instant::now();
     for _ in 0..k {
-        // a run that ends earlier has been disturbed by nothing
+        // a run that ends earlier was not disturbed
         if receive.recv_timeout(PATIENCE).is_err() {
             break;
         }
@@ -143,12 +143,12 @@ fn kill(child: &mut Child) {
 
 fn signal(name: &'static str) -> impl FnOnce(&mut Child) {
     move |child| {
-        // it may have ended by itself
+        // it may have ended already
         let _ = Command::new("kill").args([name, &child.id().to_string()]).stderr(Stdio::null()).status();
     }
 }
 
-/// All files below a folder but manifests, with their contents.
+/// All files below a folder except manifests, with their contents.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -162,7 +162,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// The frames that nothing disturbs.
+/// The frames of an undisturbed run.
 fn frames() -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().unwrap();
     good(&mut render(&folder.path().join("f.####.png"), &["-q"]));
@@ -171,7 +171,7 @@ fn frames() -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// What bears a frame's name is whole; temporary files may be left by what could not clean up.
+/// Every file with a frame's name is complete; temporary files may be left by a killed program.
 fn only_whole(folder: &Path, whole: &BTreeMap<String, Vec<u8>>, clean: bool) {
     for (name, bytes) in files(folder) {
         match whole.get(&name) {
@@ -285,7 +285,7 @@ fn signals_leave_what_can_be_resumed() {
     }
 }
 
-/// A small disk of its own, where that is permitted.
+/// A separate small disk, if permitted.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -357,7 +357,7 @@ fn a_full_disk_spoils_nothing() {
     }
 }
 
-/// The pictures of a video, as FFmpeg decodes them.
+/// The pictures of a video, decoded by FFmpeg.
 #[cfg(feature = "ffmpeg")]
 fn pictures(file: &Path) -> BTreeSet<String> {
     let mut command = Command::new("ffmpeg");
@@ -367,14 +367,14 @@ fn pictures(file: &Path) -> BTreeSet<String> {
     text.lines().filter(|line| !line.starts_with('#')).filter_map(sum).collect()
 }
 
-/// What the last line of JSON says: frames, and the partial result.
+/// The contents of the last line of JSON: frames, and the partial result.
 fn ending(text: &str) -> (u64, Option<String>) {
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     (last["frames"].as_u64().unwrap(), last["partial"].as_str().map(str::to_owned))
 }
 
-/// Whether the disk is full in the middle, or when the encoder gives what it held: what is left is named, and as many
-/// frames are promised as it has.
+/// The disk is full in the middle, or when the encoder is flushed: the partial result is named, with its right number
+/// of frames.
 #[cfg(feature = "ffmpeg")]
 #[test]
 fn what_a_full_disk_leaves_of_a_video_is_told() {
@@ -459,7 +459,7 @@ fn a_folder_that_vanishes_ends_the_render() {
         let output = folder.join(name);
         let out =
             at_frame(render(&output, &[]), 2, |_| fs::rename(&folder, home.path().join("gone")).unwrap());
-        // the whole may have been written before
+        // the whole output may have been written before
         if out.status.code() != Some(0) {
             assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
         }
@@ -467,7 +467,7 @@ fn a_folder_that_vanishes_ends_the_render() {
     }
 }
 
-/// A y4m file of so many frames.
+/// A y4m file with a number of frames.
 fn y4m(path: &Path, frames: usize) {
     let size = format!("pattern:zoneplate:size=320x180:frames={frames}");
     good(program().args(["render", &size]).arg(path).arg("-q"));
@@ -523,7 +523,7 @@ fn pipes_may_close_on_either_side() {
     y4m(&source, 30);
     let bytes = fs::read(&source).unwrap();
 
-    // the writer goes away inside a frame
+    // the writer disappears inside a frame
     let output = home.path().join("out.y4m");
     let mut command = program();
     command.args(["render", "-"]).arg(&output).args(["-f", NOISE]).stdin(Stdio::piped());
@@ -533,7 +533,7 @@ fn pipes_may_close_on_either_side() {
     assert_eq!(out.status.code(), Some(1), "{}", String::from_utf8_lossy(&out.stderr));
     assert!(!output.exists() && home.path().join("out.partial.y4m").exists());
 
-    // the reader goes away
+    // the reader disappears
     let mut command = program();
     command.args(["render"]).arg(&source).args(["-", "-f", NOISE]).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -563,7 +563,7 @@ fn a_batch_survives_kills() {
     for _ in 0..2 {
         at_frame(batch(), 1 + random.below(40), kill);
     }
-    // two programs share what is left
+    // two programs share the rest
     let codes: Vec<i32> = thread::scope(|scope| {
         let both: Vec<_> = (0..2).map(|_| scope.spawn(|| run(&mut batch()).0)).collect();
         both.into_iter().map(|b| b.join().unwrap()).collect()

@@ -1,11 +1,11 @@
-//! Containers and encoders that know no clock but the frame rate: every picture in its place, the sound beside it.
+//! Containers and encoders with no clock but the frame rate: every picture in its place, with the sound in sync.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
 
 const FF: &str = "-nostdin -v error -y";
 
-/// Times of the pictures and, of the sound, where it begins and ends.
+/// Times of the pictures, and the start and end of the sound.
 fn times(s: &Session, file: &str) -> (Vec<f64>, (f64, f64)) {
     let packets = |kind: &str| -> Vec<(f64, f64)> {
         let line = format!(
@@ -31,7 +31,7 @@ fn times(s: &Session, file: &str) -> (Vec<f64>, (f64, f64)) {
     (packets("v").into_iter().map(|p| p.0).collect(), ends)
 }
 
-/// A clip of 60 frames of 30000/1001 a second with two seconds of sound.
+/// A clip of 60 frames at 30000/1001 fps with two seconds of sound.
 fn clip(s: &Session, name: &str, more: &str) {
     s.tool(
         "ffmpeg",
@@ -46,7 +46,7 @@ fn clip(s: &Session, name: &str, more: &str) {
 fn a_rate_is_all_that_some_containers_know() {
     let s = Session::new();
     clip(&s, "in.mp4", "-c:v libx264 -preset veryfast -bf 2 -c:a aac");
-    // ticks of 90000 and a first picture that is not at zero; and ticks of a millisecond
+    // ticks of 90000 and a first picture after zero; and ticks of a millisecond
     clip(&s, "in.ts", "-c:v mpeg2video -q:v 3 -c:a mp2");
     clip(&s, "in.mkv", "-c:v libx264 -preset veryfast -c:a mp2");
     let step = 1001.0 / 30000.0;
@@ -74,10 +74,10 @@ fn a_rate_is_all_that_some_containers_know() {
                     assert!((places - places.round()).abs() * step < 0.002, "{what}: a frame at {t} s");
                 }
                 let length = (pictures.last().unwrap() - pictures[0]) / step;
-                // MPEG-4 in AVI has an empty packet behind its first picture, and a reader of MPEG-PS does not tell the
-                // time of the last: so it is with what ffmpeg writes
+                // MPEG-4 in AVI has an empty packet after its first picture, and MPEG-PS readers do not report the time
+                // of the last one; the same holds for files from ffmpeg
                 assert!((length - (wanted - 1) as f64).abs() < 1.1, "{what}: {length} frames long");
-                // AAC begins a little before; what lasts as long as the pictures ends with them
+                // AAC begins slightly earlier; sound of the same duration ends with the pictures
                 let begin = sound.0 - pictures[0];
                 assert!(begin.abs() < 0.06, "{what}: sound {begin} s off");
                 let end = sound.1 - pictures.last().unwrap() - step;
@@ -128,7 +128,7 @@ fn times_that_are_found_uneven_on_the_way_are_told() {
             let o = s.piped(&what, bytes).ok();
             assert_eq!(o.err.matches("timestamps are lost").count(), 1, "{what}: {}", o.err);
             if input == "-" && out == "out.avi" {
-                // refused for what a pipe cannot give beside its pictures
+                // rejected because of properties that a pipe lacks
                 continue;
             }
             s.piped(&format!("{what} --strict"), bytes).ends(1).says("timestamps are lost");

@@ -1,11 +1,12 @@
-//! Videos as they come out of a crash, a camera's card or a test bench: cut off, empty, tiny, of uneven time.
+//! Unusual videos, as after a crash, from a camera's card or a test bench: cut off, empty, tiny, with varying
+//! times.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
 
 const FF: &str = "-nostdin -v error -y -f lavfi -i testsrc2=size=96x64:rate=25:duration=2";
 
-/// Lines of a hash.
+/// The lines of a hash.
 fn lines(s: &Session, line: &str) -> Vec<String> {
     s.run(line).text().lines().map(str::to_owned).collect()
 }
@@ -13,7 +14,7 @@ fn lines(s: &Session, line: &str) -> Vec<String> {
 #[test]
 fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
     let s = Session::new();
-    // a codec that keeps pictures back, and one that does not
+    // a codec with reordering, and one without
     for (name, codec) in [("held.mkv", "-c:v libx264 -qp 0 -threads 1"), ("plain.mkv", "-c:v ffv1 -g 1")] {
         s.tool("ffmpeg", &format!("{FF} {codec} {name}"));
         let whole = lines(&s, &format!("hash {name}"));
@@ -39,7 +40,7 @@ fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
     }
 }
 
-/// What libav says goes to one place, from which every job of a batch takes what it finds.
+/// Messages of libav arrive in one place, from which each job of a batch gets its own.
 #[test]
 fn no_job_takes_away_what_was_said_of_another() {
     let s = Session::new();
@@ -69,7 +70,7 @@ fn pictures_of_a_few_samples_are_lossless_too() {
         for format in ["yuv420p", "gbrp", "yuva444p10", "gray16"] {
             let pattern = format!("pattern:zoneplate:size={size}:frames=3:format={format}");
             s.run(&format!("render {pattern} tiny.mkv --lossless -y -f noise=strength=40")).ok();
-            // RGB of 8 bits may come back with another name; the samples are what counts
+            // 8-bit RGB may come back under another name; only the samples matter
             let same = format!("--pix-fmt {format}");
             let (was, is) = (
                 lines(&s, &format!("hash {pattern} -f noise=strength=40")),
@@ -83,7 +84,7 @@ fn pictures_of_a_few_samples_are_lossless_too() {
 #[test]
 fn uneven_time_is_told_as_it_is() {
     let s = Session::new();
-    // of 50 frames the first 10 and then every fifth: they last until the end of the 46th
+    // the first 10 of 50 frames and then every fifth: they last until the end of the 46th
     s.tool(
         "ffmpeg",
         &format!(

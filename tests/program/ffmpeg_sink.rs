@@ -1,4 +1,4 @@
-//! Video files as outputs: what has to arrive, checked by the ffmpeg programs.
+//! Video files as outputs, checked with the ffmpeg programs.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const FF: &str = "-nostdin -v error -y";
 
-/// A session with a clip of 50 frames, 25 a second, with AAC sound (which begins before zero).
+/// A session with a clip of 50 frames at 25 fps, with AAC sound (which begins before zero).
 fn with_clip() -> Session {
     let s = Session::new();
     s.tool(
@@ -19,7 +19,7 @@ fn with_clip() -> Session {
     s
 }
 
-/// A clip with everything: tags, chapters, languages, subtitles, a font.
+/// A clip with tags, chapters, languages, subtitles and a font.
 fn with_rich_clip() -> Session {
     let s = with_clip();
     s.write(
@@ -92,7 +92,7 @@ fn times_and_sound_are_the_sources() {
         near(&times(&s, file, "a:0"), &heard, 2 * rounding);
         assert_eq!(packets(&s, file, "a:0"), sound, "{file}");
     }
-    // Opus in WebM, since AAC cannot be: said, and the picture stays where it is
+    // Opus in WebM, which does not support AAC: reported, and the picture keeps its times
     let said = s.run("render clip.mp4 out.webm -f noise=strength=6 --preset 12").ok();
     said.says("sound 1 (aac").says("encoded as opus");
     near(&times(&s, "out.webm", "v:0"), &pictures, 500);
@@ -134,7 +134,7 @@ fn everything_beside_the_picture_is_carried() {
         near(&times(&s, "out.mkv", of), &times(&s, "rich.mkv", of), 0);
     }
 
-    // MP4: subtitles in its own words, the font named as lost, chapters kept
+    // MP4: subtitles converted, the font reported as lost, chapters kept
     let said = s.run("render rich.mkv out.mp4 --preset veryfast").ok();
     said.says("mov_text").says("attachment 3");
     let c = probe(&s, "out.mp4");
@@ -161,7 +161,7 @@ fn a_range_is_cut_out_of_everything() {
         (0..22_000).contains(&heard[0]) && (575_000..600_000).contains(heard.last().unwrap()),
         "{heard:?}"
     );
-    // sound of 0.6 s on is what begins it
+    // starts with the sound from 0.6 s on
     let (whole, part) = (packets(&s, "rich.mkv", "a:0"), packets(&s, "out.mkv", "a:0"));
     let at = times(&s, "rich.mkv", "a:0").iter().position(|&t| t >= 600_000).unwrap();
     assert_eq!(part[..], whole[at..at + part.len()]);
@@ -192,7 +192,7 @@ fn variable_times_are_kept() {
     for file in ["out.mkv", "out.mp4", "out.mov", "out.webm"] {
         let preset = if file == "out.webm" { "12" } else { "veryfast" };
         s.run(&format!("render vfr.mkv {file} --preset {preset}")).ok();
-        // the first picture is shown at once, as ffmpeg has it
+        // the first picture is shown immediately, as with ffmpeg
         let since: Vec<i64> = wanted.iter().map(|t| t - wanted[0]).collect();
         near(&times(&s, file, "v:0"), &since, 0);
     }
@@ -369,13 +369,13 @@ fn what_is_wrong_is_said() {
     assert_eq!(times(&s, "there.mp4", "v:0").len(), 5);
 }
 
-/// A disk that takes no more, here by a limit of the file's size: said with the name, and what was written plays.
+/// A full disk, here by a limit on the file's size: reported with the name, and the part that was written plays.
 #[test]
 #[cfg(unix)]
 fn a_full_disk_is_said_and_leaves_what_plays() {
     let s = with_clip();
     for (file, kept) in [("out.mp4", false), ("out.mov", false), ("out.mkv", true)] {
-        // The same program, but with a limit, and without the signal that would end it.
+        // The same program with a limit, and without the signal that would end it.
         let program = env!("CARGO_BIN_EXE_grainfield");
         let line = format!(
             "trap '' XFSZ; ulimit -f 3000; exec {program} render pattern:zoneplate:size=320x240:frames=400 {file} -f \
@@ -396,7 +396,7 @@ fn a_full_disk_is_said_and_leaves_what_plays() {
     }
 }
 
-/// An interrupted render leaves a file that plays, under another name.
+/// An interrupted render leaves a playable file under another name.
 #[test]
 #[cfg(unix)]
 fn an_interruption_leaves_what_plays() {
@@ -420,7 +420,7 @@ fn an_interruption_leaves_what_plays() {
     }
 }
 
-/// Asked a second time it ends without waiting for the encoder, and what was written by then stays.
+/// After a second signal it ends without waiting for the encoder, and keeps what was written until then.
 #[test]
 #[cfg(unix)]
 fn a_second_interruption_leaves_what_was_written() {
@@ -429,14 +429,14 @@ fn a_second_interruption_leaves_what_was_written() {
                 --codec-opt rc-lookahead=60 --progress frames";
     let mut child = s.command(line).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stderr.take().unwrap()));
-    // the muxer writes whole clusters of some megabytes
+    // the muxer writes whole clusters of several megabytes
     let written = |name: &String| std::fs::metadata(s.path(name)).is_ok_and(|m| m.len() > 1 << 20);
     while !s.files().iter().any(written) {
         lines.next().expect("it goes on").unwrap();
     }
     for _ in 0..2 {
         let id = child.id().to_string();
-        // It may have ended by the first already.
+        // It may have ended after the first signal.
         let _ = std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(600));
     }
@@ -444,6 +444,6 @@ fn a_second_interruption_leaves_what_was_written() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(s.files(), ["out.partial.mkv"]);
     let frames = times(&s, "out.partial.mkv", "v:0").len();
-    // fewer than the encoder holds where it was not waited for
+    // fewer than the encoder holds if it was not flushed
     assert!(frames > 1, "{frames}");
 }

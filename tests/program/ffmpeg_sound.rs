@@ -1,11 +1,12 @@
-//! Sound beside the picture where a container has no times for it: late, early, with holes, cut.
+//! Sound in containers without times: late, early, with gaps, cut.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
 
 const FF: &str = "-nostdin -v error -y";
 
-/// A clip of three seconds, its picture from `picture` seconds on, its sound from `sound` on: a tone from 1.2 s on.
+/// A clip of three seconds with its picture from `picture` seconds on, and its sound, a tone from 1.2 s on, from
+/// `sound` on.
 fn clip(s: &Session, name: &str, (picture, sound): (f64, f64), codec: &str) {
     let begins = 1.2 - sound;
     s.tool(
@@ -17,7 +18,7 @@ fn clip(s: &Session, name: &str, (picture, sound): (f64, f64), codec: &str) {
     );
 }
 
-/// When the tone begins and ends behind the first picture, seconds, as a player has it.
+/// When the tone begins and ends after the first picture, in seconds, as in a player.
 fn heard(s: &Session, file: &str) -> (f64, f64) {
     let start = |kind: &str| -> f64 {
         let line =
@@ -42,7 +43,7 @@ fn sound_keeps_its_place_without_times() {
     clip(&s, "late.mp3.mkv", (0.0, 0.7), "-c:a libmp3lame");
     clip(&s, "flac.mkv", (0.0, 0.0), "-c:a flac -frame_size 9600");
     clip(&s, "pcm.mkv", (0.0, 0.0), pcm);
-    // nothing from 1.5 to 2.3 s: packets that are not there
+    // missing packets from 1.5 to 2.3 s
     clip(&s, "hole.mkv", (0.0, 0.0), &format!("{pcm} -af aselect=not(between(t\\,1.5\\,2.3))"));
     for (input, out, more, wanted, off) in [
         ("late.mkv", "out.avi", "", (1.2, 3.7), 0.002),
@@ -60,7 +61,7 @@ fn sound_keeps_its_place_without_times() {
         let fits = (begin - wanted.0).abs() < off && (end - wanted.1).abs() < off.max(0.2);
         assert!(fits, "{input} to {out} {more}: {begin} to {end} s, not {wanted:?}");
     }
-    // samples are what they were
+    // samples are unchanged
     s.run("render pcm.mkv same.avi").ok();
     let decoded = |file: &str| s.tool("ffmpeg", &format!("-v error -i {file} -map 0:a -f md5 -")).text();
     assert_eq!(decoded("same.avi"), decoded("pcm.mkv"));
@@ -86,13 +87,13 @@ fn sound_before_the_picture_is_kept_or_named() {
     s.run("render late.mkv copied.avi --audio copy").ok().says("starts with the picture");
 }
 
-/// Compressed sound is copied where it has no hole, and else encoded anew with silence in it, or its loss named.
+/// Compressed sound without gaps is copied; otherwise it is encoded again with silence, or its loss is reported.
 #[test]
 fn holes_of_compressed_sound_are_filled_or_named() {
     let s = Session::new();
     clip(&s, "pcm.mkv", (0.0, 0.0), "-c:a pcm_s16le");
     for codec in ["libmp3lame", "ac3"] {
-        // nothing from 1.5 to 2.3 s: packets that are not there
+        // missing packets from 1.5 to 2.3 s
         let gone = "'noise=drop=between(pts*tb\\,1.5\\,2.3)'";
         s.tool("ffmpeg", &format!("{FF} -i pcm.mkv -map 0 -c:v copy -c:a {codec} whole.mkv"));
         s.tool("ffmpeg", &format!("{FF} -i whole.mkv -map 0 -c copy -bsf:a {gone} hole.mkv"));
@@ -101,7 +102,7 @@ fn holes_of_compressed_sound_are_filled_or_named() {
         assert!((begin - 1.2).abs() < 0.06 && (end - 3.0).abs() < 0.1, "{codec}: {begin} to {end} s");
         s.run("render hole.mkv out.avi -y --strict").ends(1);
         s.run("render hole.mkv out.avi -y --audio copy").ok().says("is early after its gap at 1.5");
-        // without a hole, and where there are times
+        // without a gap, and in a container with times
         for line in ["render whole.mkv out.avi -y --strict", "render hole.mkv out.mkv -y --strict"] {
             let said = s.run(line).ok().err;
             assert!(!said.contains("encoded as") && !said.contains("hole"), "{line}: {said}");

@@ -1,18 +1,19 @@
-//! Times of real containers: rounded, offset, wrapped, begun anew; the same frames give the same pictures from each.
+//! Times of real containers: rounded, with an offset, wrapped, restarted; the same frames give the same pictures
+//! from each.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
 
 const FF: &str = "-nostdin -v error -y";
 
-/// Filters whose pictures follow the clock.
+/// Filters that depend on the time.
 const CHAIN: &str = "-f particles=size=4,fluid=particles=200,flicker,weave --seed 5";
 
 fn lines(text: &str) -> Vec<String> {
     text.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
 }
 
-/// Times of the packets of a kind, seconds, ascending, and their durations.
+/// Times of the packets of a kind in seconds, ascending, and their durations.
 fn packets(s: &Session, kind: &str, file: &str) -> Vec<(f64, f64)> {
     let line = format!(
         "-v error -select_streams {kind} -show_entries packet=pts_time,duration_time -of csv=p=0 {file}"
@@ -28,7 +29,7 @@ fn packets(s: &Session, kind: &str, file: &str) -> Vec<(f64, f64)> {
     all
 }
 
-/// What a player shows: the frames that the ffmpeg program decodes.
+/// The number of frames that the ffmpeg program decodes.
 fn shown(s: &Session, file: &str) -> usize {
     lines(&s.tool("ffmpeg", &format!("-v error -i {file} -an -fps_mode passthrough -f framemd5 -")).text())
         .len()
@@ -62,11 +63,11 @@ fn the_same_frames_are_the_same_from_every_container() {
         ] {
             make(name, codec);
             if name == "b.mkv" {
-                // x264 makes Y, U and V of grey: other pictures from here on
+                // x264 converts grey to YUV: other pictures from here on
                 s.run(&format!("render {name} same.y4m -y")).ok();
                 wanted = lines(&s.run(&format!("hash same.y4m {CHAIN}")).ok().text());
             }
-            // AVI and NUT do not tell the range
+            // AVI and NUT do not store the range
             let chain =
                 if codec.contains("ffv1") { format!("{CHAIN} --range full") } else { CHAIN.to_owned() };
             let got = lines(&s.run(&format!("hash {name} {chain}")).ok().text());
@@ -104,7 +105,7 @@ fn interlaced_frames_are_the_same_from_every_container() {
     assert_eq!(hash("a.ts"), wanted);
 }
 
-/// A clip of four seconds with sound, by the clock of a transport stream.
+/// A clip of four seconds with sound, with the times of a transport stream.
 fn stream(s: &Session, name: &str, seconds: u32, more: &str) {
     s.tool(
         "ffmpeg",
@@ -118,7 +119,8 @@ fn stream(s: &Session, name: &str, seconds: u32, more: &str) {
 #[test]
 fn everything_begins_at_zero_and_nothing_is_hidden() {
     let s = Session::new();
-    // a clock that wraps after three seconds (2^33 / 90000 s), one far on, and the usual offsets
+    // a clock that wraps after three seconds (2^33 / 90000 s), one with a large offset, and the common
+    // offsets
     stream(&s, "wraps.ts", 5, "-output_ts_offset 95439.2");
     stream(&s, "far.ts", 5, "-output_ts_offset 50000");
     stream(&s, "a.vob", 5, "");
@@ -128,7 +130,7 @@ fn everything_begins_at_zero_and_nothing_is_hidden() {
             let (pictures, sound) = (packets(&s, "v", out), packets(&s, "a", out));
             let what = format!("{input} to {out}: {:?}", &pictures[..2]);
             assert_eq!((pictures.len(), shown(&s, out)), (125, 125), "{what}");
-            // what ffmpeg makes of it
+            // the result of ffmpeg
             s.tool("ffmpeg", &format!("{FF} -fflags +genpts -i {input} -c copy ff.mkv"));
             let (their, heard) = (packets(&s, "v", "ff.mkv"), packets(&s, "a", "ff.mkv"));
             let lag = |v: &[(f64, f64)], a: &[(f64, f64)]| v[0].0 - a[0].0;
@@ -177,7 +179,7 @@ fn joined_streams_go_on() {
                 assert!((end - seen).abs() < 0.25, "{input} to {out}: sound to {end}, pictures to {seen}");
             }
         }
-        // from behind the join, the same frames
+        // after the join, the same frames
         let late = lines(&s.run(&format!("hash {input} -f particles --seed 5 --frames 90-")).ok().text());
         assert_eq!(late, whole[90..], "{input}");
         s.run(&format!("render {input} late.mkv -y --frames 90-114")).ok();

@@ -1,11 +1,11 @@
-//! Grain of AV1 streams: a picture decoded without grain, through `av1grain`, is the picture decoded with it. libaom encodes,
-//! libdav1d decodes, both in FFmpeg.
+//! Grain of AV1 streams: a picture decoded without grain and filtered by `av1grain` equals the picture decoded with
+//! grain. libaom encodes, libdav1d decodes, both in FFmpeg.
 
 use crate::util::Session;
 use grainfield_filters::film_grain::{ChromaIndex, Params, Segment, Table, seed_of_frame};
 use std::fmt::Write;
 
-/// Frames a second of all clips here: a frame every 417083 1/3 ticks.
+/// The frame rate of all clips here: a frame every 417083 1/3 ticks.
 const RATE: (i64, i64) = (24_000, 1001);
 
 struct Random(u64);
@@ -54,7 +54,7 @@ impl Random {
     }
 }
 
-/// A table with other parameters for each frame, and the seeds that the encoder counts.
+/// A table with different parameters for each frame, and the seeds of the encoder.
 fn table(frames: i64, seed: u64) -> Table {
     let mut random = Random(seed);
     let first = 1 + random.below(65_535) as u16;
@@ -69,12 +69,13 @@ fn table(frames: i64, seed: u64) -> Table {
     Table { segments: (0..frames).map(segment).collect() }
 }
 
-/// Encodes a moving picture with `grain` in libaom's terms, decodes it with and without, and compares that with the filter.
+/// Encodes a moving picture with grain options of libaom, decodes it with and without grain, and compares that with the
+/// filter.
 fn same(s: &Session, format: &str, (width, height): (u32, u32), frames: i64, grain: &str, filter: &str) {
     let rate = format!("{}/{}", RATE.0, RATE.1);
     let mut line =
         format!("-v error -y -f lavfi -i testsrc2=size={width}x{height}:rate={rate} -frames:v {frames} ");
-    // Noise makes every code; limited to what is legal, so that nothing hides what is clipped.
+    // Noise makes every code, limited to legal ones so that clipping is visible.
     write!(
         line,
         "-vf noise=alls=60:allf=t,format={format} -c:v libaom-av1 -cpu-used 8 -crf 40 -lag-in-frames 0 "
@@ -147,8 +148,8 @@ fn grain_is_the_decoders() {
     }
 }
 
-/// Decoders add grain to what was coded: behind filters that work in 16 bits, and where depth is lost, the picture has the
-/// output's depth before it gets grain.
+/// Decoders add grain to coded samples: after filters in 16 bits, and if depth is lost, the picture has the output's
+/// depth before grain is added.
 #[test]
 fn grain_is_added_at_the_depth_of_the_output() {
     let s = Session::new();
@@ -162,7 +163,7 @@ fn grain_is_added_at_the_depth_of_the_output() {
         s.run(&format!("render {clip} got.y4m -f {}", chain("av1grain=vector=3,"))).ok();
         assert!(s.read("got.y4m") == s.read("want.y4m"), "{before} {format}");
         assert!(s.read("got.y4m") != s.read("mid.y4m"));
-        // What comes after works in 16 bits again.
+        // Later filters work in 16 bits again.
         s.run("render mid.y4m want.y4m -f av1grain=vector=3,invert,dither=mode=none -y").ok();
         s.run(&format!("render {clip} got.y4m -f {}", chain("av1grain=vector=3,invert,"))).ok();
         assert!(s.read("got.y4m") == s.read("want.y4m"), "{before} {format}, and a filter behind");
@@ -179,12 +180,12 @@ fn libaom_carries_a_table() {
     let render = |codec: &str| format!("render {clip} a.mkv --codec {codec} --film-grain-table t.tbl -y");
     s.run(&format!("{} --preset 8 --codec-opt lag-in-frames=0", render("libaom-av1"))).ok();
     same_decoded(&s, "a table by --film-grain-table", 4, "av1grain=table=t.tbl");
-    // The table is read, so it is not written, by no name.
+    // The table is read, so it must not be written, under any name.
     s.write("t.mkv", s.read("t.tbl"));
     let itself = format!("render {clip} t.mkv --codec libaom-av1 --film-grain-table t.mkv -y");
     s.run(&itself).ends(2).says("the film grain table").says("are the same file");
     assert_eq!(s.read("t.mkv"), s.read("t.tbl"));
-    // These would encode without the grain and say nothing.
+    // These would encode without grain and without an error.
     for codec in ["libx264", "libsvtav1"] {
         s.run(&render(codec)).ends(2).says("libaom-av1");
     }

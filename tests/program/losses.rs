@@ -1,4 +1,4 @@
-//! What an output does not hold is named once, and nothing that is kept.
+//! Properties that an output loses are reported once, and kept ones are not.
 #![cfg(feature = "ffmpeg")]
 
 use crate::util::Session;
@@ -95,7 +95,7 @@ fn hidden_sound_does_not_come_back() {
     s.tool("ffmpeg", &format!("{FF} -ss 0.3 -i in.mp4 -c copy cut.mp4"));
     s.run("render cut.mp4 cut.mkv").ok();
     let start = s.tool("ffprobe", "-v error -show_entries format=start_time -of csv=p=0 cut.mkv").text();
-    // no more than what the decoder needs to get going
+    // no more than the decoder's pre-roll
     assert!(start.trim().parse::<f64>().unwrap() > -0.05, "{start}");
 }
 
@@ -162,7 +162,7 @@ fn time_codes_of_a_part_are_those_of_its_frames() {
     assert!(!kept.contains("data 1"), "{kept}");
 }
 
-/// Full range is there for readers, or has become limited range, which is said: the picture is the same.
+/// Full range is signalled to readers, or converted to limited range with a note: the picture is the same.
 #[test]
 fn full_range_is_kept_or_becomes_limited() {
     let s = Session::new();
@@ -208,7 +208,7 @@ fn a_matrix_of_rgb_on_colour_differences_says_nothing() {
     let s = Session::new();
     let picture = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1";
     for format in ["yuv444p10le", "yuv422p10le"] {
-        // prores_aw writes no name for this matrix
+        // prores_aw writes no tag for this matrix
         let tagged = format!("-pix_fmt {format} -c:v prores_aw -colorspace bt470bg");
         s.tool("ffmpeg", &format!("{FF} {picture} {tagged} in.mov"));
         let probed = s.run("probe in.mov").ok().text();

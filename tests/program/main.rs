@@ -1,5 +1,5 @@
-//! The program as its users run it: command lines in folders of their own, and what came of them.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
+//! The program as users run it: command lines in separate folders, and their results.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests
 
 #[path = "../fuzz/src/bound.rs"]
 #[allow(unsafe_code, unreachable_pub, missing_docs)] // an allocator is unsafe by its nature

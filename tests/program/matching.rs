@@ -1,4 +1,4 @@
-//! `match`: the grain of a plate, found again.
+//! `match` finds the grain of a plate.
 
 use crate::util::Session;
 use grainfield_filters::recipe::Recipe;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 const CLEAN: &str = "pattern:ramp:size=960x256:frames=4:format=yuv420p10";
 
-/// The report on a plate that `chain` made of the ramp, and the session with what was written.
+/// The report on a plate that `chain` made from the ramp, and the session with the output.
 fn matched(chain: &str, output: &str) -> (Session, Value) {
     let s = Session::new();
     s.run(&format!("render {CLEAN} plate.y4m -f {chain} --seed 5")).ok();
@@ -33,7 +33,8 @@ fn a_recipe_is_found_again() {
         let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
         assert!((setting(&recipe, "size") - size).abs() <= 0.1, "{preset}: {}", recipe.to_chain());
         assert!((setting(&recipe, "chroma") - chroma).abs() <= 0.02, "{preset}: {}", recipe.to_chain());
-        // The report is of the recipe that was written: both are rendered and measured here again, with other seeds.
+        // The report is about the recipe that was written: both are rendered and measured again here, with other
+        // seeds.
         s.run(&format!("render {CLEAN} again.y4m --recipe out.toml --seed 99")).ok();
         let again = s.run(&format!("match again.y4m --clean {CLEAN} --json")).ok();
         let again: Value = serde_json::from_str(&again.text()).unwrap();
@@ -62,11 +63,11 @@ fn grain_in_time_is_found_again() {
     assert!((temporal["match"].as_f64().unwrap() - 0.5).abs() < 0.03, "{temporal}");
 }
 
-/// Grain of an encoder's table, found again as a table; and a plate that was grained otherwise.
+/// Grain of an encoder's table is found as a table; and a plate with grain from another filter.
 #[test]
 fn a_table_is_fitted() {
     let (s, report) = matched("av1grain=vector=2", "out.tbl");
-    // Of chroma there are four times fewer samples, and the spectra differ by chance.
+    // Chroma has a quarter of the samples, so spectra differ more by chance.
     for (plane, spectrum) in [(0, 0.6), (1, 1.2), (2, 1.2)] {
         assert!(number(&report, plane, "strength_rms") < 0.03, "{plane}: {report:#}");
         assert!(number(&report, plane, "spectrum_db") < spectrum, "{plane}: {report:#}");

@@ -1,5 +1,5 @@
-//! `match` of a plate alone, against a judge of its own: plates are made here of discs thrown at random (the Boolean model
-//! of film grain), so that the grain in them is known sample by sample.
+//! `match` of a plate without a clean version, with an independent model: plates are made here from random discs (the
+//! Boolean model of film grain), so that their grain is known sample by sample.
 
 use crate::util::Session;
 use grainfield_filters::recipe::Recipe;
@@ -20,8 +20,8 @@ impl Random {
     }
 }
 
-/// Layers of discs: the share of each sample that they cover, less the mean, times `strength` codes. The lighter the
-/// picture, the more discs.
+/// Layers of discs: the share of each sample that they cover, minus the mean, times `strength` codes. Lighter
+/// pictures have more discs.
 fn discs(clean: &[f64], width: usize, radius: f64, strength: f64, seed: u64) -> Vec<f64> {
     const FINE: usize = 4;
     const LAYERS: usize = 3;
@@ -34,7 +34,7 @@ fn discs(clean: &[f64], width: usize, radius: f64, strength: f64, seed: u64) -> 
         for y in 0..height {
             for x in 0..width {
                 let u = (clean[y * width + x] / 255.0).clamp(0.02, 0.98);
-                // Discs that have their middle in this sample: Poisson's law.
+                // Number of discs centred in this sample: a Poisson distribution.
                 let mean = -(1.0 - u).ln() / (std::f64::consts::PI * radius * radius);
                 let (mut p, end) = (random.unit(), (-mean).exp());
                 while p > end {
@@ -67,7 +67,7 @@ fn discs(clean: &[f64], width: usize, radius: f64, strength: f64, seed: u64) -> 
     grain
 }
 
-/// A picture with smooth parts, edges and textures, `(dx, dy)` samples from where it was.
+/// A picture with smooth parts, edges and textures, shifted by `(dx, dy)` samples.
 fn picture(dx: f64, dy: f64) -> Vec<f64> {
     let at = |x: f64, y: f64| {
         let smooth = 110.0 + 70.0 * (x / 97.0 + (y / 140.0).sin()).sin();
@@ -78,7 +78,7 @@ fn picture(dx: f64, dy: f64) -> Vec<f64> {
     (0..WIDTH * HEIGHT).map(|i| at((i % WIDTH) as f64 + dx, (i / WIDTH) as f64 + dy)).collect()
 }
 
-/// A plate in grey of 8 bits, and the grain of it.
+/// An 8-bit grey plate, and its grain.
 struct Plate {
     y4m: Vec<u8>,
     clean: Vec<Vec<f64>>,
@@ -101,7 +101,8 @@ fn plate(radius: f64, strength: f64, at: impl Fn(usize) -> Vec<f64>) -> Plate {
     plate
 }
 
-/// The strength of grain where a clean picture is in bins of 8 codes, and how alike neighbours across are.
+/// The strength of grain by the clean picture's brightness in bins of 8 codes, and the correlation of
+/// horizontal neighbours.
 fn truth(clean: &[Vec<f64>], grain: &[Vec<f64>]) -> (Vec<f64>, f64) {
     let mut bins = vec![(0.0, 0.0, 0.0); 32];
     let (mut near, mut all) = (0.0, 0.0);
@@ -123,9 +124,10 @@ fn truth(clean: &[Vec<f64>], grain: &[Vec<f64>]) -> (Vec<f64>, f64) {
 
 struct Judged {
     report: Value,
-    /// How far the strengths found are from those made: rms over samples, and the worst bin.
+    /// The error of the strengths: rms over samples, and the worst bin.
     off: (f64, f64),
-    /// How far the grain that the recipe makes is from the plate's: rms of strength, and likeness of neighbours.
+    /// The difference between the recipe's grain and the plate's: rms of strength, and correlation of
+    /// neighbours.
     again: (f64, f64),
 }
 
@@ -203,7 +205,7 @@ fn grain_is_found_where_all_moves() {
     let found = judged(&plate(0.8, 14.0, |n| picture(3.0 * n as f64, -2.0 * n as f64)));
     assert_eq!(way(&found), "moved");
     within(&found, 0.1, 0.2, 0.08);
-    // By halves of samples nothing fits, but for plain parts.
+    // With motion by half samples only plain parts can be used.
     let found = judged(&plate(0.8, 14.0, |n| picture(1.5 * n as f64, 0.5 * n as f64)));
     within(&found, 0.1, 0.2, 0.08);
 }
@@ -213,7 +215,7 @@ fn grain_is_found_in_one_frame() {
     let clean = picture(0.0, 0.0);
     let mut one = plate(0.8, 14.0, |_| clean.clone());
     let first = one.y4m.clone();
-    // The same frame again and again is one frame.
+    // A frame that is repeated counts as one.
     let head = first.iter().position(|b| *b == b'\n').unwrap() + 1;
     let frame = first[head..head + WIDTH * HEIGHT + 6].to_vec();
     one.y4m = [first[..head].to_vec(), frame.repeat(FRAMES)].concat();
@@ -239,7 +241,7 @@ fn held_frames_are_found() {
     assert_eq!(recipe.steps[0].values.get("hold").unwrap().to_string(), "2");
 }
 
-/// Grain of an encoder's table, on a ramp that stands still: both planes of colour, and what they share with luma.
+/// Grain of an encoder's table on a still ramp: both chroma planes, and their correlation with luma.
 #[test]
 fn grain_of_a_table_is_found_without_a_clean_picture() {
     const CLEAN: &str = "pattern:ramp:size=960x256:frames=6:format=yuv420p10";

@@ -1,4 +1,4 @@
-//! Particles alone, as pictures with alpha to be laid over in another program.
+//! Particles alone, as pictures with alpha for compositing in another program.
 
 use crate::util::Session;
 use grainfield::format::images;
@@ -7,7 +7,7 @@ use grainfield_filters::frame::{Alpha, Depth, Frame};
 const PLATE: &str = "pattern:transparent:size=128x72:frames=3";
 const CHAIN: &str = "-f particles=preset=embers:amount=2:size=3 -q";
 
-/// R, G, B multiplied by alpha, and alpha, 0 to 1, row by row.
+/// Premultiplied R, G, B, and alpha, 0 to 1, row by row.
 fn laid(frame: &Frame) -> Vec<[f32; 4]> {
     let format = frame.format();
     let (w, h) = format.plane_size(0);
@@ -22,7 +22,7 @@ fn laid(frame: &Frame) -> Vec<[f32; 4]> {
         for x in 0..w {
             let a = at(3, x, y);
             let by = if format.alpha == Alpha::Straight { a } else { 1.0 };
-            // Light that is added may be more than all there is where floats hold it.
+            // Added light may exceed white in float pictures.
             all.push([at(2, x, y) * by, at(0, x, y) * by, at(1, x, y) * by, a].map(|v| v.min(1.0)));
         }
     }
@@ -60,7 +60,7 @@ fn alpha_survives_in_video_files() {
     let s = Session::new();
     s.run(&format!("render {PLATE} s.%03d.png {CHAIN}")).ok();
     let want = laid(&images::read(&s.path("s.002.png")).unwrap());
-    // FFV1 keeps every sample; ProRes 4444 is Y, U and V of 10 bits, compressed.
+    // FFV1 is lossless; ProRes 4444 is compressed 10-bit YUV.
     for (file, codec, most) in [("p.mkv", "ffv1", 0.0), ("p.mov", "prores_ks", 0.12)] {
         s.run(&format!("render {PLATE} {file} --codec {codec} {CHAIN}")).ok();
         s.run(&format!("frame {file} 2 back.png -q -y")).ok();

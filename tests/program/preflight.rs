@@ -1,4 +1,4 @@
-//! What can be known before the first frame is told before the first frame.
+//! Errors that can be found before the first frame are reported before it.
 
 use crate::util::{Outcome, Session};
 
@@ -26,17 +26,17 @@ fn a_hole_stops_before_the_first_frame() {
             .says("frame 1004 is missing: p.1004.png does not exist (all missing frames: 1004-1005, 1007)")
             .says("--missing hold");
     }
-    // what is not asked for does not matter
+    // frames that were not requested do not matter
     s.run("render p.####.png 'out.####.png' --frames 1001-1003").ok();
     s.run("render p.####.png out.####.png --frames 1006 --frame-offset 0").ok();
     s.run("hash p.####.png --frames 1008,1003").ok();
-    // nor do they where the user has said what becomes of them
+    // nor do they if the user has set how to treat them
     for missing in ["hold", "black", "skip"] {
         s.run(&format!("hash p.####.png --missing {missing}")).ok();
     }
     let o = s.run("hash p.####.png --on-error skip").ok();
     assert_eq!(o.text().lines().count(), 5, "{}", o.err);
-    // and what is whole needs no source
+    // and complete frames need no source
     s.run("render p.####.png out.####.png --resume").ends(1).says("frame 1004 is missing");
     s.run("render p.####.png out.####.png --resume --frames 1006").ok();
 }
@@ -61,7 +61,7 @@ fn a_file_in_the_way_stops_before_the_first_frame() {
         s.run(&format!("render p.####.png out.####.png {more}")).ends(1).says("exists");
         assert!(!s.path("out.1005.png").exists(), "{more}");
     }
-    // what it does not write is not in the way
+    // frames that it does not write are ignored
     s.run("render p.####.png out.####.png --frames 1001-1003").ok();
     s.run("render p.####.png out.####.png --frames 1004,1005").ok();
     s.run("render p.####.png out.####.png --shard 4/4 --frame-offset 100").ok();
@@ -88,7 +88,7 @@ fn what_is_asked_for_wrongly_is_wrong_usage() {
         let o = s.run(line).ends(2).says(said);
         nothing(&s, o);
     }
-    // and what only the disk says is none
+    // and properties of the disk are not checked here
     for line in ["render p.####.png none/out.####.png", "render p.####.png none/out.y4m", "hash none.y4m"] {
         s.run(line).ends(1);
     }
@@ -107,7 +107,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
     s.run("render p.####.png a.y4m --frames 1004-1006,1001-1003,1001").ok();
 }
 
-/// Who asks through the library gets what the command line gives.
+/// The library behaves like the command line.
 #[test]
 fn the_seed_of_a_recipe_counts_in_the_library() {
     use grainfield::session::job::{Job, JobError, Request};

@@ -1,5 +1,5 @@
-//! The README's and the handbook's commands are run, in order, in a folder that holds what they name; what they point at
-//! is there; the pages of filters are those that the catalog gives.
+//! The commands of README and handbook are run, in order, in a folder with the files that they name; links point to
+//! existing files; pages of filters match the catalog.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The lines of a page's `sh` blocks, but for those that set the repository up.
+/// The lines of a page's `sh` blocks, except for those that set up the repository.
 fn commands(page: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(page).unwrap();
     let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
@@ -42,7 +42,7 @@ fn commands(page: &Path) -> Vec<String> {
     lines.filter(|line| !line.starts_with("./x ") && !line.is_empty()).collect()
 }
 
-/// A folder with what the commands name.
+/// A folder with the files that the commands name.
 fn folder_of_files() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path();
@@ -101,7 +101,7 @@ fn what_the_readme_and_the_handbook_point_at_is_there() {
     assert!(seen > 40, "only {seen} links are found");
 }
 
-/// What the program prints.
+/// The output of the program.
 fn printed(words: &[&str]) -> String {
     let done = Command::new(env!("CARGO_BIN_EXE_grainfield")).args(words).output().unwrap();
     assert!(done.status.success(), "{words:?}");
@@ -132,7 +132,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// Text within a table's cell.
+/// A text for a table's cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }

@@ -1,4 +1,4 @@
-//! A file that a job reads is never a file that it writes, whatever the two are called, with `-y` and without.
+//! A job never writes a file that it reads, under any name, with and without `-y`.
 #![cfg(unix)]
 
 use crate::util::Session;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What there is before each line: `link.y4m` and `hard.y4m` are `c.y4m`, `d` is the folder itself.
+/// The setup of each line: `link.y4m` and `hard.y4m` are `c.y4m`, `d` is the folder itself.
 const MAKE: &str = "
     gf render pattern:ramp:size=16x8:frames=3 c.y4m -q
     gf render pattern:ramp:size=16x8:frames=3 x.1-of-1.y4m -q
@@ -42,7 +42,7 @@ const MAKE: &str = "
     printf '[[job]]\\ninput = \"s/c.####.png\"\\noutput = \"same.y4m\"\\n[[job]]\\ninput = \"c.y4m\"\\noutput = \"d/same.y4m\"\\n' > twice.toml
 ";
 
-/// Each would have written over something that it reads.
+/// Each line would overwrite one of its inputs.
 const REFUSED: &str = "
     render c.y4m c.y4m -y
     render c.y4m c.y4m
@@ -138,7 +138,7 @@ const REFUSED: &str = "
     batch 's/c.####.png' --to 's/{name}.####.png' -y
 ";
 
-/// Everything below a folder but manifests, with its bytes and links.
+/// All files below a folder except manifests, with their bytes and links.
 pub(crate) fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -157,7 +157,7 @@ pub(crate) fn all(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// A line as one types it in a shell, `gf` being the program.
+/// Runs a line in a shell, with `gf` for the program.
 pub(crate) fn shell(s: &Session, line: &str) -> (Option<i32>, String) {
     let plain = s.command("");
     let mut command = Command::new("bash");
@@ -174,7 +174,7 @@ pub(crate) fn made(more: &str) -> Session {
     s
 }
 
-/// None of the lines does anything but to say that it would be wrong.
+/// All lines fail with an error and change nothing.
 pub(crate) fn refuses(s: &Session, lines: &str) {
     let before = all(&s.path(""));
     let mut faults = Vec::new();
@@ -215,7 +215,7 @@ fn what_the_shell_has_emptied_is_an_error() {
     }
 }
 
-/// What only looks like it: nothing that is read is written.
+/// Similar cases in which no input is written.
 #[test]
 fn other_files_are_written() {
     let s = made("");
@@ -287,7 +287,7 @@ fn nor_is_what_ffmpeg_reads() {
     );
 }
 
-/// Not only the command line: whoever asks through the library is refused as well.
+/// The library rejects them, too, not only the command line.
 #[test]
 fn jobs_of_the_library_refuse_too() {
     use grainfield::session::job::{Job, JobError, Request};

@@ -1,9 +1,9 @@
-//! Nothing of a user's is written over unasked, whoever would do it: FFmpeg's filters, encoders, our own notes.
+//! No file of a user is overwritten without being asked, by FFmpeg's filters, encoders or our own records.
 
 use crate::same_file::{all, made, refuses, shell};
 use crate::util::Session;
 
-/// Each line ends so, and nothing changes.
+/// Each line ends with this code and message, and changes nothing.
 fn ends(s: &Session, code: i32, part: &str, lines: &str) {
     let before = all(&s.path(""));
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
@@ -75,7 +75,7 @@ fn graphs_are_for_what_ffmpeg_reads() {
     );
 }
 
-/// Manifests, notes, status files and folders of segments that are not ours stay, and are named.
+/// Manifests, notes, status files and folders of segments that belong to others are kept and named.
 #[test]
 fn what_only_bears_our_names_stays() {
     let s = made(
@@ -93,7 +93,7 @@ fn what_only_bears_our_names_stays() {
     refuses(&s, "render .n.y4m.0.manifest n.y4m --resume --rate 24");
 }
 
-/// What is left of an output that is a link lies where the link leads.
+/// The partial result of an output that is a link is beside the link's target.
 #[test]
 fn partial_outputs_of_links() {
     let s = made("mkdir p; cp c.y4m p/r.y4m; cp c.y4m p/r.partial.y4m; ln -s p/r.y4m z.y4m");
@@ -137,7 +137,7 @@ fn folders_of_segments_that_are_not_ours() {
     ends(&s, 1, "lock", "render c.y4m g.mkv --segments -y");
 }
 
-/// A message would go into the file: nothing is said, and the code tells.
+/// A message would be written to the file: nothing is printed, and the exit code shows the error.
 #[test]
 fn nothing_is_told_into_what_is_read() {
     let s = made("");

@@ -1,9 +1,10 @@
-//! Settings that cannot be, as a newcomer types them: each is refused as wrong usage, at its place, with what would be
-//! right, and before anything is written.
+//! Invalid settings, as a newcomer may type them: each is a usage error at its position, with what would be right,
+//! before anything is written.
 
 use crate::util::Session;
 
-/// The chain, where the mark stands under it (nothing where no single place is to blame), and what is said.
+/// The chain, the text under which the mark is (empty for errors without a single position), and parts of the
+/// message.
 const BAD: &[(&str, &str, &[&str])] = &[
     // Not numbers, and numbers out of range.
     ("noise=strength=nan", "nan", &["strength: not a finite number: write 12, 0.5 or 1e-3"]),
@@ -39,10 +40,10 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("grain=size='0=1;10=nan'", "nan", &["size: not a finite number"]),
     ("grain=size='0=1;10=99'", "10=99", &["size: 99 is not from 0 to 16"]),
     ("noise=enable=9-3", "9-3", &["9 is after 3", "3-9"]),
-    // Nothing, and too much.
+    // Missing values, and extra ones.
     ("grain=size", "size", &["'size' needs a value: write size=value"]),
     ("noise=strength=1:strength=2", "strength", &["'strength' is given twice"]),
-    // What each setting alone allows.
+    // Combinations of settings that are valid one by one.
     ("grain=curve=film:points='0=0;1=1'", "", &["points: they replace the curve: give only one of the two"]),
     ("noise=samples=3", "", &["it applies to distribution=binomial only: add that, or leave this out"]),
     ("noise=persistence=2", "", &["needs octaves=2 or more"]),
@@ -66,7 +67,7 @@ fn bad_settings_are_refused_with_what_would_be_right() {
         for words in *said {
             assert!(err.contains(words), "{chain}: '{words}' is not in\n{err}");
         }
-        // The chain is shown, and under its fault a mark as long as the fault.
+        // The chain is shown, with a mark under the fault of the same length.
         let lines: Vec<&str> = err.lines().collect();
         let shown = lines.iter().position(|l| l.trim() == *chain);
         assert_eq!(shown.is_some(), !place.is_empty(), "{chain}:\n{err}");

@@ -33,7 +33,7 @@ fn shards_are_one_run() {
     }
     s.run("join hash:h.txt").ok();
     assert_eq!(String::from_utf8(s.read("h.txt")).unwrap_or_default(), all);
-    // of frames that were chosen, in their order
+    // of selected frames, in their order
     let chosen = s.run("hash in.y4m -q --frames 20-5x3,7 ").err;
     assert!(chosen.contains("20 is after 5"), "{chosen}");
     let chosen = s.run("hash in.y4m -q --frames 20-25,7,3-9x2").ok().text();
@@ -49,7 +49,7 @@ fn shards_that_make_no_sense() {
         s.run(&format!("hash in.y4m --shard {shard}")).ends(2).says(part);
     }
     s.run("hash in.y4m --shard auto").ends(2).says("SLURM_ARRAY_TASK_ID=x");
-    // not looked at unasked
+    // not read unless requested
     s.run("hash in.y4m --shard 1/2 -q").ok();
     s.piped("hash - --shard 1/2", &s.read("in.y4m")).ends(2).says("--frames A-B");
 }
@@ -98,7 +98,7 @@ fn what_is_recorded_of_a_shard_goes_with_it() {
     render("2/2 --resume --verify").ok();
     let shards = ["out.1-of-2.y4m", "out.1-of-2.y4m.shard", "out.2-of-2.y4m", "out.2-of-2.y4m.shard"];
     assert_eq!(s.files(), [&["in.y4m"], &shards[..]].concat(), "one record each");
-    // a copy bears the time at which it was copied
+    // a copy has the time at which it was copied
     for name in shards {
         s.write(&format!("copy/{name}"), s.read(name));
     }
@@ -143,7 +143,7 @@ fn a_sequence_is_resumed_and_checked() {
     s.run("join o/f.##.png").ok().says("10 frames");
     s.run("join o/f.##.png --frames 0-10").ends(1).says("frame 10 is missing");
     render("").ok().says("10 of 30 frames are complete already");
-    // bytes that have changed under the same size and time are seen only by reading them
+    // changed bytes with the same size and time are only found by reading them
     let file = s.path("o/f.07.png");
     let time = file.metadata().and_then(|m| m.modified()).unwrap_or(std::time::UNIX_EPOCH);
     let mut bytes = s.read("o/f.07.png");
@@ -202,7 +202,7 @@ fn a_video_in_segments_or_shards_is_that_of_one_run() {
             assert_eq!(hash("seg"), hash("one"), "{ext}");
         }
         assert_eq!(packets(&format!("seg.{ext}")), packets(&format!("sh.{ext}")));
-        // the sound is there, and every picture has its time
+        // the sound is present, and every picture has its time
         let times = |name: &str| {
             let cut = |l: &String| l.split(',').take(3).map(str::to_owned).collect::<Vec<_>>();
             packets(&format!("{name}.{ext}")).iter().map(cut).collect::<Vec<_>>()
@@ -220,7 +220,7 @@ fn segments_of_other_settings_are_not_used() {
     let render = |chain: &str, more: &str| {
         s.run(&format!("render in.y4m out.mkv -f {chain} --lossless --segment-frames 8 {more}"))
     };
-    // a folder as a crash leaves it: the last segment lacks, another file is half written
+    // a folder as after a crash: the last segment is missing, another file is incomplete
     render("noise=strength=3", "--shard 1/2").ok();
     s.run("render in.y4m v.mkv -f noise=strength=3 --lossless --segment-frames 8 --frames 0-15 -q").ok();
     s.write("out.mkv.segments/.segment-x.tmp", "half");
@@ -255,7 +255,7 @@ fn batches() {
     s.run("render shots/a/plate.####.png f.####.png -f noise=strength=4 -q").ok();
     assert!(s.read("out/a/plate.0003.png") == s.read("f.0003.png"));
     s.run(batch).ok().says("2 done before");
-    // the same said otherwise is the same
+    // the same options in another spelling are equal
     let batch_again = "batch 'shots/*/plate.####.png' --frame-offset=0 --to 'out/{dir}/{name}.####.png' --filters=noise=strength=4";
     s.run(&format!("{batch_again} --threads 1 --missing error --on-error=stop")).ok().says("2 done before");
     s.run(&(batch_again.replace("=0", "=1") + " -y")).ok().says("2 jobs done");

@@ -1,4 +1,4 @@
-//! What Ctrl-C and `kill` do to a render, with an input that has fallen silent.
+//! Ctrl-C and `kill` during a render with a silent input.
 #![cfg(unix)]
 
 use crate::util::Session;
@@ -8,12 +8,12 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Signals of which the second counts.
+/// The distance after which a second signal counts.
 const APART: Duration = Duration::from_millis(600);
-/// What takes longer never comes.
+/// A longer wait fails the test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A render of standard input that has got `input` and waits for more.
+/// A render of standard input that has received `input` and waits for more.
 fn waiting(s: &Session, line: &str, input: &[u8]) -> Child {
     let mut child = s
         .command(line)
@@ -22,12 +22,12 @@ fn waiting(s: &Session, line: &str, input: &[u8]) -> Child {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the program starts");
-    // Kept open in the child: as long as it is there, more may come.
+    // Kept open in the child, so that more may come.
     child.stdin.as_mut().expect("a pipe").write_all(input).expect("it is read");
     child
 }
 
-/// Waits until `ready`; a test that waits for ever fails.
+/// Waits until `ready`, with a time limit.
 fn until(what: &str, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !ready() {
@@ -41,14 +41,14 @@ fn signal(child: &Child, name: &str) {
     assert!(done.success(), "kill {name}");
 }
 
-/// Whether the program has taken the signal over, so that it no longer kills.
+/// Whether the program has installed a handler for the signal, so that it no longer kills.
 fn catches(child: &Child, number: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
     let mask = status.lines().find_map(|l| l.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
     u64::from_str_radix(&mask, 16).unwrap_or(0) >> (number - 1) & 1 == 1
 }
 
-/// The lines of its standard error, as they come.
+/// The lines of its standard error, as they arrive.
 fn lines(child: &mut Child) -> Receiver<String> {
     let err = BufReader::new(child.stderr.take().expect("a pipe"));
     let (send, receive) = mpsc::channel();
@@ -56,13 +56,13 @@ fn lines(child: &mut Child) -> Receiver<String> {
     receive
 }
 
-/// Its exit code, and what it still had to say.
+/// Its exit code, and its remaining messages.
 fn ends(mut child: Child, said: &Receiver<String>) -> (Option<i32>, Vec<String>) {
     until("the end", || child.try_wait().expect("it can be waited for").is_some());
     (child.wait().expect("it has ended").code(), said.iter().collect())
 }
 
-/// Three frames of y4m and a piece of the fourth.
+/// Three frames of y4m and a part of the fourth.
 fn three_and_a_bit() -> Vec<u8> {
     let mut stream = b"YUV4MPEG2 W64 H36 F25:1 Ip A1:1 C420jpeg\n".to_vec();
     for _ in 0..3 {
@@ -89,7 +89,7 @@ fn before_the_first_frame() {
     }
 }
 
-/// Starts it with a signal ignored or not, whatever the test itself was started with.
+/// Starts it with a signal ignored or not, independent of the test's own state.
 #[cfg(target_os = "linux")]
 fn started(s: &Session, how: &str, line: &str) -> Child {
     let plain = s.command(line);
@@ -99,7 +99,7 @@ fn started(s: &Session, how: &str, line: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("env starts")
 }
 
-/// What a killed run left under its temporary name goes with the next run of the same output, and nothing else does.
+/// The next run of the same output removes the temporary files of a killed run, and no other files.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_killed_run_left_goes_with_the_next() {
@@ -146,7 +146,7 @@ fn a_terminal_that_goes_leaves_what_was_done() {
     let (exit, said) = ends(child, &said);
     assert_eq!((exit, s.files()), (Some(129), vec!["out.partial.y4m".to_owned()]), "{said:?}");
 
-    // under nohup it goes on
+    // under nohup it continues
     let s = Session::new();
     let mut child = started(&s, "--ignore-signal=HUP", "render - out.y4m --progress json");
     child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
@@ -181,8 +181,8 @@ fn a_second_signal_leaves_no_temporary_files() {
     }
 }
 
-/// As `timeout` and a terminal that goes send them: one after the other, at once. What was made is finished, however long
-/// that takes.
+/// As `timeout` and a closing terminal send them: one right after the other. The output is completed, however long that
+/// takes.
 #[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 #[test]
 fn signals_at_once_are_one() {
@@ -234,7 +234,7 @@ fn what_was_done_is_kept() {
         let told = (last["event"].as_str(), last["exit"].as_i64(), last["partial"].as_str());
         assert_eq!(told, (Some("failed"), Some(code.into()), Some("out.partial.y4m")), "{said:?}");
         assert_eq!(s.files(), ["out.partial.y4m"], "{said:?}");
-        // What is left is a whole stream of as many frames as were announced.
+        // The partial result is a valid stream with the announced number of frames.
         let lines = s.run("hash out.partial.y4m").ok().text();
         assert_eq!(Some(lines.lines().count() as u64), last["frames"].as_u64(), "{said:?}");
     }
@@ -257,12 +257,12 @@ fn what_can_be_resumed_is_said() {
     let hint = "run the same command with --resume";
     let last = begin(&format!("render {many} out.######.png --progress json"));
     assert!(last.contains(hint), "{last}");
-    // one file that is not made in segments cannot be gone on with
+    // one file without segments cannot be resumed
     let last = begin(&format!("render {many} out.y4m --progress json"));
     assert!(!last.contains(hint) && last.contains("out.partial.y4m"), "{last}");
 }
 
-/// A named pipe, whose other end somebody may open.
+/// A named pipe, which another process may open.
 #[cfg(target_os = "linux")]
 fn pipe(s: &Session) -> std::path::PathBuf {
     s.tool("mkfifo", "pipe");
@@ -302,7 +302,7 @@ fn a_pipe_that_falls_silent() {
     assert_eq!(s.files(), ["out.partial.y4m", "pipe"]);
 }
 
-/// What opening an input says that never answers, after it has been asked to stop. It must not wait for ever.
+/// The message when an input that never responds is cancelled. It must not wait forever.
 #[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 fn stopped(input: &str) -> String {
     use grainfield::source::{Options, open};
@@ -327,7 +327,7 @@ fn reads_that_wait_end_in_the_library_too() {
     let path = pipe(&s);
     let error = stopped(&path.to_string_lossy());
     assert!(error.contains("pipe"), "{error}");
-    // Connections are taken and never answered.
+    // Connections are accepted and never answered.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/clip.mkv", silent.local_addr().expect("bound"));
     let error = stopped(&url);

@@ -1,4 +1,4 @@
-//! Track files: what is sought is what is played, in memory that does not grow with the file.
+//! Track files: seeking gives the same as playing, in memory that does not grow with the file.
 
 use crate::bound::peak_of;
 use crate::util::Session;
@@ -9,7 +9,7 @@ use grainfield_filters::ratio::Ratio;
 const FRAMES: i64 = 100_000;
 const TRACKS: usize = 2000;
 
-/// Tracks with keys 40 to 1000 frames apart, of all shapes that look differently far.
+/// Tracks with keys 40 to 1000 frames apart, of all shapes with different reach.
 fn tracks() -> Vec<(String, Curve)> {
     let shapes = [Shape::Linear, Shape::Smooth, Shape::BSpline, Shape::Hold];
     let mut state = 1u64;
@@ -41,7 +41,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
     let keys: usize = tracks.iter().map(|t| t.1.keys().len()).sum();
     assets::write(path.as_os_str(), false, &tracks, Ratio::whole(5000)).expect("written");
 
-    // The answers, asked of the curves one by one: some frames.
+    // The expected values, from evaluating the curves one by one at some frames.
     let asked: Vec<(i64, u64)> = (0..30)
         .map(|i| (i * 7919 * 7) % FRAMES)
         .map(|n| (n, sum(&tracks.iter().map(|t| t.1.value_at(Ratio::whole(n))).collect::<Vec<_>>())))
@@ -54,12 +54,12 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
     let most = peak_of(|| {
         let file = opened.insert(TrackFile::open(&path).expect("opened"));
         let mut head = file.tracks.start().expect("started");
-        // Played: every eleventh frame.
+        // Playing: every eleventh frame.
         for (i, sum_there) in played.iter_mut().enumerate() {
             file.tracks.seek(&mut head, Ratio::whole(11 * i as i64)).expect("played");
             *sum_there = sum(head.values());
         }
-        // Sought: frames all over the file, backwards and forwards.
+        // Seeking: frames all over the file, backwards and forwards.
         for k in 0..120i64 {
             let i = (k * 7907) % (FRAMES / 11);
             file.tracks.seek(&mut head, Ratio::whole(11 * i)).expect("sought");
@@ -75,7 +75,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
     println!("{keys} keys, {packed} bytes packed, {unpacked} unpacked; {most} bytes of memory at most");
     assert!(most < 4_000_000, "{most}");
     assert!(unpacked > 3 * most as u64, "{unpacked}");
-    // What the article says of packing.
+    // The compression ratio of the article.
     assert!(unpacked >= 2 * packed, "{unpacked} {packed}");
     assert_eq!(file.curve("t12").expect("read"), Some(twelfth));
     file.verify().expect("whole");
@@ -91,7 +91,7 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
         assert_eq!(sum(head.values()), played[i as usize]);
     }
 
-    // Damaged anywhere, cut anywhere: refused, with the place.
+    // Damaged or cut at any position: rejected, with the position.
     let good = s.read("all.gfa");
     for k in 0..60usize {
         let at = (k * 104_729 * 31) % good.len();

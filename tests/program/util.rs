@@ -1,4 +1,4 @@
-//! Sessions with the program: a folder of their own, command lines as one types them, and what came of it.
+//! Sessions with the program: separate folders, command lines, and their results.
 #![allow(dead_code)] // each test binary uses its part
 
 use std::fs;
@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run that takes longer hangs: it is killed, and the test fails.
+/// A longer run counts as a hang: it is killed, and the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A folder that goes with the test, in which the program runs.
+/// A folder in which the program runs, removed at the end of the test.
 pub(crate) struct Session {
     dir: tempfile::TempDir,
     vars: Vec<(String, String)>,
@@ -22,13 +22,13 @@ impl Session {
         Session { dir: tempfile::tempdir().expect("a temporary folder"), vars: Vec::new() }
     }
 
-    /// With an environment variable.
+    /// Sets an environment variable.
     pub(crate) fn with_var(mut self, name: &str, value: &str) -> Session {
         self.vars.push((name.into(), value.into()));
         self
     }
 
-    /// A file of the session.
+    /// The path of a file in the session.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -40,7 +40,7 @@ impl Session {
         fs::write(path, bytes).expect("the file can be written");
     }
 
-    /// What is in a file.
+    /// The contents of a file.
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}; there are {:?}", self.files()))
     }
@@ -54,12 +54,12 @@ impl Session {
         names
     }
 
-    /// Runs the program: `line` is what one would type behind its name, single quotes included.
+    /// Runs the program: `line` is the command line after its name, with single quotes.
     pub(crate) fn run(&self, line: &str) -> Outcome {
         self.piped(line, b"")
     }
 
-    /// Runs it with something on standard input.
+    /// Runs it with data on standard input.
     pub(crate) fn piped(&self, line: &str, input: &[u8]) -> Outcome {
         let mut command = self.command(line);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -73,25 +73,25 @@ impl Session {
         for var in ["GRAINFIELD_LEVEL", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(var);
         }
-        // No session leaves anything in the user's own cache.
+        // No session writes to the user's own cache.
         command.env("GRAINFIELD_CACHE", "none");
         command.envs(self.vars.iter().map(|v| (&v.0, &v.1)));
         command
     }
 
-    /// Runs it in an address space of so many MiB: what asks for more ends the program by a signal.
+    /// Runs it in an address space of this size in MiB: a larger allocation ends the program with a signal.
     pub(crate) fn within(&self, mebibytes: usize, line: &str, input: &[u8]) -> Outcome {
         let plain = self.command(line);
         let mut command = Command::new("bash");
         command.args(["-c", &format!("ulimit -v {}; exec \"$@\"", mebibytes * 1024), "bash"]);
         command.arg(plain.get_program()).args(plain.get_args()).current_dir(self.dir.path());
-        // each thread would set a heap of 64 MiB aside
+        // each thread would reserve a heap of 64 MiB
         command.env_remove("GRAINFIELD_LEVEL").env("MALLOC_ARENA_MAX", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         finish(command.spawn().expect("bash starts"), input, format!("grainfield {line}"))
     }
 
-    /// Runs another program in the folder; it has to do well. For what only FFmpeg can tell.
+    /// Runs another program in the folder, which must succeed; for checks that need FFmpeg.
     pub(crate) fn tool(&self, name: &str, line: &str) -> Outcome {
         let mut command = Command::new(name);
         command.args(words(line)).current_dir(self.dir.path());
@@ -102,7 +102,7 @@ impl Session {
     }
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Outcome {
     line: String,
     pub(crate) code: Option<i32>,
@@ -116,26 +116,26 @@ impl Outcome {
         String::from_utf8(self.out.clone()).unwrap_or_else(|_| panic!("{}: output is no text", self.line))
     }
 
-    /// It ended with 0.
+    /// Asserts that it ended with 0.
     pub(crate) fn ok(self) -> Outcome {
         self.ends(0)
     }
 
-    /// It ended with this code, and nothing went wrong inside.
+    /// Asserts that it ended with this code and did not panic.
     pub(crate) fn ends(self, code: i32) -> Outcome {
         assert_eq!(self.code, Some(code), "exit code of: {}\n{}", self.line, self.err);
         assert!(!self.err.contains("panicked"), "{}\n{}", self.line, self.err);
         self
     }
 
-    /// Standard error has this.
+    /// Asserts that standard error contains this.
     pub(crate) fn says(self, part: &str) -> Outcome {
         assert!(self.err.contains(part), "{}: {part:?} is not in\n{}", self.line, self.err);
         self
     }
 }
 
-/// As a shell takes a line apart: blanks between words, single quotes around words with blanks.
+/// Splits a line like a shell: spaces between words, single quotes around words with spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let (mut word, mut begun, mut quoted) = (String::new(), false, false);

@@ -1,4 +1,4 @@
-//! The program that was built without FFmpeg: what it can do it does alike, and for the rest it names the way round.
+//! The program without FFmpeg: its own functions work in the same way, and for the others it suggests alternatives.
 #![cfg(not(feature = "ffmpeg"))]
 
 use crate::util::Session;

@@ -1,4 +1,4 @@
-//! From steps to a chain bound to a format.
+//! Binds the steps of a recipe to a format, which makes a chain.
 
 use super::Step;
 use crate::filter::convert::{self, Convert, ConvertError};
@@ -16,13 +16,13 @@ use core::fmt;
 pub enum Fields {
     /// As whole frames.
     Frame,
-    /// As two half-height pictures, this one being earlier in time.
+    /// As two half-height pictures, of which this one is the earlier in time.
     First(Parity),
 }
 
 impl Fields {
-    /// What the format's field order asks for. Where it changes from frame to frame, fields are right for both
-    /// kinds, top first.
+    /// The mode for the format's field order. [`FieldOrder::Mixed`] is filtered as fields, top first, which is
+    /// also correct for progressive frames.
     pub fn of(order: FieldOrder) -> Fields {
         match order {
             FieldOrder::Unspecified | FieldOrder::Progressive => Fields::Frame,
@@ -32,12 +32,12 @@ impl Fields {
     }
 }
 
-/// What a chain is bound with, besides steps and formats.
+/// Parameters of a binding, besides steps and formats.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The user's seed.
     pub seed: u64,
-    /// Instructions to use.
+    /// Instruction set to use.
     pub level: Level,
     /// Number of the source's last frame, for keys that count from the end.
     pub last: Option<i64>,
@@ -48,18 +48,18 @@ pub struct Options {
 /// Why a chain cannot be bound.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ChainError {
-    /// A filter refuses its settings.
+    /// A filter rejects its settings.
     Setting {
         /// The filter's name.
         filter: &'static str,
-        /// Its place in the chain, from 1.
+        /// Its position in the chain, from 1.
         place: usize,
         /// What is wrong.
         error: SettingError,
     },
-    /// The output's format cannot be made of what the filters give.
+    /// The filters' result cannot be converted to the output format.
     Convert(ConvertError),
-    /// No noise can be laid over pictures of this size.
+    /// Noise cannot be generated for pictures of this size.
     Shape(ShapeError),
 }
 
@@ -77,22 +77,22 @@ impl fmt::Display for ChainError {
 
 impl core::error::Error for ChainError {}
 
-/// One filter, and what is done around it.
+/// One filter with the work that the chain does for it.
 pub(super) struct Stage {
     /// One for whole frames, two (top, bottom) for fields.
     pub filters: Vec<Box<dyn Filter>>,
     pub enable: Option<Ranges>,
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
-    /// Every frame has the number of frame 0.
+    /// Every frame is rendered with the frame number 0.
     pub still: bool,
-    /// What the whole frame is after this layer.
+    /// The format of the whole frame after this layer.
     pub output: Format,
-    /// Whether a step of the recipe asks for it; the others only convert.
+    /// True for a step of the recipe, false for a conversion that the chain inserts.
     pub asked: bool,
 }
 
-/// Filters in order, bound to a format; any frame can be run through it, on any thread.
+/// Filters in order, bound to a format. Any thread can run any frame through it.
 pub struct Chain {
     pub(super) input: Format,
     pub(super) layers: Vec<Stage>,
@@ -108,13 +108,14 @@ impl fmt::Debug for Chain {
 }
 
 impl Chain {
-    /// Binds `steps` to pictures of the format `input`; what comes out is asked of `target`, which is given the
-    /// format that the filters make (at the source's depth) and answers with the one that is wanted.
+    /// Binds `steps` to pictures of the format `input`. `target` chooses the output format: it receives the format that
+    /// the filters make (at the source's depth) and returns the wanted one.
     ///
-    /// Filters work at the source's depth, or in 16 bits when one of them asks for it, when the output is shallower
-    /// than the source, or when the last of them is a `dither`. Where the output is shallower than that, the chain ends
-    /// with dither: as its last filter says if that is one, else uniform, which leaves exact codes as they are. A filter that
-    /// works at the final depth ([`Spec::works_at_final_depth`]) has it before itself, too.
+    /// Filters work at the source's depth. They work in 16 bits when one of them requires it, when the output is
+    /// shallower than the source, or when the last one is a `dither`. If the output is shallower than the working
+    /// depth, the chain ends with dither: as the last filter sets it if that is a `dither`, else `uniform`, which does
+    /// not change exact codes. A filter that works at the final depth ([`Spec::works_at_final_depth`]) gets input of
+    /// that depth, too.
     pub fn bind<E: From<ChainError>>(
         steps: &[Step],
         input: Format,
@@ -129,8 +130,8 @@ impl Chain {
             values.resolve(options.last).map_err(|e| fail(i, e))?;
             specs.push((step.filter.build)(&values).map_err(|e| fail(i, e))?);
         }
-        // The first binding finds out what the filters make of the picture; only then is the target, and with it
-        // the working depth, known.
+        // The first binding finds the format that the filters make. The target, and with it the working depth,
+        // follows from that.
         let natural = steps.iter().zip(&specs).enumerate().try_fold(input, |format, (i, (_, spec))| {
             let bound = spec.bind(&format, 0, options.level).map_err(|e| fail(i, e))?;
             Ok::<_, ChainError>(*bound.output())
@@ -138,7 +139,7 @@ impl Chain {
         let target = target(&natural)?;
 
         let ending = final_dithering(steps, &specs).map_err(|(i, error)| fail(i, error))?;
-        // Dither alone has nothing to do on what the source has exactly.
+        // A chain of `dither` alone has nothing to do when the output can hold the source exactly.
         let by_yuv =
             |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
         let wants_16 = specs.iter().any(|s| s.wants_16_bits())
@@ -155,7 +156,7 @@ impl Chain {
         let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
         let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
         chain.convert(Format { depth: work_depth, ..input })?;
-        // Where nothing is lost or gained for it, nobody has to know in which depth the chain works.
+        // Do not announce the working depth if the result does not depend on it.
         let unseen = !shallower && ending.is_none();
         if unseen {
             chain.notes.clear();
@@ -179,7 +180,8 @@ impl Chain {
             let nth = before.iter().filter(|n| **n == name).count() as u64;
             before.push(name);
             let seed = step.values.seed().unwrap_or_else(|| filter_seed(options.seed, name, nth));
-            // Luma and colour differences of R, G and B are lent: converted for the steps that name them, and back.
+            // RGB pictures are converted to YUV for the steps that name luma or colour differences, and back after
+            // them.
             match lent {
                 None if by_yuv(step, chain.output()) => {
                     lent = Some(*chain.output());
@@ -232,20 +234,21 @@ impl Chain {
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
-        // A last filter that only says how to end is the one that ends; any other draws noise of its own.
+        // A last `dither` that has nothing to add is replaced by the final dithering; any other filter draws
+        // its own noise.
         let only = specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
         let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
         let asked = steps.last().map(|last| &last.values);
         let seed = asked.filter(|_| only).and_then(Values::seed);
         let seed = seed.unwrap_or_else(|| filter_seed(options.seed, "dither", nth as u64));
-        // Where nothing else changes from frame to frame, rounding does not either.
+        // If no layer changes from frame to frame, the dither noise does not change either.
         let all_still = !steps.is_empty() && steps.iter().all(|s| s.values.is_static());
         let still = all_still || (ending.is_some() && asked.is_some_and(Values::is_static));
         chain.finish(target, (ending.unwrap_or(Mode::Uniform), unseen), seed, still)?;
         Ok(chain)
     }
 
-    /// Brings integer samples to the depth that a step works at, unannounced.
+    /// Converts integer samples to the working depth of a step, without a note to the user.
     fn settle_depth(&mut self, depth: Depth, ending: Option<Mode>, seed: u64) -> Result<(), ChainError> {
         let now = *self.output();
         if now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
@@ -257,7 +260,7 @@ impl Chain {
         Ok(())
     }
 
-    /// Ends with the format `to`: where depth is lost, everything else is converted first, in 16 bits.
+    /// Converts to the output format `to`. If that loses depth, all other conversions come first, in 16 bits.
     fn finish(
         &mut self,
         to: Format,
@@ -293,7 +296,7 @@ impl Chain {
         Ok(())
     }
 
-    /// A layer of our own, that no setting of the chain's touches.
+    /// Adds a layer that the chain inserts itself and that the steps' common settings do not affect.
     fn always(&mut self, filters: Vec<Box<dyn Filter>>, still: bool, output: Format) {
         self.layers.push(Stage {
             filters,
@@ -324,27 +327,27 @@ impl Chain {
         Ok(())
     }
 
-    /// What goes in.
+    /// The format of the input.
     pub fn input(&self) -> &Format {
         &self.input
     }
 
-    /// What comes out.
+    /// The format of the output.
     pub fn output(&self) -> &Format {
         self.layers.last().map_or(&self.input, |l| &l.output)
     }
 
-    /// Whether a frame follows from those before it: one of the filters is a simulation.
+    /// Whether a frame depends on earlier frames, because one of the filters is a simulation.
     pub fn is_simulation(&self) -> bool {
         self.layers.iter().flat_map(|l| &l.filters).any(|f| f.is_simulation())
     }
 
-    /// Conversions that happen, one line each, to be announced.
+    /// One line for each conversion, to show to the user.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// An upper bound of what it needs beside the source's frame.
+    /// An upper bound of the memory that a frame needs, without the source's frame.
     pub fn memory(&self) -> Memory {
         let mut total = Memory::default();
         let mut largest = 0;
@@ -355,7 +358,7 @@ impl Chain {
             }
             largest = largest.max(padded_bytes(&layer.output));
         }
-        // Two frames to go back and forth between, where anything is not done in place.
+        // Layers that do not work in place alternate between two frames.
         if !self.layers.is_empty() {
             total.per_frame += 2 * largest;
         }
@@ -363,14 +366,14 @@ impl Chain {
     }
 }
 
-/// R, G and B as Y, U and V: nothing is lost but by the rounding of 16 bits.
+/// The YUV format for an RGB format, in 16 bits, whose rounding is the only loss.
 fn as_yuv(rgb: &Format) -> Format {
     let depth = if rgb.depth == Depth::Float { Depth::Float } else { Depth::Bits(16) };
     let (family, matrix, range) = (Family::Yuv, Matrix::BT709, ColorRange::Full);
     Format { family, matrix, range, depth, ..*rgb }
 }
 
-/// What the last filter says about how depth is reduced; refuses a `dither` that could not do what it is asked for.
+/// How the last filter reduces the depth. Returns an error for a `dither` that cannot do so.
 fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mode>, (usize, SettingError)> {
     let mut last = None;
     for (i, (step, spec)) in steps.iter().zip(specs).enumerate() {
@@ -403,12 +406,12 @@ fn padded_bytes(format: &Format) -> usize {
         .sum()
 }
 
-/// Whether every plane has a row of either field.
+/// Whether every plane has rows of both fields.
 fn has_fields(format: &Format) -> bool {
     (0..format.planes()).all(|p| format.plane_size(p).1 >= 2)
 }
 
-/// The pictures that a frame is filtered as: itself, or its top and bottom field.
+/// The formats that a frame is filtered as: the frame, or its top and bottom field.
 fn pictures(format: &Format, fields: Fields) -> impl Iterator<Item = Format> + use<> {
     let format = *format;
     let list = match fields {

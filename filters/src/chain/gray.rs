@@ -1,4 +1,4 @@
-//! A picture as a gray image, for settings that name a frame of the source.
+//! Converts pictures to gray images, for settings that name a frame of the source.
 
 use super::{Chain, ChainError, Fields, Options, States, Workspace};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime};
@@ -8,10 +8,9 @@ use crate::simd::Level;
 use core::error::Error;
 use core::sync::atomic::AtomicBool;
 
-/// The picture in gray, 8 bits, full range, without alpha.
+/// Converts a picture to gray, 8 bits, full range, without alpha.
 ///
-/// # Errors
-/// Where the picture's format cannot be converted.
+/// # Errors If the picture's format cannot be converted.
 pub fn gray(picture: FrameRef<'_>) -> Result<Frame, Box<dyn Error + Send + Sync>> {
     let from = picture.format;
     let gray = Format {

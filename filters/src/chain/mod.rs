@@ -1,8 +1,8 @@
 //! Filters in order, bound to a format.
 //!
-//! The chain does for every filter what no filter should do itself: `enable`, `planes` and `opacity`, fields of
-//! interlaced pictures, conversion to the working depth before the first filter and to the output's format after the
-//! last, bands, and the pool of prepared states.
+//! The chain does the work that all filters share: `enable`, `planes` and `opacity`, fields of interlaced pictures,
+//! conversion to the working depth before the first filter and to the output's format after the last, bands, and the
+//! pool of prepared states.
 
 mod bind;
 mod gray;
@@ -20,24 +20,24 @@ use crate::catalog::Entry;
 use crate::frame::Ranges;
 use crate::settings::{Animated, Planes, Values};
 
-/// One filter of a recipe, with what the chain itself does for it.
+/// One filter of a recipe, with the settings that the chain handles.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Which filter.
+    /// The filter.
     pub filter: &'static Entry,
-    /// Its own settings.
+    /// The filter's settings.
     pub values: Values,
-    /// Only in these frames; `None`: always.
+    /// The frames in which the filter is active; `None` for all.
     pub enable: Option<Ranges>,
-    /// Only on these planes; `None`: those the filter itself takes (alpha is left alone). R, G and B are converted for the
-    /// steps that name luma or colour differences, and back.
+    /// The planes that it filters; `None` for the filter's own choice (alpha is left unchanged). R, G and B are
+    /// converted for steps that name luma or colour differences, and back.
     pub planes: Option<Planes>,
-    /// How much of the filter's result is taken, 0 to 1.
+    /// Weight of the filter's result in the mix with its input, 0 to 1.
     pub opacity: Animated,
 }
 
 impl Step {
-    /// In every frame, on the planes that the filter takes by itself, in full.
+    /// A step that is active in every frame, on the filter's default planes, at full opacity.
     pub fn new(filter: &'static Entry, values: Values) -> Step {
         Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
     }

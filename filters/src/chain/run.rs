@@ -1,7 +1,7 @@
-//! Running one frame through a chain.
+//! Runs one frame through a chain.
 //!
-//! Layers that work in place are fused: each band goes through all of them while it is in the cache. A layer that
-//! looks beyond its own row needs the whole of its input first, so it starts a new pass over the picture.
+//! Layers that work in place are fused: each band of rows goes through all of them while it is in the cache. A
+//! layer that reads beyond its own row needs its whole input first, so it starts a new pass over the picture.
 
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
@@ -12,10 +12,10 @@ use crate::pixel::blend::{Opacity, blend_row};
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes of all planes that a band should have: a part of a core's own cache.
+/// Size of a band, all planes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
-/// The memory that a worker lends to [`Chain::run`], used again for each frame.
+/// The buffers that a worker lends to [`Chain::run`], which reuses them for each frame.
 #[derive(Debug, Default)]
 pub struct Workspace {
     spare: Option<Frame>,
@@ -23,18 +23,18 @@ pub struct Workspace {
     scratch: Mutex<Vec<(Scratch, Scratch)>>,
 }
 
-/// What one picture (the frame, or one field) of a layer does this time.
+/// The work on one picture (the frame, or one field) of a layer in this frame.
 struct Part {
     parity: Option<Parity>,
     index: i64,
-    /// What the filter does; `None`: nothing.
+    /// The filter's parameters; `None` if it does nothing.
     now: Option<FrameParams>,
-    /// None where there is nothing to do.
+    /// The planes that the filter writes.
     writes: PlaneSet,
     state: Option<State>,
 }
 
-/// Which of the passes of a frame one is.
+/// The position of a pass within a frame.
 struct Place {
     first: bool,
     last: bool,
@@ -49,9 +49,9 @@ struct ActiveStage<'a> {
 }
 
 impl Chain {
-    /// Runs `frame` (of the format [`input`](Chain::input)) through the chain; afterwards it is of the format
-    /// [`output`](Chain::output). `at` is the frame's own moment, `duration` how long it is shown (seconds), which
-    /// places a second field in time.
+    /// Runs `frame` (in the format [`input`](Chain::input)) through the chain; afterwards it has the format
+    /// [`output`](Chain::output). `at` is the time of the frame; `duration`, in seconds, gives the time of its
+    /// second field.
     pub fn run(
         &self,
         at: &FrameTime,
@@ -65,9 +65,9 @@ impl Chain {
         self.passes(at, duration, states, host, |pass, _| self.pass(pass, frame, work, host))
     }
 
-    /// The same from buffers of a host's to others: `input` is of the format [`input`](Chain::input), `output`, which
-    /// becomes the result, of the format [`output`](Chain::output).
-    #[allow(clippy::too_many_arguments)] // those of `run`, with two buffers for one
+    /// Like [`run`](Chain::run), from buffers of a host to others: `input` has the format [`input`](Chain::input),
+    /// and `output` receives the result in the format [`output`](Chain::output).
+    #[allow(clippy::too_many_arguments)] // the arguments of `run`, with two buffers for one
     pub fn run_between(
         &self,
         at: &FrameTime,
@@ -80,7 +80,7 @@ impl Chain {
     ) -> Result<(), PrepareError> {
         assert_eq!(input.format, self.input, "the chain was bound to another format");
         assert_eq!(output.format, *self.output(), "the chain was bound to another format");
-        // What stands between the first pass and the last.
+        // The frame between the first pass and the last.
         let mut between = work.between.take().unwrap_or_else(|| Frame::new(self.input));
         let mut done = false;
         let result = self.passes(at, duration, states, host, |pass, place| {
@@ -102,8 +102,8 @@ impl Chain {
         result
     }
 
-    /// Calls `run` for each pass over the picture, when what it needs is prepared. A pass is one layer that is not local,
-    /// if it is first, and then local ones.
+    /// Calls `run` for each pass over the picture, after its states are prepared. A pass consists of one layer of any
+    /// kind and the local layers after it.
     fn passes(
         &self,
         at: &FrameTime,
@@ -113,7 +113,7 @@ impl Chain {
         mut run: impl FnMut(&[ActiveStage<'_>], Place),
     ) -> Result<(), PrepareError> {
         let mut active = self.active(at, duration);
-        // Where no filter does anything, there is no need to convert to the working depth and back.
+        // If no filter is active, skip the conversion to the working depth and back.
         if self.input == *self.output() && !active.iter().any(|a| a.layer.asked) {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl Chain {
         let mut first = true;
         host.check()?;
         while !rest.is_empty() {
-            // What the first one does not write gets to the output only after it is done, so then it stays alone.
+            // Planes that the first layer does not write are copied only after it, so no layer can join its pass.
             let alone = !rest[0].local && !rest[0].writes_all();
             let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(|a| a.local).count() };
             let (pass, later) = rest.split_at_mut(len);
@@ -132,7 +132,7 @@ impl Chain {
             for a in pass {
                 a.give_back(states);
             }
-            // Once the host wants to stop, bands are left out.
+            // When the host cancels, skip the remaining bands.
             host.check()?;
             (rest, first) = (later, false);
         }
@@ -211,7 +211,7 @@ impl Chain {
         core::mem::swap(output, frame);
     }
 
-    /// A pass from one picture to another.
+    /// Runs a pass from one picture to another.
     fn pass_between(
         &self,
         pass: &[ActiveStage<'_>],
@@ -273,8 +273,8 @@ impl Chain {
     }
 }
 
-/// Luma rows a band: whole chroma blocks and field pairs, some hundred kilobytes, and enough bands for every thread; but
-/// twice as many as the `extra` rows that it costs.
+/// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
+/// but at least twice the `extra` rows that a band costs.
 fn band_rows(format: &Format, fields: bool, threads: usize, extra: usize) -> usize {
     let (_, height) = format.plane_size(0);
     let block = (1 << format.subsampling.1) * if fields { 2 } else { 1 };
@@ -346,7 +346,7 @@ impl ActiveStage<'_> {
             let idle = now.is_none();
             let mut kept = 0;
             picture(band, &mut |mut output| {
-                // Planes that another field of this layer writes, or a field that is left alone, come over as they are.
+                // Copies the planes that this field does not write, and the field that is not filtered.
                 if let Some(input) = input {
                     for p in (0..self.layer.output.planes()).filter(|&p| self.writes_plane(p)) {
                         if idle || !part.writes.has(p) {
@@ -403,7 +403,7 @@ fn copy_rows(input: &FrameRef<'_>, output: &mut FrameMut<'_>, p: usize) {
     }
 }
 
-/// Copies the rows of some planes, each row at a multiple of 64 bytes; returns the bytes used.
+/// Copies the rows of some planes, each to a multiple of 64 bytes; returns the bytes used.
 fn save_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usize {
     let planes = || planes.iter().filter(|&p| p < output.format.planes());
     let size = |p: usize| {

@@ -4,7 +4,7 @@ use crate::filter::State;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Whose state: the layer's number in the chain, and which field (0 for whole frames).
+/// The owner of a state: the layer's number in the chain, and the field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
 
 struct PooledState {
@@ -14,22 +14,23 @@ struct PooledState {
     state: State,
 }
 
-/// A pool of prepared states: whichever is nearest is moved on. What is in it changes speed alone.
+/// A pool of prepared states. The nearest state is advanced to the new frame. The contents of the pool affect
+/// speed only, never the result.
 #[derive(Default)]
 pub struct States {
     kept: Mutex<Vec<PooledState>>,
-    /// What layers that are stepped move on, by the layer's number.
+    /// The states of stepped layers, by layer number.
     simulations: Mutex<BTreeMap<usize, SharedSimulation>>,
 }
 
-/// What one worker at a time moves on.
+/// A state that one worker at a time advances.
 pub(super) type SharedSimulation = Arc<Mutex<Option<State>>>;
 
-/// More than any sensible number of workers times layers; beyond it the oldest goes.
+/// More than workers times layers in any practical chain; beyond it the oldest state is dropped.
 const MAX_STATES: usize = 256;
 
 impl States {
-    /// The state with this key, or else the nearest of the same owner (preferring the past).
+    /// Takes the state with this key, else the nearest one of the same owner (preferring the past).
     pub(super) fn take(&self, owner: Owner, index: i64, key: u128) -> (Option<State>, bool) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut best: Option<(usize, (bool, u64))> = None;
@@ -45,8 +46,8 @@ impl States {
         (best.map(|(i, _)| kept.swap_remove(i).state), false)
     }
 
-    /// What a stepped layer moves on; both fields of a frame share it. Whoever locks it waits for nothing else while
-    /// holding it, so that every wait for it ends.
+    /// The state of a stepped layer; both fields of a frame share it. A worker that holds its lock waits for no
+    /// other lock, so there is no deadlock.
     pub(super) fn simulation(&self, layer: usize) -> SharedSimulation {
         let mut simulations = self.simulations.lock().unwrap_or_else(PoisonError::into_inner);
         simulations.entry(layer).or_default().clone()

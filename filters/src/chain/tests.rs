@@ -1,4 +1,4 @@
-//! The chain's own duties, on tiny filters whose results can be said in a line.
+//! Tests the work that the chain does itself, with tiny filters whose results are easy to state.
 
 use super::*;
 use crate::catalog::{Entry, Role};
@@ -136,7 +136,7 @@ fn run(steps: &[Step], format: Format, index: i64, executor: &dyn Executor) -> F
     let host = Host { executor, cache: &NoCache, stop: &stop };
     let (mut work, states) = (Workspace::default(), States::default());
     let at = FrameTime::of_frame(index, format.rate);
-    // an older state, to be moved on
+    // an older state, to be advanced
     chain
         .run(&FrameTime::of_frame(3, format.rate), Ratio::ZERO, &mut frame.clone(), &mut work, &states, &host)
         .unwrap();
@@ -148,7 +148,7 @@ fn yuva() -> Format {
     Format::from_name("yuva420p", 61, 1001).unwrap()
 }
 
-/// `expect(plane, x, y, before)` is what must stand there.
+/// Compares every sample with `expect(plane, x, y, before)`.
 fn check(got: &Frame, format: Format, expect: impl Fn(usize, usize, usize, &Frame) -> u8) {
     let before = picture(format);
     for p in 0..format.planes() {
@@ -304,7 +304,7 @@ fn between_buffers_it_is_the_same_as_in_place() {
     }
 }
 
-/// Runs tasks in order, and asks for an end after the first.
+/// Runs tasks in order, and cancels after the first.
 struct OneOnly<'a>(&'a AtomicBool);
 
 impl Executor for OneOnly<'_> {

@@ -1,23 +1,24 @@
-//! What can move: numbers, positions, colours, all part by part.
+//! Types that can be animated: numbers, positions and colours, each component separately.
 
 use super::literal::{self, TextError};
 use core::fmt;
 
-/// A value that a curve can lead through time. Every part (coordinate, channel) moves by itself, by the same shape.
+/// A value that a curve can animate. Each component (coordinate, channel) is interpolated separately, with the same
+/// shape.
 pub trait Animate: Copy + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// How many numbers it is made of: 1 to 4.
+    /// The number of components: 1 to 4.
     const COMPONENTS: usize;
 
-    /// Number `i`, below [`COMPONENTS`](Animate::COMPONENTS).
+    /// Component `i`, below [`COMPONENTS`](Animate::COMPONENTS).
     fn component(&self, i: usize) -> f64;
 
-    /// The value whose number `i` is `component(i)`.
+    /// The value whose component `i` is `component(i)`.
     fn from_components(component: impl FnMut(usize) -> f64) -> Self;
 
-    /// Reads it from a text without white space round it.
+    /// Parses a text without white space around it.
     fn parse(text: &str) -> Result<Self, TextError>;
 
-    /// Prints what [`parse`](Animate::parse) reads back to the same bits (a negative zero as 0).
+    /// Prints a text that [`parse`](Animate::parse) reads back to the same bits (a negative zero as 0).
     fn print(&self, out: &mut dyn fmt::Write) -> fmt::Result;
 }
 
@@ -62,7 +63,7 @@ impl Animate for [f64; 2] {
     }
 }
 
-/// A colour: red, green, blue as displayed (not linear light) and alpha, 0 to 1, colour not multiplied by alpha.
+/// A colour: red, green and blue as displayed (not linear light), and alpha, 0 to 1 each, not premultiplied.
 impl Animate for [f64; 4] {
     const COMPONENTS: usize = 4;
 

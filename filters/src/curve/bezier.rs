@@ -2,12 +2,12 @@
 
 use crate::simd::multiversion;
 
-/// Time goes from 0 by `x` to 1, the value through `y`.
+/// The curve from time 0 to time 1. `x` are the handles' times, `y` the values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Bezier {
-    /// When the two handles are, 0 to 1 each: so time never runs back, and every time has one value.
+    /// Times of the two handles, 0 to 1 each, so that time is monotone and every time has one value.
     pub(crate) x: [f64; 2],
-    /// First value, the handles', last value.
+    /// First value, the values of the handles, last value.
     pub(crate) y: [f64; 4],
 }
 
@@ -17,14 +17,14 @@ pub(super) const fn coefficients(p: [f64; 4]) -> [f64; 4] {
     [p[0], 3.0 * (p[1] - p[0]), 3.0 * (p[0] - 2.0 * p[1] + p[2]), (p[3] - p[0]) + 3.0 * (p[1] - p[2])]
 }
 
-/// How often the interval of the parameter is halved.
+/// Number of bisections of the parameter interval.
 const HALVINGS: usize = 54;
 
-/// Bezier curves that are asked together: halving an interval waits for every step, but several do not wait for each
-/// other.
+/// Number of curves that are evaluated together. Each step of a bisection waits for the step before it; independent
+/// bisections overlap.
 pub(crate) const TOGETHER: usize = 16;
 
-/// The same as [`Bezier::value`] of each, to the bit.
+/// The same as [`Bezier::value`] of each curve, bit for bit.
 #[inline(always)]
 fn values_body(all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TOGETHER]) {
     let x = all.map(|b| coefficients([0.0, b.x[0], b.x[1], 1.0]));
@@ -47,7 +47,7 @@ fn values_body(all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TO
 }
 
 multiversion! {
-    /// The values of several curves, each at its own time.
+    /// Evaluates several curves, each at its own time.
     pub(crate) fn values(level, all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TOGETHER]) = values_body;
 }
 
@@ -57,8 +57,8 @@ fn cubic(c: [f64; 4], s: f64) -> f64 {
 }
 
 impl Bezier {
-    /// The parameter at time `u`: the interval halved [`HALVINGS`] times, which is all the precision there is. No guess, no
-    /// tolerance, no early end: the same bits everywhere.
+    /// The parameter at time `u`, by [`HALVINGS`] bisections, which gives the full precision of `f64`. The fixed count,
+    /// without a first guess or a tolerance, gives the same bits on every machine.
     pub(super) fn parameter(&self, u: f64) -> f64 {
         if u <= 0.0 {
             return 0.0;
@@ -79,7 +79,7 @@ impl Bezier {
         cubic(coefficients(self.y), self.parameter(u))
     }
 
-    /// Of y over x: the integral of y(s) x'(s), a polynomial of the sixth degree.
+    /// The integral over time from 0: that of y(s) x'(s), a polynomial of degree six.
     pub(crate) fn integral(&self, u: f64) -> f64 {
         let s = self.parameter(u);
         let y = coefficients(self.y);
@@ -94,13 +94,13 @@ impl Bezier {
         sum
     }
 
-    /// The slopes at 0 and 1: towards the first point that lies apart in time.
+    /// The slopes at 0 and 1: those of the lines to the nearest point with a different time.
     pub(crate) fn ends(&self) -> (f64, f64) {
         let ([x1, x2], [a, y1, y2, b]) = (self.x, self.y);
         let line = b - a;
         let slope = |handles: [(f64, f64); 2]| {
             let found = handles.into_iter().find(|(x, y)| *x > 0.0 || *y != 0.0);
-            // A handle straight up or down has no slope to go on with.
+            // A vertical handle has no slope to continue with.
             found.map_or(line, |(x, y)| if x > 0.0 { y / x } else { line })
         };
         (slope([(x1, y1 - a), (x2, y2 - a)]), slope([(1.0 - x2, b - y2), (1.0 - x1, b - y1)]))

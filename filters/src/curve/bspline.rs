@@ -1,23 +1,25 @@
-//! The B-spline shape: cubic, with the keys' times as knots, so that unequal spacing keeps slope and curvature whole.
+//! The B-spline shape: cubic, with the keys' times as knots, so that slope and curvature stay continuous with unequal
+//! spacing.
 //!
 //! Key j is the control value whose polar form is f(t[j-1], t[j], t[j+1]); the four Bezier points of a stretch follow
 //! by linear interpolation (L. Ramshaw, "Blossoming: A Connect-the-Dots Approach to Splines", 1987). At the ends of a
-//! row of such stretches, times and values are mirrored through the end key, which is therefore hit, with curvature 0.
+//! row of such stretches, times and values are mirrored about the end key, so the curve passes through it with
+//! curvature 0.
 
 use super::bezier::coefficients;
 use super::{Animate, Key, Shape};
 
-/// The coefficients, by u, of the stretch from key `i` to the next.
+/// The coefficients, in powers of u, of the stretch from key `i` to the next.
 pub(super) fn cubic<T: Animate>(keys: &[Key<T>], i: usize, part: usize) -> [f64; 4] {
     let is_row = |i: usize| keys[i].shape == Shape::BSpline && i + 1 < keys.len();
-    // The row's first and last key, as far as this stretch can see.
+    // The first and last key of the row, as far as this stretch depends on them.
     let first = (i.saturating_sub(2)..i).rev().take_while(|&j| is_row(j)).last().unwrap_or(i);
     let last = (i + 1..=i + 2).take_while(|&j| j < keys.len() && is_row(j)).last().map_or(i + 1, |j| j + 1);
     let row = Row { keys, origin: i, first: first as isize, last: last as isize, part };
     let i = i as isize;
     let t: [f64; 6] = core::array::from_fn(|k| row.time(i - 2 + k as isize));
     let p: [f64; 4] = core::array::from_fn(|k| row.value(i - 1 + k as isize));
-    // t[2] and t[3] are the stretch's ends; p[1] and p[2] their keys.
+    // t[2] and t[3] are the ends of the stretch; p[1] and p[2] their keys.
     let between = |a: f64, b: f64, from: f64, to: f64, at: f64| a + (b - a) * ((at - from) / (to - from));
     let aab = between(p[1], p[2], t[1], t[4], t[2]);
     let abb = between(p[1], p[2], t[1], t[4], t[3]);
@@ -28,10 +30,10 @@ pub(super) fn cubic<T: Animate>(keys: &[Key<T>], i: usize, part: usize) -> [f64;
     coefficients([aaa, aab, abb, bbb])
 }
 
-/// A row of B-spline stretches, with mirrored keys beyond its ends.
+/// A row of B-spline stretches, extended by mirrored keys at both ends.
 struct Row<'a, T> {
     keys: &'a [Key<T>],
-    /// Times are counted from this key's.
+    /// Times are relative to this key.
     origin: usize,
     first: isize,
     last: isize,
@@ -45,7 +47,7 @@ impl<T: Animate> Row<'_, T> {
         } else if j > self.last {
             2.0 * self.get(self.last, own) - self.get(2 * self.last - j, own)
         } else {
-            // Between first and last, which are places in the slice.
+            // The index lies between first and last, which are indices of the slice.
             own(&self.keys[j.unsigned_abs()])
         }
     }

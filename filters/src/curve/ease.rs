@@ -1,8 +1,8 @@
-//! Named eases, their letters and names.
+//! Named easing functions: curves, MLT letters and names.
 
 use super::easing;
 
-/// The curve of an ease.
+/// The curve of an easing function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum EaseKind {
     /// A quarter of a sine wave.
@@ -15,35 +15,35 @@ pub enum EaseKind {
     Quart,
     /// u^5.
     Quint,
-    /// 2^(10u), moved and scaled to begin at 0 exactly.
+    /// 2^(10u), shifted and scaled to begin at exactly 0.
     Expo,
     /// A quarter of a circle.
     Circ,
-    /// Draws back by a tenth first.
+    /// Moves back by a tenth first.
     Back,
-    /// Swings with growing strength.
+    /// Oscillates with growing amplitude.
     Elastic,
     /// Bounces like a ball.
     Bounce,
 }
 
-/// Which end is eased.
+/// The end that is eased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum EaseEnd {
     /// Begins slowly.
     In,
-    /// Ends slowly: `In` seen from the other end.
+    /// Ends slowly: `In` mirrored in time.
     Out,
-    /// Both: half of each.
+    /// Eases both ends, `In` and `Out` at half scale.
     InOut,
 }
 
-/// A way from one value to the next by a named curve, as Robert Penner collected them.
+/// An easing function, as Robert Penner defined them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Ease {
     /// The curve.
     pub kind: EaseKind,
-    /// Which end.
+    /// The end that is eased.
     pub end: EaseEnd,
 }
 
@@ -61,7 +61,7 @@ const KINDS: [EaseKind; 10] = [
 ];
 const ENDS: [EaseEnd; 3] = [EaseEnd::In, EaseEnd::Out, EaseEnd::InOut];
 
-/// MLT's letters: in, out, in and out of each kind in turn.
+/// MLT's letters: in, out, and in-out of each curve in turn.
 const LETTERS: &[u8; 30] = b"abcdefghijklmnopqrstuvwxyzABCD";
 
 /// The names, in the order of the letters.
@@ -99,7 +99,7 @@ pub(crate) const NAMES: [&str; 30] = [
 ];
 
 impl Ease {
-    /// All thirty, in the order of their letters.
+    /// All thirty easing functions, in the order of their letters.
     pub fn all() -> impl Iterator<Item = Ease> {
         KINDS.into_iter().flat_map(|kind| ENDS.map(|end| Ease { kind, end }))
     }
@@ -108,37 +108,37 @@ impl Ease {
         self.kind as usize * 3 + self.end as usize
     }
 
-    /// The ease whose letter is this many places after `a`.
+    /// The easing function whose letter is this many places after `a`.
     pub(crate) fn of_index(index: usize) -> Option<Ease> {
         Some(Ease { kind: *KINDS.get(index / 3)?, end: ENDS[index % 3] })
     }
 
-    /// What recipes call it: `sine-in` to `bounce-in-out`.
+    /// The name in recipes: `sine-in` to `bounce-in-out`.
     pub const fn name(self) -> &'static str {
         NAMES[self.index()]
     }
 
-    /// The letter that MLT writes for it.
+    /// The letter that MLT uses.
     pub const fn letter(self) -> char {
         LETTERS[self.index()] as char
     }
 
-    /// The ease of that name.
+    /// Finds an easing function by name.
     pub fn of_name(name: &str) -> Option<Ease> {
         Ease::all().find(|e| e.name() == name)
     }
 
-    /// The ease of that letter of MLT's.
+    /// Finds an easing function by MLT's letter.
     pub fn of_letter(letter: char) -> Option<Ease> {
         Ease::all().find(|e| e.letter() == letter)
     }
 
-    /// Whether it leaves 0..1 on its way.
+    /// Whether its values leave the range from 0 to 1.
     pub const fn overshoots(self) -> bool {
         matches!(self.kind, EaseKind::Back | EaseKind::Elastic)
     }
 
-    /// How far the way is done, 0 at `u` = 0 and 1 at `u` = 1; back and elastic leave 0..1 in between.
+    /// The progress at `u`: 0 at `u` = 0 and 1 at `u` = 1. Back and elastic leave that range in between.
     pub fn value(self, u: f64) -> f64 {
         match self.end {
             EaseEnd::In => easing::value(self.kind, u),
@@ -173,7 +173,7 @@ mod tests {
             let kind = format!("{:?}-{:?}", e.kind, e.end).to_lowercase().replace("inout", "in-out");
             assert_eq!(e.name(), kind);
         }
-        // As MLT's table of keyframe types has them.
+        // From MLT's table of keyframe types.
         let letter = |name| Ease::of_name(name).unwrap().letter();
         assert_eq!(
             ["sine-in", "cubic-in-out", "circ-in", "back-in-out", "elastic-in-out", "bounce-in-out"]
@@ -200,7 +200,7 @@ mod tests {
         for e in Ease::all() {
             for i in 0..N {
                 let [a, b] = [i, i + 1].map(|i| f64::from(i) / f64::from(N));
-                // A quarter circle is the steepest: it ends upright.
+                // A quarter circle is the steepest: its end is vertical.
                 let most = if e.kind == EaseKind::Circ { 0.01 } else { 0.002 };
                 assert!((e.value(b) - e.value(a)).abs() < most, "{} at {a}", e.name());
             }
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn integrals_agree_with_summing() {
-        // Simpson's rule over pieces that bounce's corners (elevenths of halves) fall between.
+        // Simpson's rule over pieces whose ends include the corners of bounce (elevenths of halves).
         const N: usize = 22 * 400;
         for e in Ease::all() {
             let mut sum = 0.0;
@@ -230,7 +230,7 @@ mod tests {
                 sum += (f0 + 4.0 * f1 + f2) * h / 6.0;
                 if i % 400 == 7 {
                     let want = e.integral(a + h);
-                    // Simpson's own error where the quarter circle is upright.
+                    // Simpson's rule is less accurate where the quarter circle is vertical.
                     let most = if e.kind == EaseKind::Circ { 2e-7 } else { 1e-11 };
                     assert!((sum - want).abs() < most, "{} to {}: {sum} {want}", e.name(), a + h);
                 }
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn values_are_the_textbooks() {
-        // From the formulas written down again in another language.
+        // Computed with an independent implementation in another language.
         let want = [
             [0.118_078_735_651_644_95, 0.471_396_736_825_997_8, 0.222_214_883_490_198_86],
             [0.097_656_25, 0.527_343_75, 0.195_312_5],
@@ -260,7 +260,8 @@ mod tests {
 
     #[test]
     fn values_are_frozen() {
-        // The same bits on every machine; a change here changes every render that uses an ease.
+        // The bits must be the same on every machine; a change here changes every render that uses an easing
+        // function.
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for e in Ease::all() {
             for i in 0..=64 {

@@ -1,20 +1,20 @@
-//! The formulas of the eases, `In` form: value and integral from 0. The others follow from them.
+//! The formulas of the easing functions, `In` form: value and integral from 0. The other forms follow from them.
 //!
-//! Robert Penner's equations, with two of them moved and scaled so that they begin at 0 exactly (his exponential and
-//! elastic jump by 1/1024), as D3 does. Everything beyond + - * / and sqrt is the pinned `libm`'s.
+//! These are Robert Penner's equations. Exponential and elastic, which jump by 1/1024 in his form, are shifted and
+//! scaled to begin at exactly 0, as in D3. Everything beyond + - * / and sqrt comes from the pinned `libm`.
 
 use super::EaseKind;
 use core::f64::consts::{FRAC_PI_2, LN_2, PI};
 
-/// How far `Back` draws back: a tenth.
+/// Overshoot of `Back`: it moves back by a tenth.
 const BACK: f64 = 1.701_58;
-/// The same for one half of in and out.
+/// The same for one half of in-out.
 const BACK_HALF: f64 = BACK * 1.525;
 /// 1 / (1 - 2^-10).
 const EXPO: f64 = 1024.0 / 1023.0;
 /// 2^-10.
 const EXPO_0: f64 = 1.0 / 1024.0;
-/// Swings of `Elastic`, in radians a unit of time: its period is 0.3.
+/// Angular frequency of `Elastic` in radians per unit of time: its period is 0.3.
 const SWING: f64 = 2.0 * PI / 0.3;
 
 pub(super) fn value(kind: EaseKind, u: f64) -> f64 {
@@ -33,7 +33,7 @@ pub(super) fn value(kind: EaseKind, u: f64) -> f64 {
     }
 }
 
-/// The value where `In` is one half of in and out; `Back` then draws back further.
+/// The value of `In` as one half of in-out; `Back` overshoots further there.
 pub(super) fn value_of_half(kind: EaseKind, u: f64) -> f64 {
     if kind == EaseKind::Back { back(u, BACK_HALF) } else { value(kind, u) }
 }
@@ -56,12 +56,12 @@ pub(super) fn integral(kind: EaseKind, u: f64) -> f64 {
     }
 }
 
-/// The integral that belongs to [`value_of_half`].
+/// The integral of [`value_of_half`].
 pub(super) fn integral_of_half(kind: EaseKind, u: f64) -> f64 {
     if kind == EaseKind::Back { back_integral(u, BACK_HALF) } else { integral(kind, u) }
 }
 
-/// 2^(10u - 10), moved to begin at 0 and scaled to end at 1.
+/// 2^(10u - 10), shifted to begin at 0 and scaled to end at 1.
 fn exponential(u: f64) -> f64 {
     if u == 1.0 { 1.0 } else { EXPO * (libm::exp2(10.0 * u - 10.0) - EXPO_0) }
 }
@@ -74,8 +74,8 @@ fn back_integral(u: f64, by: f64) -> f64 {
     u * u * u * ((by + 1.0) * u / 4.0 - by / 3.0)
 }
 
-/// Of `exponential(u) * cos((1 - u) * SWING)`: with k = 10 ln 2, the antiderivative of e^(k(u-1)) cos(w(u-1)) is
-/// e^(k(u-1)) (k cos + w sin) / (k^2 + w^2).
+/// The integral of `exponential(u) * cos((1 - u) * SWING)`: with k = 10 ln 2, the antiderivative of e^(k(u-1))
+/// cos(w(u-1)) is e^(k(u-1)) (k cos + w sin) / (k^2 + w^2).
 fn elastic_integral(u: f64) -> f64 {
     let k = 10.0 * LN_2;
     let swung = |u: f64| {
@@ -86,7 +86,8 @@ fn elastic_integral(u: f64) -> f64 {
     EXPO * (swung(u) - swung(0.0))
 }
 
-/// Where the ball touches the ground, where the arc's top is, and its height below 1: 1 - 0.25^n.
+/// For each arc: the time at which the ball touches the ground, the time of the apex, and its height below 1,
+/// 1 - 0.25^n.
 const ARCS: [(f64, f64, f64); 4] = [
     (1.0 / 2.75, 0.0, 0.0),
     (2.0 / 2.75, 1.5 / 2.75, 0.75),

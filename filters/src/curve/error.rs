@@ -1,26 +1,27 @@
-//! What is wrong with a list of keys.
+//! Errors in a list of keys.
 
 use super::MAX_KEYS;
 use core::fmt;
 
-/// What is wrong with a list of keys. Keys are counted from 0 here and from 1 in messages.
+/// An error in a list of keys. Keys are counted from 0 here and from 1 in messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CurveError {
-    /// No key at all.
+    /// There is no key.
     Empty,
     /// This key is in seconds where the one before it is in frames, or the other way round.
     Mixed(usize),
-    /// This key is not after the one before it.
+    /// This key is not later than the one before it.
     Order(usize),
     /// This key has a value that is not a number, or one beyond [`MAX_VALUE`](super::MAX_VALUE).
     Value(usize),
-    /// This key has a slope or handle beyond [`MAX_VALUE`](super::MAX_VALUE), or a handle outside its stretch.
+    /// This key has a slope or handle beyond [`MAX_VALUE`](super::MAX_VALUE), or a handle whose time is
+    /// outside the stretch.
     Shape(usize),
-    /// This key is at a negative time.
+    /// This key has a negative time.
     Negative(usize),
     /// More than [`MAX_KEYS`].
     TooMany,
-    /// A key counts from the end, and the source's length is not known.
+    /// A key counts from the end, but the length of the source is unknown.
     NoLength,
 }
 
@@ -55,7 +56,7 @@ impl fmt::Display for CurveError {
 impl core::error::Error for CurveError {}
 
 impl CurveError {
-    /// The number of the key it is about (from 0), if it is about one.
+    /// The number of the key with the error (from 0), if there is one.
     pub const fn key(self) -> Option<usize> {
         match self {
             CurveError::Mixed(i)

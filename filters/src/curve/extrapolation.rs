@@ -1,22 +1,23 @@
-//! Before the first key and after the last.
+//! Extrapolation before the first key and after the last.
 
 use crate::ratio::Ratio;
 
-/// What a curve does before its first or after its last key. A curve of one key always holds.
+/// The behaviour of a curve before its first or after its last key. A curve of one key always holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub enum Extrapolation {
-    /// Stays at the key's value.
+    /// Holds the key's value.
     #[default]
     Hold,
-    /// From the other end again, and again.
+    /// Repeats the curve from its other end.
     Repeat,
-    /// Back, and again, and back.
+    /// Plays the curve backwards and forwards in turn.
     Mirror,
-    /// Straight on with the slope at the key; next to a named ease, the slope of the line between its keys.
+    /// Continues straight with the slope at the key; next to a named easing function, with the slope of the
+    /// line between its keys.
     Extrapolate,
 }
 
-/// The names that texts use.
+/// The names in texts.
 const NAMES: [(&str, Extrapolation); 4] = [
     ("hold", Extrapolation::Hold),
     ("repeat", Extrapolation::Repeat),
@@ -25,29 +26,29 @@ const NAMES: [(&str, Extrapolation); 4] = [
 ];
 
 impl Extrapolation {
-    /// What recipes call it.
+    /// The name in recipes.
     pub const fn name(self) -> &'static str {
         NAMES[self as usize].0
     }
 
-    /// The rule of that name.
+    /// Finds a rule by name.
     pub fn of_name(name: &str) -> Option<Extrapolation> {
         NAMES.iter().find(|(n, _)| *n == name).map(|(_, rule)| *rule)
     }
 }
 
-/// A time folded into the stretch between first and last key.
+/// A time mapped into the interval between first and last key.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Fold {
-    /// How many whole lengths lie between: negative before the first key.
+    /// The number of whole lengths in between; negative before the first key.
     pub(super) turns: i64,
-    /// The time since the first key, 0 to the length, both included.
+    /// The time since the first key, from 0 to the length inclusive.
     pub(super) since: Ratio,
-    /// Whether this length is run backwards.
+    /// Whether this repetition runs backwards.
     pub(super) backwards: bool,
 }
 
-/// Folds a time `since` the first key; `length` is above 0.
+/// Maps the time `since` the first key into the interval; `length` is above 0.
 pub(super) fn fold(since: Ratio, length: Ratio, mirror: bool) -> Fold {
     let turns = since.checked_div(length).map_or(0, Ratio::floor);
     let inside = (since - length * Ratio::whole(turns)).clamp(Ratio::ZERO, length);
@@ -77,7 +78,7 @@ mod tests {
             let f = fold(third(at), third(6), true);
             assert_eq!((f.turns, f.since), (turns, third(mirror)), "{at}");
         }
-        // However far: never outside.
+        // Even for extreme times the result is inside.
         for at in [i64::MIN, i64::MAX] {
             let f = fold(Ratio::whole(at), Ratio::new(1, i64::MAX).unwrap(), true);
             assert!((Ratio::ZERO..=Ratio::new(1, i64::MAX).unwrap()).contains(&f.since));

@@ -1,4 +1,4 @@
-//! Curves summed over time.
+//! Integrals of curves over time.
 
 use super::extrapolation::fold;
 use super::key::length;
@@ -6,23 +6,23 @@ use super::keyed::Position;
 use super::{Animate, Curve, Extrapolation};
 use crate::ratio::Ratio;
 
-/// The integral of a curve over time, from time 0, in closed form for every shape: the time it takes does not depend
-/// on how much time is summed. In value times frames or value times seconds, as the keys' times are.
+/// The integral of a curve from time 0, in closed form for every shape, so the cost does not depend on the length of
+/// time. The unit is value times frames or value times seconds, depending on the unit of the keys' times.
 ///
-/// Where the curve is not negative the integral does not fall: exactly so through stretches that hold or are linear
-/// and from stretch to stretch, and up to the rounding of 64-bit arithmetic inside the others.
-/// [Limits](Curve::clamped) do not count: it is the integral of the curve as its keys say.
+/// Where the curve is not negative, the integral never decreases: exactly so in stretches that hold or are linear
+/// and from stretch to stretch, and up to the rounding of 64-bit arithmetic inside other stretches.
+/// [Limits](Curve::clamped) are ignored: it is the integral of the curve without clamping.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Integral<T = f64> {
     curve: Curve<T>,
-    /// From the first key to key `i`.
+    /// The integral from the first key to key `i`.
     sums: Vec<T>,
-    /// From the first key to time 0.
+    /// The integral from the first key to time 0.
     zero: T,
 }
 
 impl<T: Animate> Integral<T> {
-    /// Of a curve whose keys are [resolved](Curve::resolve). Goes through the keys once.
+    /// Computes the integral of a curve whose keys are [resolved](Curve::resolve), in one pass over the keys.
     pub fn new(curve: &Curve<T>) -> Integral<T> {
         let mut sum = T::from_components(|_| 0.0);
         let mut sums = vec![sum];
@@ -35,12 +35,12 @@ impl<T: Animate> Integral<T> {
         all
     }
 
-    /// From time 0 to a moment; negative time backwards.
+    /// The integral from time 0 to a time; for negative times, minus the integral from there to 0.
     pub fn value(&self, frame: Ratio, time: Ratio) -> T {
         self.value_at(if self.curve.in_seconds() { time } else { frame })
     }
 
-    /// From time 0 to a time of the keys' own kind.
+    /// The integral from time 0 to a time in the unit of the keys.
     pub fn value_at(&self, now: Ratio) -> T {
         let sum = self.since_first(now);
         T::from_components(|part| sum.component(part) - self.zero.component(part))
@@ -84,7 +84,7 @@ impl<T: Animate> Integral<T> {
             let Some(next) = self.curve.keys().get(i + 1) else { return sum };
             let piece = self.curve.segment(i, part);
             let passed = length(&self.curve.keys()[i], next) * piece.integral(u);
-            // Rounding must not carry it beyond the next key's.
+            // Rounding must not exceed the sum at the next key.
             if piece.is_positive() {
                 sum + passed.max(0.0).min(whole(&self.curve, i, part))
             } else {

@@ -1,16 +1,16 @@
-//! One point of a curve.
+//! A key of a curve.
 
 use super::{KeyTime, Shape};
 use crate::ratio::Ratio;
 
-/// One point of a curve.
+/// A key of a curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Key<T = f64> {
-    /// When.
+    /// The time.
     pub at: KeyTime,
-    /// What.
+    /// The value.
     pub value: T,
-    /// How it goes on to the next key.
+    /// The interpolation to the next key.
     pub shape: Shape<T>,
 }
 
@@ -21,7 +21,7 @@ impl<T> Key<T> {
     }
 }
 
-/// Seconds or frames from a key to the next; above 0.
+/// The time from a key to the next, in seconds or frames; above 0.
 pub(crate) fn length<T>(a: &Key<T>, b: &Key<T>) -> f64 {
     (b.when() - a.when()).to_f64()
 }

@@ -1,4 +1,4 @@
-//! Keys in order, and the value at a time.
+//! Curves: keys in order, and the value at a time.
 
 use super::extrapolation::fold;
 use super::key::length;
@@ -6,13 +6,14 @@ use super::segment::{Segment, segment};
 use super::{Animate, CurveError, Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 
-/// Most keys of one curve.
+/// The largest number of keys of one curve.
 pub const MAX_KEYS: usize = 1 << 20;
-/// The largest value (or slope, or handle) of a key: far beyond use, and small enough that no arithmetic between two
-/// keys overflows.
+/// The largest value (or slope, or handle) of a key: far beyond practical use, and small enough that no arithmetic
+/// between two keys overflows.
 pub const MAX_VALUE: f64 = 1e100;
 
-/// Keys in order of time, all in frames or all in seconds, and what holds before the first and after the last.
+/// Keys in order of time, all in frames or all in seconds, and the extrapolation before the first and after
+/// the last.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve<T = f64> {
     keys: Vec<Key<T>>,
@@ -21,12 +22,13 @@ pub struct Curve<T = f64> {
     limits: Option<(f64, f64)>,
 }
 
-/// Where a time falls.
+/// The position of a time within the curve.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Position {
-    /// In the stretch that begins with this key, which part of it has passed.
+    /// In the stretch that begins with this key; the number is the elapsed part, 0 to 1.
     In(usize, f64),
-    /// On the straight line through the end of this stretch, so much time before its begin or after its end.
+    /// On the straight line through the end of this stretch; the number is the time before its start
+    /// (negative) or after its end.
     Beyond(usize, f64),
 }
 
@@ -35,12 +37,12 @@ fn is_good<T: Animate>(value: &T) -> bool {
 }
 
 impl<T: Animate> Curve<T> {
-    /// A curve of the given keys, which stays at its first and last value before and after them. Keys that count
-    /// from the end stay as written until [`resolve`](Curve::resolve).
+    /// Makes a curve of the given keys, which holds the first and last value before and after them. Keys that
+    /// count from the end stay unresolved until [`resolve`](Curve::resolve).
     pub fn new(keys: Vec<Key<T>>) -> Result<Curve<T>, CurveError> {
         let mut keys = keys;
         for key in &mut keys {
-            // A negative zero would be another bit pattern of the same value.
+            // Turn negative zero into zero, so that equal values have equal bits.
             key.value = T::from_components(|i| key.value.component(i) + 0.0);
         }
         let curve = Curve { keys, before: Extrapolation::Hold, after: Extrapolation::Hold, limits: None };
@@ -48,14 +50,15 @@ impl<T: Animate> Curve<T> {
         Ok(curve)
     }
 
-    /// The same curve with other rules before the first and after the last key.
+    /// The same curve with other extrapolations before the first and after the last key.
     #[must_use]
     pub fn with_extrapolation(self, before: Extrapolation, after: Extrapolation) -> Curve<T> {
         Curve { before, after, ..self }
     }
 
-    /// The same curve, every part of its value kept from `min` to `max`: shapes that swing and curves that go on
-    /// straight may leave the range that their keys keep to. No text says it; a setting's description does.
+    /// The same curve with every component of its value clamped to `min`..`max`: some shapes overshoot, and
+    /// extrapolation may leave the range of the keys. The limits are not part of the text; they come from the
+    /// setting's description.
     #[must_use]
     pub fn clamped(self, min: f64, max: f64) -> Curve<T> {
         Curve { limits: Some((min, max)), ..self }
@@ -89,10 +92,10 @@ impl<T: Animate> Curve<T> {
         }
         for (i, pair) in self.keys.windows(2).enumerate() {
             match (pair[0].at, pair[1].at) {
-                // One that counts from the end cannot be compared yet with one that counts from the start.
+                // A key that counts from the end cannot be compared yet with one that counts from the start.
                 (KeyTime::Frame(a), KeyTime::Frame(b)) if (a < 0) != (b < 0) => {}
                 (KeyTime::Frame(a), KeyTime::Frame(b)) if a < b => {}
-                // Times so near that their distance is lost are not apart.
+                // Times whose difference rounds to zero are not distinct.
                 (KeyTime::Seconds(a), KeyTime::Seconds(b)) if a < b && b - a > Ratio::ZERO => {}
                 (KeyTime::Frame(_), KeyTime::Seconds(_)) | (KeyTime::Seconds(_), KeyTime::Frame(_)) => {
                     return Err(CurveError::Mixed(i + 1));
@@ -108,27 +111,28 @@ impl<T: Animate> Curve<T> {
         &self.keys
     }
 
-    /// Whether the last of several keys has a mark: it does nothing, since a mark rules the stretch to the next key.
+    /// Whether the last of several keys has a mark. Such a mark has no effect, because a mark applies to the stretch
+    /// to the next key.
     pub fn has_idle_mark(&self) -> bool {
         self.keys.len() > 1 && self.keys[self.keys.len() - 1].shape != Shape::Linear
     }
 
-    /// What holds before the first key.
+    /// The extrapolation before the first key.
     pub const fn before(&self) -> Extrapolation {
         self.before
     }
 
-    /// What holds after the last key.
+    /// The extrapolation after the last key.
     pub const fn after(&self) -> Extrapolation {
         self.after
     }
 
-    /// Whether its times are seconds, not frames.
+    /// Whether times are in seconds rather than frames.
     pub fn in_seconds(&self) -> bool {
         matches!(self.keys[0].at, KeyTime::Seconds(_))
     }
 
-    /// The value if it is the same at every time.
+    /// The value, if it is the same at every time.
     pub fn constant(&self) -> Option<T> {
         let first = self.keys[0].value;
         let still = |v: &T| (0..T::COMPONENTS).all(|i| v.component(i) == 0.0);
@@ -141,7 +145,7 @@ impl<T: Animate> Curve<T> {
         (self.keys.iter().all(|k| k.value == first) && moving.iter().all(flat)).then_some(first)
     }
 
-    /// Turns frames that count from the end into numbers, `last` being the number of the last frame.
+    /// Replaces frame numbers that count from the end; `last` is the number of the last frame.
     pub fn resolve(&self, last: Option<i64>) -> Result<Curve<T>, CurveError> {
         let mut curve = self.clone();
         for key in &mut curve.keys {
@@ -157,14 +161,14 @@ impl<T: Animate> Curve<T> {
         }
     }
 
-    /// The value at a moment: `frame` counts where the keys are frames, `time` (seconds) where they are seconds. Pure,
-    /// and the same bits everywhere: only + - * / and sqrt in one order, and the pinned `libm` for the eases that
-    /// need more.
+    /// The value at a time: `frame` applies if the keys are in frames, `time` if they are in seconds. The result is
+    /// bit-exact on every machine: it uses + - * / and sqrt in a fixed order, and the pinned `libm` for the easing
+    /// functions that need more.
     pub fn value(&self, frame: Ratio, time: Ratio) -> T {
         self.value_at(if self.in_seconds() { time } else { frame })
     }
 
-    /// The value at a time of the keys' own kind.
+    /// The value at a time in the unit of the keys.
     pub fn value_at(&self, now: Ratio) -> T {
         let place = self.place(now);
         let value = T::from_components(|part| match place {
@@ -184,7 +188,7 @@ impl<T: Animate> Curve<T> {
         segment(&self.keys, i, part)
     }
 
-    /// The value and slope (by time) with which the curve goes on beyond its ends.
+    /// The value and slope (by time) of the extrapolation beyond the ends.
     pub(super) fn line(&self, i: usize, x: f64, part: usize) -> (f64, f64) {
         let h = length(&self.keys[i], &self.keys[i + 1]);
         let (first, last) = self.segment(i, part).ends();
@@ -223,7 +227,7 @@ impl<T: Animate> Curve<T> {
         }
     }
 
-    /// Where a time between the first and the last key falls.
+    /// The position of a time between the first and the last key.
     pub(super) fn inside(&self, now: Ratio) -> Position {
         let i = self.keys.partition_point(|k| k.when() <= now).saturating_sub(1);
         let Some(next) = self.keys.get(i + 1) else { return Position::In(i, 0.0) };

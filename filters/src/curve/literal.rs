@@ -1,13 +1,13 @@
-//! Numbers, positions and colours as text: the same in every locale, and printing reads back to the same bits.
+//! Numbers, positions and colours as text, the same in every locale. Printed text reads back to the same bits.
 
 use super::{Animate, CurveError};
 use core::fmt;
 use core::ops::Range;
 
-/// What is wrong with a text, and where.
+/// An error in a text, and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TextError {
-    /// The bytes of the text that it is about; empty at the end of the text.
+    /// The byte range of the error; empty at the end of the text.
     pub at: Range<usize>,
     /// What is wrong.
     pub problem: TextProblem,
@@ -16,13 +16,13 @@ pub struct TextError {
 /// See [`TextError`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum TextProblem {
-    /// Nothing where a value should be.
+    /// A value is missing.
     Missing,
     /// Not a number.
     Number,
     /// A number with a comma in it.
     Comma,
-    /// Too large for 64-bit floating point, or not a number by design.
+    /// Too large for 64-bit floating point, or infinity or NaN.
     Finite,
     /// Not two numbers.
     Position,
@@ -30,33 +30,33 @@ pub enum TextProblem {
     Colour,
     /// Not a time of a key.
     Time,
-    /// Minutes or seconds beyond 59, or a number too long to be exact.
+    /// Minutes or seconds beyond 59, or a number with too many digits to be exact.
     TimeRange,
-    /// A time with a count of frames at its end.
+    /// A timecode with a frame count at its end.
     FrameTimecode,
-    /// This mark before `=` is no shape.
+    /// This mark before `=` is not a shape.
     Mark(char),
-    /// One of MLT's smooth shapes that are not known here.
+    /// One of MLT's smooth shapes that this program does not support.
     MltSmooth(char),
-    /// No shape has this name.
+    /// There is no shape of this name.
     Shape,
-    /// This shape takes nothing more.
+    /// This shape takes no numbers.
     ShapeTakesNone,
-    /// Not two slopes.
+    /// Expected two slopes.
     Hermite,
-    /// Not two handles.
+    /// Expected two handles.
     Bezier,
-    /// Not this many numbers with commas between them.
+    /// Expected this many numbers separated by commas.
     Parts(usize),
-    /// A parenthesis without its end, or something after it.
+    /// A parenthesis that is not closed, or text after it.
     Paren,
-    /// No rule for before or after has this name.
+    /// There is no extrapolation of this name.
     Extend,
-    /// A key after the rule that ends a curve.
+    /// A key after the extrapolation that ends a curve.
     AfterLast,
-    /// No `=` in a key.
+    /// A key without `=`.
     NoValue,
-    /// The keys do not make a curve.
+    /// The keys do not form a valid curve.
     Curve(CurveError),
 }
 
@@ -119,7 +119,7 @@ impl TextError {
         TextError { at, problem }
     }
 
-    /// The same error, of a text that stands `by` bytes further on in another.
+    /// The same error with its position moved by `by` bytes, for a text within another.
     #[must_use]
     pub fn shifted(mut self, by: usize) -> TextError {
         self.at = self.at.start + by..self.at.end + by;
@@ -144,14 +144,14 @@ pub(crate) fn number(text: &str) -> Result<f64, TextError> {
     }
 }
 
-/// Numbers separated by a comma or white space; more than `N` count but are not kept.
+/// Numbers separated by a comma or white space. All are counted; the first `N` are returned.
 fn numbers<const N: usize>(text: &str, problem: TextProblem) -> Result<([f64; N], usize), TextError> {
     let whole = || TextError::new(0..text.len(), problem.clone());
     let (mut all, mut count, mut at) = ([0.0; N], 0, 0);
     for piece in text.split(',') {
         let mut inside = 0;
         for word in piece.split_ascii_whitespace() {
-            // Words are found again from where the last one ended, so their place is exact.
+            // Search each word after the end of the one before it, so that its position is exact.
             let start = at + inside + piece[inside..].find(word).unwrap_or(0);
             let value = number(word).map_err(|e| e.shifted(start))?;
             if count < N {
@@ -168,7 +168,7 @@ fn numbers<const N: usize>(text: &str, problem: TextProblem) -> Result<([f64; N]
     Ok((all, count))
 }
 
-/// The numbers that a value is made of, commas between them.
+/// Parses the components of a value, separated by commas.
 pub(crate) fn parts<T: Animate>(text: &str) -> Result<T, TextError> {
     let problem = TextProblem::Parts(T::COMPONENTS);
     match numbers::<4>(text, problem.clone())? {
@@ -194,7 +194,7 @@ pub(crate) fn position(text: &str) -> Result<[f64; 2], TextError> {
     }
 }
 
-/// The names that CSS and FFmpeg share.
+/// The colour names that CSS and FFmpeg share.
 const NAMES: [(&str, u32); 20] = [
     ("aqua", 0x00ff_ffff),
     ("black", 0x0000_00ff),
@@ -226,7 +226,7 @@ fn of_rgba8(rgba: u32) -> [f64; 4] {
 pub(crate) fn colour(text: &str) -> Result<[f64; 4], TextError> {
     let err = || TextError::new(0..text.len(), TextProblem::Colour);
     if let Some(hex) = text.strip_prefix('#') {
-        // `from_str_radix` would take a sign.
+        // `from_str_radix` would accept a sign.
         let digits = hex.bytes().all(|b| b.is_ascii_hexdigit());
         let value = u32::from_str_radix(hex, 16).ok().filter(|_| digits);
         return match (value, hex.len()) {
@@ -250,7 +250,7 @@ pub(crate) fn colour(text: &str) -> Result<[f64; 4], TextError> {
     }
 }
 
-/// The shortest text that reads back to the same bits; with an exponent where it would have many zeros.
+/// Prints the shortest text that reads back to the same bits; with an exponent instead of many zeros.
 pub(crate) fn print_number(v: f64, out: &mut dyn fmt::Write) -> fmt::Result {
     let v = v + 0.0;
     if v == 0.0 || (1e-5..1e16).contains(&v.abs()) { write!(out, "{v}") } else { write!(out, "{v:e}") }
@@ -264,9 +264,10 @@ pub(crate) fn print_numbers(all: &[f64], out: &mut dyn fmt::Write) -> fmt::Resul
     Ok(())
 }
 
-/// `#rrggbb` or `#rrggbbaa` where that is exact, else four numbers.
+/// Prints `#rrggbb` or `#rrggbbaa` if that is exact, else four numbers.
 pub(crate) fn print_colour(rgba: &[f64; 4], out: &mut dyn fmt::Write) -> fmt::Result {
-    // A cast saturates, so what is no code at all comes back different and is printed as numbers.
+    // The cast saturates, so a value that is not an 8-bit code differs after conversion and is printed as a
+    // number.
     let codes = rgba.map(|v| (v * 255.0 + 0.5) as u8);
     let exact = codes.iter().zip(rgba).all(|(c, v)| f64::from(*c) / 255.0 == *v);
     match codes {

@@ -1,16 +1,16 @@
-//! Curves: values that move with time, their integrals, and their text.
+//! Curves: values that change over time, their integrals and their text form.
 //!
-//! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key says how the value goes on to the next, an [`Extrapolation`]
-//! what holds before the first key and after the last. Times are exact [ratios](crate::ratio::Ratio), so a value
-//! depends on the time alone and never on how it was reached. At a key the value is exactly
-//! the key's, except inside a row of [`Shape::BSpline`] keys, which only attract the curve.
+//! A [`Curve`] is a list of [`Key`]s; the [`Shape`] of a key defines the interpolation to the next, an
+//! [`Extrapolation`] the value before the first key and after the last. Times are exact [ratios](crate::ratio::Ratio),
+//! so a value depends only on the time. At a key the value is exactly the key's, except inside a row of
+//! [`Shape::BSpline`] keys, which are control points.
 //!
 //! # Text
 //!
 //! In MLT's form: `0=0;48~=12;-1=4`.
 //!
 //! ```text
-//! curve = [ "<" rule ";" ] key { ";" key } [ ";" ">" rule ] [ ";" ]     white space is allowed round all of these
+//! curve = [ "<" rule ";" ] key { ";" key } [ ";" ">" rule ] [ ";" ]     white space is allowed around all of these
 //! rule  = "hold" | "repeat" | "mirror" | "extrapolate"   "<" before the first key, ">" after the last; else hold
 //! key   = time [ mark ] "=" value
 //! time  = frame number                       -1 is the last frame, -2 the one before it
@@ -28,9 +28,9 @@
 //! value = a number | x,y | a colour          slopes and handles of the latter: numbers with commas
 //! ```
 //!
-//! The mark rules the stretch from its key to the next. Two points differ from MLT: `s` after a number is seconds, so
-//! the ease of that letter is written `48(circ-in)=` (or apart, `48 s=`) after a frame; and MLT's other smooth shapes,
-//! whose mark MLT itself forgets, are not known.
+//! The mark applies to the stretch from its key to the next. There are two differences from MLT. `s` after a number
+//! means seconds, so the easing function of that letter is written `48(circ-in)=` after a frame number, or with a
+//! space, `48 s=`. MLT's other smooth shapes, whose mark MLT itself loses, are not supported.
 
 mod animate;
 mod bezier;

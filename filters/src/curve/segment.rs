@@ -1,28 +1,30 @@
-//! One part (a number, a coordinate, a channel) of the stretch between two keys, ready to be asked.
+//! One component (a number, a coordinate, a channel) of the stretch between two keys, prepared for
+//! evaluation.
 
 use super::key::length;
 use super::{Animate, Ease, Key, Shape, bezier::Bezier, bspline, smooth};
 
-/// One part of a stretch. `u` runs from 0 at its key to 1 at the next.
+/// One component of a stretch. `u` runs from 0 at its key to 1 at the next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Segment {
-    /// Stays.
+    /// Constant.
     Flat(f64),
     /// A straight line between the two.
     Line(f64, f64),
     /// `c[0] + c[1] u + c[2] u^2 + c[3] u^3`.
     Cubic([f64; 4]),
-    /// The same, kept between two values, lower first: rounding must not make a monotone curve overshoot.
+    /// The same, clamped to the range from the first to the second number: rounding must not make a monotone
+    /// curve overshoot.
     Bounded([f64; 4], f64, f64),
-    /// Time and value by a parameter.
+    /// Time and value as functions of a parameter.
     Bezier(Bezier),
-    /// A line by time itself, not by `u`: a value and a slope.
+    /// A value and a slope: a line in time itself, not in `u`.
     Ray(f64, f64),
-    /// From the first value to the second.
+    /// An easing function from the first value to the second.
     Ease(f64, f64, Ease),
 }
 
-/// How many keys a shape looks at before its own and after the next one.
+/// The number of keys that a shape needs before its own and after the next one.
 pub(crate) const fn reach<T>(shape: &Shape<T>) -> usize {
     match shape {
         Shape::Smooth => 1,
@@ -31,14 +33,14 @@ pub(crate) const fn reach<T>(shape: &Shape<T>) -> usize {
     }
 }
 
-/// The coefficients of the cubic with these ends and slopes (the slopes by `u`).
+/// The coefficients of the cubic with these end values and slopes (by `u`).
 pub(crate) fn hermite(a: f64, b: f64, leave: f64, arrive: f64) -> [f64; 4] {
     let rise = b - a;
     [a, leave, 3.0 * rise - (2.0 * leave + arrive), (leave + arrive) - 2.0 * rise]
 }
 
-/// Part `component` of the stretch from key `i` to the next. `keys` may be any run of a curve's keys that holds as many
-/// neighbours as the shape reaches, or all there are: the result is the same.
+/// Component `component` of the stretch from key `i` to the next. `keys` may be any run of a curve's keys that contains
+/// as many neighbours as the shape needs, or all there are: the result is the same.
 pub(crate) fn segment<T: Animate>(keys: &[Key<T>], i: usize, part: usize) -> Segment {
     let key = &keys[i];
     let Some(next) = keys.get(i + 1) else { return Segment::Flat(key.value.component(part)) };
@@ -65,7 +67,7 @@ pub(crate) fn segment<T: Animate>(keys: &[Key<T>], i: usize, part: usize) -> Seg
 }
 
 impl Segment {
-    /// The value; at `u` = 0 exactly the key's.
+    /// The value at `u`; at 0 it is exactly the key's.
     pub(crate) fn value(&self, u: f64) -> f64 {
         match self {
             Segment::Flat(a) => *a,
@@ -78,11 +80,13 @@ impl Segment {
         }
     }
 
-    /// The integral from 0 to `u`, in closed form. (Times the stretch's length it is the integral over time.)
+    /// The integral from 0 to `u`, in closed form. Multiplied by the length of the stretch, it is the
+    /// integral over time.
     pub(crate) fn integral(&self, u: f64) -> f64 {
         match self {
             Segment::Flat(a) => a * u,
-            // Sums of what only grows, or the whole less what only shrinks: rounding cannot make it go back.
+            // Sum terms that grow, or subtract terms that shrink from the whole, so that rounding cannot make
+            // the integral decrease.
             Segment::Ray(a, slope) => u * (a + 0.5 * slope * u),
             Segment::Line(a, b) if a <= b => u * (a + u * 0.5 * (b - a)),
             Segment::Line(a, b) => 0.5 * (a + b) - (1.0 - u) * (b + (1.0 - u) * 0.5 * (a - b)),
@@ -94,7 +98,7 @@ impl Segment {
         }
     }
 
-    /// Whether the value is surely never below 0.
+    /// Whether the value is certainly never negative.
     pub(crate) fn is_positive(&self) -> bool {
         match self {
             Segment::Flat(a) => *a >= 0.0,
@@ -110,8 +114,8 @@ impl Segment {
         }
     }
 
-    /// The slopes by `u` with which a straight line goes on before 0 and after 1. An ease, whose own slope there may
-    /// be upright, goes on as the line between its keys.
+    /// The slopes by `u` of the straight extrapolation before 0 and after 1. An easing function, whose own slope may
+    /// be infinite there, continues as the line between its keys.
     pub(crate) fn ends(&self) -> (f64, f64) {
         match self {
             Segment::Flat(_) => (0.0, 0.0),

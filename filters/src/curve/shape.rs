@@ -1,43 +1,44 @@
-//! How the value goes from a key to the next.
+//! Interpolation between two keys.
 
 use super::Ease;
 
-/// How the value goes from a key to the next.
+/// Interpolation from a key to the next.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Shape<T = f64> {
-    /// Stays until the next key.
+    /// Holds the value until the next key.
     Hold,
     /// A straight line.
     #[default]
     Linear,
-    /// A cubic that keeps to the keys' order: where they rise it rises, and it never leaves the values of its two
-    /// keys. Stretches of this shape that follow each other have no corner.
+    /// A monotone cubic: it rises where the keys rise and never leaves the range of its two keys. Consecutive
+    /// stretches of this shape have a continuous slope.
     Smooth,
-    /// A cubic with a given slope at either end, in value a frame or value a second, as the keys' times are.
+    /// A cubic with given slopes at both ends, in value per frame or value per second, in the unit of the
+    /// keys' times.
     Hermite {
-        /// The slope with which it leaves its key.
+        /// The slope at its key.
         leave: T,
-        /// The slope with which it arrives at the next.
+        /// The slope at the next key.
         arrive: T,
     },
-    /// A cubic Bezier curve with a handle at either end.
+    /// A cubic Bezier curve with a handle at each end.
     Bezier(Handles<T>),
-    /// A cubic B-spline: keys are what it is drawn towards, only the first and last of a row of such stretches are
-    /// hit. Value, slope and curvature have no break inside the row, whatever the spacing of the keys.
+    /// A cubic B-spline with the keys as control points; it passes only through the first and last key of a row of
+    /// such stretches. Value, slope and curvature are continuous inside the row for any spacing of the keys.
     BSpline,
-    /// A named ease.
+    /// A named easing function.
     Ease(Ease),
 }
 
-/// The two handles of a stretch of [`Shape::Bezier`]. All parts of the value share their times.
+/// The two handles of a stretch of [`Shape::Bezier`]. All components of the value share the handles' times.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Handles<T = f64> {
-    /// When the first handle is, as a part of the stretch from its key on: 0 to 1.
+    /// Time of the first handle, as a fraction of the stretch: 0 to 1.
     pub leave: f64,
-    /// How far the first handle's value is above its key's.
+    /// Value of the first handle relative to its key.
     pub leave_by: T,
-    /// When the second handle is, as a part of the stretch from the first key on: 0 to 1.
+    /// Time of the second handle, as a fraction of the stretch from the first key on: 0 to 1.
     pub arrive: f64,
-    /// How far the second handle's value is above the next key's.
+    /// Value of the second handle relative to the next key.
     pub arrive_by: T,
 }

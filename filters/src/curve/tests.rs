@@ -1,4 +1,4 @@
-//! What every shape promises, on random curves.
+//! Tests the guarantees of every shape on random curves.
 
 use super::segment::{reach, segment};
 use super::*;
@@ -18,7 +18,7 @@ fn value<T: Animate>(range: core::ops::Range<f64>) -> impl Strategy<Value = T> {
     proptest::array::uniform4(range).prop_map(|all| T::from_components(|i| all[i]))
 }
 
-/// Any shape, slopes and handles near the keys' own values.
+/// Any shape, with slopes and handles near the values of the keys.
 pub(super) fn shape<T: Animate>() -> impl Strategy<Value = Shape<T>> {
     let unit = 0.0f64..=1.0;
     prop_oneof![
@@ -62,7 +62,7 @@ fn curve<T: Animate>() -> impl Strategy<Value = Curve<T>> {
     curve_of(shape(), -10.0..10.0)
 }
 
-/// Times at which nothing special happens, through all stretches and far beyond both ends.
+/// Times that are not special, in all stretches and far beyond both ends.
 fn times(c: &Curve) -> Vec<Ratio> {
     let (start, length) = (c.keys()[0].when(), c.length());
     let step = if length > Ratio::ZERO { length * r(1, 37) } else { r(1, 7) };
@@ -71,11 +71,11 @@ fn times(c: &Curve) -> Vec<Ratio> {
 
 #[test]
 fn smooth_is_the_known_interpolant() {
-    // Worked out by hand from the formulas of the 1984 article: d = .5, -.2, .64, 1 over h = 10, 5, 25, 1.
+    // Computed by hand from the formulas of the 1984 article: d = .5, -.2, .64, 1 over h = 10, 5, 25, 1.
     let c: Curve = "0~=0;10~=5;15~=4;40~=20;41~=21".parse().unwrap();
     let at = |n, d| c.value_at(r(n, d));
     assert_eq!([at(0, 1), at(10, 1), at(15, 1), at(40, 1), at(41, 1)], [0.0, 5.0, 4.0, 20.0, 21.0]);
-    // Peaks are flat: no slope at 10 and 15, so the stretch between is 5 - (3u^2 - 2u^3).
+    // Slopes at peaks are 0, here at 10 and 15, so the stretch between is 5 - (3u^2 - 2u^3).
     assert!((at(12, 1) - (5.0 - (3.0 * 0.16 - 2.0 * 0.064))).abs() < 1e-15);
     // First slope (25 * .5 - 10 * -.2) / 15 = .9667, within three times the secant's.
     let (m, u) = (14.5 / 15.0 * 10.0, 0.3);
@@ -87,7 +87,7 @@ fn smooth_is_the_known_interpolant() {
 
 #[test]
 fn bezier_is_what_browsers_draw() {
-    // CSS `ease` and `ease-in`; and the handles that stand time still in the middle.
+    // CSS `ease` and `ease-in`; and handles that make time stand still in the middle.
     let at = |text: &str, n, d| text.parse::<Curve>().unwrap().value_at(r(n, d));
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-14, "{a} {b}");
     near(at("0(bezier .25 .1 .25 0)=0;10=1", 5, 1), 0.802_403_387_584_857);
@@ -98,12 +98,13 @@ fn bezier_is_what_browsers_draw() {
 
 #[test]
 fn a_bspline_passes_by_its_keys() {
-    // Even spacing: (1 + 4 * 0 + 2) / 6 at the inner key; the ends are hit.
+    // With even spacing, the value at the inner key is (1 + 4 * 0 + 2) / 6; the curve passes through the
+    // ends.
     let c: Curve = "0(bspline)=1;10(bspline)=0;20(bspline)=2".parse().unwrap();
     let at = |n| c.value_at(r(n, 1));
     assert_eq!([at(0), at(20)], [1.0, 2.0]);
     assert!((at(10) - 0.5).abs() < 1e-15);
-    // Two keys alone are a line, and another shape ends the row.
+    // Two keys give a line, and another shape ends the row.
     let c: Curve = "0(bspline)=1;10=0;15(bspline)=4;25(bspline)=6;35=9".parse().unwrap();
     assert!((c.value_at(r(5, 1)) - 0.5).abs() < 1e-15);
     assert_eq!([c.value_at(r(10, 1)), c.value_at(r(15, 1)), c.value_at(r(35, 1))], [0.0, 4.0, 9.0]);
@@ -121,12 +122,13 @@ fn rules_beyond_the_ends() {
     assert_eq!([at(c, 0), at(c, 40)], [-1.0, 9.0]);
     let c = "<extrapolate;10(hermite 2 -1)=1;20=3;>extrapolate";
     assert_eq!([at(c, 9), at(c, 22)], [-1.0, 1.0]);
-    // A straight handle gives its slope, an upright one the line's, a missing one the other's.
+    // A straight handle gives its slope, a vertical one that of the line, a missing one that of the other
+    // handle.
     let c = "<extrapolate;0(bezier .5 10 0 1)=0;10=20;>extrapolate";
     assert_eq!([at(c, -1), at(c, 11)], [-2.0, 19.9]);
     let c = "<extrapolate;0(bezier 0 1 1 0)=0;10=20;>extrapolate";
     assert_eq!([at(c, -1), at(c, 11)], [-2.0, 22.0 - 0.1]);
-    // An ease goes on as a line; one key alone always holds.
+    // An easing function continues as a line; a single key always holds.
     assert_eq!(at("0p=0;10=20", 11), 20.0);
     assert_eq!(at("0(circ-in)=0;10=20;>extrapolate", 11), 22.0);
     assert_eq!([at("<repeat;5=7;>mirror", 0), at("<extrapolate;5=7;>extrapolate", 9)], [7.0, 7.0]);
@@ -155,7 +157,7 @@ fn constants_are_known() {
 
 #[test]
 fn values_are_frozen() {
-    // The same bits on every machine; a change here changes renders.
+    // The bits must be the same on every machine; a change here changes renders.
     let c: Curve<[f64; 2]> = "<mirror;3~=0,1;5~=7,0.3;11(bspline)=2,9;12(bspline)=5,5;19(bspline)=4,1;\
         25(bezier .2 3,-1 .9 0,.1)=1,2;31(hermite .1,.2 -3,1)=0,0;40s=0,1;44A=5,3;50=1,1;>repeat"
         .replace("40s", "40(circ-in)")
@@ -318,7 +320,8 @@ proptest! {
         let sums = Integral::new(&c);
         prop_assert_eq!(sums.value_at(Ratio::ZERO), 0.0);
         let times = times(&c);
-        // Simpson's rule between two times, in pieces that keys fall between; jumps and upright ends cost accuracy.
+        // Simpson's rule between two times, in pieces whose ends include all keys; jumps and vertical ends reduce
+        // the accuracy.
         let mut cuts = times.clone();
         let (start, length) = (c.keys()[0].when(), c.length());
         for turn in -4..5 {
@@ -336,7 +339,7 @@ proptest! {
         for pair in cuts.windows(2) {
             let step = (pair[1] - pair[0]) * r(1, 64);
             for i in 0..64 {
-                // Midpoints, so that no jump is stepped on.
+                // Use midpoints, so that no sample falls on a jump.
                 let at = pair[0] + step * r(2 * i + 1, 2);
                 let v = c.value_at(at);
                 total += v * step.to_f64();
@@ -354,7 +357,7 @@ proptest! {
             (0usize..21).prop_filter_map("", |i| Ease::all().nth(i)).prop_map(Shape::Ease),
         ], 0.0..5.0), zeros in any::<u8>())
     {
-        // Some keys at 0, so that there are stretches where next to nothing is added.
+        // Set some keys to 0, so that some stretches add almost nothing.
         let keys = c.keys().iter().enumerate().map(|(i, k)| Key { value: if zeros >> (i % 8) & 1 == 1 { 0.0 } else { k.value }, ..*k });
         let rule = |e| if e == Extrapolation::Extrapolate { Extrapolation::Hold } else { e };
         let c = Curve::new(keys.collect()).unwrap().with_extrapolation(rule(c.before()), rule(c.after()));
@@ -363,7 +366,7 @@ proptest! {
         let mut before = f64::NEG_INFINITY;
         for i in -2000..4000 {
             let now = sums.value_at(start + length * r(i, 1000));
-            // The last places of a sum over the whole curve, and what folding beyond the ends costs.
+            // Allows the rounding error of a sum over the whole curve and of folding beyond the ends.
             prop_assert!(now >= before - 1e-13 * (1.0 + before.abs()), "{} after {}", now, before);
             before = now;
         }

@@ -1,4 +1,4 @@
-//! Curves as text; the grammar stands at the head of [`curve`](super).
+//! Curves as text; the page of [`curve`](super) has the grammar.
 
 use super::literal::{self, TextError, TextProblem};
 use super::{Animate, Curve, CurveError, Ease, Extrapolation, Handles, Key, KeyTime, MAX_KEYS, Shape, ease};
@@ -6,10 +6,10 @@ use core::fmt;
 use core::ops::Range;
 use core::str::FromStr;
 
-/// A curve, and where each key stands in the text.
+/// A curve, and the position of each key in the text.
 pub(crate) type Spanned<T> = (Curve<T>, Vec<Range<usize>>);
 
-/// Reads a curve, keeping where its keys stand.
+/// Parses a curve and keeps the positions of its keys.
 pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
     let (mut keys, mut spans) = (Vec::new(), Vec::new());
     let (mut before, mut after) = (Extrapolation::Hold, None);
@@ -19,7 +19,7 @@ pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
         let first = at == 0;
         at += piece.len() + 1;
         let inner = &text[span.clone()];
-        // A last `;` ends the last key.
+        // A final `;` only ends the last key.
         if inner.is_empty() && at > text.len() && !keys.is_empty() {
             break;
         }
@@ -45,7 +45,7 @@ pub(crate) fn parse<T: Animate>(text: &str) -> Result<Spanned<T>, TextError> {
     }
 }
 
-/// Where the text without white space round it stands, `segment` itself standing at `at`.
+/// The range of the text without surrounding white space; `segment` itself starts at `at`.
 pub(crate) fn trim(piece: &str, at: usize) -> Range<usize> {
     let start = at + (piece.len() - piece.trim_ascii_start().len());
     start..start.max(at + piece.trim_ascii_end().len())
@@ -71,7 +71,7 @@ fn key<T: Animate>(text: &str) -> Result<Key<T>, TextError> {
     Ok(Key { at, value, shape })
 }
 
-/// Splits the mark off what stands before `=`.
+/// Splits the mark from the text before `=`.
 fn mark<T: Animate>(left: &str) -> Result<(&str, Shape<T>), TextError> {
     let left = left.trim_ascii_end();
     if let Some(open) = left.find('(') {
@@ -104,11 +104,11 @@ pub fn shape_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl<T: Animate> Shape<T> {
-    /// Reads a shape by name, with its slopes or handles: `smooth`, `hermite 0.5 0`, `bezier 0.3 0 0.7 -2`.
+    /// Parses a shape by name, with its slopes or handles: `smooth`, `hermite 0.5 0`, `bezier 0.3 0 0.7 -2`.
     pub fn parse(text: &str) -> Result<Shape<T>, TextError> {
         let mut words = text.split_ascii_whitespace();
         let name = words.next().unwrap_or_default();
-        // Where a word stands: each is a part of the text.
+        // The position of a word, which is a slice of the text.
         let place = |word: &str| {
             let start = word.as_ptr().addr() - text.as_ptr().addr();
             start..start + word.len()
@@ -140,7 +140,7 @@ impl<T: Animate> Shape<T> {
     }
 }
 
-/// The shape by name; [`Shape::parse`] reads it back.
+/// Prints the shape by name; [`Shape::parse`] reads it back.
 impl<T: Animate> fmt::Display for Shape<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -177,7 +177,7 @@ impl<T: Animate> FromStr for Curve<T> {
     }
 }
 
-/// Prints what parses back to the same curve.
+/// Prints a text that parses back to the same curve.
 impl<T: Animate> fmt::Display for Curve<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.before() != Extrapolation::Hold {

@@ -1,10 +1,10 @@
-//! When a key is.
+//! The time of a key.
 
 use super::literal::{TextError, TextProblem};
 use crate::ratio::Ratio;
 use core::fmt;
 
-/// When a key is.
+/// The time of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum KeyTime {
     /// A frame number; negative counts from the end, -1 is the last frame.
@@ -14,7 +14,7 @@ pub enum KeyTime {
 }
 
 impl KeyTime {
-    /// As a number of its own unit.
+    /// The time as a number, in its own unit.
     pub(crate) const fn ratio(self) -> Ratio {
         match self {
             KeyTime::Frame(n) => Ratio::whole(n),
@@ -23,7 +23,7 @@ impl KeyTime {
     }
 }
 
-/// `48`, `1.5s`, or `1001/24s` where no decimal is exact. Reads back to the same.
+/// Prints `48`, `1.5s`, or `1001/24s` if no decimal is exact, which reads back to the same time.
 impl fmt::Display for KeyTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -42,7 +42,7 @@ impl fmt::Display for KeyTime {
     }
 }
 
-/// `n / 10^digits` with the fewest digits (15 at most), if `r` is that exactly.
+/// `n / 10^digits` with the fewest digits (15 at most), if `r` has such a form.
 fn decimal(r: Ratio) -> Option<(i64, u32)> {
     (0..=15).find_map(|digits| {
         let one = 10i64.pow(digits);
@@ -54,7 +54,7 @@ fn decimal(r: Ratio) -> Option<(i64, u32)> {
 impl core::str::FromStr for KeyTime {
     type Err = TextError;
 
-    /// A frame (`48`, `-1`), seconds (`1.5s`, `1001/24s`) or a timecode (`hh:mm:ss.fff`, `mm:ss`).
+    /// Parses a frame (`48`, `-1`), seconds (`1.5s`, `1001/24s`) or a timecode (`hh:mm:ss.fff`, `mm:ss`).
     fn from_str(text: &str) -> Result<KeyTime, TextError> {
         let err = |problem| Err(TextError::new(0..text.len(), problem));
         if text.is_empty() {
@@ -93,7 +93,7 @@ fn timecode(text: &str) -> Result<KeyTime, TextError> {
     let Ok(s) = seconds.parse::<Ratio>() else {
         return err(if seconds.len() > 15 { TextProblem::TimeRange } else { TextProblem::Time });
     };
-    // `mm:ss` may have any number of minutes.
+    // `mm:ss` has no upper limit for minutes.
     if (parts.len() == 3 && m > 59) || s >= Ratio::whole(60) {
         return err(TextProblem::TimeRange);
     }

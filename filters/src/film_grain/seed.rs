@@ -2,7 +2,7 @@
 
 use super::DEFAULT_SEED;
 
-/// What libaom adds from frame to frame.
+/// The increment of libaom's seed from frame to frame.
 const STEP: u16 = 3381;
 /// Its inverse modulo 65536.
 const INVERSE: u16 = {
@@ -16,14 +16,14 @@ const INVERSE: u16 = {
     inverse
 };
 
-/// Steps from a seed until the sequence would be 0: 1 to 65536.
+/// The number of steps from a seed until the sequence would reach 0: 1 to 65536.
 const fn steps_to_zero(seed: u16) -> u64 {
     let steps = 0u16.wrapping_sub(seed).wrapping_mul(INVERSE) as u64;
     if steps == 0 { 65536 } else { steps }
 }
 
-/// The seed of the `n`th frame after one with `seed`. Each is 3381 more than the one before, and where that would be 0 it is
-/// [`DEFAULT_SEED`], as libaom counts.
+/// The seed of the `n`th frame after one with `seed`. Each seed is 3381 more than the one before; a result of 0 is
+/// replaced by [`DEFAULT_SEED`], as in libaom.
 pub const fn seed_of_frame(seed: u16, n: u64) -> u16 {
     let first = steps_to_zero(seed);
     let (seed, n) =

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Any parameters that a bit stream can carry.
+/// Any parameters that a bit stream can contain.
 pub(crate) fn any_params() -> impl Strategy<Value = Params> {
     let curve = |most| {
         prop::collection::btree_map(any::<u8>(), any::<u8>(), 0..=most)
@@ -38,7 +38,7 @@ pub(crate) fn any_params() -> impl Strategy<Value = Params> {
 }
 
 fn any_table() -> impl Strategy<Value = Table> {
-    // Tables do not say whether to clip.
+    // Tables do not store the clip flag.
     let written = any_params().prop_map(|p| Params { clip: false, ..p });
     let segment = (0..i64::MAX, 0..i64::MAX, any::<bool>(), any::<u16>(), prop::option::of(written));
     prop::collection::vec(segment, 0..6).prop_map(|all| {
@@ -58,13 +58,13 @@ proptest! {
     fn what_is_written_is_read(table in any_table()) {
         let text = table.to_string();
         prop_assert_eq!(text.parse::<Table>(), Ok(table.clone()));
-        // Line ends, blank lines, white space and a missing line end do not count.
+        // Line ends, blank lines, white space and a missing line end make no difference.
         let loose = text.replace('\n', " \r\n\r\n\t\n").replace("\t", "   ");
         prop_assert_eq!(loose.trim_end().parse::<Table>(), Ok(table));
     }
 }
 
-/// As `aomenc` writes it, byte for byte, with a gap, `apply 0` and `update 0`.
+/// The output of `aomenc`, byte for byte, with a gap, `apply 0` and `update 0`.
 const TEXT: &str = "filmgrn1
 E 0 417083 1 7391 1
 \tp 3 7 0 11 0 1 128 192 256 128 192 256
@@ -130,7 +130,7 @@ fn errors_say_the_line_and_what_would_be_right() {
         assert!(matches!(&problem, Problem::Number { range: r, .. } if *r == range), "{problem:?}");
         assert_eq!(line, at, "{to}");
     }
-    // A long word is not repeated whole.
+    // A message does not repeat a long word in full.
     let (_, Problem::NoTable | Problem::Line { .. }) = said(&"x".repeat(100_000)) else { panic!() };
     let Problem::Number { found, .. } = with("7391", &"9".repeat(10_000)).1 else { panic!() };
     assert_eq!(found.len(), 40);
@@ -146,7 +146,7 @@ fn a_table_has_its_bounds() {
     assert_eq!(long.parse::<Table>().unwrap_err().problem, Problem::TooLong);
 }
 
-/// The closed form is the loop of libaom's encoder.
+/// The closed form equals the loop in libaom's encoder.
 #[test]
 fn seeds_follow_as_the_encoder_counts() {
     for first in [0, 1, 7391, 3381, 65535, 62155, 45231] {
@@ -158,7 +158,7 @@ fn seeds_follow_as_the_encoder_counts() {
                 seed = 7391;
             }
         }
-        // The sequence goes round after so many, and the number may be any.
+        // The sequence is periodic, and the number may be as large as possible.
         assert_eq!(seed_of_frame(first, u64::MAX), seed_of_frame(first, u64::MAX - 63_421));
     }
 }

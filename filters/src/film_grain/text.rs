@@ -12,22 +12,22 @@
 //!     cCr coefficient ... luma
 //! ```
 //!
-//! The lines after `E` are there when `update` is 1. It is written as libaom writes it; read are any white space between
-//! numbers, blank lines, and lines that end in CR LF.
+//! The lines after `E` follow only if `update` is 1. The output is that of libaom. The reader also accepts any white
+//! space between numbers, blank lines, and lines that end in CR LF.
 
 use super::{ChromaIndex, MAX_POINTS, Params, Segment, Table};
 use core::fmt;
 use core::str::{FromStr, SplitWhitespace};
 
-/// Longest text of a table, in bytes.
+/// The largest size of a table's text, in bytes.
 pub const MAX_TEXT: usize = 32 << 20;
-/// Most segments of a table.
+/// The largest number of segments.
 pub const MAX_SEGMENTS: usize = 1 << 16;
 
-/// The lines that say what a segment's grain is like.
+/// The lines of a segment's parameters.
 const LINES: [&str; 7] = ["p", "sY", "sCb", "sCr", "cY", "cCb", "cCr"];
 
-/// Why a text is no film grain table.
+/// An error in the text of a film grain table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableError {
     /// The line, from 1.
@@ -39,43 +39,43 @@ pub struct TableError {
 /// See [`TableError`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// It does not begin with `filmgrn1`.
+    /// The text does not begin with `filmgrn1`.
     NoTable,
-    /// The text, or the list of segments, is too long.
+    /// The text or the list of segments is too long.
     TooLong,
-    /// A line that begins otherwise than it must.
+    /// A line does not begin with the expected word.
     Line {
-        /// The word that it must begin with.
+        /// The expected word.
         expected: &'static str,
-        /// The word that it begins with; empty at the end of the text.
+        /// The first word of the line; empty at the end of the text.
         found: String,
     },
     /// A number is missing.
     Missing {
-        /// What it says.
+        /// The name of the number.
         what: &'static str,
     },
-    /// A word that is no number, or a number out of range.
+    /// A word that is not a number, or a number out of range.
     Number {
-        /// What it says.
+        /// The name of the number.
         what: &'static str,
         /// The word.
         found: String,
-        /// The lowest and highest that it may be.
+        /// The lowest and highest value allowed.
         range: (i64, i64),
     },
-    /// Something stands behind the last number.
+    /// There is text after the last number.
     More {
         /// The line's first word.
         line: &'static str,
-        /// What stands there.
+        /// The text.
         found: String,
     },
     /// A segment ends before it begins.
     Ends,
-    /// The brightness of points does not rise.
+    /// The brightness of points does not increase.
     Falls,
-    /// `update 0`, and no segment before says what the grain is like.
+    /// `update 0` without an earlier segment that has parameters.
     NothingBefore,
 }
 
@@ -112,12 +112,12 @@ impl fmt::Display for TableError {
 
 impl core::error::Error for TableError {}
 
-/// As much of a word as an error shows.
+/// The part of a word that an error shows.
 fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-/// A line's words behind the first.
+/// The words of a line after the first.
 struct Words<'a> {
     line: usize,
     name: &'static str,
@@ -157,7 +157,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next line, whatever it begins with, and its first word.
+    /// The next line, with any first word.
     fn any(&mut self, name: &'static str) -> Option<(&'a str, Words<'a>)> {
         for (i, text) in self.lines.by_ref() {
             self.last = i + 1;
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The next line, which must begin with a word.
+    /// The next line, whose first word must match.
     fn line(&mut self, name: &'static str) -> Result<Words<'a>, TableError> {
         match self.any(name) {
             Some((first, words)) if first == name => Ok(words),
@@ -187,8 +187,8 @@ impl<'a> Reader<'a> {
         let coefficient_shift = p.number("the coefficients' shift", (6, 9))?;
         let grain_shift = p.number("the grain's shift", (0, 3))?;
         let scaling_shift = p.number("the strength's shift", (8, 11))?;
-        let chroma_from_luma = p.switch("whether chroma's strength is luma's")?;
-        let overlap = p.switch("whether blocks overlap")?;
+        let chroma_from_luma = p.switch("the flag 'chroma from luma'")?;
+        let overlap = p.switch("the flag 'overlap'")?;
         let mut index = || {
             Ok(ChromaIndex {
                 own: p.number("a factor of chroma", (0, 255))?,
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads a table; what it says is what [`Display`](fmt::Display) writes.
+/// Parses the format that [`Display`](fmt::Display) writes.
 impl FromStr for Table {
     type Err = TableError;
 
@@ -267,9 +267,9 @@ impl FromStr for Table {
             if end < start {
                 return e.fail(Problem::Ends);
             }
-            let apply = e.switch("whether there is grain")?;
+            let apply = e.switch("the flag 'apply'")?;
             let seed = e.number("the seed", (0, 65535))?;
-            let update = e.switch("whether parameters follow")?;
+            let update = e.switch("the flag 'update'")?;
             if apply && !update && !known {
                 return e.fail(Problem::NothingBefore);
             }
@@ -282,7 +282,7 @@ impl FromStr for Table {
     }
 }
 
-/// As libaom writes it.
+/// Writes the format of libaom.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("filmgrn1\n")?;
@@ -297,7 +297,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// The lines of a segment behind `E`.
+/// The lines of a segment after `E`.
 impl fmt::Display for Params {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [cb, cr] = self.index;
@@ -318,7 +318,7 @@ impl fmt::Display for Params {
             cr.offset
         )?;
         for (plane, points) in self.points.iter().enumerate() {
-            // A blank behind the number of luma's points is libaom's.
+            // libaom writes a space after the number of luma's points.
             write!(f, "\t{} {}{}", LINES[1 + plane], points.len(), if plane == 0 { " " } else { "" })?;
             for [x, y] in points {
                 write!(f, " {x} {y}")?;

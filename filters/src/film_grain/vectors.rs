@@ -1,20 +1,21 @@
-//! The sixteen grains that libaom tests decoders with (`film-grain-test=1` to `16` of its encoder), as numbers.
+//! The sixteen test vectors with which libaom tests decoders (`film-grain-test=1` to `16` of its encoder), as
+//! numbers.
 //!
 //! From `av1/encoder/grain_test_vectors.h`, (c) 2016 Alliance for Open Media, BSD 2-Clause.
 
 use super::{ChromaIndex, Params};
 
-/// How many there are.
+/// The number of vectors.
 pub const VECTORS: usize = TABLE.len();
 
 struct Vector {
     points: [&'static [[u8; 2]]; 3],
     lag: u8,
     coefficients: [&'static [i8]; 3],
-    /// Of coefficients, grain and strength.
+    /// The shifts of coefficients, grain and strength.
     shifts: [u8; 3],
     index: [[u16; 3]; 2],
-    /// Chroma from luma, overlap, clip.
+    /// The flags chroma from luma, overlap and clip.
     switches: [bool; 3],
     seed: u16,
 }

@@ -1,16 +1,17 @@
-//! `av1grain`: film grain exactly as AV1 decoders make it.
+//! `av1grain`: film grain exactly as AV1 decoders render it.
 //!
-//! The AV1 specification (section 7.18.3) makes grain of a few parameters and a seed: a template of noise shaped by an
-//! autoregressive filter, from which blocks of 32 by 32 samples are taken at random places; each sample gets its block's
-//! noise times a strength that depends on the brightness there. So an encoder needs to send only the parameters
-//! ([`film_grain`](crate::film_grain)), and this filter shows what the viewer of such a stream sees.
+//! The AV1 specification (section 7.18.3) generates grain from a few parameters and a seed. An autoregressive filter
+//! shapes a template of white noise; blocks of 32 by 32 samples are copied from random positions in it, and each sample
+//! gets the noise of its block times a strength that depends on the brightness. An encoder sends only the parameters
+//! ([`film_grain`](crate::film_grain)), and this filter shows the result that a viewer sees.
 //!
-//! Frame n of a segment that begins with the table's seed s has the seed `s + 3381 n`
-//! ([`seed_of_frame`]), as libaom counts where it reorders no frames.
+//! Frame n of a segment that begins with the table's seed s has the seed `s + 3381 n` ([`seed_of_frame`]), as in libaom
+//! without frame reordering.
 //!
-//! Decoders know 8, 10 and 12 bits. Of other samples the upper bits are what they would make of them (12 of more than 12), and
-//! the bits below stay; 9 and 11 bits are rounded from 10 and 12. Where chroma is subsampled by four, which AV1 does not know,
-//! its blocks come from the template of 4:2:0. 4:2:0 streams cannot say that chroma has grain where luma has none, so it has none.
+//! Decoders support 8, 10 and 12 bits. For deeper samples, the upper 12 bits are as a decoder would render them, and
+//! the lower bits are unchanged; 9 and 11 bits are rounded from 10 and 12. Chroma that is subsampled by four, which AV1
+//! does not support, uses the template of 4:2:0. A 4:2:0 stream cannot have grain in chroma without grain in luma, so
+//! chroma then has none.
 
 mod blocks;
 mod gaussian;
@@ -106,7 +107,7 @@ struct Av1Grain {
     level: Level,
 }
 
-/// Grain of a frame: a segment of the table, and the seed.
+/// The grain of a frame: a segment of the table, and the seed.
 #[derive(Clone, Copy)]
 struct Now {
     segment: usize,
@@ -114,19 +115,20 @@ struct Now {
 }
 
 impl Av1Grain {
-    /// The picture's number in the table, counting pictures as the format does, and its time there in [`TICKS`].
+    /// The number of the picture in the table, counted in pictures of the format, and its time there in
+    /// [`TICKS`].
     fn place(&self, at: &FrameTime) -> (i128, i128) {
         let pictures = i128::from(self.format.picture.per_frame());
         let (rate, time) = (self.format.rate, at.time);
         let (rn, rd) = (i128::from(rate.num()), i128::from(rate.den()));
         let (tn, td) = (i128::from(time.num()), i128::from(time.den()));
-        // Halves up, so that times which are rounded to a container's ticks count as the frames they are.
+        // Round halves up, so that a time that was rounded to a container's time base gives the right frame.
         let number = (2 * tn * pictures * rn + td * rd).div_euclid(2 * td * rd);
         let offset = i128::from(self.offset);
         let shift = Ratio::whole(self.offset).checked_div(rate).unwrap_or(Ratio::ZERO);
         let ticks = i128::from(TICKS);
         let (sn, sd) = (i128::from(shift.num()), i128::from(shift.den()));
-        // One floor of the sum, as if the source had begun earlier.
+        // Round the sum down once, as if the source had begun earlier.
         let ticks = match (tn.checked_mul(sd), sn.checked_mul(td), td.checked_mul(sd)) {
             (Some(a), Some(b), Some(d)) => (a + b).checked_mul(ticks).map(|n| n.div_euclid(d)),
             _ => None,
@@ -138,7 +140,7 @@ impl Av1Grain {
     fn first(&self, start: i64) -> i128 {
         let per_second = i128::from(self.format.rate.num()) * i128::from(self.format.picture.per_frame());
         let den = i128::from(self.format.rate.den()) * i128::from(TICKS);
-        // The least n whose time is at most one tick before the start.
+        // The smallest n whose time is at most one tick before the start.
         -((1 - i128::from(start)) * per_second).div_euclid(den).min(0)
     }
 }
@@ -153,7 +155,7 @@ impl Render for Av1Grain {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let (number, time) = self.place(at);
-        // A tick later, since some programs round a segment's start up.
+        // Add a tick, since some programs round the start of a segment up.
         let time = i64::try_from(time.clamp(-1, i128::from(i64::MAX) - 2)).ok()?;
         let segment = self.table.at(if time < 0 { return None } else { time + 1 })?;
         let of = &self.table.segments[segment];

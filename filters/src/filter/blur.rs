@@ -1,14 +1,15 @@
-//! `blur`: Gaussian, or along a line.
+//! `blur`: Gaussian or directional blur.
 //!
-//! **Gaussian** up to a sigma of 8 samples of the plane: down the rows, then across, weights out to 3.5 sigma. Above
-//! that the plane is averaged over squares of D x D samples (D a power of 2, sigma at least 4 D), blurred there, and
-//! brought back along straight lines; what averaging and lines blur by themselves is taken off sigma first. The result
-//! is within 0.4 % of the range of the exact Gaussian at the hardest edge, where two cross.
+//! **Gaussian**: up to a sigma of 8 samples of the plane, it is separable, vertical then horizontal, with weights out
+//! to 3.5 sigma. For larger sigmas the plane is averaged over squares of D x D samples (D a power of 2, sigma at least
+//! 4 D), blurred at that resolution, and interpolated linearly; the variance of averaging and interpolation is
+//! subtracted from that of the Gaussian. At the hardest edge, a crossing of two, the result is within 0.4 % of the
+//! range of the exact Gaussian.
 //!
-//! **Directional**: the mean along a line of `length` through the sample, in steps of at most half a sample, each with
-//! the four samples around it; one sum, rounded once.
+//! **Directional**: the mean along a line of `length` through the sample, in steps of at most half a sample, each
+//! interpolated between the four samples around it; the sum is rounded once.
 //!
-//! Beyond its edges the picture goes on as its outermost samples. Weights and rounding are stated in
+//! Beyond the edges of the picture, the outermost samples are repeated. For weights and rounding see
 //! [`crate::pixel::resample`].
 
 mod large;
@@ -62,22 +63,22 @@ impl Spec for BlurSpec {
     }
 }
 
-/// A bound blur; other filters have its Gaussian by [`Blur::gaussian`].
+/// A bound blur; other filters use its Gaussian through [`Blur::gaussian`].
 pub(super) struct Blur {
     format: Format,
     set: BlurSpec,
     level: Level,
-    /// Whether the source's own sample stands where a sum is no finite number.
+    /// Whether a non-finite sum is replaced by the source's sample.
     carries: bool,
 }
 
-/// A degree.
+/// One degree in radians.
 const RADIAN: f64 = core::f64::consts::PI / 180.0;
 
-/// Below this nothing is to be seen.
+/// A smaller sigma or length is not visible.
 const LEAST: f64 = 0.05;
 
-/// One plane of one frame, on its way from input to output.
+/// One plane of one frame, from input to output.
 struct Job<'a, 'b> {
     level: Level,
     bits: u8,
@@ -87,13 +88,13 @@ struct Job<'a, 'b> {
 }
 
 impl Blur {
-    /// Luma samples for one of a picture 1920 wide.
+    /// Luma samples per sample of a picture 1920 wide.
     fn scale(&self) -> f64 {
         f64::from(self.format.width) / 1920.0
     }
 
-    /// The Gaussian for a filter that needs one: what [`of_sigma`](Blur::of_sigma) says goes to [`render`](Render::render).
-    /// A float sample is not finite in the output where its sum is not.
+    /// A Gaussian for another filter: pass the result of [`of_sigma`](Blur::of_sigma) to [`render`](Render::render). A
+    /// float sample of the output is not finite if its sum is not.
     pub(super) fn gaussian(format: &Format, level: Level) -> Blur {
         let [sigma, angle, length] = [0.0; 3].map(Animated::Constant);
         Blur {
@@ -104,25 +105,25 @@ impl Blur {
         }
     }
 
-    /// What the Gaussian of this sigma, in luma samples of the frame, is at a moment; `None`: nothing is to be seen.
+    /// The plan and parameters for this sigma, in luma samples of the frame; `None` if the blur is not visible.
     pub(super) fn of_sigma(&self, sigma: f64) -> Option<(Plan, Vec<[f64; 2]>)> {
         let planes = (0..self.format.planes()).map(|p| self.sigmas(sigma, p)).collect();
         (sigma >= LEAST).then(|| (self.plan(6.0 * sigma + 4.0), planes))
     }
 
-    /// A plan that reaches so many rows.
+    /// The plan for a reach of so many rows.
     fn plan(&self, reach: f64) -> Plan {
         let reach = Reach::Rows(libm::ceil(reach) as u32);
         let on_request = self.format.alpha_planes();
         Plan { reach, on_request, ..Plan::in_place(self.format.color_planes()) }
     }
 
-    /// Sigma across and down in samples of plane `p`.
+    /// Horizontal and vertical sigma in samples of plane `p`.
     fn sigmas(&self, sigma: f64, p: usize) -> [f64; 2] {
         self.steps(p).map(|step| sigma / step)
     }
 
-    /// Luma samples of the frame in one sample of plane `p`, across and down.
+    /// Luma samples of the frame per sample of plane `p`, horizontally and vertically.
     fn steps(&self, p: usize) -> [f64; 2] {
         let (sx, sy) = self.format.plane_subsampling(p);
         let (rows, _) = self.format.field_rows();
@@ -156,7 +157,7 @@ impl Blur {
 }
 
 impl Render for Blur {
-    /// For each plane the sigmas across and down, or the vector of the line.
+    /// For each plane the horizontal and vertical sigma, or the vector of the line.
     type Params = Vec<[f64; 2]>;
     type State = ();
 
@@ -175,7 +176,7 @@ impl Render for Blur {
 
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
-        // Large sigmas keep half of a plane's samples or less, and the same blurred, and there are some rows.
+        // Large sigmas need at most half of a plane's samples, twice, and some rows.
         Memory { fixed: 0, per_frame: (w + 64) * (h + 64) * 4 + 64 * (w + 4096) }
     }
 
@@ -207,7 +208,7 @@ impl Render for Blur {
     }
 }
 
-/// Copies a row into the middle of a longer one and repeats its ends.
+/// Copies a row into the middle of a longer one and repeats its end samples.
 fn pad<T: Copy>(padded: &mut [T], row: &[T], before: usize) {
     let (first, last) = (row[0], row[row.len() - 1]);
     padded[..before].fill(first);

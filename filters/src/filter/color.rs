@@ -1,15 +1,15 @@
 //! `color`: brightness, contrast, saturation, hue and temperature.
 //!
-//! All five together are one linear map of nominal Y, U, V (luma 0 to 1), made in this order:
+//! The five settings together are one linear map of nominal Y, U, V (luma 0 to 1), composed in this order:
 //!
-//! 1. hue turns (U, V) by its angle, saturation stretches it;
-//! 2. contrast stretches Y about 1/2, and colour with it; brightness is added to Y;
-//! 3. temperature adds to red and takes from blue in proportion to that Y, and luma stays as it is, so that black stays
+//! 1. hue rotates (U, V) by its angle, saturation scales it;
+//! 2. contrast scales Y about 1/2, and U and V with it; brightness is added to Y;
+//! 3. temperature adds to red and subtracts from blue in proportion to that Y, without a change of luma, so black stays
 //!    black: at 1, a quarter of Y.
 //!
-//! R, G and B go through the same map by the luma weights of their primaries. Integers take it as a matrix of integers
-//! ([`crate::pixel::matrix`]), rounded once and kept to the legal codes; the luma that subsampled chroma sees is the mean
-//! of its block. Where colour is multiplied by alpha, so is what is added to it.
+//! R, G and B go through the same map by the luma weights of their primaries. Integers use an integer matrix
+//! ([`crate::pixel::matrix`]), rounded once and clipped to the legal codes; for subsampled chroma, luma is the mean of
+//! its block. With premultiplied colour, the offsets are multiplied by alpha.
 
 use super::point::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
@@ -59,13 +59,13 @@ struct Color {
     level: Level,
 }
 
-/// Nominal values in, nominal values out: a matrix and what is added.
+/// A map of nominal values: a matrix and an offset.
 type Map = ([[f64; 3]; 3], [f64; 3]);
 
-/// What temperature adds to red, at most, as a part of luma.
+/// The part of luma that the highest temperature adds to red.
 const WARMTH: f64 = 0.25;
 
-/// Of nominal Y, U, V.
+/// The map of nominal Y, U, V.
 fn map(weights: Coefficients, [brightness, contrast, saturation, hue, temperature]: [f64; 5]) -> Map {
     let (sin, cos) = match hue.rem_euclid(360.0) {
         0.0 => (0.0, 1.0),
@@ -76,12 +76,12 @@ fn map(weights: Coefficients, [brightness, contrast, saturation, hue, temperatur
     };
     let s = contrast * saturation;
     let offset = 0.5 - 0.5 * contrast + brightness;
-    // Red up, blue down, and green so that luma stays.
+    // Red up, blue down, and green such that luma does not change.
     let t = WARMTH * temperature;
     let [kg, kb, kr] = weights.to_yuv()[0];
     let gbr = [(kb - kr) * t / kg, -t, t];
     let warm = weights.to_yuv().map(|m| m[0] * gbr[0] + m[1] * gbr[1] + m[2] * gbr[2]);
-    // From red towards yellow and green V falls while U falls too: the turn is from V to -U.
+    // From red towards yellow and green, V falls and U falls too: the rotation is from V to -U.
     let matrix = [
         [contrast, 0.0, 0.0],
         [warm[1] * contrast, s * cos, -s * sin],
@@ -90,7 +90,7 @@ fn map(weights: Coefficients, [brightness, contrast, saturation, hue, temperatur
     (matrix, [offset, warm[1] * offset, warm[2] * offset])
 }
 
-/// The same of nominal G, B, R.
+/// The same map for nominal G, B, R.
 fn map_rgb(weights: Coefficients, (m, offset): Map) -> Map {
     let times = |a: [[f64; 3]; 3], b: [[f64; 3]; 3]| {
         a.map(|row| [0, 1, 2].map(|j: usize| row[0] * b[0][j] + row[1] * b[1][j] + row[2] * b[2][j]))
@@ -127,7 +127,7 @@ impl Color {
     }
 }
 
-/// The map in samples that are multiplied by alpha: so is what it adds.
+/// The map for premultiplied samples, whose offset is multiplied by alpha, too.
 struct PremultipliedMap(Map, [PremultipliedScale; 3]);
 
 impl PremultipliedMap {
@@ -140,7 +140,7 @@ impl PremultipliedMap {
         PremultipliedMap(map, [0, 1, 2].map(scale))
     }
 
-    /// A row of plane `p`.
+    /// Computes a row of plane `p`.
     fn row<T: ConvertF32>(&self, out: &mut [T], p: usize, rows: [&[T]; 3], alpha: &[f64]) {
         let PremultipliedMap((m, offset), scales) = self;
         for (i, out) in out.iter_mut().enumerate() {
@@ -193,7 +193,7 @@ impl Render for Color {
     }
 }
 
-/// A sample that matrices are for.
+/// Sample types that have matrix kernels.
 trait MatrixSample: Sample + Luma + ConvertF32 {
     fn mix(level: Level, out: &mut [Self], rows: [&[Self]; 3], by: &MatrixRow);
 }
@@ -235,7 +235,7 @@ impl Color {
                 None => T::mix(self.level, out, rows, &by[p]),
             }
         };
-        // Colour differences first: they see the luma of the source.
+        // Colour differences first: they need the luma of the source.
         let both = if rgb { PlaneSet(0b111) } else { PlaneSet(0b110) };
         if self.format.family != Family::Gray && !(band.writes & both).is_empty() {
             let width = self.format.plane_size(1).0;
@@ -259,17 +259,18 @@ impl Color {
                 if over.is_some() {
                     alpha_row(&self.format, band, 0, y, alpha);
                 }
-                // Luma hangs on itself alone: the other weights are 0.
+                // Luma depends only on itself: the other weights are 0.
                 mix(band, 0, y, [a, a, a], alpha);
             }
         }
     }
 
-    /// Luma as chroma's row `y` sees it; of RGB simply plane 0.
+    /// Luma at the positions of chroma's row `y`; for RGB it is plane 0.
     fn luma<T: MatrixSample>(&self, out: &mut [T], y: usize, band: &Band<'_>) {
         let (sx, sy) = self.format.plane_subsampling(1);
         let plane = band.output.plane(0);
-        // A band is whole blocks, so that its last row of luma is the picture's where a block is cut.
+        // A band consists of whole blocks, so its last row of luma is that of the picture if a block is cut
+        // off.
         let Some(last) = plane.rows().last() else { return };
         let rows = [0, 1, 2, 3].map(|i: usize| plane.row::<T>(((y << sy) + i).min(last)));
         mean_row(self.level, out, &rows[..1 << sy], sx.into());

@@ -1,9 +1,9 @@
-//! Conversion between families, depths, ranges, matrices and chroma grids, as a filter that the chain puts in where a
-//! format must change. It is not in the catalog: people ask for a pixel format, not for this.
+//! Conversion between families, depths, ranges, matrices and chroma grids, as a filter that the chain inserts to change
+//! a format. It is not in the catalog, because users choose pixel formats, not conversions.
 //!
-//! What the samples become is stated in [`pixel::convert`](crate::pixel::convert). Chroma is resampled on its own, from
-//! grid to grid; R, G and B are resampled before they become chroma, which is the same sum. Planes that keep their
-//! grid and colour (all planes of a pure change of depth) are scaled exactly, code by code.
+//! [`pixel::convert`](crate::pixel::convert) defines the arithmetic. Chroma is resampled from grid to grid; R, G and B
+//! are resampled before the conversion to chroma, which gives the same sum. Planes that keep their grid and colour (all
+//! planes if only the depth changes) are scaled exactly, code by code.
 
 mod describe;
 mod light;
@@ -34,24 +34,24 @@ pub struct Convert {
     reach: u32,
 }
 
-/// Why one format cannot become another.
+/// The reason why a conversion is impossible.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConvertError {
-    /// One of the two is no format at all.
+    /// One of the formats is invalid.
     Format(FormatError),
     /// Width or height differ.
     Size((u32, u32), (u32, u32)),
-    /// One is a frame and the other a field, or the other field.
+    /// One is a frame and the other a field, or they are different fields.
     Picture,
-    /// Frames a second differ.
+    /// The frame rates differ.
     Rate(Ratio, Ratio),
-    /// A matrix without linear equations, or one that hangs on primaries that are not said.
+    /// A matrix that is not linear, or depends on unspecified primaries.
     Matrix(Matrix, Primaries),
     /// Tagged as RGB, but with subsampled planes.
     SubsampledRgb,
-    /// Other primaries.
+    /// The primaries differ.
     Primaries(Primaries, Primaries),
-    /// Transfer characteristics, one of which has no curve to convert by.
+    /// The transfer characteristics differ, and one of them is not supported.
     Transfer(Transfer, Transfer),
 }
 
@@ -63,14 +63,14 @@ impl fmt::Display for ConvertError {
                 write!(f, "{}x{} cannot become {}x{}: conversion keeps the size", a.0, a.1, b.0, b.1)
             }
             ConvertError::Picture => {
-                f.write_str("a frame cannot become a field, nor a field the other: convert like to like")
+                f.write_str("frames and fields cannot be converted to each other, nor one field to the other")
             }
             ConvertError::Rate(a, b) => {
                 write!(f, "{a} frames per second cannot become {b}: conversion keeps the rate")
             }
             ConvertError::Matrix(Matrix::CHROMA_DERIVED_NC, p) => write!(
                 f,
-                "the matrix chroma-derived-nc needs primaries, and these are {}: name the matrix itself",
+                "the matrix chroma-derived-nc needs primaries, and these are {}: give the matrix itself",
                 p.name().unwrap_or("unknown")
             ),
             ConvertError::Matrix(m, _) => write!(
@@ -102,11 +102,11 @@ impl fmt::Display for ConvertError {
 impl core::error::Error for ConvertError {}
 
 impl Convert {
-    /// From one format to another of the same size, picture and rate, with the values of R, G and B as they are: the
-    /// transfer and the kind of alpha are no more than tags here. [`bind`] and [`path`] change those.
+    /// Converts to a format of the same size, picture and rate without changing the values of R, G and B: transfer
+    /// and kind of alpha are only tags here. [`bind`] and [`path`] convert those.
     ///
-    /// What the target leaves unsaid is as in the source (siting and matrix of YUV from YUV), else the default: the
-    /// matrix by [`assumed_matrix`], chroma at the left, range by [`Format::full_range`].
+    /// Properties that the target leaves unspecified are those of the source (siting and matrix from YUV to YUV),
+    /// else defaults: the matrix by [`assumed_matrix`], chroma at the left, range by [`Format::full_range`].
     pub fn new(from: &Format, to: &Format, level: Level) -> Result<Convert, ConvertError> {
         from.check().and(to.check()).map_err(ConvertError::Format)?;
         if (from.width, from.height) != (to.width, to.height) {
@@ -127,13 +127,13 @@ impl Convert {
         Ok(Convert { from: *from, to: *to, level, ops, reach })
     }
 
-    /// One line for people: what is converted, and what had to be assumed for it.
+    /// One line for users: the conversion, and the assumptions that it makes.
     pub fn describe(&self) -> String {
         describe::describe(&self.from, &self.to, &self.ops)
     }
 }
 
-/// One step of a [`path`].
+/// Binds one step of a [`path`].
 pub fn bind(from: &Format, to: &Format, level: Level) -> Result<Box<dyn Filter>, ConvertError> {
     if let Some(light) = light::Light::between(from, to, level)? {
         return Ok(light.boxed());

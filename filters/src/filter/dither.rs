@@ -1,10 +1,10 @@
-//! `dither`: rounds to fewer bits so that no bands show.
+//! `dither`: reduces the bit depth without visible bands.
 //!
-//! Every chain whose output is shallower than what it works in ends so, with `mode=uniform`, unless the last filter of
-//! the recipe is a `dither`, whose settings rule then. With `bits` it can stand anywhere and makes the picture that
-//! shallow there.
+//! Every chain whose output is shallower than its working depth ends with dither, by default with `mode=uniform`; a
+//! `dither` at the end of the recipe sets it. With `bits` the filter can be at any place in the chain and reduces the
+//! depth there.
 //!
-//! Alpha is rounded plainly: what is opaque stays so.
+//! Alpha is rounded without noise, so that opaque stays opaque.
 
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,8 @@ pub const ENTRY: Entry = Entry::new::<DitherSpec>(
 
 settings! {
     struct DitherSpec {
-        /// Bits per sample after the filter. Default: those of the output; the filter must be the last one then.
+        /// Bits per sample after the filter. Default: those of the output, which requires the filter to be the
+        /// last one.
         bits: Option<i64> = integer(8..=16),
         /// Noise that is added before rounding.
         mode: Mode = choice("tpdf"),
@@ -37,7 +38,7 @@ settings! {
 }
 
 choices! {
-    /// What is added before rounding.
+    /// Noise that is added before rounding.
     pub enum Mode {
         /// triangular white noise: the error has the same variance everywhere
         Tpdf = "tpdf",
@@ -80,7 +81,7 @@ impl Spec for DitherSpec {
     }
 }
 
-/// Leaves everything as it is.
+/// Changes nothing.
 struct Idle(Format);
 
 impl Render for Idle {
@@ -95,7 +96,7 @@ impl Render for Idle {
     fn render(&self, (): &(), (): &(), _: &mut Band<'_>, _: &mut Scratch) {}
 }
 
-/// Reduces depth; everything else of the format stays.
+/// Reduces the depth without any other change of the format.
 pub struct Dither {
     from: Format,
     to: Format,
@@ -106,7 +107,7 @@ pub struct Dither {
 }
 
 impl Dither {
-    /// From a format to one of less depth that is the same otherwise. Panics when it is not.
+    /// From a format to one that differs only in its lower depth. Panics for other formats.
     pub fn new(
         from: &Format,
         to: &Format,
@@ -123,7 +124,7 @@ impl Dither {
         Ok(Dither { from: *from, to: *to, mode, seed, stream, level })
     }
 
-    /// One line for people.
+    /// One line for users.
     pub fn describe(&self) -> String {
         format!("{} -> {}; dithered ({})", self.from.name(), self.to.name(), self.mode.id())
     }
@@ -136,7 +137,8 @@ impl Dither {
         self.to.legal(p).unwrap_or((0, u16::MAX))
     }
 
-    /// Where in the mask each tile of row `y` begins: tiles are as large as the mask, and each has a place of its own.
+    /// The position in the mask at which each tile of row `y` begins: tiles have the size of the mask, and each has
+    /// its own random offset.
     fn tiles(&self, index: i64, p: usize, y: usize, width: usize) -> impl Iterator<Item = usize> {
         let row = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 1 + (y / blue::SIDE) as u32);
         (0..width.div_ceil(blue::SIDE) as u64).map(move |x| {
@@ -148,7 +150,7 @@ impl Dither {
 }
 
 impl Render for Dither {
-    /// The number of the frame, and how each plane is rounded.
+    /// The number of the frame, and the rounding of each plane.
     type Params = (i64, Vec<Reduce>);
     type State = ();
 
@@ -191,7 +193,7 @@ impl Render for Dither {
                 match mode {
                     Mode::Tpdf => frame.row(p, y as u32, 0).centred(words, noise),
                     Mode::HighPass => {
-                        // The words of the row above are those that it had for its own.
+                        // The words of the row above are those that were drawn for that row.
                         let (above, own) = words.split_at_mut(whole);
                         if started {
                             above.copy_from_slice(own);

@@ -1,9 +1,9 @@
-//! `dust`: specks, hairs and blotches on the film, new in every frame.
+//! `dust`: specks, hairs and blotches on the film, different in every frame.
 //!
-//! Everything on a frame follows from the seed and the frame's number alone; both fields of a frame show the same.
-//! How many pieces there are is a matter of chance with the mean that was asked for, as dust falls. Most specks are small
-//! and a few are large. A speck is one to three bits of torn edges, a hair a chain of short streaks that bends at
-//! random, a blotch a heap of soft, thin pieces.
+//! The pieces of a frame depend only on the seed and the frame number; both fields of a frame show the same ones. Their
+//! number is random with the given mean. Most specks are small and a few are large. A speck consists of one to three
+//! fragments with torn edges, a hair of a chain of short streaks that bends at random, a blotch of several soft, thin
+//! spots.
 
 use super::overlay::{Overlay, Rng, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
@@ -21,11 +21,11 @@ pub const ENTRY: Entry = Entry::new::<DustSpec>(
 )
 .with_role(Role::Covers);
 
-/// The most pieces that a frame may have on average.
+/// The largest average number of pieces per frame.
 const MAX_COUNT: f64 = 1000.0;
-/// Streaks of a hair.
+/// The number of streaks of a hair.
 const HAIR_STREAKS: usize = 40;
-/// The most splats that one piece takes.
+/// The largest number of splats of a piece.
 const MAX_SPLATS: usize = HAIR_STREAKS;
 
 settings! {
@@ -48,13 +48,13 @@ settings! {
     with seed
 }
 
-/// Shapes that specks are made of.
+/// The number of shapes for fragments of specks.
 const SPECK_SHAPES: usize = 48;
-/// The look of hairs, and of the soft parts.
+/// The style of hairs, and of soft spots.
 const HAIR: u16 = SPECK_SHAPES as u16;
 const SOFT: u16 = HAIR + 1;
 
-/// A convex bit with a few corners on an ellipse.
+/// A convex fragment with a few corners on an ellipse.
 fn speck_shape(rng: &mut Rng) -> Result<Shape, ShapeError> {
     let corners = 4 + (rng.next_f64() * 5.0) as usize;
     let points: Vec<[f32; 2]> = (0..corners)
@@ -67,12 +67,13 @@ fn speck_shape(rng: &mut Rng) -> Result<Shape, ShapeError> {
     Shape::polygon(&points, 0.25)
 }
 
-/// Bits, a piece of a hair, and a soft spot: the same whatever the seed, which decides where they lie.
+/// Fragments, a streak of a hair, and a soft spot. They do not depend on the seed, which only affects their
+/// placement.
 fn shapes() -> Result<Vec<Shape>, ShapeError> {
     let mut shapes = Vec::new();
     let mut rng = Rng::of(0, 0);
     while shapes.len() < SPECK_SHAPES {
-        // Corners that chance has put too far apart do not go around the middle.
+        // Random corners that are too far apart do not surround the centre; such shapes are rejected.
         shapes.extend(speck_shape(&mut rng));
     }
     shapes.push(Shape::streak(0.7)?);
@@ -100,7 +101,7 @@ struct Dust {
     seed: u64,
 }
 
-/// One piece to be.
+/// A piece before it is drawn.
 struct Piece {
     at: [f64; 2],
     size: f64,
@@ -119,7 +120,7 @@ impl Dust {
         // Some frames are dirtier than others.
         let mut rng = Rng::of(self.seed ^ frame, u64::MAX);
         let amount = amount * rng.range(0.5, 1.5);
-        // Many chances of each a quarter at most: nearly as dust falls (Poisson).
+        // Many trials with a probability of at most a quarter each: approximately a Poisson distribution.
         let chances = (4.0 * amount).ceil().min(4.0 * MAX_COUNT) as u64;
         let chance = amount / chances.max(1) as f64;
         let [width, height] = self.overlay.size();
@@ -132,7 +133,7 @@ impl Dust {
             let kind = rng.next_f64();
             let is_light = rng.next_f64() < light;
             let shade = if is_light { rng.range(0.86, 1.0) } else { rng.range(0.0, 0.09) };
-            // Negative dust prints a little warm, dirt is never quite black.
+            // Dust on the negative prints slightly warm; dirt on the print is never entirely black.
             let colour = if is_light {
                 [shade, 0.985 * shade, 0.94 * shade]
             } else {
@@ -162,7 +163,8 @@ impl Dust {
 
     fn speck(&self, piece: &Piece, rng: &mut Rng, out: &mut Vec<Splat>) {
         let r = rng.next_f64();
-        // From a third of the size up, half of them below it, one in fifty beyond three times.
+        // From a third of the size up; half of them are smaller than it, one in fifty is larger than three
+        // times it.
         let size = 0.5 * piece.size * (0.35 + 0.9 * r + 2.6 * r * r * r * r * r * r * r * r);
         let long = rng.range(1.0, 2.2);
         let turn = rng.next_f64();
@@ -240,7 +242,7 @@ mod tests {
     }
 
     fn dust_on(format: &str, styles: Vec<SplatStyle>, text: &str) -> Dust {
-        // As `bind` does, but not boxed.
+        // Like `bind`, but unboxed.
         let format = Format::from_name(format, 320, 240).unwrap();
         let overlay = Overlay::new(&format, styles, 20_000, Level::SCALAR).unwrap();
         Dust { overlay, set: DustSpec::read(&Values::parse(DustSpec::TABLE, text).unwrap()), seed: 1 }
@@ -253,7 +255,7 @@ mod tests {
     #[test]
     fn the_mean_is_what_was_asked_for() {
         let dust = dust("amount=8:hairs=0:blotches=1");
-        // A blotch has many bits; count pieces by their colour, which is each one's own.
+        // A blotch has many splats; count pieces by their colour, which is unique.
         let mut pieces = 0usize;
         let mut all = Vec::new();
         for frame in 0..1000 {
@@ -276,7 +278,7 @@ mod tests {
 
     #[test]
     fn both_fields_of_a_frame_show_the_same() {
-        // Curves too, by frames and by seconds.
+        // Curves in frames and in seconds.
         let dust = dust("amount=0=0;12=40:light=0s=0;1s=1:size=7=3;8=30:hairs=7=0;8=1");
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();

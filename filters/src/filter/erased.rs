@@ -1,35 +1,35 @@
-//! Filters of all types behind one: what the chain sees of [`Render`] and [`Simulate`].
+//! Type-erased filters: the interface that the chain uses for [`Render`] and [`Simulate`].
 
 use super::{Band, Memory, Plan, Render, Simulate};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
 use core::any::Any;
 
-/// A prepared state, or what a simulation moves on.
+/// A prepared state, or the state of a simulation.
 pub type State = Box<dyn Any + Send + Sync>;
 
-/// What a filter is at a moment.
+/// The parameters of a filter at a time.
 pub struct FrameParams {
-    /// What it does.
+    /// The filter's plan.
     pub plan: Plan,
     params: Box<dyn Any + Send + Sync>,
 }
 
-/// A bound filter of whatever type; its methods are those of [`Render`] and [`Simulate`]. What comes from one filter
-/// must go back to the same one: others panic.
+/// A bound filter of any type; its methods are those of [`Render`] and [`Simulate`]. Values from one filter must be
+/// passed to the same filter; others panic.
 pub trait Filter: Send + Sync {
-    /// What comes out.
+    /// The format of the output.
     fn output(&self) -> &Format;
-    /// What it does at a moment; `None`: nothing.
+    /// The parameters at a time; `None` if the filter does nothing.
     fn at(&self, at: &FrameTime) -> Option<FrameParams>;
-    /// What it needs at most.
+    /// An upper bound of the memory it needs.
     fn memory(&self) -> Memory;
-    /// Makes what the bands of a frame share.
+    /// Prepares the state that the bands of a frame share.
     fn prepare(&self, now: &FrameParams, near: Option<State>, host: &Host<'_>)
     -> Result<State, PrepareError>;
     /// Whether it is a simulation.
     fn is_simulation(&self) -> bool;
-    /// See [`Simulate::step`]; of no use for other filters.
+    /// See [`Simulate::step`]; other filters do nothing.
     fn step(
         &self,
         now: &FrameParams,

@@ -1,9 +1,9 @@
-//! `fade`: to a colour, from a colour, or in transparency.
+//! `fade`: to a colour, from a colour, or to transparency.
 //!
-//! A sample x becomes `x + (c - x) * amount`, c being the code of the colour in its plane: legal black for black. In
-//! integers it is rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
-//! at 1 every sample is the colour. Where colour is premultiplied, so is the colour it fades to, and light that covers
-//! nothing fades as well.
+//! A sample x becomes `x + (c - x) * amount`, c being the code of the colour in its plane: legal black for black.
+//! Integers are rounded once, halves up, from sums that are exact to 2^-14 of a code ([`crate::pixel::tone::Affine`]);
+//! at 1 every sample is the colour. With premultiplied colour, the target is premultiplied, too, and light without
+//! coverage also fades.
 
 use super::point::{PointFilter, PointOperation, nominal, weights};
 use super::{Entry, Filter, Plan, Render, Spec};

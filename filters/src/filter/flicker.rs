@@ -1,9 +1,8 @@
-//! `flicker`: exposure that wobbles from frame to frame, as in hand-cranked and worn film.
+//! `flicker`: random changes of exposure from frame to frame, as in hand-cranked and worn film.
 //!
-//! The exposure of a frame is `1 + amount * v`, v being nearly normal numbers with a deviation of 1 and a bound of 3.5,
-//! each drawn at its own place in time from a hash of seed and number, so any frame can be asked for first. Samples
-//! are scaled from black, colour differences from no colour; the result keeps to the legal codes, where the sample
-//! was legal.
+//! The exposure of a frame is `1 + amount * v`, where v is approximately normal with a standard deviation of 1 and a
+//! bound of 3.5. Each value is a hash of the seed and its number, so frames can be computed in any order. Samples are
+//! scaled about black, colour differences about zero; legal samples stay legal.
 
 use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
@@ -53,11 +52,11 @@ impl Spec for FlickerSpec {
     }
 }
 
-/// How far something that goes at a changing speed has come: the speed, summed over frames.
+/// The phase of a process with varying speed: the integral of the speed over frames.
 pub(super) enum Phase {
-    /// At one speed.
+    /// Constant speed.
     Even(f64),
-    /// Along a curve, and frames in the unit of its keys.
+    /// A speed curve, and the length of a frame in the unit of its keys.
     Curve(Integral, f64),
 }
 

@@ -1,4 +1,4 @@
-//! `invert`: light to dark and dark to light, for scanned negatives.
+//! `invert`: inverts light and dark, for scanned negatives.
 
 use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
@@ -28,7 +28,7 @@ impl Spec for Invert {
 impl PointOperation for Invert {
     fn at(&self, format: &Format, at: &FrameTime) -> Option<(Plan, [Nominal; 4])> {
         let gain = 1.0 - 2.0 * self.amount.at(at);
-        // Colour differences turn about 0, the others about the middle between black and white.
+        // Colour differences are mirrored about 0, the others about the middle between black and white.
         let middle = |p| if format.is_chroma(p) { 0.0 } else { 0.5 };
         let plane = |p| Nominal::Line { gain, offset: middle(p) * (1.0 - gain), limits: Limits::Codes };
         (gain != 1.0).then(|| (Plan::in_place(format.color_planes()), [0, 1, 2, 3].map(plane)))

@@ -1,14 +1,14 @@
 //! `levels`: black, white and gamma of the input, black and white of the output.
 //!
-//! With t the place of a sample between the input's black (0) and white (1), kept to 0..1 in integers, the result
-//! is `out-black + t^(1/gamma) * (out-white - out-black)`. Black and white are parts of the format's legal range, so
-//! the defaults mean legal black and legal white whatever the depth and range.
+//! With t the position of a sample between the input's black (0) and white (1), clamped to 0..1 in integers, the result
+//! is `out-black + t^(1/gamma) * (out-white - out-black)`. Black and white are fractions of the format's legal range,
+//! so the defaults are legal black and legal white at any depth and range.
 //!
-//! Over all channels, R, G and B are changed alike; of YUV luma is changed, and the colour differences grow by as much
-//! as the straight line between black and white steepens, which is what R, G and B would do for a gamma of 1.
-//! Where colour is multiplied by alpha, that is the colour before: samples are divided by alpha and multiplied again.
-//! Integers go along a straight line with one rounding, or through a table of the exact values rounded halves up; float
-//! samples are not limited, and below black they go on along the line.
+//! With all channels, R, G and B change in the same way. In YUV luma changes, and the colour differences are multiplied
+//! by the slope of the line between black and white, which matches R, G and B at a gamma of 1. Premultiplied samples
+//! are divided by alpha first and multiplied again afterwards. For integers the result is a linear function with one
+//! rounding, or a table of the exact values, rounded halves up; float samples are not clamped, and below black the
+//! function is linear.
 
 use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
@@ -41,7 +41,7 @@ settings! {
 }
 
 choices! {
-    /// What is changed.
+    /// The channels that change.
     enum Channel {
         /// red, green and blue; in YUV, luma with its colour
         All = "all",
@@ -95,7 +95,7 @@ impl PointOperation for Levels {
         let [black, white, gamma, low, high] =
             [&set.black, &set.white, &set.gamma, &set.out_black, &set.out_white].map(|v| v.at(at));
         let width = white - black;
-        // A range of nothing is a threshold: as steep as makes no difference.
+        // An empty range is a threshold; a very steep line is equivalent.
         let width = if width.abs() < 1e-7 { 1e-7 } else { width };
         let gain = (high - low) / width;
         let plane = |p: usize| {
@@ -106,7 +106,7 @@ impl PointOperation for Levels {
                 (true, true) if gain == 1.0 => Nominal::Same,
                 (true, true) => Nominal::Line { gain, offset: 0.0, limits: Limits::Legal },
                 (_, chroma) => {
-                    // Settings count the range of a colour difference from its lower end.
+                    // The settings measure colour differences from the lower end of their range.
                     let middle = if chroma { 0.5 } else { 0.0 };
                     let out = (low - middle, high - middle);
                     Nominal::Power { black: black - middle, width, exponent: 1.0 / gamma, out }

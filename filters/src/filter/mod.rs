@@ -1,8 +1,8 @@
-//! The filter interface. **A newcomer starts here.**
+//! The filter interface, with a guide to new filters.
 //!
-//! A filter is three things: its **settings**, declared once with [`settings!`](crate::settings!); what it is at a
-//! **moment**, asked once for each frame; and its **rows**, written band by band from any thread. The simplest one is a
-//! *point operation*, which changes every sample by itself. This is a whole file of this crate, with its test:
+//! A filter has three parts: its **settings**, declared once with [`settings!`](crate::settings!); its **parameters** at a
+//! time, computed once for each frame; and its **rows**, rendered band by band on any thread. The simplest kind is a
+//! *point operation*, which changes every sample independently. This is a complete file of this crate, with its test:
 //!
 //! ```rust,ignore
 #![doc = include_str!("invert.rs")]
@@ -10,27 +10,28 @@
 //!
 //! # How to add a filter
 //!
-//! 1. Write it into a file of its own in this folder, `NAME.rs`, with its tests at the end or in `NAME/tests.rs`. The
-//!    harness `filter::testing` runs it over formats of every kind, all levels and several bands, and compares every sample
-//!    with yours in f64 (`compare`), or gives single frames (`bind`, `run`).
-//! 2. Add a `mod` line below and a row to the [`catalog`](crate::catalog). Help, completions, recipes and hosts follow from
-//!    that; so does a walk over the catalog (`GRAINFIELD_WALK=NAME cargo test --test library walk`), which binds it with
-//!    random settings to every kind of format and asks: does every level and band give the same, do codes stay within the
-//!    depth, does alpha stay unless the user named it, does what is not finite pass to the bit, is the frame untouched with
-//!    `opacity=0`? A filter that draws over the picture or moves it says so by [`Entry::with_role`]; one that draws random
-//!    numbers gets settings in `LIVELY` of `tests/library/walk/twins.rs`.
-//! 3. Freeze its output: `GRAINFIELD_BLESS=1 cargo test --test library golden` writes `tests/golden/NAME.txt`; settings
-//!    other than the defaults get a line in `CHAINS` in `tests/library/golden.rs`.
-//! 4. Put a recipe that shows it into `samples/recipes`, and a line into `CHANGELOG.md`.
+//! 1. Write the file `NAME.rs` in this folder, with its tests at the end or in `NAME/tests.rs`. The harness
+//!    `filter::testing` runs it over formats of every kind, all levels and several bands, and compares every sample with a
+//!    reference in f64 (`compare`), or renders single frames (`bind`, `run`).
+//! 2. Add a `mod` line below and a row to the [`catalog`](crate::catalog). Help, completions, recipes and hosts use
+//!    the catalog. A test walks over it (`GRAINFIELD_WALK=NAME cargo test --test library walk`) and binds each filter with
+//!    random settings to every kind of format. It checks that all levels and bands give the same result, codes stay within
+//!    the depth, alpha is unchanged unless the user named it, non-finite samples are unchanged to the bit, and `opacity=0`
+//!    changes nothing. A filter that draws over the picture or moves it needs [`Entry::with_role`]; one that draws random
+//!    numbers needs settings in `LIVELY` of `tests/library/walk/twins.rs`.
+//! 3. Record its golden hashes: `GRAINFIELD_BLESS=1 cargo test --test library golden` writes `tests/golden/NAME.txt`; for
+//!    settings other than the defaults add a line to `CHAINS` in `tests/library/golden.rs`.
+//! 4. Add an example recipe to `samples/recipes`, and a line to `CHANGELOG.md`.
 //!
-//! The chain does for it what it does for all: `enable`, `planes`, `opacity`, fields, the seed (`with seed`) and `static`
-//! (`with static`).
+//! The chain handles `enable`, `planes`, `opacity`, fields, the seed (`with seed`) and `static` (`with static`) for all
+//! filters.
 //!
-//! # Looking beyond the own sample
+//! # Filters with a reach
 //!
-//! Such a filter says in its [`Plan`] how far it looks, reads the picture from [`Band::input`] and writes to
-//! [`Band::output`], which it finds with arbitrary contents. The whole input is there, but only the rows that the plan's
-//! reach names are sure to be read before others write. The mean of three by three samples, for all formats:
+//! A filter that reads other samples than the one it writes declares its reach in its [`Plan`]. It reads the picture from
+//! [`Band::input`] and writes to [`Band::output`], whose contents are arbitrary at first. The whole input is accessible,
+//! but only the rows within the plan's reach are guaranteed not to be overwritten yet. This is the mean of three by three
+//! samples, for all formats:
 //!
 //! ```
 //! use grainfield_filters::filter::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
@@ -57,7 +58,7 @@
 //! }
 //!
 //! impl Render for Softener {
-//!     /// What the settings are at a moment, and what follows from them: here nothing.
+//!     /// The parameters at a time: this filter has none.
 //!     type Params = ();
 //!     type State = ();
 //!
@@ -97,7 +98,7 @@
 //!             let (from, to) = (input.plane(p), band.output.plane_mut(p));
 //!             for y in to.rows() {
 //!                 sum.fill(0.0);
-//!                 // Beyond its edges the picture goes on as its outermost samples.
+//!                 // Beyond the edges, the outermost samples are repeated.
 //!                 for near in [y.saturating_sub(1), y, (y + 1).min(height - 1)] {
 //!                     to_f32(self.level, from.row::<T>(near), zero, row);
 //!                     for x in 0..width {
@@ -105,8 +106,8 @@
 //!                     }
 //!                 }
 //!                 sum.iter_mut().for_each(|v| *v *= 1.0 / 9.0);
-//!                 // Rounded, and kept to the legal codes or as far beyond them as the sample was; where it or the
-//!                 // sum is no finite number, the sample stays.
+//!                 // Rounded, and clipped to the legal codes, or to the old sample if that is beyond them. If the
+//!                 // sample or the sum is not finite, the sample does not change.
 //!                 to.row_mut::<T>(y).copy_from_slice(from.row(y));
 //!                 from_f32::<T>(self.level, sum, zero, legal, to.row_mut(y));
 //!             }
@@ -115,30 +116,31 @@
 //! }
 //! ```
 //!
-//! Inner loops that cost time are compiled for every level by `multiversion!` of [`simd`](crate::simd): in the filter's
-//! own file, or in [`pixel`](crate::pixel) when two filters share them. Sums are + - * / and sqrt in a fixed order, or
-//! integers, so that every machine gives the same. Integer chains work in 16 bits and round once at their end; a filter that
-//! gains nothing from that, such as white noise, says so with [`Spec::wants_16_bits`].
+//! `multiversion!` of [`simd`](crate::simd) compiles slow inner loops for every level. They are in the filter's file, or
+//! in [`pixel`](crate::pixel) if two filters share them. Sums use + - * / and sqrt in a fixed order, or integers, so that
+//! every machine gives the same result. Integer chains work in 16 bits and round once at their end; a filter that gains
+//! nothing from that, such as white noise, returns `false` from [`Spec::wants_16_bits`].
 //!
-//! - **Lengths** count in samples of a picture 1920 wide, so that a look does not depend on the resolution: multiply by
-//!   `format.width / 1920`. In plane `p` a length in luma samples is `length / (1 << sx)` across and
-//!   `length / ((1 << sy) * format.field_rows().0)` down. [`blur`] does it so.
+//! - **Lengths** are in samples of a picture 1920 wide, so that a look does not depend on the resolution: multiply by
+//!   `format.width / 1920`. In plane `p` a length in luma samples is `length / (1 << sx)` horizontally and
+//!   `length / ((1 << sy) * format.field_rows().0)` vertically. See [`blur`].
 //! - **Fractions of brightness** are nominal, from black to white: multiply by `Code::of(format, p).span`.
-//! - **Planes that change only when named** (`planes=uv`) go into [`Plan::on_request`].
+//! - **Planes that change only when named** (`planes=uv`) belong in [`Plan::on_request`].
 //! - **With a reach**, read alpha and every plane that you do not write from [`Band::input`]; they are not in the output.
-//! - **Where colour is multiplied by alpha** ([`Format::alpha`]), work on the colour before: read with
+//! - **For premultiplied colour** ([`Format::alpha`]), work on straight values: read with
 //!   [`PremultipliedScale::value`](crate::pixel::tone::PremultipliedScale::value), write with `sample`, take alpha from
-//!   `point::mean_alpha`. What nothing covers stays. `unsharp` does it so.
+//!   `point::mean_alpha`. Samples without coverage do not change. See `unsharp`.
 //! - **To build on another filter**, give its bound type a `pub(super)` constructor and call its `render` on your own band,
-//!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you hand on;
-//!   [`Scratch::buffers_and_rest`] keeps yours.
-//! - **Golden pictures are 67 samples wide**: a length of 1920-wide samples is a twenty-ninth there, so give them large ones.
+//!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you pass; to keep your buffers use
+//!   [`Scratch::buffers_and_rest`].
+//! - **Golden pictures are 67 samples wide**: a length in samples of a picture 1920 wide is divided by 29 there, so use
+//!   large ones.
 //!
 //! # More
 //!
-//! - What takes long to make and often stays the same from frame to frame is its [`State`](Render::State), made by
-//!   [`prepare`](Render::prepare) and kept under the plan's key.
-//! - A filter in which every frame follows from the one before is a [`Simulate`]d filter.
+//! - A [`State`](Render::State) holds data that is expensive to compute and often the same for several frames. It is made
+//!   by [`prepare`](Render::prepare) and stored under the plan's key.
+//! - A filter in which every frame depends on the one before implements [`Simulate`].
 
 pub mod av1grain;
 pub mod blur;
@@ -175,117 +177,120 @@ use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
 use core::ops::Range;
 
-/// How far from its own row, in luma rows, a filter looks into its input.
+/// The distance from its own row, in luma rows, at which a filter reads its input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
-    /// Not at all: it changes samples in place, and bands of neighbouring filters fuse with its own.
+    /// The filter changes samples in place, and is fused with neighbouring filters.
     InPlace,
     /// So many rows up and down.
     Rows(u32),
-    /// Anywhere.
+    /// The whole picture.
     Whole,
 }
 
-/// What a filter does to one frame.
+/// The work of a filter on one frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// How far it looks.
+    /// The reach of the filter.
     pub reach: Reach,
-    /// The planes it writes. With [`Reach::InPlace`] the others stay as they are; otherwise they pass by reference,
-    /// uncopied, and must have the same shape in output and input.
+    /// The planes that it writes. With [`Reach::InPlace`] the others are unchanged; otherwise they are passed on by
+    /// reference without a copy, and must have the same shape in input and output.
     pub writes: PlaneSet,
-    /// Planes it can write too, but only when the user names them (`planes=a`): alpha, for noise.
+    /// Planes that it can also write, but only if the user names them (`planes=a`): alpha, for noise.
     pub on_request: PlaneSet,
-    /// A hash of all that shapes the prepared state, and nothing that does not; `None` when nothing is prepared.
+    /// A hash of everything that the prepared state depends on, and of nothing else; `None` if nothing is
+    /// prepared.
     pub state: Option<u128>,
-    /// Luma rows that it works out for a band beside the band's own. Where there are many, bands are made higher.
+    /// Luma rows that it computes for a band in addition to the band's own. If there are many, bands are higher.
     pub extra_rows: u32,
 }
 
 impl Plan {
-    /// Changes `writes` in place, with nothing prepared.
+    /// A plan that changes `writes` in place without a prepared state.
     pub const fn in_place(writes: PlaneSet) -> Plan {
         Plan { reach: Reach::InPlace, writes, on_request: PlaneSet::NONE, state: None, extra_rows: 0 }
     }
 }
 
-/// What a filter needs beyond the pictures, in bytes: an upper bound.
+/// The memory that a filter needs besides the pictures, in bytes: an upper bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
-    /// Once, shared by all threads.
+    /// Allocated once, shared by all threads.
     pub fixed: usize,
-    /// In each frame that is being worked on at the same time (states, scratch).
+    /// For each frame in progress (states, scratch).
     pub per_frame: usize,
 }
 
-/// The rows to be made. All row numbers are of the whole picture (frame or field).
+/// The rows to render. All row numbers are those of the whole picture (frame or field).
 #[derive(Debug)]
 pub struct Band<'a> {
-    /// Luma rows of the output; a plane's own rows are `output.plane(p).rows()`.
+    /// Luma rows of the output; the rows of a plane are `output.plane(p).rows()`.
     pub rows: Range<usize>,
-    /// The whole input, for a filter that looks beyond its row; `None` with [`Reach::InPlace`], whose input is what
-    /// stands in `output`.
+    /// The whole input, for a filter that reads beyond its row; `None` with [`Reach::InPlace`], whose input is in
+    /// `output`.
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
     pub output: FrameMut<'a>,
-    /// The planes to write: the plan's, as changed by the user's `planes=`. No other may be written.
+    /// The planes to write: those of the plan, as changed by the user's `planes=`. No other plane may be
+    /// written.
     pub writes: PlaneSet,
 }
 
-/// One entry of a recipe, not yet bound: settings parsed and checked.
+/// One filter of a recipe before binding: its settings, parsed and checked.
 pub trait Spec: Send + Sync {
-    /// Fixes everything that depends on the picture. `seed` is this filter's own, already made different from every
-    /// other filter's in the chain.
+    /// Binds the filter to a format. `seed` is different for every filter of the chain.
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError>;
 
-    /// Refuses what each setting alone allows but not all together, and settles what hangs on whether something was
-    /// `given` or follows from a preset or default.
+    /// Rejects combinations of settings that are valid one by one, and resolves settings that depend on which
+    /// others were `given` and which come from a preset or default.
     fn check(&mut self, given: &Values) -> Result<(), SettingError> {
         let _ = given;
         Ok(())
     }
 
-    /// Whether the chain should work in 16 bits although source and sink have fewer: so it is where results lie between
-    /// codes, and rounding each sample by itself would show steps. White noise dithers itself.
+    /// Whether the chain should work in 16 bits although source and sink have fewer. This is right if results lie
+    /// between codes and rounding them separately would show steps. White noise dithers itself.
     fn wants_16_bits(&self) -> bool {
         true
     }
 
-    /// Whether its input has to have the depth of the chain's result, in which the chain rounds before it then: grain that is
-    /// added by a decoder is added to the codes that were coded.
+    /// Whether its input must have the depth of the chain's result, so that the chain reduces the depth before it. A
+    /// decoder, for example, adds grain to the coded samples.
     fn works_at_final_depth(&self) -> bool {
         false
     }
 
-    /// How the chain reduces depth at its end when this is its last filter, and whether that is all that the filter is
-    /// for; `None` for every filter but `dither`.
+    /// How the chain reduces depth at its end if this is its last filter, and whether the filter does nothing else;
+    /// `None` for every filter but `dither`.
     fn final_dithering(&self) -> Option<(dither::Mode, bool)> {
         None
     }
 }
 
-/// A filter bound to a format, as its author writes it. `&self` everywhere: no interior mutability, no clock, no file,
-/// no thread of its own.
+/// A filter bound to a format. All methods take `&self`: a filter has no interior mutability and uses no clock, files
+/// or threads.
 pub trait Render: Send + Sync + 'static {
-    /// What it is at a moment: all that its rows need and that follows from the settings and the time.
+    /// The parameters at a time: everything that its rows need and that follows from the settings and the
+    /// time.
     type Params: Send + Sync + 'static;
-    /// What is prepared for a frame and may serve others: tables, sorted splats. `()` for most filters.
+    /// The prepared state, which may serve several frames: tables, sorted splats. `()` for most filters.
     type State: Default + Send + Sync + 'static;
 
-    /// What comes out.
+    /// The format of the output.
     fn output(&self) -> &Format;
 
-    /// What it does at a moment; `None`: nothing. Asked once for each picture, before any band.
+    /// The plan and parameters at a time; `None` if the filter does nothing. Called once for each picture,
+    /// before any band.
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)>;
 
-    /// What it needs at most.
+    /// An upper bound of the memory it needs.
     fn memory(&self) -> Memory {
         Memory::default()
     }
 
-    /// Makes what the bands of a frame share; called only when the plan has a state key. `near` is any older state
-    /// of this filter, of whatever frame, to be moved on or overwritten, or the default: the result may depend on it in
-    /// speed alone. Never sees the picture.
+    /// Computes the state that the bands of a frame share; called only if the plan has a state key. `near` is an older
+    /// state of this filter for any frame, or the default; it may be advanced or overwritten, and must affect only the
+    /// speed. The picture is not available here.
     fn prepare(
         &self,
         now: &Self::Params,
@@ -300,7 +305,7 @@ pub trait Render: Send + Sync + 'static {
     /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.
     fn render(&self, now: &Self::Params, state: &Self::State, band: &mut Band<'_>, scratch: &mut Scratch);
 
-    /// For the chain.
+    /// Type-erases the filter for the chain.
     fn boxed(self) -> Box<dyn Filter>
     where
         Self: Sized,
@@ -309,16 +314,16 @@ pub trait Render: Send + Sync + 'static {
     }
 }
 
-/// A filter whose frames follow from those before them. [`step`](Simulate::step) is called before
-/// [`prepare`](Render::prepare), one frame at a time, and what it gives is `prepare`'s `near`.
+/// A filter whose frames depend on earlier ones. [`step`](Simulate::step) is called before
+/// [`prepare`](Render::prepare), one frame at a time, and its result is the `near` of `prepare`.
 pub trait Simulate: Render {
-    /// What is moved on from frame to frame.
+    /// The state that is advanced from frame to frame.
     type Simulation: Send + Sync + 'static;
 
-    /// Moves what all frames share on to a frame: `line` is what the last call left there, of whatever frame (`None` at
-    /// first; of another filter of this kind it may be, too), and the result may depend on it, and on what the host's
-    /// store has, in speed alone. The chain sees to it that calls for one layer never overlap; where it fails, `line` is
-    /// nothing or still a state.
+    /// Advances the shared state to a frame: `line` is the state that the last call left, for any frame (`None` at
+    /// first; it may be that of another filter of this kind). It and the host's stored states must affect only the
+    /// speed. The chain never makes overlapping calls for one layer. After an error, `line` must be `None` or a valid
+    /// state.
     fn step(
         &self,
         now: &Self::Params,
@@ -326,7 +331,7 @@ pub trait Simulate: Render {
         host: &Host<'_>,
     ) -> Result<Self::State, PrepareError>;
 
-    /// For the chain.
+    /// Type-erases the filter for the chain.
     fn boxed_simulation(self) -> Box<dyn Filter>
     where
         Self: Sized,
@@ -335,39 +340,39 @@ pub trait Simulate: Render {
     }
 }
 
-/// Makes a spec of checked settings; refuses combinations that each setting alone allows.
+/// Makes a spec from checked settings; rejects invalid combinations.
 pub type Build = fn(&Values) -> Result<Box<dyn Spec>, SettingError>;
 
-/// What a filter does with the picture as a whole, and so with its alpha.
+/// The effect of a filter on the picture as a whole, which determines its effect on alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It changes colours where they are. Alpha stays, unless the user names it.
+    /// It changes colours in place. Alpha stays, unless the user names it.
     Adjusts,
-    /// It draws over the picture, and covers what was transparent.
+    /// It draws over the picture, and covers transparent areas.
     Covers,
-    /// It moves the picture as a whole, alpha too.
+    /// It moves the whole picture, including alpha.
     Moves,
 }
 
-/// A filter as the catalog knows it.
+/// A filter in the catalog.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What recipes call it. It is part of its seed, so it never changes.
+    /// The name in recipes. The filter's seed depends on it, so it never changes.
     pub name: &'static str,
-    /// What a window would call it.
+    /// The label in a window.
     pub label: &'static str,
-    /// One line: what it does.
+    /// One line about what it does.
     pub help: &'static str,
-    /// What it does with the picture as a whole.
+    /// Its effect on the picture as a whole.
     pub role: Role,
     /// Its settings.
     pub settings: &'static [Setting],
-    /// Makes one of checked settings.
+    /// Makes a spec from checked settings.
     pub build: Build,
 }
 
 impl Entry {
-    /// The filter whose settings are declared as `S`, which [adjusts](Role::Adjusts) the picture unless `role` is set.
+    /// A filter with the settings `S`, which [adjusts](Role::Adjusts) the picture unless `role` is set.
     pub const fn new<S: Spec + Settings + 'static>(
         name: &'static str,
         label: &'static str,
@@ -382,13 +387,13 @@ impl Entry {
         Entry { name, label, help, role: Role::Adjusts, settings: S::TABLE, build }
     }
 
-    /// The same in another role.
+    /// The same filter with another role.
     #[must_use]
     pub const fn with_role(self, role: Role) -> Entry {
         Entry { role, ..self }
     }
 
-    /// One of these settings, bound alone: `seed` is the filter's own where none is given.
+    /// Binds the filter with these settings, without a chain; `seed` is used if the settings have none.
     pub fn bind(
         &self,
         values: &Values,

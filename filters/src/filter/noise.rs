@@ -1,8 +1,8 @@
-//! `noise`: fast, white, exactly repeatable noise, as on an untuned receiver or a cheap sensor.
+//! `noise`: fast, exactly repeatable white noise, as of an untuned receiver or a cheap sensor.
 //!
-//! Each colour plane gets noise of its own, drawn at the plane's own resolution and added to every sample. Nothing is
-//! prepared and no neighbour is looked at, so it works in place on any band of rows in any order. Noise that is coarse, or
-//! that hangs together in time, is the same function of the address, made of more layers: see `field`.
+//! Each colour plane gets independent noise at its own resolution, added to every sample. There is no state and no
+//! sample depends on its neighbours, so the filter works in place on any band of rows in any order. Noise that is
+//! correlated in space or time is also a function of the address, computed from several layers: see `field`.
 
 mod field;
 mod settings;
@@ -65,7 +65,7 @@ impl Spec for NoiseSpec {
     }
 }
 
-/// What a centred number is multiplied by.
+/// The factor of a centred random number.
 #[derive(Clone, Copy)]
 enum Gain {
     Whole(Scale),
@@ -82,7 +82,7 @@ impl Gain {
         }
     }
 
-    /// The same for numbers of a field, which are nearly normal.
+    /// The same for the approximately normal values of a field.
     fn of_field(depth: Depth, strength: f64) -> Gain {
         match depth {
             Depth::Bits(bits) => {
@@ -104,7 +104,7 @@ impl Gain {
 struct Noise {
     format: Format,
     strength: Animated,
-    /// When the strength never changes.
+    /// If the strength is constant.
     scale: Option<Gain>,
     distribution: Distribution,
     source: NoiseSource,
@@ -112,16 +112,17 @@ struct Noise {
     level: Level,
 }
 
-/// What the numbers come from.
+/// The source of random numbers.
 enum NoiseSource {
     White(Stream),
     Field(Field),
 }
 
-/// Rows sought at a time.
+/// Rows per seek.
 const ROWS: usize = 32;
 
-/// Words made at a time: few enough to stay in the first cache beside the row, enough that starting again is nothing.
+/// Words generated at a time: few enough to fit in the L1 cache beside the row, enough to make the cost of a restart
+/// negligible.
 const CHUNK: usize = 8192;
 
 impl Noise {
@@ -136,13 +137,13 @@ impl Noise {
         self.scale.unwrap_or_else(|| self.gain_of(self.strength.at(at)))
     }
 
-    /// The plane whose numbers plane `p` takes.
+    /// The plane whose numbers plane `p` uses.
     fn source(&self, p: usize) -> usize {
         let shared = self.monochrome && self.format.is_rgb() && self.format.alpha_plane() != Some(p);
         if shared { 0 } else { p }
     }
 
-    /// Adds the noise of a part of row `y`, which begins at sample `start`.
+    /// Adds the noise of a part of row `y` that begins at sample `start`.
     fn add(
         &self,
         plane: &mut PlaneMut<'_>,
@@ -227,7 +228,7 @@ impl Render for Noise {
         };
         let (gain, frame) = (now.0, stream.frame(now.1.index));
         let (distribution, block) = (stream.distribution(), stream.block());
-        // Pixels of a chunk, whole blocks of them.
+        // Pixels of a chunk, in whole blocks.
         let pixels = CHUNK / distribution.words() as usize / block * block;
         let [words, centred] = scratch.buffers::<u16, 2>([pixels * distribution.words() as usize, pixels]);
         let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);

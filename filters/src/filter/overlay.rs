@@ -1,4 +1,4 @@
-//! What filters that lay splats over the picture have in common.
+//! Shared parts of filters that draw splats over the picture.
 
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
@@ -9,11 +9,11 @@ use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle}
 use crate::settings::{Animated, SettingError};
 use crate::simd::Level;
 
-/// A painter for a frame or one of its fields, asked in the frame's own coordinates.
+/// A painter for a frame or one of its fields, used in the coordinates of the frame.
 pub(super) struct Overlay {
     pub(super) painter: Painter,
     pub(super) format: Format,
-    /// The most splats that a frame may have.
+    /// The largest number of splats of a frame.
     most: usize,
 }
 
@@ -27,7 +27,7 @@ impl Overlay {
         Overlay::with_space(format, styles, BlendSpace::Gamma, most, level)
     }
 
-    /// The same with colours mixed as said.
+    /// The same, with colours mixed in the given space.
     pub(super) fn with_space(
         format: &Format,
         styles: Vec<SplatStyle>,
@@ -45,17 +45,17 @@ impl Overlay {
         [f64::from(self.format.width), f64::from(self.format.height)]
     }
 
-    /// Luma samples across in what is shown as wide as a row is high.
+    /// Luma samples across in a displayed width of one row's height.
     pub(super) fn narrow(&self) -> f64 {
         1.0 / self.format.shape()
     }
 
-    /// Luma rows in a pixel of a picture 1080 rows high.
+    /// Luma rows per pixel of a picture 1080 rows high.
     pub(super) fn unit(&self) -> f64 {
         f64::from(self.format.height) / 1080.0
     }
 
-    /// Luma rows of the frame from one row of this picture to the next, and the first.
+    /// The distance of this picture's rows in luma rows of the frame, and the frame row of its first row.
     pub(super) fn rows(&self) -> (f64, f64) {
         match self.format.picture {
             PictureStructure::Frame => (1.0, 0.0),
@@ -64,8 +64,8 @@ impl Overlay {
         }
     }
 
-    /// A splat by its place in samples, its half size in rows, and its angle (turns, clockwise) in the frame. In a field, which has half the rows,
-    /// it is made as much flatter along each of its own axes, and turned as its longer one is.
+    /// A splat from its position in samples, its half size in rows, and its angle (turns, clockwise) in the frame. In a
+    /// field, which has half the rows, it is flattened along each of its own axes, and rotated like its longer one.
     pub(super) fn splat(&self, centre: [f64; 2], half: [f64; 2], turns: f64) -> Splat {
         let (step, first) = self.rows();
         let y = (centre[1] - first) / step + if step > 1.0 { 0.25 } else { 0.0 };
@@ -81,7 +81,7 @@ impl Overlay {
         Splat::new([centre[0] as f32, y as f32], half.map(|v| v as f32)).turned(turns as f32)
     }
 
-    /// The plan of a frame with something to draw: all planes, alpha too.
+    /// The plan of a frame with splats: all planes, including alpha.
     pub(super) fn plan(&self, at: &FrameTime) -> Plan {
         let all = self.format.all_planes();
         let parts = [at.frame.num(), at.frame.den(), at.time.num(), at.time.den()];
@@ -91,9 +91,9 @@ impl Overlay {
     }
 
     pub(super) fn memory(&self) -> Memory {
-        // Those of a tile, and as they were before.
+        // The rows of a tile, and their previous values.
         let tiles = 15 << 14;
-        // The splats of one tile, which may be all, as they are found, in order, and what they are ordered by.
+        // The splats of one tile, which may be all of them: as they are found, in order, and their sort keys.
         let list = 5 * self.most.next_multiple_of(2) / 2 * size_of::<Splat>();
         let bytes = self.painter.memory(self.most) + list + tiles;
         Memory { fixed: 0, per_frame: bytes }
@@ -107,14 +107,14 @@ impl Overlay {
     }
 }
 
-/// A filter that is an overlay of few splats, made anew for each frame.
+/// A filter with few splats, which are computed anew for each frame.
 pub(super) trait SplatFilter: Send + Sync + 'static {
     fn overlay(&self) -> &Overlay;
 
-    /// Whether a frame has something to draw.
+    /// Whether a frame has splats.
     fn shows(&self, at: &FrameTime) -> bool;
 
-    /// What it has.
+    /// The splats of a frame.
     fn splats(&self, at: &FrameTime) -> Vec<Splat>;
 }
 
@@ -143,7 +143,7 @@ impl<T: SplatFilter> Render for T {
     }
 }
 
-/// Random numbers of one thing, in the order they are asked for.
+/// A random number generator for one object; the order of calls determines the values.
 #[derive(Clone, Copy)]
 pub(super) struct Rng(u64);
 
@@ -152,19 +152,19 @@ impl Rng {
         Rng(mix64(seed ^ mix64(thing.wrapping_add(GOLDEN))))
     }
 
-    /// 0 to below 1, a multiple of 2^-53.
+    /// A number in 0..1, a multiple of 2^-53.
     pub(super) fn next_f64(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(GOLDEN);
         (mix64(self.0) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// From `low` to below `high`.
+    /// A number in `low`..`high`.
     pub(super) fn range(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.next_f64()
     }
 }
 
-/// The lowest and highest value at any key.
+/// The lowest and highest value of all keys.
 pub(super) fn bounds(value: &Animated) -> (f64, f64) {
     match value {
         Animated::Constant(v) => (*v, *v),
@@ -204,7 +204,8 @@ pub(super) mod tests {
     use crate::particle::draw::Shape;
     use core::sync::atomic::AtomicBool;
 
-    /// How far inside a shape's edge a place is (below 0: inside), and the length of its soft edge, in samples.
+    /// The signed distance of a point from a shape's edge (below 0: inside), and the width of its soft edge, in
+    /// samples.
     fn distance(shape: &Shape, [rx, ry]: [f64; 2], [x, y]: [f64; 2]) -> (f64, f64) {
         let least = rx.min(ry);
         match shape {
@@ -231,8 +232,8 @@ pub(super) mod tests {
         }
     }
 
-    /// A grey frame of 8 bits, all of one code, under a filter's splats: every sample against the slow definition in
-    /// f64, coverage being the mean of 16 x 16 places.
+    /// Compares a filter's splats on a uniform 8-bit grey frame with the definition in f64; coverage is the mean of
+    /// 16 x 16 points per sample.
     pub(in crate::filter) fn is_as_defined(
         laid: &impl SplatFilter,
         shapes: &[Shape],
@@ -290,7 +291,7 @@ pub(super) mod tests {
         let at = |format| of(format).splat([10.0, 20.5], [4.0, 2.0], 0.0);
         let whole = at(frame);
         assert_eq!((whole.x, whole.y, whole.half), (2560, 5248, [64, 32]));
-        // The middle of row 20 is that of row 10 of the upper field; row 21 is 10 of the lower.
+        // The middle of row 20 is that of row 10 of the top field; row 21 is row 10 of the bottom field.
         let (top, bottom) = (at(frame.field(Parity::Top)), at(frame.field(Parity::Bottom)));
         assert_eq!((top.y, top.half), (2688, [64, 16]));
         assert_eq!(bottom.y, 2688 - 128);

@@ -1,7 +1,7 @@
-//! Point operations: filters that change every sample by itself.
+//! Point operations: filters that change every sample independently.
 //!
-//! Such a filter says what becomes of straight nominal values ([`Nominal`]); [`PointFilter`] does it to samples of every
-//! format, premultiplied ones too.
+//! Such a filter defines a function of straight nominal values ([`Nominal`]); [`PointFilter`] applies it to samples of
+//! every format, including premultiplied ones.
 
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
@@ -13,12 +13,12 @@ use crate::pixel::tone::{Nominal, Table, Tone};
 use crate::settings::SettingError;
 use crate::simd::Level;
 
-/// How luma is made of red, green and blue: by the matrix, or for RGB by the primaries.
+/// The weights of red, green and blue in luma: from the matrix, or for RGB from the primaries.
 pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
     let matrix = match (format.is_rgb(), format.primaries) {
         (true, Primaries::BT2020) => Matrix::BT2020NC,
         (true, _) => Matrix::BT709,
-        // Grey from an image may say RGB.
+        // Grey from an image may have the RGB matrix.
         (false, _) if format.matrix == Matrix::RGB => Matrix::BT709,
         (false, _) => assumed_matrix(format).0,
     };
@@ -46,7 +46,7 @@ pub(super) fn nominal(format: &Format, weights: Coefficients, [r, g, b, a]: [f64
     planes
 }
 
-/// A key of numbers.
+/// A cache key of numbers.
 pub(super) fn key(values: &[f64]) -> u128 {
     let half = |start: u64| {
         values
@@ -56,19 +56,19 @@ pub(super) fn key(values: &[f64]) -> u128 {
     u128::from(half(1)) << 64 | u128::from(half(0x9e37_79b9_7f4a_7c15))
 }
 
-/// Alpha, 0 to 1, as the samples of row `y` of plane `p` see it: the mean over what each of them covers.
+/// Alpha, 0 to 1, at the samples of row `y` of plane `p`: the mean over the area of each.
 pub(super) fn alpha_row(format: &Format, band: &Band<'_>, p: usize, y: usize, out: &mut [f64]) {
     let Some(a) = format.alpha_plane() else { return out.fill(1.0) };
     mean_alpha(format, band.output.plane(a), p, y, out);
 }
 
-/// [`alpha_row`] of rows of an alpha plane.
+/// Like [`alpha_row`], from an alpha plane.
 pub(super) fn mean_alpha(format: &Format, plane: PlaneRef<'_>, p: usize, y: usize, out: &mut [f64]) {
     let (sx, sy) = format.plane_subsampling(p);
     let Some(last) = plane.rows().last() else { return };
     let top = format.depth.bits().map_or(1.0, |_| f64::from(format.codes().1));
     let count = f64::from(1u16 << (sx + sy)) * top;
-    // As wide as luma.
+    // The width of luma.
     let width = format.width as usize;
     out.fill(0.0);
     for row in (y << sy..(y + 1) << sy).map(|y| y.min(last)) {
@@ -85,10 +85,10 @@ pub(super) fn mean_alpha(format: &Format, plane: PlaneRef<'_>, p: usize, y: usiz
     out.iter_mut().for_each(|v| *v /= count);
 }
 
-/// Something that is done to every sample by itself.
+/// A function of each sample.
 pub(super) trait PointOperation: Send + Sync + 'static {
-    /// The planes that are written at a moment (the rest of the plan is filled in), and what becomes of the straight
-    /// nominal values of each; `None`: nothing. Asked once for each picture.
+    /// The planes that are written at a time (the rest of the plan is filled in), and the function of the straight
+    /// nominal values of each; `None` if nothing changes. Called once for each picture.
     fn at(&self, format: &Format, at: &FrameTime) -> Option<(Plan, [Nominal; 4])>;
 }
 
@@ -106,7 +106,7 @@ impl<T> PointFilter<T> {
 }
 
 impl<T: PointOperation> Render for PointFilter<T> {
-    /// With the tones, where they are not prepared.
+    /// With the tones, if they are not in the state.
     type Params = ([Nominal; 4], Vec<Tone>);
     type State = Vec<Tone>;
 
@@ -149,7 +149,7 @@ impl<T: PointOperation> Render for PointFilter<T> {
 
     fn render(&self, (_, own): &Self::Params, made: &Vec<Tone>, band: &mut Band<'_>, scratch: &mut Scratch) {
         let tones = if own.is_empty() { made } else { own };
-        // Alpha comes last: colour needs it as it was.
+        // Alpha comes last: colour needs the original alpha.
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             for y in band.output.plane(p).rows() {
                 let Tone::Premultiplied(tone) = &tones[p] else {

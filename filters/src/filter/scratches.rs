@@ -1,9 +1,10 @@
 //! `scratches`: vertical scratches that run along the film.
 //!
-//! The film is one strip: frame n lies on it from n to n + 1, its top first. A scratch begins at some place of the strip,
-//! runs for some frames and ends, mostly within a frame; what it does sideways and how deep it goes is a function
-//! of the place on the strip, so that it goes on from the bottom of one frame to the top of the next. Scratches are
-//! born at an even rate along the strip, in closed form: which ones touch a frame follows from its number alone.
+//! The film is one strip, on which frame n extends from n to n + 1, its top first. A scratch begins at some position of
+//! the strip, continues for some frames and usually ends within a frame. Its sideways movement and its depth are
+//! functions of the position on the strip, so that it continues from the bottom of one frame to the top of the next.
+//! Scratches are born at a constant rate along the strip, in closed form: the ones that touch a frame follow from its
+//! number.
 
 use super::overlay::{Overlay, Rng, SplatFilter, bounds};
 use super::{Entry, Filter, Render, Role, Spec};
@@ -22,16 +23,16 @@ pub const ENTRY: Entry = Entry::new::<ScratchSpec>(
 )
 .with_role(Role::Covers);
 
-/// The most at a time.
+/// The largest number at a time.
 const MAX_COUNT: f64 = 100.0;
-/// The longest, in frames, and the longest of any over the mean.
+/// The longest mean life in frames, and the longest life relative to the mean.
 const MAX_LIFE: f64 = 1000.0;
 const LIFE_SPREAD: f64 = 2.5;
-/// How many births later than it is born a scratch may begin.
+/// The longest delay of a scratch's start after its birth, in births.
 const MAX_DELAY: f64 = 4.0;
-/// The most births that are looked at.
+/// The largest number of births that are examined.
 const MAX_BIRTHS: i64 = 4000;
-/// Pieces that a frame's height is cut into, at most.
+/// The largest number of segments of a frame's height.
 const MAX_SEGMENTS: usize = 136;
 
 settings! {
@@ -52,7 +53,7 @@ settings! {
     with seed
 }
 
-/// A rate as births keep it, of at least one birth in a million frames.
+/// A rate in the form of births, at least one birth in a million frames.
 fn millionths(rate: f64) -> f64 {
     (rate * 1e6 + 0.5).floor().clamp(1.0, 1e9) / 1e6
 }
@@ -66,7 +67,8 @@ impl Spec for ScratchSpec {
         let fault = |problem: String| SettingError { setting: "", problem };
         let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
         let shape = Shape::polygon(&square, 0.0).map_err(|e: ShapeError| fault(e.to_string()))?;
-        // As many are born as there may ever be at a time; at any time as many are seen as there should be.
+        // The birth rate is that of the highest number at any time; a random part of the births is shown to
+        // match the current number.
         let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
         let rate = millionths(most / shortest);
         let births = ConstantRate::new(rate).map_err(|e| fault(e.to_string()))?;
@@ -79,15 +81,15 @@ impl Spec for ScratchSpec {
 
 struct Scratches {
     overlay: Overlay,
-    /// In a time whose seconds are frames.
+    /// Births in a time base whose seconds are frames.
     births: ConstantRate,
-    /// Births a frame.
+    /// Births per frame.
     rate: f64,
     set: ScratchSpec,
     seed: u64,
 }
 
-/// A smooth random function, -1 to 1, of a place that has a new value every whole number.
+/// A smooth random function, -1 to 1, of a position, with a new value at every integer.
 fn smooth(seed: u64, place: f64) -> f64 {
     let whole = place.floor();
     let value = |n: f64| Rng::of(seed, n as i64 as u64).range(-1.0, 1.0);
@@ -103,11 +105,11 @@ impl Scratches {
         let top = flicks(number);
         let bottom = top.saturating_add(FLICKS);
         let (amount, life) = (self.set.amount.at(at), self.set.life.at(at));
-        // The part of those born that should be seen.
+        // The fraction of the births to show.
         let seen = amount / (self.rate * life);
         let longest = ((life * LIFE_SPREAD + MAX_DELAY / self.rate) * FLICKS as f64) as i64 + 1;
         let last = self.births.born(bottom);
-        // Never more than there is room for; the youngest count.
+        // Never more than the limit; the youngest take precedence.
         let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(MAX_BIRTHS));
         let mut out = Vec::new();
         for scratch in first..last {
@@ -115,9 +117,9 @@ impl Scratches {
             if rng.next_f64() >= seen {
                 continue;
             }
-            // Births lie evenly; each begins up to some births later.
+            // Births are evenly spaced; each scratch starts up to some births later.
             let start = (scratch as f64 + 1.0 + MAX_DELAY * rng.next_f64()) / self.rate - number.to_f64();
-            // Mostly short, a few long, the mean being one.
+            // Mostly short, a few long, with a mean of one.
             let r = rng.next_f64();
             let length = life * (0.3 + 0.6 * r + (LIFE_SPREAD - 0.9) * r * r * r);
             self.scratch(at, number.to_f64(), start, length, &mut rng, &mut out);
@@ -125,7 +127,7 @@ impl Scratches {
         out
     }
 
-    /// A scratch from `start` (in frames from the top of this one) on.
+    /// The splats of a scratch from `start` (in frames from the top of this one) on.
     fn scratch(
         &self,
         at: &FrameTime,
@@ -152,17 +154,17 @@ impl Scratches {
         let wander = self.set.wander.at(at) * unit;
         let drift = rng.range(-1.0, 1.0);
         let broken = rng.range(-0.5, 1.2);
-        // Pieces of whole rows of luma and chroma in every field, so that they meet without a seam.
+        // Segments of whole rows of luma and chroma in every field, so that they join without a seam.
         let rows = ((height / MAX_SEGMENTS as f64 / 8.0).ceil() * 8.0).max(8.0);
         let mut y = 0.0;
         while y < height {
             let next = (y + rows).min(height);
-            // In frames from this one's top, and along the strip.
+            // The position in frames from the top of this one, and along the strip.
             let here = 0.5 * (y + next) / height;
             let place = number + here;
             let age = here - start;
             let fade = (age * 12.0).min((end - here) * 12.0).clamp(0.0, 1.0);
-            // Now and then it hardly touches.
+            // Sometimes it almost disappears.
             let depth = (0.75 + broken + smooth(own ^ 1, place * 5.0) + 0.5 * smooth(own ^ 2, place * 23.0))
                 .clamp(0.0, 1.0);
             let strength = deep * fade * depth;
@@ -171,7 +173,7 @@ impl Scratches {
                     + 0.22 * smooth(own ^ 4, place * 1.3)
                     + 0.05 * smooth(own ^ 5, place * 7.0);
                 let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
-                // In a field, too, from row to row: where in it a scratch is cut is nothing to see.
+                // In a field, too, segments end between rows; the position of the cuts is not visible.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
                 let splat = Splat::new([x as f32, middle], [half as f32, tall]);
                 out.push(Splat { rank: out.len() as u64, colour, ..splat }.faded(strength as f32));
@@ -235,7 +237,7 @@ mod tests {
         let s = scratches("amount=6:wander=60");
         let mut met = 0;
         for frame in 1000..1040 {
-            // By colour and width, which a scratch keeps.
+            // Identify a scratch by colour and width, which are constant.
             let (above, below) = (s.splats(&at(frame)), s.splats(&at(frame + 1)));
             for last in above.iter().filter(|p| p.y > 470 * 256 && p.opacity > 6000) {
                 let same =
@@ -251,7 +253,7 @@ mod tests {
 
     #[test]
     fn there_are_as_many_as_asked_for() {
-        // The middle row is crossed by as many as there are at a time.
+        // The number of scratches that cross the middle row is the number at a time.
         for (amount, life) in [("5", "20"), ("30", "0.5"), ("5", "300")] {
             let s = scratches(&format!("amount={amount}:life={life}:strength=1:light=1"));
             let mut pieces = 0;

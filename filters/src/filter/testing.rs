@@ -1,5 +1,5 @@
-//! The harness for tests of filters: pictures, runs over bands and levels, and a comparison with what a sample should be
-//! in f64.
+//! The test harness for filters: pictures, runs over bands and levels, and a comparison with the expected samples in
+//! f64.
 
 use super::{Band, Entry, Filter, Reach};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
@@ -32,7 +32,7 @@ pub(crate) fn format(name: &str, width: u32, height: u32) -> Format {
     Format::from_name(name, width, height).unwrap()
 }
 
-/// Noise over all codes; of float from -0.3 to 1.3 with some that are not finite.
+/// Random codes over the full range; floats from -0.3 to 1.3, some of them not finite.
 pub(crate) fn noise(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     let mut state = 1u64;
@@ -84,7 +84,7 @@ pub(crate) fn frame_time(number: i64) -> FrameTime {
     FrameTime::of_frame(number, Ratio::whole(24))
 }
 
-/// Runs a frame in bands that are cut before the given luma rows.
+/// Runs a frame in bands that are split before the given luma rows.
 pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
     let at = frame_time(number);
     let mut out = source.clone();
@@ -117,7 +117,7 @@ pub(crate) fn at(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
     }
 }
 
-/// Code of nominal 0 and codes in a nominal 1, by the standards' own words.
+/// Code of nominal 0, and number of codes in a nominal 1, as the standards define them.
 pub(crate) fn zero_span(format: &Format, p: usize) -> (f64, f64) {
     let Depth::Bits(bits) = format.depth else { return (0.0, 1.0) };
     let unit = f64::from(1u32 << (bits - 8));
@@ -134,8 +134,9 @@ pub(crate) fn zero_span(format: &Format, p: usize) -> (f64, f64) {
     }
 }
 
-/// Runs over all formats, levels and bands; every level and band must give the same, and every sample must be within
-/// a tolerance of `reference(frame, plane, x, y)`, which says both, or nothing where the sample must be as it was.
+/// Runs all formats, levels and bands. All levels and bands must give the same result, and every sample must be
+/// within the tolerance of `reference(frame, plane, x, y)`, which returns value and tolerance, or nothing if the
+/// sample must not change.
 pub(crate) fn compare(
     entry: &Entry,
     given: &[(&str, &str)],
@@ -173,7 +174,7 @@ pub(crate) fn compare(
     }
 }
 
-/// The mean of a plane's samples, as nominal values, over what a sample of plane `p` covers.
+/// The mean of a plane's nominal values over the area of a sample of plane `p`.
 fn mean(frame: &Frame, of: usize, p: usize, x: usize, y: usize) -> f64 {
     let f = frame.format();
     let ((sx, sy), (w, h), (zero, span)) = (f.plane_subsampling(p), f.plane_size(of), zero_span(f, of));
@@ -183,9 +184,10 @@ fn mean(frame: &Frame, of: usize, p: usize, x: usize, y: usize) -> f64 {
     sum / f64::from(1u32 << (sx + sy))
 }
 
-/// Runs over premultiplied formats of every kind, levels and bands; every sample must be within `by` (of integers in
-/// codes) of the nominal value `of(format, plane, values, alpha)`, or as it was where that is `None` or no finite number.
-/// `values` are of the first three planes, still multiplied by alpha, as the sample sees them; what it does not see is 0.
+/// Runs premultiplied formats of every kind, levels and bands. Every sample must be within `by` (for integers, in
+/// codes) of the nominal value `of(format, plane, values, alpha)`, or unchanged if that is `None` or not finite.
+/// `values` are the premultiplied values of the first three planes at the position of the sample, or 0 for planes that
+/// it does not depend on.
 pub(crate) fn compare_premultiplied(
     entry: &Entry,
     given: &[(&str, &str)],
@@ -198,7 +200,7 @@ pub(crate) fn compare_premultiplied(
         let f = Format { alpha: Alpha::Premultiplied, range, ..format(name, 37, 14) };
         let mut source = noise(f);
         let alpha = f.planes() - 1;
-        // None, little, half and all of it, by blocks, and below them anything.
+        // Blocks of alpha 0, low, half and full, and random values below them.
         for (x, y) in (0..8).flat_map(|y| (0..37).map(move |x| (x, y))) {
             let a = [0.0, 0.1, 0.5, 1.0][(x / 2 + y / 2) % 4] * zero_span(&f, alpha).1;
             match f.depth {
@@ -248,7 +250,8 @@ fn codes_are_the_standards() {
     }
 }
 
-/// The largest over the least variance of the differences of neighbours, by phase in a period: 1 where there is no lattice.
+/// The ratio of the largest and the smallest variance of the differences of neighbours, by phase in a period: 1 without
+/// a lattice.
 pub(crate) fn lattice(n: &[Vec<f64>], period: usize) -> f64 {
     let mut ratio = 1.0f64;
     for down in [false, true] {

@@ -1,10 +1,10 @@
-//! `transform`: pan, zoom, rotation and crop, all of which may move.
+//! `transform`: pan, zoom, rotation and crop, all of which can be animated.
 //!
-//! For every sample of the output the place in the source is found, in fixed-point numbers of 32 fraction bits, and the
-//! samples around it are weighed by the kernel: down, rounded to 16 bits, then across. The kernel is as much wider as
-//! the picture is made smaller, so that nothing flickers or is skipped. Where nothing is rotated rows and columns are
-//! resampled one after the other, with the same weights and rounding. Sine and cosine are taken once a frame. Kernels
-//! and rounding are stated in [`crate::pixel::resample`]; alpha moves with the picture.
+//! For every sample of the output, the position in the source is computed in fixed point with 32 fraction bits, and the
+//! samples around it are weighted by the kernel: vertically, rounded to 16 bits, then horizontally. When the picture is
+//! reduced, the kernel is wider in proportion, to avoid aliasing. Without rotation, columns and rows are resampled in
+//! two passes with the same weights and rounding. Sine and cosine are computed once per frame.
+//! [`crate::pixel::resample`] defines kernels and rounding. Alpha moves with the picture.
 
 mod resampler;
 #[cfg(test)]
@@ -26,7 +26,7 @@ pub const ENTRY: Entry =
     Entry::new::<TransformSpec>("transform", "Transform", "Pans, zooms, rotates and crops")
         .with_role(Role::Moves);
 
-/// The least zoom.
+/// The smallest zoom.
 const MIN_ZOOM: f64 = 0.05;
 
 settings! {
@@ -101,7 +101,7 @@ struct Transform {
     by: Resampler,
 }
 
-/// Sine and cosine of degrees; exact at quarter turns.
+/// Sine and cosine of an angle in degrees; exact at multiples of 90.
 fn turn(degrees: f64) -> (f64, f64) {
     match degrees.rem_euclid(360.0) {
         0.0 => (0.0, 1.0),
@@ -122,13 +122,13 @@ impl Transform {
         let aspect = format.shape();
         let (sin, cos) = turn(self.set.rotate.at(at));
         let scale = 1.0 / self.set.zoom.at(at);
-        // Turned back where samples are square.
+        // The inverse rotation, in square samples.
         let matrix = [[cos * scale, sin * scale / aspect], [-sin * scale * aspect, cos * scale]];
         let (anchor, pan) = (self.set.anchor.at(at), self.set.pan.at(at));
         let anchor = [anchor[0] * size[0], anchor[1] * size[1]];
         let moved = [anchor[0] + pan[0] * size[0], anchor[1] + pan[1] * size[1]];
         let shift = [0, 1].map(|i: usize| anchor[i] - matrix[i][0] * moved[0] - matrix[i][1] * moved[1]);
-        // What is the middle in exact numbers must not move by their rounding.
+        // Rounding must not move the exact centre.
         let same = matrix == Placement::SAME.matrix && pan == [0.0; 2];
         let shift = if same { [0.0; 2] } else { shift };
         let set = &self.set;

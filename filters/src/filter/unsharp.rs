@@ -1,12 +1,12 @@
-//! `unsharp`: an unsharp mask. What a Gaussian takes from the picture is added to it once more.
+//! `unsharp`: an unsharp mask. It adds the difference between the picture and its Gaussian blur.
 //!
-//! A sample `v` of straight colour with the blurred sample `b` becomes `v + amount s(v - b)`, where `s` takes `threshold` off
-//! the size of a difference and leaves nothing of smaller ones. The Gaussian is that of [`blur`](super::blur), rounded to the
-//! depth of the picture; since `amount` multiplies what rounding leaves, the chain works in 16 bits.
+//! A sample `v` of straight colour with the blurred sample `b` becomes `v + amount s(v - b)`, where `s` reduces the
+//! size of a difference by `threshold`, to 0 at least. The Gaussian is that of [`blur`](super::blur), rounded to the
+//! depth of the picture; since `amount` multiplies the rounding error, the chain works in 16 bits.
 //!
-//! Where colour is multiplied by alpha, `b` is the blurred product over the blurred alpha: the mean of the straight colour,
-//! each sample counting as much as it covers. So no rim appears where alpha changes and colour does not, and what nothing
-//! covers stays.
+//! For premultiplied colour, `b` is the blurred product divided by the blurred alpha: the mean of the straight colour,
+//! weighted by alpha. So no rim appears where alpha changes and colour does not, and samples without coverage are
+//! unchanged.
 
 use super::blur::Blur;
 use super::point::mean_alpha;
@@ -50,16 +50,16 @@ struct Unsharp {
     blur: Blur,
 }
 
-/// What the settings are at a moment.
+/// The parameters at a time.
 struct Now {
-    /// Of each plane, across and down.
+    /// Horizontal and vertical sigma of each plane.
     sigmas: Vec<[f64; 2]>,
     amount: f64,
-    /// Nominal.
+    /// The threshold as a nominal value.
     threshold: f64,
 }
 
-/// What is left of differences beyond a threshold.
+/// The part of a difference beyond a threshold.
 #[inline(always)]
 fn sharpen_body(soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) {
     for (soft, &own) in soft.iter_mut().zip(own) {
@@ -69,7 +69,7 @@ fn sharpen_body(soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) {
 }
 
 multiversion! {
-    /// Puts the sharpened samples where the blurred ones are.
+    /// Replaces blurred samples by sharpened ones.
     fn sharpen(level, soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) = sharpen_body;
 }
 
@@ -89,7 +89,7 @@ impl Render for Unsharp {
         let sigma = self.set.size.at(at) * f64::from(self.format.width) / 1920.0;
         let (plan, sigmas) = self.blur.of_sigma(sigma)?;
         let colour = self.format.color_planes();
-        // An edge of colour is seen where luma has one; what is sharper in U and V shows as fringes.
+        // An edge of colour is visible where luma has one; sharpening U and V would cause fringes.
         let writes = colour.filter(|p| !self.format.is_chroma(p));
         let on_request = colour.filter(|p| self.format.is_chroma(p));
         let threshold = self.set.threshold.at(at);
@@ -98,7 +98,7 @@ impl Render for Unsharp {
 
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
-        // Two rows of f64 or f32, and alpha once more, blurred; the blur's scratch is used before.
+        // Two rows of f64 or f32, and the blurred alpha; the blur's scratch is free by then.
         let copies = usize::from(self.format.alpha == Alpha::Premultiplied);
         let alpha = copies * w * h * self.format.depth.bytes();
         let Memory { fixed, per_frame } = self.blur.memory();
@@ -153,7 +153,7 @@ impl Unsharp {
         }
     }
 
-    /// Colour that is multiplied by the alpha of plane `a`.
+    /// Premultiplied colour, with alpha in plane `a`.
     fn multiplied<T: ConvertF32>(
         &self,
         now: &Now,
@@ -186,7 +186,7 @@ impl Unsharp {
                     let value = scale.value(was);
                     let difference = value / alpha - scale.value(*out) / soft_alpha;
                     let change = difference - difference.clamp(-now.threshold, now.threshold);
-                    // A trace of alpha may be rounded away in the blur, and then there is nothing to compare with.
+                    // A small alpha may be rounded to 0 in the blur; then there is no reference.
                     *out = if soft_alpha > 0.0 && soft_alpha.is_finite() && change != 0.0 {
                         scale.sample(was, value + now.amount * change * alpha, alpha)
                     } else {

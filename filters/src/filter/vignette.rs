@@ -1,10 +1,10 @@
 //! `vignette`: darkens the picture towards its edges.
 //!
-//! With r the distance from the centre (1 at a corner of the picture, from the middle), nothing is lost up to
-//! `radius`, and everything that `amount` says at `radius + softness`; between them the smooth step `3t^2 - 2t^3` of
-//! `t = (r^2 - radius^2) / ((radius + softness)^2 - radius^2)`. Black and missing colour stay as they are. The kernel, its
-//! integers and its error are stated in [`crate::pixel::vignette`]. A slow ramp shows bands in 8 bits, so the chain works
-//! in 16 and ends with dither.
+//! With r the distance from the centre (1 from the middle of the picture to a corner), the darkening is 0 up to
+//! `radius` and `amount` from `radius + softness` on; between them it follows the smooth step `3t^2 - 2t^3` of `t =
+//! (r^2 - radius^2) / ((radius + softness)^2 - radius^2)`. Black and zero colour differences do not change.
+//! [`crate::pixel::vignette`] defines the kernel, its integer arithmetic and its error. A slow ramp would show bands in
+//! 8 bits, so the chain works in 16 and ends with dither.
 
 use super::point::key;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
@@ -53,13 +53,13 @@ struct Vignette {
     level: Level,
 }
 
-/// Where and how fast it darkens at a moment, in luma samples of the frame.
+/// The shape of the darkening at a time, in luma samples of the frame.
 #[derive(Clone, Copy)]
 struct Shape {
     across: Axis,
     down: Axis,
     begin: f64,
-    /// What a square distance is multiplied by.
+    /// The factor of a squared distance.
     scale: f64,
 }
 
@@ -79,7 +79,7 @@ impl Vignette {
             across: Axis { centre: x * w, radius: radius(w, diagonal / aspect) },
             down: Axis { centre: y * h, radius: radius(h, diagonal) },
             begin,
-            // A hard edge is as steep as makes no difference.
+            // For a hard edge, a very steep one is equivalent.
             scale: 1.0 / (end - begin).max(1e-4),
         }
     }
@@ -105,7 +105,7 @@ impl Vignette {
 impl Render for Vignette {
     /// With the amount.
     type Params = (Shape, f64);
-    /// Of luma's and of chroma's columns.
+    /// The terms of the columns of luma and of chroma.
     type State = Vec<Columns>;
 
     fn output(&self) -> &Format {

@@ -1,8 +1,8 @@
-//! `weave`: the picture wanders in the gate and hops, as in a worn projector.
+//! `weave`: unsteady film in the gate of a worn projector, which drifts and jumps.
 //!
-//! Two slow smooth courses (across and down) and, with some chance in each frame, a jump down or up that is gone within
-//! three frames; all of it from the noise stream, so any frame can be asked for first. The picture is moved by parts of
-//! a sample, by the resampler of [`transform`](super::transform).
+//! There are two slow smooth random movements (horizontal and vertical), and in each frame a chance of a vertical hop
+//! that decays within three frames. All follow from hashes of the frame number, so frames can be computed in any order.
+//! The resampler of [`transform`](super::transform) moves the picture by fractions of a sample.
 
 use super::flicker::Phase;
 use super::point::weights;
@@ -72,16 +72,16 @@ struct Weave {
     by: Resampler,
 }
 
-/// What is left of a hop in the frame where it happens and after.
+/// The remaining part of a hop in the frame in which it happens and the next ones.
 const LEFT: [f64; 3] = [1.0, 0.45, 0.15];
 
 impl Weave {
-    /// How far the picture is from its place, in parts of width and height.
+    /// The displacement of the picture in fractions of width and height.
     fn offset(&self, at: &FrameTime) -> [f64; 2] {
         let place = self.phase.at(at);
         let x = self.set.across.at(at) * self.sway.value(place, 0);
         let mut y = self.set.down.at(at) * self.sway.value(place, 1);
-        // Both fields of a frame hop alike.
+        // Both fields of a frame have the same hop.
         let whole = at.whole_frame();
         let (hop, chance) = (self.set.hop.at(&whole), self.set.hops.at(&whole));
         let frame = at.frame.floor();
@@ -99,7 +99,7 @@ impl Weave {
     fn placement(&self, at: &FrameTime) -> Placement {
         let [x, y] = self.offset(at);
         let (width, height) = (f64::from(self.by.format.width), f64::from(self.by.format.height));
-        // Never by more than the picture, whatever is added up.
+        // Limit the sum to the size of the picture.
         let shift = [-x.clamp(-1.0, 1.0) * width, -y.clamp(-1.0, 1.0) * height];
         Placement { shift, ..Placement::SAME }
     }

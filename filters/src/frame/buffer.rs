@@ -1,9 +1,9 @@
-//! Owned, reusable pictures.
+//! Owned, reusable frames.
 
 use super::{Depth, Format, FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
 use bytemuck::{Pod, Zeroable};
 
-/// 64 bytes on a cache line of their own: what buffers are made of, so that rows start aligned.
+/// 64 bytes aligned to a cache line: the element of buffers, so that rows are aligned.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct CacheLine([u8; 64]);
@@ -19,7 +19,7 @@ struct Plane {
     stride: usize,
 }
 
-/// A picture that owns its samples. Rows start on cache lines; the padding behind a row is unspecified.
+/// A picture that owns its samples. Rows start on cache lines; the padding after a row is unspecified.
 #[derive(Clone)]
 pub struct Frame {
     format: Format,
@@ -27,14 +27,15 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A picture of the given format, all samples zero.
+    /// A frame of the given format with all samples zero.
     pub fn new(format: Format) -> Frame {
         let mut frame = Frame { format, planes: Default::default() };
         frame.shape();
         frame
     }
 
-    /// Makes this a picture of another format, keeping memory where it suffices. Samples are unspecified.
+    /// Changes the frame to another format and reuses the memory if it is large enough. Samples are
+    /// unspecified.
     pub fn reset(&mut self, format: Format) {
         if self.format != format {
             self.format = format;
@@ -48,20 +49,20 @@ impl Frame {
             let (w, h) = self.format.plane_size(p);
             let blocks = (w * self.format.depth.bytes()).div_ceil(64);
             plane.stride = blocks * 64;
-            // Never shrinks: a frame that goes back and forth between two formats is not cleared each time.
+            // Never shrinks, so that a frame that alternates between two formats is not cleared each time.
             if plane.data.len() < blocks * h {
                 plane.data.resize(blocks * h, CacheLine::ZERO);
             }
         }
     }
 
-    /// What it is.
+    /// The format.
     pub fn format(&self) -> &Format {
         &self.format
     }
 
-    /// Changes how the samples are described (colour tags, rate, aspect, field order) without touching them.
-    /// Panics when the shape or storage would differ.
+    /// Changes the tags (colour, rate, aspect, field order) without changing samples. Panics if size or
+    /// storage would differ.
     pub fn retag(&mut self, format: Format) {
         let shape =
             |f: &Format| (f.width, f.height, f.picture, f.family, f.depth, f.subsampling, f.has_alpha());
@@ -69,7 +70,7 @@ impl Frame {
         self.format = format;
     }
 
-    /// Bytes it holds.
+    /// The size of the buffers in bytes.
     pub fn bytes(&self) -> usize {
         self.planes.iter().map(|p| p.data.len() * 64).sum()
     }
@@ -89,8 +90,8 @@ impl Frame {
         self.plane(p).row(y)
     }
 
-    /// Sample `x` of row `y` of plane `p` as a part of the highest code; floats as they are. For pictures that are read
-    /// once, sample by sample. Panics when there is no such sample.
+    /// Sample `x` of row `y` of plane `p` as a fraction of the highest code; floats unchanged. Slow; for pictures that
+    /// are read once. Panics if there is no such sample.
     pub fn value(&self, p: usize, x: usize, y: usize) -> f32 {
         let top = if let Depth::Bits(bits) = self.format.depth { ((1u32 << bits) - 1) as f32 } else { 1.0 };
         match self.format.depth.bytes() {
@@ -100,12 +101,12 @@ impl Frame {
         }
     }
 
-    /// Row `y` of plane `p`, to write.
+    /// Row `y` of plane `p`, mutable.
     pub fn row_mut<T: Sample>(&mut self, p: usize, y: usize) -> &mut [T] {
         bytemuck::cast_slice_mut(self.row_bytes_mut(p, y))
     }
 
-    /// Row `y` of plane `p` as bytes, to write.
+    /// Row `y` of plane `p` as bytes, mutable.
     pub fn row_bytes_mut(&mut self, p: usize, y: usize) -> &mut [u8] {
         let (w, _) = self.format.plane_size(p);
         let plane = &mut self.planes[p];
@@ -113,12 +114,12 @@ impl Frame {
         &mut bytemuck::cast_slice_mut(&mut plane.data)[start..start + w * self.format.depth.bytes()]
     }
 
-    /// The whole picture, to read.
+    /// A view of the whole picture.
     pub fn as_ref(&self) -> FrameRef<'_> {
         FrameRef::new(self.format, [0, 1, 2, 3].map(|p| self.plane(p)))
     }
 
-    /// The whole picture, to write.
+    /// A mutable view of the whole picture.
     pub fn as_mut(&mut self) -> FrameMut<'_> {
         let format = self.format;
         let mut p = 0;
@@ -131,14 +132,14 @@ impl Frame {
         FrameMut::new(format, planes)
     }
 
-    /// Exchanges plane `p` with another picture's, without copying. Panics unless both planes have the same shape.
+    /// Swaps plane `p` with that of another frame, without copying. Panics unless both planes have the same shape.
     pub fn swap_plane(&mut self, p: usize, other: &mut Frame) {
         assert_eq!(self.format.plane_size(p), other.format.plane_size(p));
         assert_eq!(self.format.depth.bytes(), other.format.depth.bytes());
         core::mem::swap(&mut self.planes[p], &mut other.planes[p]);
     }
 
-    /// Calls `each` with the visible bytes of every row, planes in order, top to bottom: what is hashed and written.
+    /// Calls `each` with the visible bytes of every row, planes in order, top to bottom. Hashing and writing use it.
     pub fn for_each_row(&self, mut each: impl FnMut(&[u8])) {
         for p in 0..self.format.planes() {
             let plane = self.plane(p);
@@ -150,7 +151,7 @@ impl Frame {
 }
 
 impl PartialEq for Frame {
-    /// Same format and same visible samples, bit for bit.
+    /// Compares format and visible samples, bit for bit.
     fn eq(&self, o: &Frame) -> bool {
         self.format == o.format
             && (0..self.format.planes()).all(|p| {

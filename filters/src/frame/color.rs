@@ -3,12 +3,12 @@
 /// Whether samples use all codes or the video range (16 to 235 of 255 for luma, 16 to 240 for chroma).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ColorRange {
-    /// Not said: RGB is full, everything else limited.
+    /// Unspecified: RGB is full, everything else limited.
     #[default]
     Unspecified,
-    /// Video range.
+    /// Limited (video) range.
     Limited,
-    /// All codes.
+    /// Full range.
     Full,
 }
 
@@ -20,7 +20,7 @@ macro_rules! code_points {
 
         impl $name {
             $($(#[$doc])* pub const $id: $name = $name($code);)*
-            /// Not said.
+            /// Unspecified.
             pub const UNSPECIFIED: $name = $name(2);
 
             /// FFmpeg's name of this code point, if it has one.
@@ -41,7 +41,7 @@ macro_rules! code_points {
 }
 
 code_points! {
-    /// How luma and chroma come from RGB (H.273 MatrixCoefficients).
+    /// Conversion from RGB to luma and chroma (H.273 MatrixCoefficients).
     Matrix {
         /// RGB itself.
         RGB = 0, "gbr";
@@ -135,45 +135,45 @@ code_points! {
         SMPTE428 = 17, "smpte428";
         /// HLG.
         HLG = 18, "arib-std-b67";
-        /// Printing density of film, logarithmic (DPX, Cineon). H.273 has no number for it, nor FFmpeg a name.
+        /// Printing density of film, logarithmic (DPX, Cineon). Neither H.273 nor FFmpeg has a code for it.
         DENSITY = 255, "density";
     }
 }
 
-/// Where chroma samples lie among luma samples.
+/// Position of chroma samples relative to luma samples.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Siting {
-    /// Not said: left for 4:2:0, as MPEG-2 and H.264.
+    /// Unspecified: left for 4:2:0, as in MPEG-2 and H.264.
     #[default]
     Unspecified,
-    /// On the left column, between two rows (MPEG-2, H.264).
+    /// Aligned with the left column, between two rows (MPEG-2, H.264).
     Left,
     /// In the middle of its block (JPEG, MPEG-1).
     Center,
-    /// On the top left sample (BT.2020, UHD).
+    /// At the top left sample (BT.2020, UHD).
     TopLeft,
     /// On the top row, between two columns.
     Top,
-    /// On the bottom left sample.
+    /// At the bottom left sample.
     BottomLeft,
     /// On the bottom row, between two columns.
     Bottom,
-    /// U on the upper, V on the lower line of a pair, left column (PAL DV).
+    /// U at the upper and V at the lower line of a pair, left column (PAL DV).
     PalDv,
 }
 
-/// How a frame's lines lie in time.
+/// Order of a frame's fields in time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum FieldOrder {
-    /// Not said; treated as progressive.
+    /// Unspecified; treated as progressive.
     #[default]
     Unspecified,
-    /// All lines at once.
+    /// All lines at the same time.
     Progressive,
     /// The field of even lines (0, 2, ...) comes first.
     TopFirst,
     /// The field of odd lines comes first.
     BottomFirst,
-    /// Changes from frame to frame.
+    /// The order changes from frame to frame.
     Mixed,
 }

@@ -1,11 +1,11 @@
-//! The sum of a frame's samples.
+//! The hash of a frame's samples.
 
 use super::{Family, Frame};
 use md5::{Digest, Md5};
 
 impl Frame {
-    /// The MD5 of the visible samples: planes in order `Y U V A` or `G B R A`, rows without padding, little endian. Grey
-    /// with alpha goes sample by sample, as FFmpeg's packed `ya8` and `ya16` do. The sum is that of FFmpeg's `framemd5`
+    /// The MD5 of the visible samples: planes in order `Y U V A` or `G B R A`, rows without padding, little endian.
+    /// Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The result equals FFmpeg's `framemd5`
     /// for the same pixel format.
     pub fn digest(&self) -> [u8; 16] {
         let mut md5 = Md5::new();

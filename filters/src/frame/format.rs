@@ -1,17 +1,18 @@
-//! What a picture is.
+//! The format of a picture.
 
 use super::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
 use crate::ratio::Ratio;
 use core::fmt;
 use core::ops::{BitAnd, BitOr};
 
-/// The largest width or height: beyond any real picture, and small enough that no size computed from it overflows.
+/// The largest width or height: beyond any practical picture, and small enough that no size computed from it
+/// overflows.
 pub const MAX_SIDE: u32 = 1 << 16;
 
-/// What the planes mean.
+/// The components of the planes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
-    /// Luma alone.
+    /// Luma only.
     Gray,
     /// Luma and two colour differences, planes `Y U V`.
     Yuv,
@@ -47,7 +48,7 @@ impl Depth {
     }
 }
 
-/// Whether there is an alpha plane (always the last), and how colour relates to it.
+/// Whether there is an alpha plane (always the last), and whether colour is premultiplied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Alpha {
     /// No alpha plane.
@@ -68,18 +69,18 @@ pub enum Parity {
     Bottom,
 }
 
-/// Which lines of the frame a format speaks of.
+/// Whether a picture is a whole frame or one field of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PictureStructure {
-    /// All of them.
+    /// The whole frame.
     #[default]
     Frame,
-    /// One field: every second line of every plane, as a picture of its own.
+    /// One field: every second line of every plane, as a separate picture.
     Field(Parity),
 }
 
 impl PictureStructure {
-    /// Pictures of this kind in a frame.
+    /// Number of pictures of this kind per frame.
     pub const fn per_frame(self) -> i64 {
         match self {
             PictureStructure::Frame => 1,
@@ -95,31 +96,31 @@ pub struct PlaneSet(pub u8);
 impl PlaneSet {
     /// No plane.
     pub const NONE: PlaneSet = PlaneSet(0);
-    /// Every plane there may be.
+    /// Every plane.
     pub const ALL: PlaneSet = PlaneSet(0b1111);
 
-    /// Just plane `p`.
+    /// The set of plane `p`.
     pub const fn one(p: usize) -> PlaneSet {
         PlaneSet(1 << p)
     }
 
-    /// Whether plane `p` is in it.
+    /// Whether the set contains plane `p`.
     pub const fn has(self, p: usize) -> bool {
         self.0 >> p & 1 == 1
     }
 
-    /// Whether no plane is in it.
+    /// Whether the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those of its planes for which something holds.
+    /// The planes of the set that satisfy a predicate.
     #[must_use]
     pub fn filter(self, holds: impl Fn(usize) -> bool) -> PlaneSet {
         self.iter().filter(|&p| holds(p)).fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
     }
 
-    /// The planes, lowest first.
+    /// The planes in ascending order.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         (0..4).filter(move |&p| self.has(p))
     }
@@ -139,20 +140,22 @@ impl BitOr for PlaneSet {
     }
 }
 
-/// All that is constant over a stream of pictures.
+/// The properties that are constant over a stream of pictures.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Format {
-    /// Luma samples a row, 1 to [`MAX_SIDE`].
+    /// Luma samples per row, 1 to [`MAX_SIDE`].
     pub width: u32,
-    /// Luma rows of the whole frame (of both fields), 1 to [`MAX_SIDE`]. Filters ask [`plane_size`](Format::plane_size).
+    /// Luma rows of the whole frame (of both fields), 1 to [`MAX_SIDE`]. Filters use
+    /// [`plane_size`](Format::plane_size).
     pub height: u32,
     /// Whether this is the frame or one of its fields.
     pub picture: PictureStructure,
-    /// What the planes mean.
+    /// Components of the planes.
     pub family: Family,
-    /// How a sample is stored.
+    /// Storage of a sample.
     pub depth: Depth,
-    /// log2 of luma samples a chroma sample, across and down: 4:2:0 is `(1, 1)`, 4:1:1 `(2, 0)`, 4:4:4 `(0, 0)`.
+    /// log2 of luma samples per chroma sample, horizontally and vertically: 4:2:0 is `(1, 1)`, 4:1:1 `(2, 0)`,
+    /// 4:4:4 `(0, 0)`.
     pub subsampling: (u8, u8),
     /// Alpha plane.
     pub alpha: Alpha,
@@ -168,13 +171,13 @@ pub struct Format {
     pub transfer: Transfer,
     /// Field order.
     pub fields: FieldOrder,
-    /// Sample aspect ratio, width over height; zero when not known.
+    /// Sample aspect ratio, width over height; zero if unknown.
     pub aspect: Ratio,
-    /// Frames a second; nominal where the rate varies.
+    /// Frames per second; nominal if the rate varies.
     pub rate: Ratio,
 }
 
-/// What is wrong with a format.
+/// An error in a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FormatError {
     /// Width or height is 0 or beyond [`MAX_SIDE`].
@@ -183,7 +186,7 @@ pub enum FormatError {
     Bits(u8),
     /// Subsampling outside 0..=2, or in a family without chroma.
     Subsampling(u8, u8),
-    /// Zero or negative.
+    /// The rate is zero or negative.
     Rate(Ratio),
 }
 
@@ -205,7 +208,7 @@ impl fmt::Display for FormatError {
 impl core::error::Error for FormatError {}
 
 impl Format {
-    /// A progressive format of the given shape with nothing else known, 24 frames a second.
+    /// A progressive format of the given size, 24 frames per second, with all other properties unspecified.
     pub const fn new(width: u32, height: u32, family: Family, depth: Depth, subsampling: (u8, u8)) -> Format {
         Format {
             width,
@@ -226,7 +229,7 @@ impl Format {
         }
     }
 
-    /// Refuses what no other code need be ready for. Sources call it before the first frame.
+    /// Checks the limits that all other code relies on. Sources call it before the first frame.
     pub fn check(&self) -> Result<(), FormatError> {
         if !(1..=MAX_SIDE).contains(&self.width) || !(1..=MAX_SIDE).contains(&self.height) {
             return Err(FormatError::Size(self.width, self.height));
@@ -246,7 +249,7 @@ impl Format {
         Ok(())
     }
 
-    /// How many planes there are, alpha included: 1 to 4.
+    /// The number of planes including alpha: 1 to 4.
     pub const fn planes(&self) -> usize {
         let color = match self.family {
             Family::Gray => 1,
@@ -265,22 +268,22 @@ impl Format {
         if self.has_alpha() { Some(self.planes() - 1) } else { None }
     }
 
-    /// Every plane, alpha too.
+    /// All planes, including alpha.
     pub const fn all_planes(&self) -> PlaneSet {
         PlaneSet(((1u16 << self.planes()) - 1) as u8)
     }
 
-    /// Alpha alone, or no plane.
+    /// The set of the alpha plane; empty if there is none.
     pub const fn alpha_planes(&self) -> PlaneSet {
         PlaneSet(self.all_planes().0 & !self.color_planes().0)
     }
 
-    /// Every plane but alpha.
+    /// All planes except alpha.
     pub const fn color_planes(&self) -> PlaneSet {
         PlaneSet((1 << (self.planes() - self.has_alpha() as usize)) - 1)
     }
 
-    /// Whether planes are G, B and R: the family, or planes of YUV 4:4:4 that are tagged as such.
+    /// Whether the planes are G, B and R: in the RGB family, or as YUV 4:4:4 with the RGB matrix tag.
     pub const fn is_rgb(&self) -> bool {
         match self.family {
             Family::Gray => false,
@@ -294,12 +297,12 @@ impl Format {
         matches!(self.family, Family::Yuv) && (p == 1 || p == 2) && !self.is_rgb()
     }
 
-    /// log2 of luma samples a sample of plane `p`, across and down.
+    /// log2 of luma samples per sample of plane `p`, horizontally and vertically.
     pub const fn plane_subsampling(&self, p: usize) -> (u8, u8) {
         if self.is_chroma(p) { self.subsampling } else { (0, 0) }
     }
 
-    /// Samples a row and rows of plane `p`, of this picture (the frame, or the field).
+    /// Width and height of plane `p` of this picture (the frame or the field) in samples.
     pub const fn plane_size(&self, p: usize) -> (usize, usize) {
         let (sx, sy) = self.plane_subsampling(p);
         let w = (self.width as usize).div_ceil(1 << sx);
@@ -311,24 +314,24 @@ impl Format {
         }
     }
 
-    /// One field of this frame as a picture of its own.
+    /// The format of one field as a separate picture.
     pub const fn field(&self, parity: Parity) -> Format {
         Format { picture: PictureStructure::Field(parity), ..*self }
     }
 
-    /// Width over height of a sample as shown: the [aspect](Format::aspect) where it is known, else 1. What is beyond 0.1 to
-    /// 10 is not a picture's, but a mistake, and kept to that.
+    /// The displayed shape of a sample, width over height: the [aspect](Format::aspect) if it is known, else 1. Values
+    /// outside 0.1 to 10 are tagging errors and are clamped.
     pub fn shape(&self) -> f64 {
         if self.aspect > Ratio::ZERO { self.aspect.to_f64().clamp(0.1, 10.0) } else { 1.0 }
     }
 
-    /// Bytes of a frame without padding.
+    /// The size of a frame in bytes, without padding.
     pub fn frame_bytes(&self) -> usize {
         (0..self.planes()).map(|p| self.plane_size(p)).map(|(w, h)| w * h * self.depth.bytes()).sum()
     }
 
-    /// Whether all codes are used, with the usual meaning where the range is not said: RGB and float are full,
-    /// everything else limited.
+    /// Whether samples use all codes. If the range is unspecified, RGB and float are full and everything else
+    /// is limited.
     pub const fn full_range(&self) -> bool {
         match self.range {
             ColorRange::Full => true,
@@ -339,7 +342,7 @@ impl Format {
         }
     }
 
-    /// The lowest and highest code that there are; 0 and 0 for float.
+    /// The lowest and highest possible code; 0 and 0 for float.
     pub const fn codes(&self) -> (u16, u16) {
         match self.depth {
             Depth::Bits(bits) => (0, ((1u32 << bits) - 1) as u16),
@@ -347,7 +350,8 @@ impl Format {
         }
     }
 
-    /// Luma rows of the frame from one row of this picture to the next, and the first: a field has every second one.
+    /// The distance of this picture's rows in luma rows of the frame, and the frame row of its first row: the rows
+    /// of a field are two apart.
     pub const fn field_rows(&self) -> (f64, f64) {
         match self.picture {
             PictureStructure::Frame => (1.0, 0.0),
@@ -367,7 +371,7 @@ impl Format {
         Some((16 << (bits - 8), top << (bits - 8)))
     }
 
-    /// Whether the two say the same but for what a picture means in time (rate) or on a screen (aspect).
+    /// Whether two formats are equal except for frame rate and sample aspect ratio.
     pub fn same_samples(&self, o: &Format) -> bool {
         Format { rate: o.rate, aspect: o.aspect, ..*self } == *o
     }

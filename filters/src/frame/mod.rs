@@ -1,8 +1,8 @@
-//! Pictures: what they are ([`Format`]), when they are ([`FrameTime`]), and their samples, owned ([`Frame`]) or borrowed
-//! ([`FrameRef`], [`FrameMut`]).
+//! Pictures: their [`Format`], their [`FrameTime`], and their samples, owned ([`Frame`]) or borrowed ([`FrameRef`],
+//! [`FrameMut`]).
 //!
-//! Samples are planar. Planes stand in FFmpeg's order: `Y U V A`, `G B R A`, or `Y A` for grey. A plane of 8 bits is
-//! `u8`, of 9 to 16 bits `u16` (value in the low bits, native order), of float `f32`. Strides are in bytes.
+//! Samples are planar. Planes are in FFmpeg's order: `Y U V A`, `G B R A`, or `Y A` for grey. A sample is `u8` for 8
+//! bits, `u16` for 9 to 16 bits (value in the low bits, native order), or `f32`. Strides are in bytes.
 
 mod buffer;
 mod color;

@@ -1,4 +1,4 @@
-//! Pixel format names as FFmpeg writes them (`yuv420p10`, `gray16`, `gbrapf32`), the planar ones.
+//! FFmpeg's names of planar pixel formats (`yuv420p10`, `gray16`, `gbrapf32`).
 
 use super::{Alpha, ColorRange, Depth, Family, Format};
 use core::fmt;
@@ -45,8 +45,9 @@ impl Format {
         }
     }
 
-    /// A format of the given size from a pixel format name. Accepts what [`name`](Format::name) gives, the byte
-    /// orders `le` and `be` (samples are always held in native order), and `yuvj420p` for full range.
+    /// Makes a format of the given size from a pixel format name. Accepts the names that [`name`](Format::name)
+    /// returns, the byte orders `le` and `be` (samples are always held in native order), and `yuvj420p` for
+    /// full range.
     pub fn from_name(name: &str, width: u32, height: u32) -> Result<Format, NameError> {
         let err = || NameError(name.into());
         let base = name.strip_suffix("le").or(name.strip_suffix("be")).unwrap_or(name);

@@ -1,4 +1,5 @@
-//! Borrowed planes and pictures. Rows are numbered as in the whole picture even where only a band of it is borrowed.
+//! Borrowed planes and pictures. Rows have their numbers in the whole picture, even if only a band of it is
+//! borrowed.
 
 use super::{Format, Parity};
 use core::ops::Range;
@@ -9,7 +10,7 @@ impl Sample for u8 {}
 impl Sample for u16 {}
 impl Sample for f32 {}
 
-/// Rows of a plane, to read.
+/// A view of rows of a plane.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlaneRef<'a> {
     data: &'a [u8],
@@ -20,7 +21,7 @@ pub struct PlaneRef<'a> {
     height: usize,
 }
 
-/// Rows of a plane, to write.
+/// A mutable view of rows of a plane.
 #[derive(Debug, Default)]
 pub struct PlaneMut<'a> {
     data: &'a mut [u8],
@@ -38,18 +39,18 @@ fn check(len: usize, stride: usize, row_bytes: usize, count: usize) {
 }
 
 impl<'a> PlaneRef<'a> {
-    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics when `data` is too short.
+    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics if `data` is too short.
     pub fn new(data: &'a [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneRef<'a> {
         check(data.len(), stride, row_bytes, height);
         PlaneRef { data, stride, row_bytes, first: 0, count: height, height }
     }
 
-    /// The rows that are here, numbered as in the whole picture.
+    /// The range of rows in this view, numbered as in the whole picture.
     pub fn rows(&self) -> Range<usize> {
         self.first..self.first + self.count
     }
 
-    /// Rows of the whole picture's plane.
+    /// The height of the whole plane.
     pub fn height(&self) -> usize {
         self.height
     }
@@ -60,13 +61,14 @@ impl<'a> PlaneRef<'a> {
         &self.data[start..start + self.row_bytes]
     }
 
-    /// Row `y` as samples. Panics when `T` is not the plane's sample type (wrong size or alignment) or `y` not here.
+    /// Row `y` as samples. Panics if `T` is not the plane's sample type (size or alignment) or `y` is outside the
+    /// view.
     pub fn row<T: Sample>(&self, y: usize) -> &'a [T] {
         bytemuck::cast_slice(self.row_bytes(y))
     }
 
-    /// The samples from the first row that is here on, and how many there are from row to row. Panics as
-    /// [`row`](PlaneRef::row), and when rows do not begin on whole samples.
+    /// All samples from the view's first row on, and the row stride in samples. Panics like
+    /// [`row`](PlaneRef::row), and if the stride is not a whole number of samples.
     pub fn samples<T: Sample>(&self) -> (&'a [T], usize) {
         let size = size_of::<T>();
         assert!(self.stride.is_multiple_of(size), "a stride of {} bytes for samples of {size}", self.stride);
@@ -85,13 +87,14 @@ impl<'a> PlaneRef<'a> {
 }
 
 impl<'a> PlaneMut<'a> {
-    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics when `data` is too short.
+    /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics if `data` is too short.
     pub fn new(data: &'a mut [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneMut<'a> {
         check(data.len(), stride, row_bytes, height);
         PlaneMut { data, stride, row_bytes, first: 0, count: height, height }
     }
 
-    /// Some `rows` of a plane that has `height` of them, for what a filter makes on the way. Panics when `data` is too short.
+    /// The rows `rows` of a plane of `height` rows, for intermediate results of a filter. Panics if `data` is too
+    /// short.
     pub fn of_rows(
         data: &'a mut [u8],
         stride: usize,
@@ -103,12 +106,12 @@ impl<'a> PlaneMut<'a> {
         PlaneMut { data, stride, row_bytes, first: rows.start, count: rows.len(), height }
     }
 
-    /// The rows that are here, numbered as in the whole picture.
+    /// The range of rows in this view, numbered as in the whole picture.
     pub fn rows(&self) -> Range<usize> {
         self.first..self.first + self.count
     }
 
-    /// Rows of the whole picture's plane.
+    /// The height of the whole plane.
     pub fn height(&self) -> usize {
         self.height
     }
@@ -119,12 +122,12 @@ impl<'a> PlaneMut<'a> {
         &mut self.data[start..start + self.row_bytes]
     }
 
-    /// Row `y` as samples. Panics when `T` is not the plane's sample type or `y` is not here.
+    /// Row `y` as samples. Panics if `T` is not the plane's sample type or `y` is outside the view.
     pub fn row_mut<T: Sample>(&mut self, y: usize) -> &mut [T] {
         bytemuck::cast_slice_mut(self.row_bytes_mut(y))
     }
 
-    /// The same rows, to read.
+    /// An immutable view of the same rows.
     pub fn as_ref(&self) -> PlaneRef<'_> {
         PlaneRef {
             data: self.data,
@@ -136,7 +139,7 @@ impl<'a> PlaneMut<'a> {
         }
     }
 
-    /// The same rows, borrowed again.
+    /// A shorter borrow of the same rows.
     pub fn reborrow(&mut self) -> PlaneMut<'_> {
         PlaneMut {
             data: self.data,
@@ -148,7 +151,7 @@ impl<'a> PlaneMut<'a> {
         }
     }
 
-    /// Cuts before row `y`: the rows above, and `y` with those below.
+    /// Splits the view before row `y`.
     pub fn split_at_row(self, y: usize) -> (PlaneMut<'a>, PlaneMut<'a>) {
         let y = y.clamp(self.first, self.first + self.count);
         let above = y - self.first;
@@ -161,10 +164,10 @@ impl<'a> PlaneMut<'a> {
         )
     }
 
-    /// One field's rows of these rows, numbered as in the field.
+    /// The rows of one field, numbered as in the field.
     pub fn field(self, parity: Parity) -> PlaneMut<'a> {
         let odd = (parity == Parity::Bottom) as usize;
-        // the first row here that belongs to the field
+        // the first row of the view that belongs to the field
         let skip = (self.first + odd) % 2;
         let count = (self.count + 1).saturating_sub(skip) / 2;
         let start = (skip * self.stride).min(self.data.len());
@@ -179,16 +182,16 @@ impl<'a> PlaneMut<'a> {
     }
 }
 
-/// A whole picture, to read.
+/// A view of a whole picture.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameRef<'a> {
-    /// What it is.
+    /// The format.
     pub format: Format,
     planes: [PlaneRef<'a>; 4],
 }
 
 impl<'a> FrameRef<'a> {
-    /// Puts a picture together from its planes; those past `format.planes()` are not looked at.
+    /// Makes a picture of its planes; those past `format.planes()` are ignored.
     pub fn new(format: Format, planes: [PlaneRef<'a>; 4]) -> FrameRef<'a> {
         FrameRef { format, planes }
     }
@@ -198,48 +201,48 @@ impl<'a> FrameRef<'a> {
         self.planes[p]
     }
 
-    /// One field as a picture of its own.
+    /// One field as a separate picture.
     pub fn field(&self, parity: Parity) -> FrameRef<'a> {
         FrameRef { format: self.format.field(parity), planes: self.planes.map(|p| p.field(parity)) }
     }
 }
 
-/// A picture or a band of rows of it, to write.
+/// A mutable view of a picture or of a band of its rows.
 #[derive(Debug)]
 pub struct FrameMut<'a> {
-    /// What the whole picture is.
+    /// The format of the whole picture.
     pub format: Format,
     planes: [PlaneMut<'a>; 4],
 }
 
 impl<'a> FrameMut<'a> {
-    /// Puts a picture together from its planes; those past `format.planes()` are not looked at.
+    /// Makes a picture of its planes; those past `format.planes()` are ignored.
     pub fn new(format: Format, planes: [PlaneMut<'a>; 4]) -> FrameMut<'a> {
         FrameMut { format, planes }
     }
 
-    /// Plane `p`, to write.
+    /// Plane `p`, mutable.
     pub fn plane_mut(&mut self, p: usize) -> &mut PlaneMut<'a> {
         &mut self.planes[p]
     }
 
-    /// Plane `p`, to read.
+    /// A view of plane `p`.
     pub fn plane(&self, p: usize) -> PlaneRef<'_> {
         self.planes[p].as_ref()
     }
 
-    /// All planes at once, to write.
+    /// All planes, mutable.
     pub fn planes_mut(&mut self) -> &mut [PlaneMut<'a>; 4] {
         &mut self.planes
     }
 
-    /// The same rows, borrowed again.
+    /// A shorter borrow of the same rows.
     pub fn reborrow(&mut self) -> FrameMut<'_> {
         let [a, b, c, d] = &mut self.planes;
         FrameMut { format: self.format, planes: [a.reborrow(), b.reborrow(), c.reborrow(), d.reborrow()] }
     }
 
-    /// Cuts before luma row `y`, which must be a multiple of the chroma blocks' height: the rows above, and the rest.
+    /// Splits the view before luma row `y`, which must be a multiple of the chroma block height.
     pub fn split_at_row(self, y: usize) -> (FrameMut<'a>, FrameMut<'a>) {
         let format = self.format;
         let mut p = 0;
@@ -252,7 +255,7 @@ impl<'a> FrameMut<'a> {
         (FrameMut { format, planes: [a.0, b.0, c.0, d.0] }, FrameMut { format, planes: [a.1, b.1, c.1, d.1] })
     }
 
-    /// One field's rows of these rows, as (part of) a picture of its own.
+    /// The rows of one field, as a separate picture or a part of one.
     pub fn field(self, parity: Parity) -> FrameMut<'a> {
         FrameMut { format: self.format.field(parity), planes: self.planes.map(|p| p.field(parity)) }
     }

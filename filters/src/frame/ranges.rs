@@ -1,29 +1,29 @@
-//! Frame numbers as people write them: `1001-1100`, `1-10x2`, `5,7,9-12`, `-5--1`, `100-`.
+//! Frame ranges as text: `1001-1100`, `1-10x2`, `5,7,9-12`, `-5--1`, `100-`.
 //!
 //! ```text
 //! ranges    = item { separator item }      separator = "," | "+" | white space, any number of them
 //! item      = number                       one frame
-//!           | number "-" number            both ends are in it
-//!           | number "-"                   from there on, without end
+//!           | number "-" number            both ends inclusive
+//!           | number "-"                   from there on, unbounded
 //!           | (either of the two) "x" step every step-th, counted from the first
-//! number    = ["-"] digit { digit }        a real frame number: nothing counts from the end
+//! number    = ["-"] digit { digit }        a frame number; negative ones do not count from the end
 //! ```
 //!
-//! `+` is there because `,` ends a filter in a chain: `enable=0-48+96-120` needs no quotes.
+//! `+` exists because `,` ends a filter in a chain: `enable=0-48+96-120` needs no quotes.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// Most items of one text. More are an error, so that no text makes a frame slow.
+/// The largest number of items in one text. The limit keeps [`contains`](Ranges::contains) fast.
 pub const MAX_RANGES: usize = 1 << 16;
 
-/// Frame numbers, in the order they were written. Empty by default; any text gives at least one.
+/// Frame numbers in the order of the text. The default is empty; a valid text has at least one number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ranges {
     parts: Vec<Part>,
 }
 
-/// `first`, `first + step`, ... up to `last` at most. Without end: `last` is `i64::MAX`.
+/// `first`, `first + step`, ... up to `last`, inclusive. Unbounded if `last` is `i64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Part {
     first: i64,
@@ -32,7 +32,7 @@ struct Part {
 }
 
 impl Part {
-    /// The greatest member.
+    /// The largest member.
     fn top(self) -> i64 {
         self.first.saturating_add_unsigned(self.last.abs_diff(self.first) / self.step * self.step)
     }
@@ -54,7 +54,7 @@ impl Part {
 }
 
 impl Ranges {
-    /// Every frame from `first` to `last`, both included.
+    /// All frames from `first` to `last`, inclusive.
     pub fn span(first: i64, last: i64) -> Result<Ranges, RangesError> {
         if last < first {
             return Err(RangesError { at: 0, problem: RangesProblem::Reversed(first, last) });
@@ -62,34 +62,34 @@ impl Ranges {
         Ok(Ranges { parts: vec![Part { first, last, step: 1 }] })
     }
 
-    /// Whether frame `n` is one of them.
+    /// Whether frame `n` is a member.
     pub fn contains(&self, n: i64) -> bool {
         self.parts.iter().any(|p| p.contains(n))
     }
 
-    /// Whether there is none at all.
+    /// Whether there are no frames.
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
 
-    /// The numbers in the order they were written; one that was written twice comes twice. Takes no memory, however
-    /// many there are: a range without end goes on to `i64::MAX`.
+    /// The numbers in the order of the text; duplicates are repeated. It is lazy; an unbounded range continues to
+    /// `i64::MAX`.
     pub fn iter(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         self.parts.iter().flat_map(|p| p.iter())
     }
 
-    /// The numbers from the lowest to the highest, each once, with no memory either.
+    /// The numbers in ascending order without duplicates, lazily.
     pub fn ascending(&self) -> impl Iterator<Item = i64> + Clone + '_ {
         let next = |&n: &i64| self.next_from(n.checked_add(1)?);
         core::iter::successors(self.min(), next)
     }
 
-    /// The lowest number that is not below `n`.
+    /// The lowest member that is at least `n`.
     pub fn next_from(&self, n: i64) -> Option<i64> {
         self.parts.iter().filter_map(|p| p.next_from(n)).min()
     }
 
-    /// How many numbers [`iter`](Ranges::iter) gives; `u64::MAX` stands for that many or more.
+    /// The number of items that [`iter`](Ranges::iter) yields, at most `u64::MAX`.
     pub fn count(&self) -> u64 {
         let one = |p: &Part| (p.last.abs_diff(p.first) / p.step).saturating_add(1);
         self.parts.iter().map(one).fold(0, u64::saturating_add)
@@ -100,17 +100,17 @@ impl Ranges {
         self.parts.iter().map(|p| p.first).min()
     }
 
-    /// The highest number; `i64::MAX` when a range has no end (and no step).
+    /// The highest number; `i64::MAX` for an unbounded range without a step.
     pub fn max(&self) -> Option<i64> {
         self.parts.iter().map(|p| p.top()).max()
     }
 
-    /// Whether one of the ranges has no end.
+    /// Whether one of the ranges is unbounded.
     pub fn is_unbounded(&self) -> bool {
         self.parts.iter().any(|p| p.last == i64::MAX && p.first < i64::MAX)
     }
 
-    /// The same numbers with ranges that have no end ended at `last`; those that begin beyond it are left out.
+    /// The same frames with unbounded ranges cut off after `last`; those that begin beyond it are removed.
     #[must_use]
     pub fn bounded(&self, last: i64) -> Ranges {
         let parts = self.parts.iter().filter(|p| p.last != i64::MAX || p.first <= last);
@@ -121,13 +121,13 @@ impl Ranges {
         }
     }
 
-    /// The same numbers in one usual form, for texts that must be equal when the meaning is: parts in ascending
-    /// order, ends that are really reached, neighbours joined. (Two overlapping ranges with steps are left alone.)
+    /// The same frames in a canonical form: parts in ascending order, ends that are members, adjacent ranges
+    /// merged. (Overlapping ranges with steps are not merged.)
     #[must_use]
     pub fn normalized(&self) -> Ranges {
         let mut parts: Vec<Part> = self.parts.clone();
         for p in &mut parts {
-            // A step without end stays open: its last member is a number nobody would recognise.
+            // Leave a range with a step unbounded: its last member would be a meaningless number.
             let open = p.last == i64::MAX && p.top() > p.first;
             p.last = if open { p.last } else { p.top() };
             if p.first == p.last {
@@ -153,13 +153,13 @@ impl IntoIterator for Ranges {
     type Item = i64;
     type IntoIter = Box<dyn Iterator<Item = i64> + Send>;
 
-    /// As [`iter`](Ranges::iter).
+    /// The same as [`iter`](Ranges::iter).
     fn into_iter(self) -> Self::IntoIter {
         Box::new(self.parts.into_iter().flat_map(Part::iter))
     }
 }
 
-/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
+/// Prints a text that parses to the same ranges; an empty text, which does not parse, for no frames.
 impl fmt::Display for Ranges {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, p) in self.parts.iter().enumerate() {
@@ -178,37 +178,37 @@ impl fmt::Display for Ranges {
     }
 }
 
-/// What is wrong with a text of frame numbers, and where.
+/// An error in the text of frame ranges, and its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RangesError {
-    /// Offset of the character, in bytes.
+    /// Byte offset of the character.
     pub at: usize,
-    /// What is wrong.
+    /// The error.
     pub problem: RangesProblem,
 }
 
 /// See [`RangesError`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RangesProblem {
-    /// Nothing there.
+    /// The text is empty.
     Empty,
-    /// A number should stand here.
+    /// A number is missing here.
     Number,
-    /// `-` alone, or with white space round it.
+    /// `-` without a number, or with white space around it.
     LoneMinus,
-    /// This character has no meaning here.
+    /// An unexpected character.
     Unexpected(char),
-    /// A number beyond 64 bits.
+    /// A number that does not fit 64 bits.
     TooLarge,
     /// A step of 0.
     ZeroStep,
-    /// The range ends before it begins.
+    /// The end of the range is before its start.
     Reversed(i64, i64),
     /// More than [`MAX_RANGES`] items.
     TooMany,
 }
 
-/// Prints what parses back to the same ranges; nothing for no frame at all, which does not parse.
+/// Prints the message.
 impl fmt::Display for RangesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
@@ -230,7 +230,7 @@ impl fmt::Display for RangesError {
 
 impl core::error::Error for RangesError {}
 
-/// The text that is left, and where it is.
+/// The remaining text and its position.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -256,7 +256,7 @@ impl Reader<'_> {
         self.at += rest.len() - rest.trim_start_matches(|c: char| is_separator(c)).len();
     }
 
-    /// Digits, with or without a sign before them.
+    /// Digits with an optional sign.
     fn number<T: FromStr>(&mut self, signed: bool) -> Result<T, RangesError> {
         let start = self.at;
         let minus = signed && self.eat('-');

@@ -1,9 +1,9 @@
-//! Memory that a thread lends to whatever renders on it, so that nothing is allocated per frame.
+//! Memory that a thread lends to the code that renders on it, so that no frame allocates memory.
 
 use super::CacheLine;
 use bytemuck::Pod;
 
-/// Reusable per-thread memory. It grows to the largest request and stays there.
+/// Reusable memory of a thread. It grows to the largest request and never shrinks.
 #[derive(Default)]
 pub struct Scratch {
     data: Vec<CacheLine>,
@@ -11,12 +11,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// `N` buffers of the given lengths (in `T`), each on cache lines of its own; contents are unspecified.
+    /// `N` buffers of the given lengths (in `T`), each aligned to a cache line; contents are unspecified.
     pub fn buffers<T: Pod, const N: usize>(&mut self, lens: [usize; N]) -> [&mut [T]; N] {
         self.buffers_and_rest(lens).0
     }
 
-    /// The same, and memory for another filter that is called while they are held.
+    /// The same, with scratch memory for another filter that is called while the buffers are in use.
     pub fn buffers_and_rest<T: Pod, const N: usize>(
         &mut self,
         lens: [usize; N],
@@ -37,7 +37,7 @@ impl Scratch {
         (buffers, self.inner.get_or_insert_default())
     }
 
-    /// Bytes held.
+    /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.data.len() * size_of::<CacheLine>() + self.inner.as_ref().map_or(0, |inner| inner.bytes())
     }

@@ -1,18 +1,20 @@
-//! When a picture is.
+//! The time of a picture.
 
 use super::PictureStructure;
 use crate::ratio::Ratio;
 
-/// The place of a picture in its source. All that a filter may know of time.
+/// The position of a picture in its source. A filter must not use any other time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FrameTime {
-    /// Keys random numbers, and nothing else: the frame's number, or for fields 2n and 2n+1 in order of time.
+    /// The key of random numbers, and of nothing else: the frame's number; for fields 2n and 2n+1 in order of
+    /// time.
     pub index: i64,
-    /// The frame's own number, for curves whose keys are frames; a second field is half a frame later.
+    /// The number of the frame, for curves with keys in frames; a second field is half a frame later.
     pub frame: Ratio,
-    /// Exact seconds since the source's first frame (never a range's), for curves whose keys are times.
+    /// Exact seconds since the source's first frame (not since the first frame of a range), for curves with
+    /// keys in seconds.
     pub time: Ratio,
-    /// Seconds since the frame's own time: half its duration for a second field, else zero.
+    /// Seconds since the start of the frame: half its duration for a second field, else zero.
     pub late: Ratio,
 }
 
@@ -28,7 +30,7 @@ impl FrameTime {
         FrameTime { index: number, frame: Ratio::whole(number), time, late: Ratio::ZERO }
     }
 
-    /// Where the whole frame is: both fields ask curves here for what they must agree on.
+    /// The time of the whole frame, at which both fields evaluate curves that they must agree on.
     pub fn whole_frame(&self) -> FrameTime {
         FrameTime {
             frame: Ratio::whole(self.frame.floor()),
@@ -38,7 +40,7 @@ impl FrameTime {
         }
     }
 
-    /// The number of the frame, and which picture of it this is: 0, or 1 for a second field.
+    /// The number of the frame, and the picture within it: 0, or 1 for a second field.
     pub const fn split(&self, picture: PictureStructure) -> (i64, i64) {
         (self.index.div_euclid(picture.per_frame()), self.index.rem_euclid(picture.per_frame()))
     }

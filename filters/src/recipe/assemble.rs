@@ -1,4 +1,4 @@
-//! One step of a recipe, put together setting by setting. Both spellings come here.
+//! Assembles one step of a recipe, setting by setting, for chains and TOML.
 
 use super::error::{Problem, nearest};
 use super::{Link, Recipe, link};
@@ -7,14 +7,14 @@ use crate::chain::Step;
 use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use crate::settings::{Animated, Setting, Value, ValueProblem, Values};
 
-/// The filter of that name, or why not and what was probably meant.
+/// Finds a filter by name; the error has a suggestion.
 pub(super) fn find(table: &'static [Entry], name: &str) -> Result<&'static Entry, (Problem, Option<String>)> {
     let found = table.iter().find(|e| e.name == name);
     found
         .ok_or_else(|| (Problem::UnknownFilter(name.to_owned()), nearest(name, table.iter().map(|e| e.name))))
 }
 
-/// The setting of that name, the filter's own or one that every filter takes.
+/// Finds a setting by name, of the filter or common to all filters.
 pub(super) fn setting(filter: &Entry, name: &str) -> Result<&'static Setting, (Problem, Option<String>)> {
     let mut all = filter.settings.iter().chain(&COMMON);
     if let Some(found) = all.find(|s| s.id == name) {
@@ -24,7 +24,7 @@ pub(super) fn setting(filter: &Entry, name: &str) -> Result<&'static Setting, (P
     Err((Problem::UnknownSetting(filter.name.to_owned(), name.to_owned()), nearest(name, names)))
 }
 
-/// What was probably meant by a word that is none of a setting's choices.
+/// A suggestion for a word that is not one of a setting's choices.
 pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> {
     match problem {
         ValueProblem::Choice(all) => nearest(typed, all.iter().map(|c| c.id)),
@@ -32,7 +32,7 @@ pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> 
     }
 }
 
-/// A step in the making.
+/// A step while it is assembled.
 pub(super) struct StepBuilder {
     step: Step,
     seen: Vec<&'static str>,
@@ -50,7 +50,7 @@ impl StepBuilder {
         self.step.filter
     }
 
-    /// Refuses a setting the second time.
+    /// Returns an error if a setting is given twice.
     pub(super) fn first_time(&mut self, setting: &'static Setting) -> Result<(), Problem> {
         if self.seen.contains(&setting.id) {
             return Err(Problem::Twice(setting.id.to_owned()));
@@ -59,7 +59,7 @@ impl StepBuilder {
         Ok(())
     }
 
-    /// Gives a value that the setting has read or checked itself.
+    /// Sets a value that the setting has parsed or checked.
     pub(super) fn set(&mut self, setting: &'static Setting, value: Value) -> Result<(), Problem> {
         match (setting.id, value) {
             (ENABLE, Value::Frames(r)) => self.step.enable = Some(r),
@@ -73,14 +73,14 @@ impl StepBuilder {
         Ok(())
     }
 
-    /// Takes a text that names a file in place of a value; `false` when it does not.
+    /// Takes a text that names a file instead of a value; returns `false` for other texts.
     pub(super) fn link(&mut self, setting: &'static Setting, text: &str) -> bool {
         let Some((file, track)) = link::target(setting, text) else { return false };
         self.links.push(Link { step: 0, setting, file, track, digest: None });
         true
     }
 
-    /// Puts the step and its links behind those of a recipe.
+    /// Appends the step and its links to a recipe.
     pub(super) fn finish(self, recipe: &mut Recipe) {
         recipe.append(Recipe { steps: vec![self.step], seed: None, links: self.links });
     }

@@ -1,4 +1,4 @@
-//! The `-f` chain.
+//! Parses the `-f` chain.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
@@ -8,16 +8,16 @@ use crate::catalog::Entry;
 use crate::settings::{Kind, Setting, Value};
 use std::ops::Range;
 
-/// What [`HEAD`] takes.
+/// The settings of [`HEAD`].
 static HEAD_SETTINGS: [Setting; 2] = [
     Setting::new("seed", "The seed of the recipe.", Kind::Seed),
     Setting::new("version", "The version of the recipe's format.", Kind::Integer { min: 0, max: i64::MAX }),
 ];
 
-/// Characters between two separators, without the white space round them.
+/// The characters between two separators, without surrounding white space.
 struct Piece<'a> {
     cells: &'a [Cell],
-    /// Where it would stand, were it not empty.
+    /// The position, also if it is empty.
     at: usize,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Piece<'a> {
         self.cells.iter().map(|c| c.c).collect()
     }
 
-    /// Where it stands in the chain.
+    /// The byte range in the chain.
     fn span(&self) -> Range<usize> {
         match self.cells {
             [] => self.at..self.at,
@@ -42,7 +42,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Where bytes of its [`text`](Piece::text) stand in the chain.
+    /// The byte range in the chain of a range of [`text`](Piece::text).
     fn place(&self, bytes: Range<usize>) -> Range<usize> {
         let mut at = 0;
         let mut inside = self.cells.iter().filter(|c| {
@@ -57,7 +57,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// What stands before and after the first `=` that is not protected (or that is).
+    /// Splits at the first `=`, which must be protected or not, as given.
     fn split(&self, protected: bool) -> Option<(Piece<'a>, Piece<'a>)> {
         let i = self.cells.iter().position(|c| c.c == '=' && c.protected == protected)?;
         let at = self.cells[i].start;
@@ -65,10 +65,10 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// A problem and its place.
+/// The position and kind of an error, and a suggestion.
 type Fault = (Range<usize>, Problem, Option<String>);
 
-/// Reads a chain of the filters in `table`.
+/// Parses a chain of the filters in `table`.
 pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, RecipeError> {
     if text.len() > MAX_TEXT {
         return Err(RecipeError::new(text, MAX_TEXT..text.len(), Problem::TooLong));
@@ -83,7 +83,7 @@ fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe,
     let mut cells: Vec<Cell> = Vec::new();
     let mut filter: Option<Part> = None;
     let mut first = true;
-    // One more comma ends the last filter.
+    // A virtual comma ends the last filter.
     let last = Token::Comma(end);
     let all = tokens.iter().chain(std::iter::once(&last));
     let count = tokens.len();
@@ -128,13 +128,13 @@ fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe,
     Ok(recipe)
 }
 
-/// What is being read: a filter, or the pseudo filter that holds what belongs to the whole recipe.
+/// The part being parsed: a filter, or the pseudo filter with settings of the whole recipe.
 enum Part {
     Step(StepBuilder),
     Head { seed: Option<u64>, seen: Vec<&'static str> },
 }
 
-/// Reads `name`, or `name=` and the first argument.
+/// Parses `name`, or `name=` and the first argument.
 fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) -> Result<Part, Fault> {
     let (name, rest) = piece.split(false).map_or((None, None), |(n, r)| (Some(n), Some(r)));
     let name = name.as_ref().unwrap_or(piece);
@@ -162,14 +162,14 @@ fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) ->
 }
 
 impl Part {
-    /// Reads `name=value`, or the value of the first setting.
+    /// Parses `name=value`, or the value of the first setting.
     fn argument(&mut self, piece: &Piece<'_>, first: bool) -> Result<(), Fault> {
-        // A keyframe string has '=' too, but begins with a digit or a minus.
+        // A keyframe string contains '=' too, but begins with a digit or a minus.
         let named = piece.split(false).filter(|(name, _)| {
             let c = name.cells.first().map_or('a', |c| c.c);
             !(c.is_ascii_digit() || c == '-')
         });
-        // Quotes round name and value together do no harm.
+        // Quotes around both name and value are accepted.
         let quoted = || piece.split(true).filter(|(name, _)| self.find(&name.text()).is_ok());
         let named = named.or_else(quoted);
         if let Some((name, value)) = named {

@@ -1,4 +1,4 @@
-//! TOML recipes.
+//! Parses TOML recipes.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
@@ -11,14 +11,14 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 type Item<'a> = Spanned<DeValue<'a>>;
-/// A problem and its place.
+/// The position and kind of an error, and a suggestion.
 type Fault = (Range<usize>, Problem, Option<String>);
 
 const TOP: [&str; 3] = ["version", "seed", "filter"];
 const KEY: [&str; 3] = ["at", "value", "shape"];
 const CURVE: [&str; 3] = ["keys", "before", "after"];
 
-/// Reads a document of the filters in `table`.
+/// Parses a document of the filters in `table`.
 pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, RecipeError> {
     if text.len() > MAX_TEXT {
         return Err(RecipeError::new(text, MAX_TEXT..text.len(), Problem::TooLong));
@@ -31,16 +31,16 @@ pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, Recip
     Reader { text, table }.document(document.get_ref()).map_err(fault)
 }
 
-/// The entries in the order of the text, so that the first error is the first in the text.
+/// The entries in the order of the text, so that the first error in the text is reported.
 fn in_order<'t, 'a>(table: &'t DeTable<'a>) -> Vec<(&'t Spanned<DeString<'a>>, &'t Item<'a>)> {
     let mut all: Vec<_> = table.iter().collect();
     all.sort_by_key(|(key, _)| key.span().start);
     all
 }
 
-/// A whole number as decimal digits.
+/// An integer as decimal digits.
 fn digits(n: &DeInteger<'_>) -> String {
-    // What does not fit is no value of any setting; its own digits make the better message.
+    // A number that does not fit is invalid for every setting; its original digits make the message clearer.
     i128::from_str_radix(n.as_str(), n.radix()).map_or_else(|_| n.to_string(), |v| v.to_string())
 }
 
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where bytes of a string's value stand in the text: exactly, unless it is written with escapes.
+    /// The position in the text of a range of a string's value: exact unless the string contains escapes.
     fn place(&self, item: &Item<'_>, bytes: Range<usize>) -> Range<usize> {
         let span = item.span();
         let raw = self.text.get(span.clone()).unwrap_or("");
@@ -193,7 +193,7 @@ impl Reader<'_> {
             fault(setting, self.place(item, e.at), e.problem)
         };
         let when = entry("at")?;
-        // A timecode without quotes is one of TOML's own values.
+        // An unquoted timecode is a TOML time.
         let time = match when.get_ref() {
             DeValue::Datetime(d) => Some(d.to_string()),
             _ => literal(when),
@@ -204,7 +204,7 @@ impl Reader<'_> {
         let text = literal(what).ok_or_else(|| fault(setting, what.span(), number_expected()))?;
         let value = T::parse(text.trim_ascii()).map_err(|e| text_fault(what, e))?;
         if setting.check(&wrap(Animated::Constant(value))).is_err() {
-            // Reading it as text says what is out of range.
+            // Parsing it as text produces the error for values out of range.
             let e = setting.parse(&text).err().map_or(ValueProblem::Fixed, |e| e.problem);
             return Err(fault(setting, what.span(), e));
         }
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether it is a curve in many words, not a value: a list of tables, or a table.
+/// Whether a value is a curve in the long form: a list of tables, or a table.
 fn is_curve(item: &Item<'_>) -> bool {
     match item.get_ref() {
         DeValue::Table(_) => true,
@@ -237,7 +237,7 @@ fn rule(item: &Item<'_>) -> Result<Extrapolation, Fault> {
     rule.ok_or((item.span(), problem, None))
 }
 
-/// A string, a number or a list of numbers as the text that a setting reads.
+/// A string, a number or a list of numbers, converted to the text form of a setting.
 fn literal(item: &Item<'_>) -> Option<String> {
     match item.get_ref() {
         DeValue::String(s) => Some(s.to_string()),
@@ -280,7 +280,7 @@ fn bad_seed(item: &Item<'_>) -> Fault {
     (item.span(), Problem::Value("seed".to_owned(), ValueProblem::Seed), None)
 }
 
-/// What a kind takes, in words.
+/// The values that a kind accepts, for messages.
 fn wanted(kind: Kind) -> &'static str {
     match kind {
         Kind::Switch => "true or false",

@@ -1,51 +1,51 @@
-//! What is wrong with a recipe, shown with the place.
+//! Errors in recipes, shown with their position.
 
 use crate::settings::ValueProblem;
 use std::fmt;
 use std::ops::Range;
 
-/// What is wrong with a recipe.
+/// The kind of an error in a recipe.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Problem {
     /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) bytes.
     TooLong,
     /// More than [`MAX_STEPS`](super::MAX_STEPS) filters.
     TooManySteps,
-    /// A filter's name should stand here.
+    /// The name of a filter is missing.
     NoFilter,
-    /// No filter has this name.
+    /// There is no filter of this name.
     UnknownFilter(String),
-    /// The filter has no setting of this name; empty for the recipe itself.
+    /// The filter has no setting of this name; the filter is empty for the recipe itself.
     UnknownSetting(String, String),
-    /// A setting's name should stand before `=`.
+    /// The name of a setting is missing before `=`.
     NoSetting,
-    /// A value without a name, where only the first setting may go without.
+    /// A value without a name that is not the first setting.
     Unnamed,
-    /// Something follows the name of a filter without `=`.
+    /// The name of a filter is followed by something other than `=`.
     NoEquals(&'static str),
-    /// The setting's name without a value.
+    /// The setting has no value.
     NoValue(String),
     /// The setting is given twice.
     Twice(String),
-    /// A value of this setting.
+    /// The value of this setting is invalid.
     Value(String, ValueProblem),
-    /// This character has a meaning in FFmpeg's graphs and none here.
+    /// This character has a meaning in FFmpeg's graphs but not here.
     Graph(char),
-    /// A quote without its end.
+    /// A quote that is not closed.
     OpenQuote,
     /// Nothing follows a backslash.
     OpenEscape,
-    /// The pseudo filter `recipe` is not the first.
+    /// The pseudo filter `recipe` must come first.
     NotFirst,
     /// A recipe of another version of the format.
     Version,
-    /// TOML that cannot be read at all, with the parser's message.
+    /// Invalid TOML, with the parser's message.
     Toml(String),
-    /// The TOML value should be what `.0` says.
+    /// The TOML value should be of this kind.
     Expected(&'static str),
-    /// What is wrong in an effect file.
+    /// An error in an effect file.
     Effect(String),
-    /// A table has no such entry.
+    /// A table lacks this entry.
     Lacks(&'static str),
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for Problem {
             Problem::TooLong => write!(f, "a recipe has at most {} bytes", super::MAX_TEXT),
             Problem::TooManySteps => write!(f, "a recipe has at most {} filters", super::MAX_STEPS),
             Problem::NoFilter => f.write_str("the name of a filter is missing here"),
-            // A decimal comma ends a filter.
+            // A decimal comma ends a filter, so the next name begins with a digit.
             Problem::UnknownFilter(name) if name.bytes().next().is_some_and(|b| b.is_ascii_digit()) => {
                 write!(
                     f,
@@ -109,7 +109,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A name as it may be shown: no control characters, and not endless.
+/// A name for display: without control characters and of limited length.
 struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
@@ -120,34 +120,34 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// What is wrong with a recipe, and where. [`Display`](fmt::Display) shows the message, the line and a caret under
-/// the character, without colour; the parts are there for whoever wants to set them otherwise.
+/// An error in a recipe, and its position. [`Display`](fmt::Display) shows the message, the line and a caret under
+/// the character, without colour; [`parts`](RecipeError::parts) are for other layouts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RecipeError(Box<Parts>);
 
 /// The parts of a [`RecipeError`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parts {
-    /// What is wrong.
+    /// The kind of the error.
     pub problem: Problem,
-    /// The bytes of the whole text that it is about; empty where something is missing.
+    /// The byte range in the whole text; empty if something is missing there.
     pub span: Range<usize>,
-    /// What was probably meant.
+    /// A suggestion.
     pub hint: Option<String>,
     /// The name of the file, if there is one: see [`RecipeError::named`].
     pub file: Option<String>,
-    /// The line the span begins in, from 1.
+    /// The line in which the span begins, from 1.
     pub line: usize,
-    /// The character in its line where the span begins, from 1.
+    /// The character of the line at which the span begins, from 1.
     pub column: usize,
-    /// That line, shortened around the span if it is long, control characters replaced.
+    /// That line, shortened around the span if it is long, with control characters replaced.
     pub excerpt: String,
-    /// The part of the excerpt that the span covers, in characters; at least one long.
+    /// The part of the excerpt that the span covers, in characters; never empty.
     pub marked: Range<usize>,
 }
 
 impl RecipeError {
-    /// An error about `span` of `text`; where the span is no whole number of characters, it grows to be one.
+    /// An error at `span` of `text`; the span is extended to whole characters.
     pub(crate) fn new(text: &str, span: Range<usize>, problem: Problem) -> RecipeError {
         let start = text.floor_char_boundary(span.start.min(text.len()));
         let end = text.ceil_char_boundary(span.end.min(text.len())).max(start);
@@ -169,25 +169,25 @@ impl RecipeError {
         }))
     }
 
-    /// The same error, with what was probably meant.
+    /// The same error with a suggestion.
     pub(crate) fn hint(mut self, hint: Option<String>) -> RecipeError {
         self.0.hint = hint;
         self
     }
 
-    /// The same error, of a text from this file: the message then begins `NAME:LINE:COLUMN: `.
+    /// The same error for a text from a file: the message begins with `NAME:LINE:COLUMN: `.
     #[must_use]
     pub fn named(mut self, file: &str) -> RecipeError {
         self.0.file = Some(file.to_owned());
         self
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     pub fn problem(&self) -> &Problem {
         &self.0.problem
     }
 
-    /// All there is to show.
+    /// All parts of the error.
     pub fn parts(&self) -> &Parts {
         &self.0
     }
@@ -195,10 +195,10 @@ impl RecipeError {
 
 /// Characters of a line that are shown.
 const WIDTH: usize = 100;
-/// How many of them stand before the marked part at most, in a line that is longer.
+/// The largest number of characters before the marked part in a shortened line.
 const BEFORE: usize = 60;
 
-/// The part of a line that is shown, and which character of it the marked part begins with.
+/// The part of a line that is shown, and the index of its first marked character.
 fn excerpt(before: &str, after: &str, length: usize) -> (String, usize) {
     let count = before.chars().count();
     let whole = count + after.chars().count() <= WIDTH;
@@ -239,7 +239,7 @@ impl fmt::Display for RecipeError {
 
 impl std::error::Error for RecipeError {}
 
-/// `did you mean 'strength'?` when one of the names is near.
+/// A suggestion such as `did you mean 'strength'?` if one of the names is similar.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     if typed.len() > 64 {
         return None;
@@ -272,7 +272,7 @@ mod tests {
         assert!(e.ends_with("\n  ab\n    ^"), "{e}");
         let e = at("one\ntwo\tx\u{1b}\nthree", 4..13);
         assert!(e.ends_with("\n  two x\u{fffd}\n  ^~~~~~"), "{e}");
-        // In the middle of a character, and beyond the end.
+        // In the middle of a character, and beyond the end of the text.
         assert!(at("é", 1..1).ends_with("\n  é\n  ^"));
         assert!(at("x", 7..9).ends_with("\n  x\n   ^"));
     }

@@ -1,9 +1,8 @@
-//! The characters of a chain, with quotes and backslashes taken away.
+//! Splits a chain into characters and separators, and resolves quotes and backslashes.
 //!
-//! FFmpeg reads a chain twice: once for `' \ , ; [ ]` between filters, and what comes out once more for `' \ :`
-//! between settings. Here it is done in one pass that keeps, for every character, whether something protects it, so
-//! that every usual spelling means the same as there, and two things are simpler: quotes protect `:` too, and one
-//! backslash is enough before it.
+//! FFmpeg parses a chain twice: first `' \ , ; [ ]` between filters, then `' \ :` between settings in the result.
+//! This lexer works in one pass and marks each character as protected or not. All usual spellings mean the same as
+//! in FFmpeg. Two rules are simpler: quotes also protect `:`, and one backslash is enough before it.
 //!
 //! | written | means |
 //! |---|---|
@@ -20,10 +19,10 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cell {
     pub(super) c: char,
-    /// Where it stands in the text, with the backslashes before it.
+    /// The position in the text, including the backslashes before it.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// By quotes or a backslash: it never separates anything.
+    /// Whether quotes or a backslash protect it, so that it is not a separator.
     pub(super) protected: bool,
 }
 
@@ -31,18 +30,18 @@ pub(super) struct Cell {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Cell(Cell),
-    /// `:` and its place.
+    /// `:` and its position.
     Colon(usize),
-    /// `,` and its place.
+    /// `,` and its position.
     Comma(usize),
 }
 
-/// Splits a chain into characters and what separates settings and filters.
+/// Splits a chain into characters and the separators of settings and filters.
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
     let mut out = Vec::new();
     let mut chars = text.char_indices().peekable();
     let mut quote: Option<usize> = None;
-    // Where a backslash that has passed the first reading stands: it protects the next character.
+    // The position of a backslash that is left after FFmpeg's first parse: it protects the next character.
     let mut escape: Option<usize> = None;
     while let Some((at, c)) = chars.next() {
         let mut end = at + c.len_utf8();
@@ -58,7 +57,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
             end = next_at + next.len_utf8();
             (c, protected) = (next, next != '\\');
         }
-        // The second reading.
+        // FFmpeg's second parse.
         if let Some(start) = escape.take() {
             if !protected && matches!(c, ',' | ';' | '[' | ']') {
                 return Err((start..at, Problem::OpenEscape));
@@ -84,7 +83,7 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
     }
 }
 
-/// A value as it must be written in a chain to come out of `lex` the same.
+/// Quotes a value so that `lex` returns it unchanged.
 pub fn quoted(value: &str, out: &mut String) {
     let special = |c: char| matches!(c, '\\' | '\'' | ':' | ',' | ';' | '[' | ']') || c.is_whitespace();
     if !value.is_empty() && !value.contains(special) {
@@ -129,7 +128,7 @@ mod tests {
         }
         assert_eq!(read(r"a\,b\;c\[d\]"), "a,b;c[d]");
         assert_eq!(read("'a,b;c[d]'"), "a,b;c[d]");
-        // The examples of FFmpeg's own manual.
+        // The examples from FFmpeg's manual.
         assert_eq!(
             read(r"text=this is a \\\'string\\\'\\: may contain one\, or more\, special characters"),
             "text=this is a 'string': may contain one, or more, special characters"

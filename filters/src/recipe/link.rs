@@ -1,4 +1,4 @@
-//! Values that stand in files: `@tracks.gfa#name`.
+//! Values stored in files: `@tracks.gfa#name`.
 
 use super::Recipe;
 use crate::settings::common::OPACITY;
@@ -6,29 +6,30 @@ use crate::settings::{FileAsset, ImageAsset, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A setting whose curve stands in a file. The recipe only names it; the host reads it and hands the curve in.
+/// A setting whose curve is stored in a file. The recipe contains only its name; the host reads the file and
+/// supplies the curve.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Which filter of the recipe, from 0.
+    /// The index of the filter in the recipe, from 0.
     pub step: usize,
     /// The setting.
     pub setting: &'static Setting,
     /// The file.
     pub file: PathBuf,
-    /// The track in it; `None` is the only one.
+    /// The name of the track; `None` for a file with a single track.
     pub track: Option<String>,
-    /// What stood there when it was read: the MD5 of the curve's text.
+    /// The MD5 of the text of the curve, if it has been read.
     pub digest: Option<u128>,
 }
 
-/// Equal when the same setting takes the same track; whether it has been read does not matter.
+/// Links are equal if the same setting refers to the same track, whether it has been read or not.
 impl PartialEq for Link {
     fn eq(&self, o: &Link) -> bool {
         (self.step, self.setting.id, &self.file, &self.track) == (o.step, o.setting.id, &o.file, &o.track)
     }
 }
 
-/// As it is written: `@FILE` or `@FILE#TRACK`.
+/// Prints `@FILE` or `@FILE#TRACK`.
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "@{}", self.file.display())?;
@@ -39,7 +40,8 @@ impl fmt::Display for Link {
     }
 }
 
-/// The file and the track of a value that names them; `None` when it is a value itself, or the setting never moves.
+/// The file and track that a value refers to; `None` if the text is a value itself or the setting cannot be
+/// animated.
 pub(super) fn target(setting: &Setting, text: &str) -> Option<(PathBuf, Option<String>)> {
     let name = text.trim_ascii().strip_prefix('@').filter(|n| !n.is_empty() && setting.kind.animatable())?;
     Some(match name.split_once('#') {
@@ -49,7 +51,7 @@ pub(super) fn target(setting: &Setting, text: &str) -> Option<(PathBuf, Option<S
 }
 
 impl Recipe {
-    /// The filters of another recipe behind this one's. Its seed, if it has one, takes the place of this one's.
+    /// Appends the filters of another recipe. Its seed, if it has one, replaces this one's.
     pub fn append(&mut self, more: Recipe) {
         let before = self.steps.len();
         self.steps.extend(more.steps);
@@ -57,8 +59,7 @@ impl Recipe {
         self.seed = more.seed.or(self.seed);
     }
 
-    /// Files that settings name (of curves, images and effects), where they are relative, are looked for in this
-    /// folder.
+    /// Makes relative names of files (curves, images and effects) relative to this folder.
     pub fn relative_to(&mut self, folder: &Path) {
         self.links.iter_mut().for_each(|link| link.file = folder.join(&link.file));
         for step in &mut self.steps {
@@ -74,19 +75,19 @@ impl Recipe {
                 ))
             });
             for (id, value) in named.collect::<Vec<_>>() {
-                // It takes the place of a value of the same kind, so it is not refused.
+                // The new value has the kind of the old one, so `set` does not fail.
                 let _ = step.values.set(id, value);
             }
         }
     }
 
-    /// Gives a linked setting the value that its file holds; the setting has checked it.
+    /// Supplies the value that a linked setting's file contains; the setting has checked it.
     pub fn give(&mut self, link: &Link, value: Value) {
         let Some(step) = self.steps.get_mut(link.step) else { return };
         match value {
             Value::Number(n) if link.setting.id == OPACITY => step.opacity = n,
             value => {
-                // Checked against the same description, so it is not refused here.
+                // The value was checked against the same description, so `set` does not fail.
                 let _ = step.values.set(link.setting.id, value);
             }
         }

@@ -1,26 +1,27 @@
-//! Recipes: text to filters and settings and back, by way of the catalog.
+//! Recipes: parse and print filters and settings, using the catalog.
 //!
 //! # Chains
 //!
 //! ```text
 //! chain   = [ filter { "," filter } ]
 //! filter  = name [ "=" setting { ":" setting } ]
-//! setting = name "=" value | value              without a name: the filter's first setting, and only in first place
+//! setting = name "=" value | value              without a name: the filter's first setting; only as the first one
 //! ```
 //!
-//! as in `noise=strength='0=0;48=12':planes=y,fade=amount=0.5`. White space between these does not count. Quotes
-//! `'...'` protect what stands in them, a backslash protects the character after it. The usual spellings mean what
-//! they mean to FFmpeg, which reads a chain twice; the table stands in `lex.rs`.
+//! For example `noise=strength='0=0;48=12':planes=y,fade=amount=0.5`. White space between the parts is ignored. Quotes
+//! `'...'` protect the text between them, a backslash protects the character after it. The usual spellings have the
+//! same meaning as in FFmpeg, which parses a chain twice; `lex.rs` has a table.
 //!
 //! Every filter also takes `enable` (frame ranges; `+` may separate them, so that no quotes are needed), `planes` and
 //! `opacity`: see [`common`](crate::settings::common).
 //!
-//! What belongs to the whole recipe stands in front, as if it were a filter: `recipe=seed=7,noise=strength=6`.
+//! Settings of the whole recipe come first, in the form of a filter: `recipe=seed=7,noise=strength=6`.
 //!
-//! A number, position or colour that may move can stand in a file: `strength=@tracks.gfa#name`, or without `#name` where
-//! there is one track only. The file is a track file (`.gfa`), a Lottie keyframe list (`.json`) or text that is a
-//! keyframe string; a position takes the tracks `name.x` and `name.y`. Relative names count from the folder of a TOML
-//! recipe, and from the current one in a chain. The text says the file's name, the [key](Recipe::key) what is in it.
+//! A number, position or colour that can be animated may refer to a file: `strength=@tracks.gfa#name`, or without
+//! `#name` if the file has a single track. The file is a track file (`.gfa`), a Lottie keyframe list (`.json`) or a
+//! text file with a keyframe string; a position uses the tracks `name.x` and `name.y`. Names are relative to the folder
+//! of a TOML recipe, or to the current folder in a chain. The text contains only the name of the file; the
+//! [key](Recipe::key) covers its contents.
 //!
 //! # TOML
 //!
@@ -36,15 +37,14 @@
 //! enable = "0-48"
 //! ```
 //!
-//! Numbers, booleans and strings as TOML has them; positions and colours also as lists of numbers; whatever a chain
-//! can say, a string can. Shapes are named as in the parentheses of a
-//! [curve's text](crate::curve#text): `"hermite 0.5 0"`.
+//! Numbers, booleans and strings are those of TOML; positions and colours may also be lists of numbers. A string
+//! accepts every value that a chain accepts. Shapes have the names in the parentheses of a [curve's
+//! text](crate::curve#text): `"hermite 0.5 0"`.
 //!
 //! # Limits
 //!
-//! A text of [`MAX_TEXT`] bytes, [`MAX_STEPS`] filters, and in one value
-//! [`MAX_KEYS`](crate::curve::MAX_KEYS) keys or [`MAX_RANGES`](crate::frame::MAX_RANGES)
-//! frame ranges; a chain has no nesting, TOML 80 levels.
+//! A text may have [`MAX_TEXT`] bytes and [`MAX_STEPS`] filters, and a value [`MAX_KEYS`](crate::curve::MAX_KEYS) keys
+//! or [`MAX_RANGES`](crate::frame::MAX_RANGES) frame ranges; a chain has no nesting, TOML may have 80 levels.
 
 mod assemble;
 mod chain;
@@ -65,28 +65,28 @@ use crate::catalog::FILTERS;
 use crate::chain::Step;
 use crate::settings::{Kind, Value};
 
-/// Longest text of a recipe, in bytes.
+/// The largest size of a recipe in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
-/// Most filters of one recipe.
+/// The largest number of filters in a recipe.
 pub const MAX_STEPS: usize = 1024;
 /// The version of the format that this program reads and writes.
 pub const VERSION: i64 = 1;
-/// What stands in a filter's place for what belongs to the whole recipe. No filter may be called so.
+/// The pseudo filter for settings of the whole recipe. No filter may have this name.
 const HEAD: &str = "recipe";
 
 /// Filters in order.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
-    /// First to last.
+    /// The filters in order.
     pub steps: Vec<Step>,
-    /// The recipe's own seed; one given on the command line takes its place.
+    /// The seed of the recipe; a seed on the command line replaces it.
     pub seed: Option<u64>,
-    /// Settings whose curves stand in files.
+    /// Settings whose curves are stored in files.
     pub links: Vec<Link>,
 }
 
-/// Equal when they say the same, in whatever spelling; what means the same but says it otherwise (a default written
-/// out) is equal in [`canonical`](Recipe::canonical).
+/// Recipes are equal if they give the same settings, in any spelling. Recipes of the same meaning (for example with
+/// a default written out) have equal [`canonical`](Recipe::canonical) texts.
 impl PartialEq for Recipe {
     fn eq(&self, o: &Recipe) -> bool {
         let same = |(a, b): (&Step, &Step)| {
@@ -102,23 +102,23 @@ impl PartialEq for Recipe {
 }
 
 impl Recipe {
-    /// Reads a chain.
+    /// Parses a chain.
     pub fn parse_chain(text: &str) -> Result<Recipe, RecipeError> {
         chain::parse(text, FILTERS)
     }
 
-    /// Makes a draft of it: every filter that has a setting `draft` takes it for true.
+    /// Switches to draft quality: sets `draft` in every filter that has such a setting.
     pub fn draft(&mut self) {
         for step in &mut self.steps {
             let known = step.values.settings().iter().any(|s| s.id == "draft" && s.kind == Kind::Switch);
             if known {
-                // A switch takes any switch.
+                // A switch accepts `true`.
                 let _ = step.values.set("draft", Value::Switch(true));
             }
         }
     }
 
-    /// Reads TOML. The caller adds the file's name to an error: [`RecipeError::named`].
+    /// Parses TOML. The caller adds the file name to an error: [`RecipeError::named`].
     pub fn parse_toml(text: &str) -> Result<Recipe, RecipeError> {
         document::parse(text, FILTERS)
     }

@@ -1,4 +1,4 @@
-//! Recipes as text, and their key.
+//! Prints recipes as text, and computes their key.
 
 use super::lex::quoted;
 use super::{HEAD, Recipe, VERSION};
@@ -9,7 +9,7 @@ use crate::settings::{Animated, Value};
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
-/// A value, or where it stands.
+/// A value, or a link to it.
 enum ValueOrLink {
     Value(Value),
     Link(String),
@@ -24,7 +24,7 @@ impl std::fmt::Display for ValueOrLink {
     }
 }
 
-/// Links in the place of values, all in the order of the description.
+/// Replaces values by links, in the order of the description.
 fn linked(
     recipe: &Recipe,
     i: usize,
@@ -40,19 +40,19 @@ fn linked(
     all
 }
 
-/// The settings of a step that are not what they would be without a word, in the order of the description.
+/// The settings of a step that differ from the defaults, in the order of the description.
 fn given(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
     let step = &recipe.steps[i];
     let own = step.values.iter_given().map(|(s, v)| (s.id, v.clone()));
     linked(recipe, i, own.chain(common(step)))
 }
 
-/// Every setting of a step that has a value, given or not, each in its normal form.
+/// All settings of a step that have a value, given or default, in canonical form.
 fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
     let step = &recipe.steps[i];
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
-    // An opacity that is 1 at all times says nothing, in whatever way it is written.
+    // An opacity of constant 1 has no effect, however it is written, and is left out.
     let full = (OPACITY, Value::Number(Animated::Constant(1.0)));
     let shared = common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full);
     linked(recipe, i, own.chain(shared))
@@ -66,7 +66,7 @@ fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
     enable.into_iter().chain(planes).chain(opacity)
 }
 
-/// The value in one form of all that mean the same.
+/// The canonical form of all values with the same meaning.
 fn normal(value: &Value) -> Value {
     fn still<T: Animate>(v: &Animated<T>) -> Animated<T> {
         v.constant().map_or_else(|| v.clone(), Animated::Constant)
@@ -107,12 +107,13 @@ fn chain(
 }
 
 impl Recipe {
-    /// The recipe as a chain; [`parse_chain`](Recipe::parse_chain) reads it back to an equal one.
+    /// Prints the recipe as a chain, which [`parse_chain`](Recipe::parse_chain) reads back to an equal
+    /// recipe.
     pub fn to_chain(&self) -> String {
         chain(self.seed, self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, given(self, i))))
     }
 
-    /// The recipe as TOML; [`parse_toml`](Recipe::parse_toml) reads it back to an equal one.
+    /// Prints the recipe as TOML, which [`parse_toml`](Recipe::parse_toml) reads back to an equal recipe.
     pub fn to_toml(&self) -> String {
         let mut out = format!("version = {VERSION}\n");
         if let Some(seed) = self.seed {
@@ -131,24 +132,24 @@ impl Recipe {
         out
     }
 
-    /// One text for all recipes that mean the same, however they were spelled: a chain that says the seed (0 where
-    /// none is given) and every setting that has a value, defaults too, in the order of their description; curves
-    /// that never move as numbers; frame ranges in [normal form](crate::frame::Ranges::normalized). It
-    /// reads back as a recipe of the same meaning, and stays right should a default ever change.
+    /// One text for all recipes with the same meaning, in any spelling: a chain with the seed (0 if none is given)
+    /// and every setting that has a value, including defaults, in the order of their description; constant curves
+    /// as numbers; frame ranges in [normal form](crate::frame::Ranges::normalized). It parses to a recipe with the
+    /// same meaning, which remains the same if a default changes later.
     pub fn canonical(&self) -> String {
         let steps = self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, complete(self, i)));
         chain(Some(self.seed.unwrap_or(0)), steps)
     }
 
-    /// What caches, manifests and segments know the recipe by: the MD5 of `grainfield recipe 1`, a line feed and the
-    /// [canonical text](Recipe::canonical), first byte highest; for each link that has been read a line feed and the digest
-    /// of what it gave, and then the same for each image and effect file that has been read. A seed given on the command line belongs
-    /// into [`seed`](Recipe::seed) before.
+    /// The key of the recipe in caches, manifests and segments: the MD5, first byte highest, of `grainfield recipe 1`,
+    /// a line feed and the [canonical text](Recipe::canonical); then, for each link that has been read, a line feed and
+    /// the digest of its value; then the same for each image and effect file that has been read. Put a seed from the
+    /// command line into [`seed`](Recipe::seed) first.
     pub fn key(&self) -> u128 {
         let mut md5 = Md5::new();
         md5.update(format!("grainfield recipe {VERSION}\n"));
         md5.update(self.canonical());
-        // What stands in files counts, not what they are called alone.
+        // The key covers the contents of files, not only their names.
         for digest in self.links.iter().filter_map(|l| l.digest) {
             md5.update(format!("\n{digest:032x}"));
         }
@@ -168,7 +169,7 @@ impl Recipe {
 
 fn toml_value(value: &Value) -> String {
     match value {
-        // TOML promises 63 bits.
+        // TOML guarantees 63 bits only.
         Value::Seed(s) if i64::try_from(*s).is_err() => format!("\"{s:#x}\""),
         Value::Switch(_) | Value::Integer(_) | Value::Seed(_) | Value::Number(Animated::Constant(_)) => {
             value.to_string()

@@ -1,4 +1,4 @@
-//! Both spellings, against a table of filters that has every kind of setting.
+//! Tests chains and TOML with a table of filters that has every kind of setting.
 
 use super::*;
 use crate::catalog::{Entry, Role};
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 const MODES: &[Choice] = &[
     Choice::new("uniform", ""),
     Choice::new("binomial", ""),
-    // Not a word that a filter would choose; here to be quoted.
+    // An unusual word, to test quoting.
     Choice::new(r"it's; [a:b], \", ""),
 ];
 
@@ -104,7 +104,7 @@ fn every_filter_takes_what_the_chain_does() {
     assert_eq!(r, toml(&r.to_toml()));
     let t = toml("[[filter]]\nname='invert'\nenable=17\nplanes=0\nopacity=0.5");
     assert_eq!(t, chain("invert=enable=17:planes=0:opacity=.5"));
-    // The first value without a name is the filter's own first setting only.
+    // A value without a name is only accepted for the filter's first own setting.
     assert!(chain::parse("invert=0-48", &TABLE).is_err());
 }
 
@@ -123,7 +123,7 @@ fn one_meaning_has_one_canonical_text_and_key() {
             "recipe=seed=0,noise=strength=4:mode=uniform:static=false:samples=4:tint=#000000:enable=1-9",
             "{text}"
         );
-        // md5sum of the text with its first line.
+        // From `md5sum` of the text with its first line.
         assert_eq!(format!("{:032x}", r.key()), "4eda7f8f86753ac4cf7c553766194b75");
         assert_eq!(chain(&r.canonical()).key(), r.key());
     }
@@ -157,7 +157,7 @@ fn errors_show_the_place() {
         shown("noise=mode=binominal"),
         "mode: write one of uniform, binomial, it's; [a:b], \\\n  noise=mode=binominal\n             ^~~~~~~~~ did you mean 'binomial'?"
     );
-    // Escaped characters keep their places.
+    // Positions in strings with escapes are correct.
     assert_eq!(
         shown(r"noise=strength=0=1\;5*=2"),
         "strength: '*' is not a shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) is an ease\n  noise=strength=0=1\\;5*=2\n                       ^"
@@ -388,7 +388,7 @@ proptest! {
             let p = e.parts();
             prop_assert!(text.is_char_boundary(p.span.start) && text.is_char_boundary(p.span.end));
             prop_assert!(!e.to_string().is_empty());
-            // The caret stands under the first character of the span.
+            // The caret is below the first character of the span.
             let marked = text[p.span.start..].chars().next().filter(|c| !c.is_control());
             prop_assert_eq!(p.excerpt.chars().nth(p.marked.start).filter(|c| marked.is_some() && *c != ' '), marked.filter(|c| *c != ' '));
         }

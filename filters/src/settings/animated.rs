@@ -1,21 +1,21 @@
-//! A value that may move.
+//! Values that can be animated.
 
 use crate::curve::{Animate, Curve, CurveError};
 use crate::frame::FrameTime;
 use core::fmt;
 
-/// A constant, or a curve. The type of every numeric setting, so that all of them can move, and of every position
-/// (`[f64; 2]`) and colour (`[f64; 4]`).
+/// A constant or a curve: the type of every number, position (`[f64; 2]`) and colour (`[f64; 4]`) that can be
+/// animated.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Animated<T = f64> {
     /// The same in every frame.
     Constant(T),
-    /// Moves.
+    /// A curve over time.
     Curve(Curve<T>),
 }
 
 impl<T: Animate> Animated<T> {
-    /// The value at a moment.
+    /// The value at a time.
     pub fn at(&self, at: &FrameTime) -> T {
         match self {
             Animated::Constant(v) => *v,
@@ -23,7 +23,7 @@ impl<T: Animate> Animated<T> {
         }
     }
 
-    /// Turns keys that count from the end into numbers.
+    /// Resolves keys that count from the end.
     pub fn resolve(&self, last: Option<i64>) -> Result<Animated<T>, CurveError> {
         Ok(match self {
             Animated::Constant(v) => Animated::Constant(*v),
@@ -40,7 +40,7 @@ impl<T: Animate> Animated<T> {
         }
     }
 
-    /// The value if it never changes.
+    /// The value, if it never changes.
     pub fn constant(&self) -> Option<T> {
         match self {
             Animated::Constant(v) => Some(*v),
@@ -49,7 +49,7 @@ impl<T: Animate> Animated<T> {
     }
 }
 
-/// A constant as its value, a curve as its keys.
+/// Prints a constant as its value and a curve as its keys.
 impl<T: Animate> fmt::Display for Animated<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

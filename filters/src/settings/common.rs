@@ -1,16 +1,16 @@
-//! The settings that the chain does for filters: those of every filter, and those that several have.
+//! The settings that the chain handles for filters: those of all filters, and those of several.
 
 use super::{Choice, Constant, Kind, Setting, Unit};
 
-/// Only in these frames.
+/// The frames in which the filter is active.
 pub const ENABLE: &str = "enable";
-/// Only on these planes.
+/// The planes that it filters.
 pub const PLANES: &str = "planes";
-/// How much of the filter's result is taken.
+/// Weight of the filter's result.
 pub const OPACITY: &str = "opacity";
 
-/// `enable`, `planes` and `opacity`, in the order help lists and recipes print them. No filter may have a setting
-/// of its own by one of these names.
+/// `enable`, `planes` and `opacity`, in the order of help and printed recipes. No filter may have a setting with
+/// one of these names.
 pub static COMMON: [Setting; 3] = [
     Setting {
         unit: Unit::Frames,
@@ -37,7 +37,7 @@ pub static COMMON: [Setting; 3] = [
     },
 ];
 
-/// Of a filter that draws random numbers.
+/// The seed of a filter that draws random numbers.
 pub const SEED: Setting = Setting::new(
     "seed",
     "Start of the random numbers: another seed gives another result of the same kind. Default: it follows from the \
@@ -45,7 +45,7 @@ pub const SEED: Setting = Setting::new(
     Kind::Seed,
 );
 
-/// Of a filter whose random numbers may stand still.
+/// Keeps the random numbers of a filter the same in every frame.
 pub const STATIC: Setting = Setting {
     default: Some(Constant::Switch(false)),
     ..Setting::new(
@@ -55,7 +55,7 @@ pub const STATIC: Setting = Setting {
     )
 };
 
-/// Of a filter that has presets.
+/// The presets of a filter.
 pub const fn preset(looks: &'static [Choice], help: &'static str) -> Setting {
     Setting::new("preset", help, Kind::Choice(looks))
 }

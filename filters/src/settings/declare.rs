@@ -1,4 +1,4 @@
-//! Settings declared once: what [`settings!`](crate::settings!) and [`choices!`](crate::choices!) are made of.
+//! The types behind [`settings!`](crate::settings!) and [`choices!`](crate::choices!).
 
 use super::{
     Animated, Choice, Constant, FileAsset, ImageAsset, Kind, OnlyWhen, Points, Setting, Unit, Value, Values,
@@ -11,7 +11,7 @@ pub trait Settings: Sized {
     /// Their descriptions, in the order of the declaration.
     const TABLE: &'static [Setting];
 
-    /// What is given, else what the preset says, else the default. Panics for values of another table.
+    /// The given value, else that of the preset, else the default. Panics for values of another table.
     fn read(values: &Values) -> Self;
 }
 
@@ -20,25 +20,25 @@ pub trait FromValue: Sized {
     /// The value; `None` for one of another kind.
     fn of(value: &Value) -> Option<Self>;
 
-    /// What it is without any value; `None` when there must be one.
+    /// The value if none is given; `None` if there must be one.
     fn absent() -> Option<Self> {
         None
     }
 }
 
-/// One of a few words; [`choices!`](crate::choices!) implements it.
+/// An enum with a word for each variant; [`choices!`](crate::choices!) implements it.
 pub trait ChoiceEnum: Copy + PartialEq + 'static {
     /// The words, in the order of help.
     const CHOICES: &'static [Choice];
-    /// What each of them stands for.
+    /// The variants, in the same order.
     const VALUES: &'static [Self];
 
-    /// What a word stands for.
+    /// The variant of a word.
     fn from_id(word: &str) -> Option<Self> {
         Self::CHOICES.iter().position(|c| c.id == word).map(|i| Self::VALUES[i])
     }
 
-    /// The word for it.
+    /// The word of a variant.
     fn id(self) -> &'static str {
         Self::VALUES.iter().position(|v| *v == self).map_or("", |i| Self::CHOICES[i].id)
     }
@@ -88,7 +88,8 @@ impl FromValue for f64 {
     }
 }
 
-/// A setting in the making, whose value is a `T`: `Option` of something until it has a default.
+/// A setting while it is declared, with values of type `T`; `T` is an `Option` until the setting has a
+/// default.
 #[derive(Debug)]
 pub struct SettingBuilder<T> {
     setting: Setting,
@@ -99,53 +100,53 @@ const fn builder<T>(kind: Kind) -> SettingBuilder<T> {
     SettingBuilder { setting: Setting::new("", "", kind), of: PhantomData }
 }
 
-/// A number that may move.
+/// A number that can be animated.
 pub const fn number(range: RangeInclusive<f64>) -> SettingBuilder<Option<Animated>> {
     builder(Kind::Number { min: *range.start(), max: *range.end() })
 }
 
-/// A number that stays the same over the clip.
+/// A number that is constant over the clip.
 pub const fn fixed(range: RangeInclusive<f64>) -> SettingBuilder<Option<f64>> {
     builder(Kind::Fixed { min: *range.start(), max: *range.end() })
 }
 
-/// A whole number that stays the same over the clip.
+/// An integer that is constant over the clip.
 pub const fn integer(range: RangeInclusive<i64>) -> SettingBuilder<Option<i64>> {
     builder(Kind::Integer { min: *range.start(), max: *range.end() })
 }
 
-/// Yes or no.
+/// A switch, on or off.
 pub const fn switch() -> SettingBuilder<Option<bool>> {
     builder(Kind::Switch)
 }
 
-/// One of the words of a type; without any this one.
+/// One of the words of a type, with this default.
 pub const fn choice<W: ChoiceEnum>(default: &'static str) -> SettingBuilder<W> {
     assert!(is_one_of(default, W::CHOICES), "the default is none of the words");
     optional_choice::<W>().by_default(Constant::Choice(default))
 }
 
-/// One of the words of a type, or none of them.
+/// One of the words of a type, or no word.
 pub const fn optional_choice<W: ChoiceEnum>() -> SettingBuilder<Option<W>> {
     builder(Kind::Choice(W::CHOICES))
 }
 
-/// A place that may move.
+/// A position that can be animated.
 pub const fn position(range: RangeInclusive<f64>) -> SettingBuilder<Option<Animated<[f64; 2]>>> {
     builder(Kind::Position { min: *range.start(), max: *range.end() })
 }
 
-/// A colour that may move.
+/// A colour that can be animated.
 pub const fn colour() -> SettingBuilder<Option<Animated<[f64; 4]>>> {
     builder(Kind::Colour)
 }
 
-/// A function of 0..1 as points.
+/// A function of 0..1, as points.
 pub const fn points(range: RangeInclusive<f64>) -> SettingBuilder<Option<Points>> {
     builder(Kind::Points { min: *range.start(), max: *range.end() })
 }
 
-/// Bits to start random numbers from.
+/// A seed of random numbers.
 pub const fn bits() -> SettingBuilder<Option<u64>> {
     builder(Kind::Seed)
 }
@@ -179,19 +180,19 @@ impl<T> SettingBuilder<T> {
         SettingBuilder { setting: Setting { default: Some(default), ..self.setting }, of: PhantomData }
     }
 
-    /// What a window calls it, where that is not its id in other letters.
+    /// The label in a window, if it differs from the id.
     pub const fn label(self, label: &'static str) -> SettingBuilder<T> {
         let setting = Setting { label, ..self.setting };
         self.with(setting)
     }
 
-    /// What its number counts.
+    /// The unit of the number.
     pub const fn unit(self, unit: Unit) -> SettingBuilder<T> {
         let setting = Setting { unit, ..self.setting };
         self.with(setting)
     }
 
-    /// The heading that a window puts it under.
+    /// The heading of its group in a window.
     pub const fn group(self, group: &'static str) -> SettingBuilder<T> {
         let setting = Setting { group, ..self.setting };
         self.with(setting)
@@ -203,26 +204,26 @@ impl<T> SettingBuilder<T> {
         self.with(setting)
     }
 
-    /// What one step of a slider changes.
+    /// The change per step of a slider.
     pub const fn step(self, step: f64) -> SettingBuilder<T> {
         let setting = Setting { step: Some(step), ..self.setting };
         self.with(setting)
     }
 
-    /// A slider goes by ratios, not by differences.
+    /// The slider is logarithmic.
     pub const fn logarithmic(self) -> SettingBuilder<T> {
         let setting = Setting { logarithmic: true, ..self.setting };
         self.with(setting)
     }
 
-    /// It matters only when the choice `setting` is one of `words`.
+    /// The setting has an effect only if the choice `setting` is one of `words`.
     pub const fn only_when(self, setting: &'static str, words: &'static [&'static str]) -> SettingBuilder<T> {
         let only_when = Some(OnlyWhen { setting, words, refused: false });
         let setting = Setting { only_when, ..self.setting };
         self.with(setting)
     }
 
-    /// The same, and giving it otherwise is an error.
+    /// The same, but giving it otherwise is an error.
     pub const fn refused_unless(
         self,
         setting: &'static str,
@@ -240,42 +241,42 @@ impl<T> SettingBuilder<T> {
 }
 
 impl SettingBuilder<Option<Animated>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: f64) -> SettingBuilder<Animated> {
         self.by_default(Constant::Number(v))
     }
 }
 
 impl SettingBuilder<Option<f64>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: f64) -> SettingBuilder<f64> {
         self.by_default(Constant::Number(v))
     }
 }
 
 impl SettingBuilder<Option<i64>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: i64) -> SettingBuilder<i64> {
         self.by_default(Constant::Integer(v))
     }
 }
 
 impl SettingBuilder<Option<bool>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: bool) -> SettingBuilder<bool> {
         self.by_default(Constant::Switch(v))
     }
 }
 
 impl SettingBuilder<Option<Animated<[f64; 2]>>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: [f64; 2]) -> SettingBuilder<Animated<[f64; 2]>> {
         self.by_default(Constant::Position(v))
     }
 }
 
 impl SettingBuilder<Option<Animated<[f64; 4]>>> {
-    /// What it is when neither given nor in a preset.
+    /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: [f64; 4]) -> SettingBuilder<Animated<[f64; 4]>> {
         self.by_default(Constant::Colour(v))
     }
@@ -299,8 +300,8 @@ const fn is_one_of(word: &str, words: &[Choice]) -> bool {
     false
 }
 
-/// Declares the settings of a filter once: what help, recipes and windows say of them, and the struct that the filter
-/// reads them from.
+/// Declares the settings of a filter once: their descriptions for help, recipes and windows, and the struct from which
+/// the filter reads them.
 ///
 /// ```
 /// use grainfield_filters::settings::{Animated, Settings, Unit, Values};
@@ -316,7 +317,7 @@ const fn is_one_of(word: &str, words: &[Choice]) -> bool {
 /// }
 ///
 /// grainfield_filters::settings! {
-///     /// What `blur` is asked for.
+///     /// The settings of `blur`.
 ///     pub struct Blur {
 ///         /// How it blurs.
 ///         mode: Mode = choice("gaussian"),
@@ -336,10 +337,10 @@ const fn is_one_of(word: &str, words: &[Choice]) -> bool {
 /// assert_eq!((blur.mode, blur.sigma.constant(), blur.out_to), (Mode::Gaussian, Some(3.0), Some(0.9)));
 /// ```
 ///
-/// A field's documentation is its help; its type and the type of the description must agree, so a field whose
-/// description has no default is an `Option`. `as "..."` names a setting that cannot be named as the field is. Presets
-/// become the setting `preset`. `with seed` adds the seed of a filter that draws random numbers, `with static` the
-/// switch that shows every frame what frame 0 gets; the chain does both, so the struct has no fields of them.
+/// The documentation of a field is its help. Its type must agree with the description, so a field without a default is
+/// an `Option`. `as "..."` gives a setting a name that is not valid for a field. Presets become the setting `preset`.
+/// `with seed` adds the seed of a filter that draws random numbers, `with static` the switch that gives every frame
+/// the random numbers of frame 0; the chain handles both, so the struct has no fields for them.
 #[macro_export]
 macro_rules! settings {
     (
@@ -381,8 +382,8 @@ macro_rules! settings {
     (@common static) => { $crate::settings::common::STATIC };
 }
 
-/// Defines an enum whose variants are the words of a choice, each documented by its help; or, with `for TYPE`, gives words
-/// to an enum that there is. See [`settings!`](crate::settings!).
+/// Defines an enum whose variants are the words of a choice, each documented by its help; or, with `for TYPE`, gives
+/// words to an existing enum. See [`settings!`](crate::settings!).
 #[macro_export]
 macro_rules! choices {
     (for $name:ident { $( $(#[doc = $help:literal])+ $value:ident = $word:literal ),* $(,)? }) => {

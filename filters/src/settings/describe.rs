@@ -1,36 +1,36 @@
-//! What a setting is.
+//! Descriptions of settings.
 
 use super::Value;
 
-/// One setting of a filter, as shown to people and checked by machines. Ids are never reused.
+/// The description of a setting, for display and for checks. Ids are never reused.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// What recipes call it: lower case, `-` between words.
+    /// The name in recipes: lower case, `-` between words.
     pub id: &'static str,
-    /// What a window calls it; empty where that is the id in other letters. See [`label`](Setting::label).
+    /// The label in a window; empty if it follows from the id. See [`label`](Setting::label).
     pub label: &'static str,
-    /// One or two sentences: what it does, and what a larger value looks like.
+    /// One or two sentences: what the setting does, and the effect of a larger value.
     pub help: &'static str,
-    /// What values it takes.
+    /// The kind of its values.
     pub kind: Kind,
-    /// What a number counts.
+    /// The unit of a number.
     pub unit: Unit,
-    /// The value when none is given; `None` when being absent is a meaning of its own (the help says which).
+    /// The value if none is given; `None` if absence has its own meaning, which the help explains.
     pub default: Option<Constant>,
-    /// The heading that a window puts it under; empty for none.
+    /// The heading of its group in a window; empty for none.
     pub group: &'static str,
-    /// The part of the range that a slider spans, where that is not all of it.
+    /// The part of the range that a slider spans, if not all of it.
     pub soft: Option<(f64, f64)>,
-    /// What one step of a slider changes.
+    /// The change per step of a slider.
     pub step: Option<f64>,
-    /// Whether a slider goes by ratios.
+    /// Whether the slider is logarithmic.
     pub logarithmic: bool,
-    /// What another setting must be for this one to matter.
+    /// The condition on another setting for this one to have an effect.
     pub only_when: Option<OnlyWhen>,
 }
 
 impl Setting {
-    /// A setting of which nothing else is to be said.
+    /// A setting without label, unit, default, group or condition.
     pub const fn new(id: &'static str, help: &'static str, kind: Kind) -> Setting {
         Setting {
             id,
@@ -47,7 +47,7 @@ impl Setting {
         }
     }
 
-    /// What a window calls it: `Crop left` for `crop-left`.
+    /// The label in a window: `Crop left` for `crop-left`.
     pub fn label(&self) -> String {
         if !self.label.is_empty() {
             return self.label.into();
@@ -65,17 +65,17 @@ impl Setting {
 /// A default.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Constant {
-    /// Of a [`Kind::Switch`].
+    /// For [`Kind::Switch`].
     Switch(bool),
-    /// Of a [`Kind::Integer`].
+    /// For [`Kind::Integer`].
     Integer(i64),
-    /// Of a [`Kind::Number`] or [`Kind::Fixed`].
+    /// For [`Kind::Number`] or [`Kind::Fixed`].
     Number(f64),
-    /// Of a [`Kind::Choice`].
+    /// For [`Kind::Choice`].
     Choice(&'static str),
-    /// Of a [`Kind::Position`].
+    /// For [`Kind::Position`].
     Position([f64; 2]),
-    /// Of a [`Kind::Colour`].
+    /// For [`Kind::Colour`].
     Colour([f64; 4]),
 }
 
@@ -92,14 +92,14 @@ impl From<Constant> for Value {
     }
 }
 
-/// A condition under which a setting matters.
+/// A condition for a setting to have an effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OnlyWhen {
-    /// The id of the setting that it is about.
+    /// The id of the other setting.
     pub setting: &'static str,
-    /// The words that it may be.
+    /// The words that it must have.
     pub words: &'static [&'static str],
-    /// Whether it is an error to give the setting otherwise.
+    /// Whether giving the setting otherwise is an error.
     pub refused: bool,
 }
 
@@ -108,21 +108,21 @@ pub struct OnlyWhen {
 pub enum Kind {
     /// `true` or `false` (also `1`, `0`, `yes`, `no`, `on`, `off`).
     Switch,
-    /// A whole number that stays the same over the clip.
+    /// An integer that is constant over the clip.
     Integer {
         /// Lowest.
         min: i64,
         /// Highest.
         max: i64,
     },
-    /// A number that may move (a constant or a curve).
+    /// A number that can be animated (a constant or a curve).
     Number {
         /// Lowest.
         min: f64,
         /// Highest.
         max: f64,
     },
-    /// A number that stays the same over the clip.
+    /// A number that is constant over the clip.
     Fixed {
         /// Lowest.
         min: f64,
@@ -133,28 +133,28 @@ pub enum Kind {
     Seed,
     /// One of a few words.
     Choice(&'static [Choice]),
-    /// A place in the picture that may move: `x,y`.
+    /// A position in the picture that can be animated: `x,y`.
     Position {
         /// Lowest coordinate.
         min: f64,
         /// Highest coordinate.
         max: f64,
     },
-    /// A colour that may move: `#rrggbb`, `#rrggbbaa`, a name, or numbers from 0 to 1.
+    /// A colour that can be animated: `#rrggbb`, `#rrggbbaa`, a name, or numbers from 0 to 1.
     Colour,
     /// Frame numbers: `1001-1100`, `1-10x2`, `0-48+96-`.
     Frames,
     /// Planes: `y`, `uv`, `rgb`, `a`, `0`, `all`.
     Planes,
-    /// An image file, by its name. Whoever hosts the filters reads it and hands the picture in.
+    /// The name of an image file, which the host reads.
     Image,
-    /// An effect file, by its name. Whoever hosts the filters reads it and hands in what it says.
+    /// The name of an effect file, which the host reads.
     Effect,
-    /// A film grain table, by its file's name. Whoever hosts the filters reads it and hands in what it says.
+    /// The name of a film grain table's file, which the host reads.
     GrainTable,
-    /// A frame of the source, by its number. Whoever hosts the filters reads it and hands it in, grey, as an image.
+    /// The number of a frame of the source, which the host supplies as a grey image.
     SourceFrame,
-    /// Points of a function of 0..1, by straight lines between them: `0=0;0.4=1;1=0.2` (x=y, x growing).
+    /// Points of a function of 0..1, connected by straight lines: `0=0;0.4=1;1=0.2` (x=y, x increasing).
     Points {
         /// Lowest y.
         min: f64,
@@ -168,30 +168,30 @@ pub enum Kind {
 pub struct Choice {
     /// The word.
     pub id: &'static str,
-    /// What it means.
+    /// The meaning of the word.
     pub help: &'static str,
-    /// What a preset says of other settings, as in a chain: `strength=2.2:size=0.8`. Empty for other words.
+    /// The settings of a preset, as in a chain: `strength=2.2:size=0.8`. Empty for other words.
     pub sets: &'static str,
 }
 
 impl Choice {
-    /// A word.
+    /// A word of a choice.
     pub const fn new(id: &'static str, help: &'static str) -> Choice {
         Choice { id, help: help.trim_ascii(), sets: "" }
     }
 
-    /// A word that stands for values of other settings.
+    /// A preset: a word that sets other settings.
     pub const fn preset(id: &'static str, help: &'static str, sets: &'static str) -> Choice {
         Choice { sets, ..Choice::new(id, help) }
     }
 }
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nothing in particular.
+    /// No unit.
     None,
-    /// Code values of an 8-bit picture, whatever the real depth: 1 is 1/255 of full scale.
+    /// Code values of an 8-bit picture at any depth: 1 is 1/255 of full scale.
     Code8,
     /// Luma samples.
     Pixels,
@@ -201,12 +201,12 @@ pub enum Unit {
     Seconds,
     /// Degrees.
     Degrees,
-    /// A part of one.
+    /// A fraction of 1.
     Fraction,
 }
 
 impl Unit {
-    /// What stands behind the number in help.
+    /// The text after the number in help.
     pub const fn text(self) -> &'static str {
         match self {
             Unit::None => "",
@@ -221,7 +221,7 @@ impl Unit {
 }
 
 impl Kind {
-    /// Whether a curve may stand for the value.
+    /// Whether the value may be a curve.
     pub const fn animatable(self) -> bool {
         matches!(self, Kind::Number { .. } | Kind::Position { .. } | Kind::Colour)
     }

@@ -1,10 +1,10 @@
-//! A file that a setting names and that only the filter understands.
+//! Files that a setting names and that only the filter understands.
 
 use core::any::Any;
 use core::fmt;
 use std::sync::Arc;
 
-/// A file by its name, and what stands in it once whoever hosts the filters has read it.
+/// The name of a file, and its contents after the host has read it.
 #[derive(Clone)]
 pub struct FileAsset {
     name: String,
@@ -12,34 +12,35 @@ pub struct FileAsset {
 }
 
 impl FileAsset {
-    /// Not read yet.
+    /// A file that has not been read yet.
     pub fn named(name: &str) -> FileAsset {
         FileAsset { name: name.to_owned(), read: None }
     }
 
-    /// The file's name, as it was given.
+    /// The name of the file, as given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What was read, if something was and it is of this type.
+    /// The contents, if the file has been read and they have this type.
     pub fn contents<T: Any>(&self) -> Option<&T> {
         self.read.as_ref().and_then(|(what, _)| what.downcast_ref())
     }
 
-    /// What it was read as, in 128 bits: equal where the contents mean the same.
+    /// A hash of the contents; equal contents have equal hashes.
     pub fn digest(&self) -> Option<u128> {
         self.read.as_ref().map(|r| r.1)
     }
 
-    /// The same with its contents, of the type that the filter asks for, and a hash of all in them that counts.
+    /// The same file with its contents, of the type that the filter expects, and a hash of everything in them
+    /// that affects the result.
     #[must_use]
     pub fn read<T: Any + Send + Sync>(self, contents: T, digest: u128) -> FileAsset {
         FileAsset { read: Some((Arc::new(contents), digest)), ..self }
     }
 }
 
-/// Equal by name, and by hash once read.
+/// Files are equal by name, and by hash if they have been read.
 impl PartialEq for FileAsset {
     fn eq(&self, o: &FileAsset) -> bool {
         (&self.name, self.digest()) == (&o.name, o.digest())
@@ -52,7 +53,7 @@ impl fmt::Debug for FileAsset {
     }
 }
 
-/// The name.
+/// Prints the name.
 impl fmt::Display for FileAsset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

@@ -1,10 +1,10 @@
-//! An image that a setting names.
+//! Images that a setting names.
 
 use crate::frame::Frame;
 use core::fmt;
 use std::sync::Arc;
 
-/// An image file by its name, and its picture once whoever hosts the filters has read it.
+/// The name of an image file, and its picture after the host has read it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImageAsset {
     name: String,
@@ -12,29 +12,29 @@ pub struct ImageAsset {
 }
 
 impl ImageAsset {
-    /// Not read yet.
+    /// An image that has not been read yet.
     pub fn named(name: &str) -> ImageAsset {
         ImageAsset { name: name.to_owned(), frame: None }
     }
 
-    /// The file's name, as it was given.
+    /// The name of the file, as given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The picture, if it has been read.
+    /// The picture, if the file has been read.
     pub fn frame(&self) -> Option<&Arc<Frame>> {
         self.frame.as_ref()
     }
 
-    /// The same with its picture, which is grey or R, G and B, with or without alpha, of any depth.
+    /// The same image with its picture, which may be grey or RGB, with or without alpha, of any depth.
     #[must_use]
     pub fn read(self, frame: Frame) -> ImageAsset {
         ImageAsset { frame: Some(Arc::new(frame)), ..self }
     }
 }
 
-/// The name.
+/// Prints the name.
 impl fmt::Display for ImageAsset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

@@ -1,8 +1,8 @@
-//! How a filter describes its settings, so that the command line, recipes, help and hosts are built from one list.
+//! Settings of filters: one description from which the command line, recipes, help and hosts are built.
 //!
-//! A filter declares them once, with [`settings!`](crate::settings!): from that follow the table of [`Setting`]s and the
-//! struct that the filter reads. Everyone else goes by the table. A [`Setting`] says what a window or a help text needs (label,
-//! unit, default, range of a slider, heading); its [`Kind`] says what values it takes.
+//! A filter declares them once, with [`settings!`](crate::settings!): which makes the table of [`Setting`]s and the
+//! struct that the filter reads. All other code uses the table. A [`Setting`] has the data for windows and help (label,
+//! unit, default, range of a slider, heading); its [`Kind`] defines the accepted values.
 //!
 //! ```
 //! use grainfield_filters::catalog;
@@ -15,15 +15,15 @@
 //! let mut values = Values::new(blur.settings);
 //! values.set("sigma", Value::Number(3.5.into()))?;
 //! values.set("mode", blur.settings[0].parse("gaussian").expect("a word of the choice"))?;
-//! // Curves move from frame to frame: from 2 in frame 0 to 9 in frame 48.
+//! // A curve: from 2 in frame 0 to 9 in frame 48.
 //! values.set("sigma", sigma.parse("0=2;48=9").expect("keys"))?;
 //! assert!(values.set("sigma", Value::Number(501.0.into())).is_err());
 //! # Ok::<(), grainfield_filters::settings::SettingError>(())
 //! ```
 //!
-//! [`Values`] holds what was given; [`Values::get`] is the value in effect, which a preset or the default fills in. Text of a
-//! whole chain is read by [`recipe`](crate::recipe). Images and effect files are named by text
-//! and read by the host, which hands in what they hold ([`ImageAsset`], [`FileAsset`]).
+//! [`Values`] holds the given values; [`Values::get`] returns the value in effect, which may come from a preset or the
+//! default. [`recipe`](crate::recipe) parses whole chains. Images and effect files are given by name; the host reads
+//! them and supplies their contents ([`ImageAsset`], [`FileAsset`]).
 
 mod animated;
 pub mod common;

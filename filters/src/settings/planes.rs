@@ -1,24 +1,24 @@
-//! Planes as people name them.
+//! Names of planes.
 
 use crate::frame::{Family, Format, PlaneSet};
 use core::fmt;
 use core::str::FromStr;
 
-/// Planes by name or number, before it is known what planes there are.
+/// A set of planes by name or number, independent of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Planes(u16);
 
-/// The names in the order they are printed: bit `i` of [`Planes`] is name `i`.
+/// The names in the order of printing: bit `i` of [`Planes`] is name `i`.
 const NAMES: &[u8; 11] = b"yuvrgba0123";
 
 impl Planes {
-    /// Every plane, alpha too.
+    /// Every plane, including alpha.
     pub const ALL: Planes = Planes(1 << NAMES.len());
 
-    /// The planes of that name and number that a picture of this format has; none when it has none of them.
+    /// The named planes that a picture of this format has; may be empty.
     ///
-    /// `y` is luma and grey, `u` and `v` the colour differences, `r`, `g`, `b` the colours, `a` alpha wherever it
-    /// stands; a number is a plane in the order of the file format (`Y U V A`, `G B R A`, `Y A`).
+    /// `y` is luma or grey, `u` and `v` are colour differences, `r`, `g`, `b` colours, `a` is alpha; a number is
+    /// a plane in the order of the format (`Y U V A`, `G B R A`, `Y A`).
     pub fn resolve(self, format: &Format) -> PlaneSet {
         let there = format.all_planes();
         if self == Planes::ALL {
@@ -39,14 +39,14 @@ impl Planes {
         named & there
     }
 
-    /// Whether luma or colour differences are named, which planes of R, G and B have to be converted for.
+    /// Whether luma or colour differences are named, so that RGB must be converted.
     pub fn name_yuv(self) -> bool {
         self != Planes::ALL
             && self.names().any(|n| b"yuv".contains(&n))
             && !self.names().any(|n| b"rgb0123".contains(&n))
     }
 
-    /// Whether only colour differences are named, which grey pictures have none of.
+    /// Whether only colour differences are named, which grey pictures do not have.
     pub fn name_chroma_only(self) -> bool {
         self != Planes::ALL && self.names().all(|n| b"uv".contains(&n))
     }
@@ -56,7 +56,7 @@ impl Planes {
     }
 }
 
-/// `all`, or the names in one word.
+/// Prints `all`, or the names in one word.
 impl fmt::Display for Planes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Planes::ALL {
@@ -66,8 +66,8 @@ impl fmt::Display for Planes {
     }
 }
 
-/// What is wrong with a text of planes: the offset in bytes of the character that names none, or of the end when
-/// there is no name at all.
+/// An error in a text of planes: the byte offset of a character that is not a plane, or of the end if there is
+/// no name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PlanesError {
     /// Offset in bytes.
@@ -85,7 +85,7 @@ impl core::error::Error for PlanesError {}
 impl FromStr for Planes {
     type Err = PlanesError;
 
-    /// `all`, or letters and numbers, in one word (`yuv`) or apart (`y,u`, `y+u`, `0 2`).
+    /// Parses `all`, or letters and numbers, in one word (`yuv`) or separated (`y,u`, `y+u`, `0 2`).
     fn from_str(text: &str) -> Result<Planes, PlanesError> {
         if text.trim_ascii() == "all" {
             return Ok(Planes::ALL);

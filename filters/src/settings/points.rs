@@ -1,20 +1,21 @@
-//! A function of 0..1 as points, with straight lines between them.
+//! Functions of 0..1 as points, connected by straight lines.
 
 use crate::curve::{Animate, trim};
 use core::fmt;
 use core::ops::Range;
 
-/// The most points that one function may have: far more than a hand sets.
+/// The largest number of points of a function.
 pub const MAX_POINTS: usize = 256;
 
-/// At least one point (x, y), x from 0 to 1 and growing. Before the first and behind the last it stays level.
+/// At least one point (x, y), x from 0 to 1 and increasing. Before the first point and after the last the
+/// function is constant.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Points(Vec<[f64; 2]>);
 
-/// What is wrong with the text of points, and where.
+/// An error in the text of points, and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PointsError {
-    /// The bytes that it is about.
+    /// The byte range of the error.
     pub at: Range<usize>,
     /// What is wrong.
     pub problem: PointsProblem,
@@ -29,7 +30,7 @@ pub enum PointsProblem {
     X(f64),
     /// A y outside its range, lowest and highest.
     Y(f64, f64, f64),
-    /// An x that is not above the one before it.
+    /// An x that is not above the x before it.
     Order(f64, f64),
     /// More than [`MAX_POINTS`].
     Many,
@@ -52,7 +53,8 @@ impl fmt::Display for PointsError {
 impl core::error::Error for PointsError {}
 
 impl Points {
-    /// From points that are in order; an error as for their text otherwise (its place counts points, not bytes).
+    /// Makes a function of points in order. An error is the one for their text, with a point's number instead of
+    /// a byte range.
     pub fn new(points: &[[f64; 2]], min: f64, max: f64) -> Result<Points, PointsError> {
         let fail = |i: usize, problem| Err(PointsError { at: i..i + 1, problem });
         if points.is_empty() {
@@ -75,7 +77,7 @@ impl Points {
         Ok(Points(points.to_vec()))
     }
 
-    /// From `x=y;x=y;...`.
+    /// Parses `x=y;x=y;...`.
     pub fn parse(text: &str, min: f64, max: f64) -> Result<Points, PointsError> {
         let mut points = Vec::new();
         let mut spans = Vec::new();
@@ -112,13 +114,13 @@ impl Points {
         }
     }
 
-    /// The first y outside a range, and which point has it.
+    /// The first y outside a range, and the number of its point.
     pub(super) fn outside(&self, min: f64, max: f64) -> Option<(usize, f64)> {
         self.0.iter().map(|p| p[1]).enumerate().find(|(_, y)| !(min..=max).contains(y))
     }
 }
 
-/// As [`Points::parse`] reads it.
+/// Prints a text that [`Points::parse`] reads.
 impl fmt::Display for Points {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, [x, y]) in self.0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Declarations, and what is read by them.
+//! Tests declarations and the values read from them.
 
 use super::*;
 
@@ -53,7 +53,7 @@ fn what_is_given_goes_before_the_preset_and_that_before_the_default() {
     };
     assert_eq!(all("preset=strong"), (9.0, Mode::First, None));
     assert_eq!(all("preset=weak:crop-left=.25"), (1.0, Mode::Second, Some(0.25)));
-    // In whatever order, and the last preset counts.
+    // The order makes no difference, and the last preset applies.
     for text in ["amount=2:preset=strong", "preset=strong:amount=2", "preset=weak:amount=2:preset=strong"] {
         assert_eq!(all(text), (2.0, Mode::First, None));
     }

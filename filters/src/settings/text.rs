@@ -9,10 +9,10 @@ use crate::frame::{RangesError, RangesProblem};
 use core::fmt;
 use core::ops::Range;
 
-/// What is wrong with the text of a value, and where.
+/// An error in the text of a value, and its position.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ValueError {
-    /// The bytes of the text that it is about; empty at the end of the text.
+    /// The byte range of the error; empty at the end of the text.
     pub at: Range<usize>,
     /// What is wrong.
     pub problem: ValueProblem,
@@ -21,7 +21,7 @@ pub struct ValueError {
 /// See [`ValueError`].
 #[derive(Clone, PartialEq, Debug)]
 pub enum ValueProblem {
-    /// A number, position, colour or curve that cannot be read.
+    /// An invalid number, position, colour or curve.
     Text(TextProblem),
     /// A number outside its range, lowest and highest.
     Outside(f64, f64, f64),
@@ -29,13 +29,13 @@ pub enum ValueProblem {
     IntegerOutside(i64, i64, i64),
     /// Not a whole number.
     NotInteger,
-    /// A curve where the value must stay the same.
+    /// A curve for a value that cannot be animated.
     Fixed,
     /// Neither `true` nor `false`.
     Switch,
     /// Not a seed.
     Seed,
-    /// None of these words.
+    /// Not one of these words.
     Choice(&'static [Choice]),
     /// Not frame numbers.
     Frames(RangesError),
@@ -43,7 +43,7 @@ pub enum ValueProblem {
     Planes(PlanesError),
     /// Not points.
     Points(PointsError),
-    /// Another kind of value; `.0` says what it should be.
+    /// A value of another kind; the text names the expected one.
     Kind(&'static str),
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for ValueError {
 impl core::error::Error for ValueError {}
 
 impl ValueError {
-    /// The same error, of a text that stands `by` bytes further on in another.
+    /// The same error with its position moved by `by` bytes, for a text within another.
     #[must_use]
     pub fn shifted(mut self, by: usize) -> ValueError {
         self.at = self.at.start + by..self.at.end + by;
@@ -100,8 +100,8 @@ impl From<TextError> for ValueError {
 }
 
 impl Setting {
-    /// Reads a value of this setting. White space round it does not count; numbers are the same in every locale; a
-    /// curve stands wherever [`Kind::animatable`] says so. What comes back has passed [`check`](Setting::check).
+    /// Parses a value of this setting. Surrounding white space is ignored; numbers are the same in every locale; a
+    /// curve is accepted if [`Kind::animatable`]. The result has passed [`check`](Setting::check).
     pub fn parse(&self, text: &str) -> Result<Value, ValueError> {
         let at = trim(text, 0);
         self.parse_trimmed(&text[at.clone()]).map_err(|e| e.shifted(at.start))
@@ -137,7 +137,7 @@ impl Setting {
                 let end = match e.problem {
                     RangesProblem::Unexpected(c) => e.at + c.len_utf8(),
                     RangesProblem::Empty | RangesProblem::TooMany => text.len(),
-                    // The rest is about a number or a range, which ends where the next separator stands.
+                    // Other errors are about a number or a range, which extends to the next separator.
                     _ => text[e.at..].find([',', '+', ' ']).map_or(text.len(), |n| e.at + n),
                 };
                 ValueError { at: e.at..end, problem: ValueProblem::Frames(e) }
@@ -173,7 +173,7 @@ fn switch(text: &str) -> Option<bool> {
 fn seed(text: &str) -> Option<u64> {
     let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, radix) = hex.map_or((text, 10), |h| (h, 16));
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
 }
 
@@ -193,7 +193,7 @@ fn animated<T: Animate>(text: &str, min: f64, max: f64) -> Result<Animated<T>, V
     }
 }
 
-/// Prints what [`Setting::parse`] reads back to the same value.
+/// Prints a text that [`Setting::parse`] reads back to the same value.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -8,36 +8,36 @@ use core::fmt;
 /// A value of a setting.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// Of a [`Kind::Switch`].
+    /// For [`Kind::Switch`].
     Switch(bool),
-    /// Of a [`Kind::Integer`].
+    /// For [`Kind::Integer`].
     Integer(i64),
-    /// Of a [`Kind::Number`] or a [`Kind::Fixed`], which stays the same.
+    /// For [`Kind::Number`], or for [`Kind::Fixed`], which is constant.
     Number(Animated),
-    /// Of a [`Kind::Seed`].
+    /// For [`Kind::Seed`].
     Seed(u64),
-    /// Of a [`Kind::Choice`]: the word, as the description spells it.
+    /// For [`Kind::Choice`]: the word as the description spells it.
     Choice(&'static str),
-    /// Of a [`Kind::Position`]: `x` to the right, `y` down.
+    /// For [`Kind::Position`]: `x` to the right, `y` down.
     Position(Animated<[f64; 2]>),
-    /// Of a [`Kind::Colour`]: red, green, blue, alpha, each 0 to 1, as displayed and not multiplied by alpha.
+    /// For [`Kind::Colour`]: red, green, blue and alpha, 0 to 1 each, as displayed, not premultiplied.
     Colour(Animated<[f64; 4]>),
-    /// Of a [`Kind::Frames`].
+    /// For [`Kind::Frames`].
     Frames(Ranges),
-    /// Of a [`Kind::Planes`].
+    /// For [`Kind::Planes`].
     Planes(Planes),
-    /// Of a [`Kind::Points`].
+    /// For [`Kind::Points`].
     Points(Points),
-    /// Of a [`Kind::Image`], or of a [`Kind::SourceFrame`], whose number is the picture's name.
+    /// For [`Kind::Image`], or for [`Kind::SourceFrame`], whose frame number is the name of the picture.
     Image(ImageAsset),
-    /// Of a [`Kind::Effect`] or a [`Kind::GrainTable`].
+    /// For [`Kind::Effect`] or [`Kind::GrainTable`].
     File(FileAsset),
 }
 
-/// What is wrong with a setting's value.
+/// An error in a setting's value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SettingError {
-    /// The setting's id; empty when it is the filter as a whole.
+    /// The id of the setting; empty for the filter as a whole.
     pub setting: &'static str,
     /// What is wrong, and what would be right.
     pub problem: String,
@@ -56,7 +56,7 @@ impl fmt::Display for SettingError {
 impl core::error::Error for SettingError {}
 
 impl Value {
-    /// Whether it is a curve whose last key has a mark that does nothing.
+    /// Whether the value is a curve whose last key has a mark, which has no effect.
     pub fn has_idle_mark(&self) -> bool {
         match self {
             Value::Number(Animated::Curve(c)) => c.has_idle_mark(),
@@ -67,23 +67,23 @@ impl Value {
     }
 }
 
-/// The values of one filter's settings: what was given, else what the preset says, else the default.
+/// The values of a filter's settings: the given ones, else those of the preset, else the defaults.
 #[derive(Clone, Debug)]
 pub struct Values {
     settings: &'static [Setting],
     given: Vec<Option<Value>>,
-    /// What stands where nothing is given.
+    /// The values of settings that are not given.
     rest: Vec<Option<Value>>,
 }
 
 impl Values {
-    /// Nothing given yet.
+    /// Values with no setting given.
     pub fn new(settings: &'static [Setting]) -> Values {
         let rest = settings.iter().map(Setting::default).collect();
         Values { settings, given: vec![None; settings.len()], rest }
     }
 
-    /// Values as presets say them, `strength=2.2:size=0.8`: those of a chain that need no quotes.
+    /// Parses the values of a preset, `strength=2.2:size=0.8`: a chain's form without quotes.
     pub fn parse(settings: &'static [Setting], text: &str) -> Result<Values, SettingError> {
         let mut values = Values::new(settings);
         for part in text.split(':').filter(|part| !part.is_empty()) {
@@ -95,12 +95,13 @@ impl Values {
         Ok(values)
     }
 
-    /// The descriptions.
+    /// The descriptions of the settings.
     pub fn settings(&self) -> &'static [Setting] {
         self.settings
     }
 
-    /// Gives a value; refused when there is no such setting, or the value is of the wrong kind or out of range.
+    /// Sets a value. Returns an error if there is no such setting, or the value has the wrong kind or is out of
+    /// range.
     pub fn set(&mut self, id: &str, value: Value) -> Result<(), SettingError> {
         let Some(i) = self.settings.iter().position(|s| s.id == id) else { return Err(unknown(id)) };
         self.settings[i].check(&value)?;
@@ -115,7 +116,8 @@ impl Values {
         Ok(())
     }
 
-    /// The value that was given, if one was. Panics, as the next ones, for a setting that is not described.
+    /// The given value, if there is one. This and the following methods panic for a setting that is not
+    /// described.
     pub fn given(&self, id: &str) -> Option<&Value> {
         self.given[self.index(id)].as_ref()
     }
@@ -126,8 +128,8 @@ impl Values {
         self.given[i].as_ref().or(self.rest[i].as_ref())
     }
 
-    /// The value in effect as the type that the setting is declared with, a curve kept to the setting's range also
-    /// where a shape swings beyond its keys.
+    /// The value in effect, in the type of the setting's declaration. Curves are clamped to the setting's range,
+    /// since shapes may overshoot.
     pub fn read<T: FromValue>(&self, id: &str) -> T {
         let value = match (self.settings[self.index(id)].kind, self.get(id)) {
             (_, None) => T::absent(),
@@ -143,17 +145,17 @@ impl Values {
         value.unwrap_or_else(|| panic!("setting '{id}' is {:?}, which is of another type", self.get(id)))
     }
 
-    /// The seed that was given, of a filter that has one.
+    /// The given seed, of a filter that has one.
     pub fn seed(&self) -> Option<u64> {
         if self.has(common::SEED.id) { self.read(common::SEED.id) } else { None }
     }
 
-    /// Whether every frame is to get what frame 0 gets.
+    /// Whether every frame gets the random numbers of frame 0.
     pub fn is_static(&self) -> bool {
         self.has(common::STATIC.id) && self.read(common::STATIC.id)
     }
 
-    /// Refuses what is given beside a choice that has no use for it.
+    /// Returns an error for settings that have no effect with the chosen words and must not be given.
     pub fn check(&self) -> Result<(), SettingError> {
         for (setting, _) in self.iter_given() {
             let Some(OnlyWhen { setting: of, words, refused: true }) = setting.only_when else { continue };
@@ -170,7 +172,7 @@ impl Values {
         self.settings.iter().zip(&self.given).filter_map(|(s, v)| Some((s, v.as_ref()?)))
     }
 
-    /// Turns curve keys that count from the end into numbers, `last` being the number of the last frame.
+    /// Resolves curve keys that count from the end; `last` is the number of the last frame.
     pub fn resolve(&mut self, last: Option<i64>) -> Result<(), SettingError> {
         for (setting, value) in self.settings.iter().zip(&mut self.given) {
             let resolved = match value {
@@ -190,7 +192,8 @@ impl Values {
     }
 
     fn index(&self, id: &str) -> usize {
-        // A filter asks only for what it describes itself; the catalog's test builds each with its defaults.
+        // A filter reads only settings that it describes itself; a test of the catalog builds each with its
+        // defaults.
         self.settings
             .iter()
             .position(|s| s.id == id)
@@ -209,7 +212,7 @@ impl PartialEq for Values {
 }
 
 impl Setting {
-    /// Refuses a value of the wrong kind or out of range.
+    /// Returns an error for a value of the wrong kind or out of range.
     pub fn check(&self, value: &Value) -> Result<(), SettingError> {
         let err = |problem| Err(SettingError { setting: self.id, problem });
         match (self.kind, value) {
@@ -251,7 +254,7 @@ impl Setting {
     }
 }
 
-/// The first number outside the range (or not a number), and which key it stands in.
+/// The first number outside the range (or NaN), and the number of its key.
 pub(super) fn outside<T: Animate>(value: &Animated<T>, min: f64, max: f64) -> Option<(usize, f64)> {
     let bad = |v: &T| (0..T::COMPONENTS).map(|i| v.component(i)).find(|p| !(min..=max).contains(p));
     match value {

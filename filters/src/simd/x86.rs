@@ -18,11 +18,10 @@ macro_rules! register {
         impl $name {
             /// The first witness, zero.
             ///
-            /// # Safety
-            /// The machine must have the instructions of these registers.
+            /// # Safety The machine must support the instructions of these registers.
             #[inline(always)]
             pub(crate) unsafe fn witness() -> Self {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 $name(unsafe { $set8(0) })
             }
         }
@@ -46,12 +45,14 @@ macro_rules! register {
             }
             #[inline(always)]
             unsafe fn read<T: Pod>(self, from: *const T) -> Self {
-                // SAFETY: the caller's promise; any bytes are a register, and `self` is a witness of the instruction.
+                // SAFETY: guaranteed by the caller; any bytes are a valid register, and `self` is a witness of the
+                // instruction.
                 $name(unsafe { $load(from.cast()) })
             }
             #[inline(always)]
             unsafe fn write<T: Pod>(self, to: *mut T) {
-                // SAFETY: the caller's promise; any bytes are a `T`, and `self` is a witness of the instruction.
+                // SAFETY: guaranteed by the caller; any bytes are a valid `T`, and `self` is a witness of the
+                // instruction.
                 unsafe { $store(to.cast(), self.0) }
             }
             #[inline(always)]
@@ -89,7 +90,7 @@ macro_rules! register {
     };
 }
 
-/// Operations of which each width has its own way.
+/// Operations that each width implements differently.
 macro_rules! own {
     ($($method:ident($me:ident $(, $arg:ident: $ty:ty)*) -> $ret:ty = $call:expr;)+) => {$(
         #[inline(always)]
@@ -100,13 +101,13 @@ macro_rules! own {
     )+};
 }
 
-/// Registers from a table of operations: for each an instruction of every width, or a function below that stands for one.
+/// Defines registers from a table of operations: for each an instruction of every width, or a function below.
 macro_rules! registers {
     ({ $($binary:ident $two_1:ident $two_2:ident $two_3:ident;)+ },
      { $($shift:ident $by_1:ident $by_2:ident $by_3:ident;)+ },
      { $($unary:ident $one_1:ident $one_2:ident $one_3:ident;)+ }) => {
         register! {
-            /// 128 bits, of any x86-64.
+            /// 128 bits, any x86-64.
             Sse2(__m128i, Sse2), _mm_loadu_si128 _mm_storeu_si128 _mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32, false,
             { $($binary $two_1;)+ }, { $($shift $by_1;)+ }, { $($unary $one_1;)+ }, {
                 where_any32(self, x: Self, y: Self) -> Self = Sse2(where_any_128(self.0, x.0, y.0));
@@ -119,7 +120,7 @@ macro_rules! registers {
             }
         }
         register! {
-            /// 256 bits, of AVX2.
+            /// 256 bits, AVX2.
             Avx2(__m256i, Sse2), _mm256_loadu_si256 _mm256_storeu_si256 _mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32,
             false, { $($binary $two_2;)+ }, { $($shift $by_2;)+ }, { $($unary $one_2;)+ },
             {
@@ -136,7 +137,7 @@ macro_rules! registers {
             }
         }
         register! {
-            /// 512 bits, of AVX-512 F, BW, VL and DQ.
+            /// 512 bits, AVX-512 F, BW, VL and DQ.
             Avx512(__m512i, Avx2), _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32,
             false, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
@@ -154,7 +155,7 @@ macro_rules! registers {
             }
         }
         register! {
-            /// 512 bits, of AVX-512 with VBMI.
+            /// 512 bits, AVX-512 with VBMI.
             Vbmi(__m512i, Avx2), _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi8 _mm512_set1_epi16 _mm512_set1_epi32,
             true, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
@@ -295,7 +296,7 @@ fn same_128(a: __m128i) -> __m128i {
     a
 }
 
-/// Undoes itself.
+/// Its own inverse.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn swap_middle_256(a: __m256i) -> __m256i {
@@ -324,7 +325,7 @@ fn second_256(_: __m256i, b: __m256i) -> __m256i {
     b
 }
 
-/// Operations of two registers by one instruction and a constant.
+/// Operations on two registers with one instruction and a constant.
 macro_rules! by_constant {
     ($features:literal $v:ident: $($name:ident($a:ident, $b:ident) = $call:expr;)+) => {$(
         #[inline]
@@ -365,7 +366,7 @@ fn high_bytes_128(a: __m128i, b: __m128i) -> __m128i {
     _mm_packs_epi16(high(a), high(b))
 }
 
-// The rounding product by 128 is (a * 128 + 2^14) >> 15, which is (a + 128) >> 8 exactly, in one instruction.
+// The rounding product with 128 is (a * 128 + 2^14) >> 15, which equals (a + 128) >> 8, in one instruction.
 
 #[inline]
 #[target_feature(enable = "avx2")]
@@ -381,7 +382,7 @@ fn high_bytes_512(a: __m512i, b: __m512i) -> __m512i {
     _mm512_packs_epi16(_mm512_mulhrs_epi16(a, half), _mm512_mulhrs_epi16(b, half))
 }
 
-/// With VBMI one instruction takes bytes of two registers: from `first` on every other one, eight from each of these parts.
+/// One VBMI instruction permutes the bytes of two registers: from `first` on every second byte, eight from each part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn bytes_vbmi<const FIRST: u8, const IN_TURN: bool>(a: __m512i, b: __m512i) -> __m512i {
@@ -418,15 +419,16 @@ fn max_u16_128(a: __m128i, b: __m128i) -> __m128i {
     _mm_adds_epu16(_mm_subs_epu16(a, b), b)
 }
 
-/// The upper half of a product of 16 bits is written down as arithmetic of 32 bits by the standard library, and where
-/// another operation follows the compiler goes on in 32 bits, at twice to four times the cost. So it is asked for by name.
+/// The standard library implements the upper half of a 16-bit product with 32-bit arithmetic. If another operation
+/// follows, the compiler continues in 32 bits, at twice to four times the cost. Inline assembly forces the instruction.
 macro_rules! mulhi_u16 {
     ($($name:ident $features:literal $v:ident $class:ident $code:literal;)+) => {$(
         #[inline]
         #[target_feature(enable = $features)]
         fn $name(a: $v, b: $v) -> $v {
             let mut out = a;
-            // SAFETY: it reads and writes registers alone, and the function is compiled for what it needs.
+            // SAFETY: it only reads and writes registers, and the function is compiled for the features it
+            // needs.
             unsafe {
                 asm!($code, inout($class) out, in($class) b, options(pure, nomem, nostack, preserves_flags));
             }
@@ -448,8 +450,8 @@ fn repeat_256(bytes: &[u8; 16]) -> __m256i {
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
-/// SSE2 moves nothing by a table: entries are put together in general registers, four at a time. Lane by lane it takes
-/// twice as long.
+/// SSE2 has no table permutation: entries are assembled in general registers, four at a time. Lane by lane takes twice
+/// as long.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn look_up_words_128(x: __m128i, table: &[i16; 256]) -> [__m128i; 2] {
@@ -465,8 +467,8 @@ fn look_up_words_128(x: __m128i, table: &[i16; 256]) -> [__m128i; 2] {
     ]
 }
 
-/// Sixteen shuffles look up sixteen entries each; bits 4 to 7 of a byte pick among them. A shuffle gives 0 where bit 7
-/// is set, which puts two of them together without asking.
+/// Sixteen shuffles look up sixteen entries each; bits 4 to 7 of a byte select among them. A shuffle gives 0 if bit 7
+/// is set, which combines two of them without a branch.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn look_up8_256(x: __m256i, table: &[u8; 256]) -> __m256i {
@@ -486,7 +488,7 @@ fn look_up8_256(x: __m256i, table: &[u8; 256]) -> __m256i {
     _mm256_blendv_epi8(four(0), four(4), bit6)
 }
 
-/// Without VBMI there is no wider way.
+/// Without VBMI there is no wider shuffle.
 #[inline]
 #[target_feature(enable = "avx2,avx512f")]
 fn look_up8_512(x: __m512i, table: &[u8; 256]) -> __m512i {
@@ -506,7 +508,7 @@ fn look_up8_vbmi(x: __m512i, table: &[u8; 256]) -> __m512i {
     _mm512_mask_blend_epi8(_mm512_movepi8_mask(x), low, high)
 }
 
-/// Sixteen lanes are just as many as a byte shuffle has entries: low and high bytes are looked up apart.
+/// A byte shuffle has sixteen entries, as many as the table; low and high bytes are looked up separately.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn table16_256(table: &[i16; 16]) -> [__m256i; 2] {
@@ -522,7 +524,7 @@ fn table16_256(table: &[i16; 16]) -> [__m256i; 2] {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn look_up16_256(i: __m256i, low: __m256i, high: __m256i) -> __m256i {
-    // A byte whose highest bit is set looks up nothing.
+    // A byte with its highest bit set looks up 0.
     let first = _mm256_or_si256(i, _mm256_set1_epi16(-0x8000));
     let second = _mm256_or_si256(_mm256_slli_epi16::<8>(i), _mm256_set1_epi16(0x80));
     _mm256_or_si256(_mm256_shuffle_epi8(low, first), _mm256_shuffle_epi8(high, second))

@@ -23,7 +23,7 @@ fn font(size: i32) -> TextStyle<'static> {
     (FONT, px(size)).into_font().color(&INK)
 }
 
-/// Everything.
+/// Draws all panels.
 pub(super) fn all(root: &Area<'_>, report: &Report, title: &str) -> Drawn {
     root.fill(&PAPER)?;
     let (head, body) = root.split_vertically(px(74));
@@ -53,7 +53,7 @@ fn header(area: &Area<'_>, report: &Report, title: &str) -> Drawn {
         report.width, report.height, report.pix_fmt
     );
     area.draw(&Text::new(text, (px(26), px(46)), soft(15)))?;
-    // The planes, once for all panels.
+    // One legend of the planes for all panels.
     let mut x = area.dim_in_pixel().0 as i32 - px(30);
     for p in report.planes.iter().rev() {
         x -= px(52);
@@ -69,7 +69,7 @@ fn chart<'a, 'b>(area: &'a Area<'b>, title: &str) -> ChartBuilder<'a, 'b, BitMap
     builder
 }
 
-/// The ends of an axis around some values, with a little room, and at least so wide.
+/// The range of an axis around some values, with a margin, and at least this wide.
 fn around(values: impl Iterator<Item = f64>, least: f64) -> (f64, f64) {
     let (low, high) =
         values.filter(|v| v.is_finite()).fold((0.0f64, 0.0f64), |(a, b), v| (a.min(v), b.max(v)));
@@ -132,7 +132,7 @@ fn bands(area: &Area<'_>, report: &Report) -> Drawn {
     Ok(())
 }
 
-/// The first plane's, both halves: what is at (dx, dy) is at (-dx, -dy) too.
+/// Draws both halves for the first plane: the value at (dx, dy) is also that at (-dx, -dy).
 fn autocorrelation(area: &Area<'_>, report: &Report) -> Drawn {
     let Some(plane) = report.planes.first() else { return Ok(()) };
     let rows = &plane.autocorrelation.rows;
@@ -199,7 +199,7 @@ fn short(x: f64) -> String {
     text.replace('-', "\u{2212}")
 }
 
-/// Figures that no curve shows.
+/// Draws the figures that no curve shows.
 fn figures(area: &Area<'_>, report: &Report) -> Drawn {
     area.draw(&Text::new("Figures", (px(14), px(8)), bold(17)))?;
     let sigma = |v: f64| format!("{v:+.1} \u{3c3}").replace('-', "\u{2212}");

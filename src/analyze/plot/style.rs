@@ -1,4 +1,4 @@
-//! What all our pictures of figures have in common: colours, letters, axes.
+//! Shared styles of plots: colours, fonts, axes.
 
 use super::{FONT, px};
 use plotters::coord::Shift;
@@ -9,7 +9,7 @@ pub(crate) type Area<'a> = DrawingArea<BitMapBackend<'a>, Shift>;
 pub(crate) const INK: RGBColor = RGBColor(31, 41, 55);
 pub(crate) const SOFT: RGBColor = RGBColor(107, 114, 128);
 pub(crate) const LINE: RGBColor = RGBColor(229, 231, 235);
-/// Of bounds and targets.
+/// The colour of bounds and targets.
 pub(crate) const BOUND: RGBColor = RGBColor(245, 158, 11);
 
 pub(crate) fn soft(size: i32) -> TextStyle<'static> {
@@ -21,7 +21,7 @@ pub(crate) fn bold(size: i32) -> TextStyle<'static> {
     FontDesc::new(FontFamily::Name(FONT), f64::from(px(size)), FontStyle::Bold).color(&INK)
 }
 
-/// The axes of a chart: what they are called, how many numbers stand along x, and how both are written.
+/// The axes of a chart: their labels, the number of ticks along x, and the formats of numbers.
 macro_rules! axes {
     ($chart:expr, $x:expr, $y:expr, $labels:expr, $xf:expr, $yf:expr) => {
         $chart

@@ -1,11 +1,11 @@
 //! Cineon, by Kodak's "Image File Format Proposal for Digital Pictures" 4.5: the scan of a film frame, mostly as the
 //! logarithm of its density.
 //!
-//! Read are three channels R, G, B, interleaved by pixel, of 10 bits three to a 32-bit word (the two lowest bits are
-//! padding), or of 8 or 16 bits side by side; upright; in either byte order. Other kinds are refused by name. Written
-//! are 10 bits, in the byte order of the file that was read, else big-endian. Samples are the file's code values: no
-//! curve is applied either way. Everything in the header that does not describe where the samples lie (film, edge code,
-//! slate, scanner, user data) is kept, and written again by Cineon.
+//! The reader supports three channels R, G, B, interleaved by pixel, of 10 bits with three in a 32-bit word (the two
+//! lowest bits are padding), or of 8 or 16 bits; upright; in either byte order. Other kinds are errors that name the
+//! kind. The writer uses 10 bits, in the byte order of the file that was read, else big-endian. Samples are the file's
+//! code values, without any curve. All fields of the header that do not describe the layout of samples (film, edge
+//! code, slate, scanner, user data) are kept, and written to Cineon files.
 
 use super::head::{Head, UNDEFINED};
 use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_size, rows, tagged};
@@ -13,21 +13,21 @@ use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::{Deref, DerefMut};
 
-/// The number that a file begins with; its byte order is that of all others.
+/// The first word of a file, which determines the byte order.
 const MAGIC: u32 = 0x802a_5fd7;
 /// The magic number as bytes of a big-endian file.
 pub(super) const BIG: [u8; 4] = MAGIC.to_be_bytes();
 /// The magic number as bytes of a little-endian file.
 pub(super) const LITTLE: [u8; 4] = MAGIC.to_le_bytes();
 
-/// Bytes of the header, without the user's own data.
+/// Size of the header in bytes, without user data.
 const HEAD: usize = 2048;
-/// Bytes of its generic part, which every file has; behind it are those about film.
+/// Size of the generic part in bytes, which every file has; the fields about film follow.
 const GENERIC: usize = 1024;
-/// The most bytes of user data that are kept.
+/// The largest user data that are kept, in bytes.
 const MAX_USER: usize = 1 << 20;
 
-// Where the fields are, in bytes from the start.
+// Positions of fields, in bytes from the start.
 const OFFSET: usize = 4;
 const GENERIC_SIZE: usize = 8;
 const INDUSTRY_SIZE: usize = 12;
@@ -36,8 +36,8 @@ const FILE_SIZE: usize = 20;
 const VERSION: usize = 24;
 const ORIENTATION: usize = 192;
 const CHANNELS: usize = 193;
-/// Of the first of eight channels; `CHANNEL_SIZE` bytes each: designator (2 bytes), bits, filler, width, height, the
-/// lowest and highest code value, each with the quantity that it stands for.
+/// The first of eight channels of `CHANNEL_SIZE` bytes each: designator (2 bytes), bits, filler, width, height, the
+/// lowest and highest code value, each with its quantity.
 const CHANNEL: usize = 196;
 const CHANNEL_SIZE: usize = 28;
 /// Four chromaticities.
@@ -48,10 +48,10 @@ const SIGN: usize = 682;
 const LINE_PADDING: usize = 684;
 const CHANNEL_PADDING: usize = 688;
 const DEVICE: (usize, usize) = (844, 64);
-/// Samples a millimetre across, then down.
+/// Samples per millimetre horizontally, then vertically.
 const PITCH: usize = 972;
 const GAMMA: usize = 980;
-/// Codes of the film's maker and type, and the offset in perforations, of a byte each; one unused.
+/// Codes of the film's manufacturer and type, and the offset in perforations, one byte each; one unused.
 const FILM: usize = 1024;
 const PERFORATION: usize = 1026;
 /// The prefix and the count of the edge code.
@@ -60,7 +60,7 @@ const FRAME_POSITION: usize = 1068;
 const FRAME_RATE: usize = 1072;
 const SLATE: (usize, usize) = (1108, 200);
 
-/// A real number that is not given.
+/// An undefined real number.
 const UNDEFINED_REAL: u32 = 0x7f80_0000;
 
 /// The orientations, by their numbers.
@@ -75,7 +75,7 @@ const ORIENTATIONS: [&str; 8] = [
     "with rows and columns swapped, turned by 180 degrees",
 ];
 
-/// A header, with the user's data behind it.
+/// A header followed by the user data.
 #[derive(Clone, Debug)]
 pub struct Kept(Head);
 
@@ -93,7 +93,7 @@ impl DerefMut for Kept {
 }
 
 impl Kept {
-    /// Of a picture of which nothing is known.
+    /// The header of a picture without metadata.
     fn fresh() -> Kept {
         let mut kept = Kept(Head { bytes: vec![0; HEAD], little: false });
         kept.bytes[..4].copy_from_slice(&BIG);
@@ -118,7 +118,7 @@ impl Kept {
         kept
     }
 
-    /// Takes out what is of one frame alone.
+    /// Removes the fields of a single frame.
     fn forget_frame(&mut self) {
         self.bytes[PERFORATION] = 0xff;
         for at in [EDGE, EDGE + 4, FRAME_POSITION] {
@@ -151,24 +151,24 @@ impl Kept {
         all
     }
 
-    /// What of it is lost in a file of another kind.
+    /// The fields that are lost in a file of another kind.
     pub(super) fn names(&self) -> Vec<String> {
         self.details(0).into_iter().map(|d| d.0).filter(|n| n != "stored").collect()
     }
 }
 
-/// A file whose header is understood.
+/// A file with a parsed header.
 struct File {
     input: Input,
     kept: Kept,
     format: Format,
     bits: u8,
-    /// Bytes of a row's samples, and from one row to the next.
+    /// Size of the samples of a row, and distance of rows, in bytes.
     row: usize,
     stride: u64,
-    /// Where the first row is.
+    /// Position of the first row.
     offset: u64,
-    /// Not all of the user's data has been kept.
+    /// Whether user data were truncated.
     cut: bool,
 }
 
@@ -183,7 +183,7 @@ impl File {
         let mut kept = Kept::fresh();
         kept.little = generic[..4] == LITTLE;
         if kept.little {
-            // what stands for "not given" is the same in both orders, but for real numbers
+            // the undefined value is the same in both orders, except for real numbers
             (GENERIC..HEAD).step_by(4).for_each(|at| kept.bytes[at..at + 4].reverse());
         }
         kept.bytes[..GENERIC].copy_from_slice(&generic);
@@ -218,7 +218,7 @@ impl File {
     }
 }
 
-/// What the picture is: its format, and bits a sample as they are stored.
+/// The picture's format, and bits per sample in the file.
 fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
     let channel = |i: usize| CHANNEL + i * CHANNEL_SIZE;
     let channels = kept.bytes[CHANNELS];
@@ -242,7 +242,7 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
         _ => None,
     };
     let order = [color(0), color(1), color(2)];
-    // the same for all three says nothing
+    // if it is the same for all three, it is undefined
     if order.iter().all(Option::is_some)
         && order != [Some(0), Some(1), Some(2)]
         && order.windows(2).any(|w| w[0] != w[1])
@@ -255,7 +255,7 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
     if let Some(sign @ 1..) = kept.byte(SIGN) {
         return Err(refused(format!("signed samples ({sign}); they must be unsigned (0)")));
     }
-    // the highest bit tells whether a cell may hold more than one pixel, which none of these could
+    // the highest bit only allows several pixels per cell, which these layouts do not use
     let packing = kept.byte(PACKING).map(|p| p & 0x7f);
     let fits = match bits {
         10 => matches!(packing, None | Some(5)),
@@ -281,7 +281,7 @@ pub(super) fn probe(input: Input) -> Result<Header, Fault> {
     if cut {
         notes.push(format!("user data beyond {MAX_USER} bytes is not kept"));
     }
-    // what all frames share, for those that have no file of their own
+    // fields common to all frames, for frames without a separate file
     let fields = kept.names();
     kept.forget_frame();
     let meta = Meta { fields, density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
@@ -305,7 +305,7 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
     Ok(Meta { density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() })
 }
 
-/// Where the samples of planes G, B, R are in a word.
+/// Positions of the samples of planes G, B, R in a word.
 const SHIFTS: [u32; 3] = [12, 2, 22];
 
 fn unpack(frame: &mut Frame, y: usize, row: &[u8], little: bool) {
@@ -347,7 +347,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     Ok(())
 }
 
-/// Makes a header say where the samples lie, as they are written here.
+/// Sets the layout of samples in a header, for this writer.
 fn describe(mut head: Kept, format: &Format) -> Kept {
     let len = head.bytes.len();
     let size = len as u64 + 4 * u64::from(format.width) * u64::from(format.height);

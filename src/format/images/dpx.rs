@@ -1,9 +1,9 @@
-//! DPX, SMPTE ST 268: what its header says, and the writer. FFmpeg decodes the samples.
+//! DPX, SMPTE ST 268: its header, and the writer. FFmpeg decodes the samples.
 //!
-//! The header of a file that was read is written again by DPX, but for the fields that say where the samples lie: film
-//! (edge code, frame position, slate), television (time code, user bits), project, creator, transfer characteristic,
-//! colorimetry and the user's data stay, and so do byte order and packing where the depth does. Samples are the
-//! file's code values: no curve is applied.
+//! The header of a file that was read is written to DPX files, except for the layout of samples: film (edge code,
+//! frame position, slate), television (time code, user bits), project, creator, transfer characteristic, colorimetry
+//! and user data are kept, and so are byte order and packing if the depth is. Samples are the file's code values,
+//! without any curve.
 
 use super::head::{Head, UNDEFINED};
 use super::{Fault, Meta, rows};
@@ -11,14 +11,14 @@ use grainfield_filters::frame::{Depth, Family, Format, Frame, Transfer};
 use std::ops::{Deref, DerefMut};
 
 const MAGIC: u32 = 0x5344_5058;
-/// Bytes of the header, without the user's own data.
+/// Size of the header in bytes, without user data.
 const HEAD: usize = 2048;
-/// Bytes of its generic part, image and orientation included.
+/// Size of its generic part in bytes, including image and orientation.
 const GENERIC: usize = 1664;
-/// The most bytes of user data that are kept.
+/// The largest user data that are kept, in bytes.
 const MAX_USER: usize = 1 << 20;
 
-// Where the fields are, in bytes from the start; of texts with their lengths.
+// Positions of fields, in bytes from the start; for texts with their lengths.
 const OFFSET: usize = 4;
 const VERSION: usize = 8;
 const FILE_SIZE: usize = 16;
@@ -45,7 +45,8 @@ const ENCODING: usize = ELEMENT + 26;
 const DATA: usize = ELEMENT + 28;
 const SOURCE_NAME: (usize, usize) = (1432, 100);
 const DEVICE: (usize, usize) = (1556, 32);
-/// Codes of maker, type, perforations, prefix and count of the edge code: two, two, two, six and four characters.
+/// Codes of manufacturer, type, perforations, prefix and count of the edge code: two, two, two, six and four
+/// characters.
 const FILM: (usize, usize) = (1664, 16);
 const PERFORATIONS: (usize, usize) = (1668, 2);
 const COUNT: (usize, usize) = (1676, 4);
@@ -56,11 +57,11 @@ const SLATE: (usize, usize) = (1764, 100);
 const TIME_CODE: usize = 1920;
 const USER_BITS: usize = 1924;
 
-/// A header, with the user's data behind it.
+/// A header followed by the user data.
 #[derive(Clone, Debug)]
 pub struct Kept {
     head: Head,
-    /// Not all of the user's data has been kept.
+    /// Whether user data were truncated.
     cut: bool,
 }
 
@@ -78,7 +79,7 @@ impl DerefMut for Kept {
 }
 
 impl Kept {
-    /// Of a picture of which nothing is known.
+    /// The header of a picture without metadata.
     fn fresh() -> Kept {
         let mut bytes = vec![0xff; HEAD];
         for (at, len) in [NAME, MADE, CREATOR, PROJECT, COPYRIGHT, SOURCE_NAME, DEVICE, FILM, FRAME_ID, SLATE]
@@ -92,13 +93,13 @@ impl Kept {
         kept
     }
 
-    /// Of a file, as far as it goes.
+    /// The header of a file, which may be cut off.
     pub(super) fn of(file: &[u8]) -> Kept {
         let mut kept = Kept::fresh();
         kept.little = file.starts_with(&MAGIC.to_le_bytes());
         let len = file.len().min(HEAD);
         kept.bytes[..len].copy_from_slice(&file[..len]);
-        // where the samples begin the header ends, whatever it says of its own size
+        // the header ends where the samples begin, regardless of its size field
         let data = kept.number(OFFSET).map_or(HEAD, |at| at as usize).clamp(GENERIC, file.len().max(GENERIC));
         if data < HEAD {
             let fresh = Kept { head: Head { little: kept.little, ..Kept::fresh().head }, cut: false };
@@ -113,7 +114,7 @@ impl Kept {
         kept
     }
 
-    /// Takes out what is of one frame alone.
+    /// Removes the fields of a single frame.
     pub(super) fn forget_frame(&mut self) {
         for at in [FRAME_POSITION, TIME_CODE, USER_BITS] {
             self.put(at, UNDEFINED);
@@ -123,7 +124,7 @@ impl Kept {
         }
     }
 
-    /// The transfer characteristic, as far as there is a tag for it.
+    /// The transfer characteristic, if there is a tag for it.
     pub(super) fn transfer(&self) -> Transfer {
         match self.bytes[TRANSFER] {
             // Printing density, logarithmic, and the density of ST 2065-3 (ADX).
@@ -163,12 +164,12 @@ impl Kept {
         all
     }
 
-    /// What of it is lost in a file of another kind.
+    /// The fields that are lost in a file of another kind.
     pub(super) fn names(&self) -> Vec<String> {
         self.details().into_iter().map(|d| d.0).filter(|n| n != "DPX transfer").collect()
     }
 
-    /// What of it is lost in a DPX.
+    /// The fields that are lost in a DPX file.
     pub(super) fn lost(&self) -> Vec<String> {
         let mut list = Vec::new();
         if self.cut {
@@ -181,7 +182,7 @@ impl Kept {
     }
 }
 
-/// Makes a header say where the samples lie, as they are written here. Returns the packing.
+/// Sets the layout of samples in a header, for this writer. Returns the packing.
 fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
     let packings: &[u16] = match bits {
         10 => &[1, 2],
@@ -217,7 +218,7 @@ fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
         (_, false) => 50,
         (_, true) => 51,
     };
-    // a characteristic that was not converted stays as it was said, those included that there is no tag for
+    // a characteristic that was not converted is kept, also if there is no tag for it
     if !kept || head.transfer() != format.transfer {
         head.bytes[TRANSFER] = match format.transfer {
             Transfer::DENSITY => 1,
@@ -237,7 +238,7 @@ fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
     packing
 }
 
-/// Bytes of a row: whole 32-bit words.
+/// Size of a row in bytes: whole 32-bit words.
 fn stride(format: &Format, bits: u8, packing: u16) -> usize {
     let samples = format.width as usize * format.planes();
     let bits = match (bits, packing) {
@@ -282,7 +283,8 @@ fn pack(samples: impl Iterator<Item = u16>, bits: u8, packing: u16, little: bool
         (16, _) => samples.for_each(|v| out.extend(short(v))),
         (12, 1) => samples.for_each(|v| out.extend(short(v.min(0xfff) << 4))),
         (10, _) => {
-            // three to a word, the first in its highest bits, padding in the lowest two (method A) or highest (B)
+            // three per word, the first in the highest bits, with padding in the lowest two (method A) or the
+            // highest (B)
             let shift = if packing == 2 { 20 } else { 22 };
             let (mut sum, mut n) = (0, 0);
             for v in samples {
@@ -298,7 +300,7 @@ fn pack(samples: impl Iterator<Item = u16>, bits: u8, packing: u16, little: bool
             }
         }
         _ => {
-            // side by side, the first in the lowest bits
+            // packed, the first in the lowest bits
             let (mut sum, mut held) = (0u64, 0);
             for v in samples {
                 sum |= u64::from(v & ((1 << bits) - 1)) << held;

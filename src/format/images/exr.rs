@@ -1,7 +1,7 @@
-//! OpenEXR. The colour channels of one layer are the picture; everything else in the file is kept beside it, so that
-//! writing OpenEXR again loses nothing.
+//! OpenEXR. The colour channels of one layer are the picture; all other data of the file are kept beside it, so that
+//! OpenEXR to OpenEXR loses nothing.
 //!
-//! The picture is the layer's data window; where that lies in the display window is kept.
+//! The picture is the layer's data window; its position in the display window is kept.
 
 use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, tagged};
 use ::exr::image::{Blocks, Encoding, FlatImage, FlatSamples, Image, Layer};
@@ -14,31 +14,31 @@ use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::io::{BufRead, Cursor, Seek};
 
-/// The most that OpenEXR can shrink anything, with room to spare: DWA packs a plain block of 8x8 half samples into a
-/// word, and words by deflate.
+/// The highest compression ratio of OpenEXR, with a margin: DWA packs a plain block of 8x8 half samples into a word,
+/// and compresses words with deflate.
 const MAX_RATIO: u64 = 1 << 16;
 
-/// The most channels and layers of a file.
+/// The largest number of channels and layers of a file.
 const MAX_CHANNELS: usize = 4096;
 
-/// An OpenEXR file without the samples that are the picture's.
+/// An OpenEXR file without the samples of the picture.
 #[derive(Debug, Clone)]
 pub struct Kept {
     image: FlatImage,
     layer: usize,
-    /// Which channels of the layer are planes: by plane, channel number and how it was stored.
+    /// The channels of the layer that are planes: by plane, channel number and stored type.
     channels: Vec<(usize, SampleType)>,
 }
 
-/// What a file has beside its picture.
+/// The contents of a file besides its picture.
 #[derive(Debug, Clone)]
 pub struct Names {
     /// Channels of this layer and of others.
     channels: Vec<String>,
-    /// What is said of the picture.
+    /// Attributes of the picture.
     attributes: Vec<String>,
     size: (u32, u32),
-    /// Planes of the picture.
+    /// Number of planes of the picture.
     planes: usize,
 }
 
@@ -84,21 +84,21 @@ impl Names {
         Names { channels, attributes, size, planes: format.planes() }
     }
 
-    /// What of it is lost in a file with pictures of this format, OpenEXR or another.
+    /// The contents that are lost in a file with pictures of this format, OpenEXR or another.
     pub(super) fn lost(&self, in_exr: Option<&Format>) -> Vec<String> {
         let channels = some("channels", &self.channels);
         match in_exr {
             Some(f) if (f.width, f.height, f.planes()) == (self.size.0, self.size.1, self.planes) => {
                 Vec::new()
             }
-            // a picture of its own
+            // a new picture
             Some(_) => channels.into_iter().collect(),
             None => channels.into_iter().chain(self.attributes.iter().cloned()).collect(),
         }
     }
 }
 
-/// The first few of some names.
+/// A text with the first few names.
 fn some(what: &str, names: &[String]) -> Option<String> {
     const MOST: usize = 8;
     let more = if names.len() > MOST { " ..." } else { "" };
@@ -120,7 +120,7 @@ impl From<::exr::error::Error> for Fault {
     }
 }
 
-/// The channels that are the picture, by plane, of a list.
+/// The channels in a list that are the picture, by plane.
 fn colors(channels: &[ChannelDescription]) -> Option<(Family, Vec<usize>)> {
     let find = |name: &str| {
         channels
@@ -136,7 +136,7 @@ fn colors(channels: &[ChannelDescription]) -> Option<(Family, Vec<usize>)> {
     Some((family, planes))
 }
 
-/// Which part is the picture: one without a name if there is one, else the first that has colour.
+/// The part that is the picture: one without a name if there is one, else the first with colour.
 fn main_part(parts: &[Part]) -> Result<(usize, Format, Vec<usize>), Fault> {
     let nameless = |p: &Part| p.own_attributes.layer_name.as_ref().is_none_or(|n| n.bytes().is_empty());
     let with_color = |(i, p): (usize, &Part)| Some((i, colors(&p.channels.list).filter(|_| !p.deep)?));
@@ -174,7 +174,7 @@ fn aspect(value: f32) -> Ratio {
     }
 }
 
-/// Reads the parts' heads and refuses sizes beyond all bounds, before anything of that size is allocated.
+/// Reads the heads of the parts and checks their sizes before memory is allocated for them.
 fn parts(input: &mut Input) -> Result<Vec<Part>, Fault> {
     let meta = MetaData::read_from_buffered(&mut input.reader, false)?;
     input.reader.rewind()?;
@@ -261,7 +261,7 @@ pub(super) fn decode(mut input: Input, want: &Format, frame: &mut Frame) -> Resu
     let (layer, format, _) = main_part(&parts)?;
     accept(&format, want, frame)?;
     let mut image = read_image(input.reader)?;
-    // the library sorts channels, so the picture's are looked for again
+    // the library sorts channels, so those of the picture are searched again
     let gone = || Fault::Bad("the OpenEXR is damaged: its layers differ from those in its header".into());
     let found = image.layer_data.get(layer).and_then(|l| colors(&descriptions(l)));
     let (_, planes) = found.ok_or_else(gone)?;
@@ -312,7 +312,7 @@ fn descriptions(layer: &Layer<AnyChannels<FlatSamples>>) -> Vec<ChannelDescripti
     layer.channel_data.list.iter().map(describe).collect()
 }
 
-/// Plane `p` as samples of a channel. Half is rounded to nearest, ties to even.
+/// Plane `p` as samples of a channel. Half floats are rounded to nearest, ties to even.
 fn samples(frame: &Frame, p: usize, stored: SampleType) -> FlatSamples {
     let rows = frame.plane(p).rows().map(|y| frame.row::<f32>(p, y));
     match stored {
@@ -340,7 +340,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     };
     let mut image = image;
     for layer in &mut image.layer_data {
-        // what the library can read and not write becomes the nearest lossless kind
+        // compressions that the library can read but not write are replaced by the nearest lossless one
         if !writable(layer.encoding.compression) {
             layer.encoding.compression = Compression::ZIP16;
         }
@@ -356,7 +356,7 @@ fn writable(compression: Compression) -> bool {
     !matches!(compression, DWAA(_) | DWAB(_) | HTJ2K32 | HTJ2K256)
 }
 
-/// A picture of its own, with what attributes there are.
+/// A new picture, with the attributes that are known.
 fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>) -> FlatImage {
     let format = frame.format();
     let names: &[&str] = match format.family {
@@ -374,7 +374,7 @@ fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>) -> FlatImage {
     let encoding = match old {
         Some((layer, _)) => layer.encoding,
         None => Encoding {
-            // a noisy 1080p half picture: 0.2 s and 6.0 MB, where ZIP takes 0.7 s for 7.4 MB
+            // for a noisy 1080p half picture: 0.2 s and 6.0 MB; ZIP takes 0.7 s for 7.4 MB
             compression: Compression::PIZ,
             blocks: Blocks::ScanLines,
             line_order: LineOrder::Increasing,

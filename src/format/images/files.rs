@@ -1,4 +1,4 @@
-//! Which files an input means: one file, a pattern, a glob, or what lies in a folder.
+//! Finds the files of an input: one file, a pattern, a glob, or the contents of a folder.
 
 use super::Kind;
 use super::pattern::{Pattern, bytes, glob_matches, name};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// How many sequences an error lists.
+/// The largest number of sequences that an error lists.
 const LISTED: usize = 8;
 
 /// Numbered files, ascending, not empty.
@@ -21,8 +21,8 @@ pub enum Files {
 }
 
 impl Files {
-    /// How many there are.
-    #[allow(clippy::len_without_is_empty)] // there is always one
+    /// The number of files.
+    #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         match self {
             Files::Pattern(_, numbers) => numbers.len(),
@@ -46,7 +46,7 @@ impl Files {
         }
     }
 
-    /// Which one has a number, or else the one before which it would stand.
+    /// The index of the file with this number, or else the index before which it would be.
     pub fn position(&self, number: i64) -> Result<usize, usize> {
         match self {
             Files::Pattern(_, numbers) => numbers.binary_search(&number),
@@ -54,14 +54,14 @@ impl Files {
         }
     }
 
-    /// The first and the last number of each hole, ascending.
+    /// The first and the last number of each gap, ascending.
     pub fn holes(&self) -> Vec<(i64, i64)> {
         let pairs = (1..self.len()).map(|i| (self.number(i - 1), self.number(i)));
-        // two numbers next to each other have none between; and what is not the last can be one more
+        // adjacent numbers have none between; the others allow + 1 without overflow
         pairs.filter(|(a, b)| a + 1 < *b).map(|(a, b)| (a + 1, b - 1)).collect()
     }
 
-    /// The name that a missing number would have, where that can be known.
+    /// The name of a missing file, if it can be known.
     pub fn expected(&self, number: i64) -> Option<PathBuf> {
         match self {
             Files::Pattern(pattern, _) => Some(pattern.path(number)),
@@ -78,12 +78,12 @@ fn bad(name: &OsStr, problem: String) -> SourceError {
     SourceError::Bad { name: Path::new(name).display().to_string(), problem }
 }
 
-/// Whether a name holds `*` or `?` after its folder.
+/// Whether a name contains `*` or `?` after its folder.
 pub fn is_glob(input: &OsStr) -> bool {
     Path::new(input).file_name().is_some_and(|f| bytes(f).iter().any(|b| matches!(b, b'*' | b'?')))
 }
 
-/// Finds the files an input means. What exists under that very name is taken for that; then come patterns, then globs.
+/// Finds the files of an input. An existing file of that name comes first, then patterns, then globs.
 pub fn find(input: &OsStr) -> Result<Files, SourceError> {
     let path = Path::new(input);
     match std::fs::metadata(path) {
@@ -151,7 +151,7 @@ fn folder(input: &OsStr, folder: &Path, glob: Option<&[u8]>) -> Result<Files, So
         return group.files(input, folder);
     }
     if glob.is_some() && groups.iter().all(|g| g.files.len() == 1) {
-        // no sequence at all: pictures in the order of their names
+        // not a sequence: pictures in the order of their names
         let mut names: Vec<OsString> =
             groups.into_iter().flat_map(|g| g.files).map(|(_, name)| name).collect();
         names.sort_by(|a, b| natural(bytes(a), bytes(b)));
@@ -161,11 +161,11 @@ fn folder(input: &OsStr, folder: &Path, glob: Option<&[u8]>) -> Result<Files, So
     Err(bad(input, format!("holds more than one sequence: {}; name one of them", describe(&groups))))
 }
 
-/// Files that differ in nothing but one number.
+/// Files whose names differ only in one number.
 struct Group {
     before: Vec<u8>,
     after: Vec<u8>,
-    /// The number as it is written, and the name.
+    /// The number as written, and the name.
     files: Vec<(Option<String>, OsString)>,
 }
 
@@ -174,7 +174,7 @@ impl Group {
         self.files.iter().map(|(text, _)| text.as_ref()?.parse().ok()).collect()
     }
 
-    /// The narrowest padding that may have made these names.
+    /// The narrowest padding that fits these names.
     fn pattern(&self, folder: &Path) -> Pattern {
         let width = self.files.iter().filter_map(|(text, _)| Some(text.as_ref()?.len())).min().unwrap_or(0);
         let padded =
@@ -207,7 +207,7 @@ impl Group {
     }
 }
 
-/// Where the digits of a name's stem are; a minus sign belongs to them when it cannot be a hyphen.
+/// The positions of digits in a name's stem, including a minus sign that cannot be a hyphen.
 fn runs(text: &[u8]) -> Vec<(usize, usize)> {
     let stem = text.iter().rposition(|&b| b == b'.').unwrap_or(text.len());
     let mut runs = Vec::new();
@@ -227,7 +227,7 @@ fn runs(text: &[u8]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Sorts names into sequences: the number is the one run of digits that varies, else the last one.
+/// Groups names into sequences: the number is the run of digits that varies, else the last one.
 fn group(names: Vec<OsString>) -> Vec<Group> {
     let mut templates: BTreeMap<Vec<u8>, Vec<OsString>> = BTreeMap::new();
     for name in names {
@@ -236,7 +236,7 @@ fn group(names: Vec<OsString>) -> Vec<Group> {
         let mut from = 0;
         for (start, end) in runs(text) {
             template.extend_from_slice(&text[from..start]);
-            template.push(0); // no name holds this byte
+            template.push(0); // no name contains this byte
             from = end;
         }
         template.extend_from_slice(&text[from..]);
@@ -267,7 +267,7 @@ fn group(names: Vec<OsString>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// What there is, for an error.
+/// Describes the groups, for an error.
 fn describe(groups: &[Group]) -> String {
     let mut parts: Vec<String> = groups
         .iter()
@@ -288,7 +288,7 @@ fn describe(groups: &[Group]) -> String {
     parts.join(", ")
 }
 
-/// Compares names with their numbers taken as numbers.
+/// Compares names, with numbers in them compared as numbers.
 pub fn natural(a: &[u8], b: &[u8]) -> Ordering {
     let (mut i, mut j) = (0, 0);
     while i < a.len() && j < b.len() {

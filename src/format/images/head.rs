@@ -1,9 +1,9 @@
-//! A header with fields at fixed places, in either byte order: that of Cineon and of DPX.
+//! A header with fields at fixed positions, in either byte order, as in Cineon and DPX.
 
-/// A number that is not given.
+/// An undefined number.
 pub(super) const UNDEFINED: u32 = u32::MAX;
 
-/// The bytes of a header, with the user's data behind it.
+/// The bytes of a header followed by the user data.
 #[derive(Clone, Debug)]
 pub struct Head {
     pub(super) bytes: Vec<u8>,

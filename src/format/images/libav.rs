@@ -1,6 +1,6 @@
 //! DPX and JPEG 2000, by FFmpeg's codecs; DPX is written by [`dpx`].
 //!
-//! They decode whole pictures only, so asking what a file is costs as much as reading it.
+//! The codecs decode whole pictures only, so probing a file costs as much as reading it.
 
 use super::{Fault, Header, Input, Kind, MAX_BYTES, Meta, accept, check_size, dpx, rows, tagged};
 use crate::libav::still::{self, Decoded, Still};
@@ -42,7 +42,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
                 "this DPX stores film density (logarithmic): its code values are used unchanged".into(),
             );
         }
-        // what all frames share, for those that have no file of their own
+        // fields common to all frames, for frames without a separate file
         kept.forget_frame();
     }
     Ok(Header { kind, format, meta: Meta { fields, dpx, ..Meta::default() }, details, notes })

@@ -1,9 +1,10 @@
-//! What a picture carries and a file of another kind cannot hold.
+//! Properties of a picture that a file of another kind cannot hold.
 
 use super::{Kind, Meta, Unit, fitting_icc, png, says_orientation, tags};
 use grainfield_filters::frame::{Depth, Format, Transfer};
 
-/// What of `meta` is lost in a video, in a few words each: the picture is turned upright, and has no length on paper.
+/// The properties in `meta` that a video loses, in a few words each: pictures are turned upright, and have no
+/// physical size.
 pub fn lost_in_video(meta: &Meta) -> Vec<String> {
     let mut list = not_read(meta);
     list.extend(meta.icc.is_some().then(|| "the colour profile".into()));
@@ -17,20 +18,19 @@ pub fn lost_in_video(meta: &Meta) -> Vec<String> {
     list
 }
 
-/// What of a file is lost as it is read.
+/// The properties of a file that are not read.
 fn not_read(meta: &Meta) -> Vec<String> {
     let cmyk = meta.cmyk.then(|| "CMYK (it becomes RGB without a profile)".into());
     let more = meta.more.then(|| "all pictures but the first".into());
     cmyk.into_iter().chain(more).collect()
 }
 
-/// The colour tags that are lost where a file has no place for them, but for those whose colours are near to what a
-/// reader takes who is told nothing.
+/// The colour tags that a file without them loses, except for those similar to the default of readers.
 pub fn lost_color(format: &Format) -> Option<String> {
     // H.273: BT.709, unspecified, and the two of standard definition
     let primaries = !matches!(format.primaries.0, 1 | 2 | 5 | 6);
     let far = [Transfer::PQ, Transfer::HLG, Transfer::GAMMA28];
-    // light itself is what float pictures hold by custom
+    // float pictures hold linear light by convention
     let linear = format.transfer == Transfer::LINEAR && format.depth != Depth::Float;
     let transfer = linear || far.contains(&format.transfer);
     let lost = [primaries.then_some("primaries"), transfer.then_some("transfer")];
@@ -47,7 +47,7 @@ fn texts(png: &::png::Info<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| format!("texts ({})", texts.join(", ")))
 }
 
-/// What of `meta` is lost in a file of this kind with pictures of this format, in a few words each.
+/// The properties in `meta` that a file of this kind with pictures of this format loses, in a few words each.
 pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
     let mut list = not_read(meta);
     let profiled = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Webp);
@@ -65,7 +65,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         }
     }
     let dense = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Cineon);
-    // one sample to one without a length says nothing, and what scanners write into their headers is told with these
+    // a ratio of one to one without a unit is meaningless; those in scanner headers are reported with these fields
     let said = meta.density.filter(|d| d.unit != Unit::None || d.x != d.y);
     if let Some(d) = said.filter(|_| !dense && meta.cineon.is_none()) {
         list.push(format!("the resolution ({} by {})", d.x, d.y));

@@ -1,6 +1,7 @@
-//! Image files: their names, and their codecs, one file a family. Sequences of them are a source and a sink.
+//! Image files: their names, and their codecs, one module per family. Sequences of images are a source and a
+//! sink.
 //!
-//! What a picture carries beside its samples (ICC profile, resolution, chunks, EXR layers) travels as [`Meta`].
+//! Metadata of a picture (ICC profile, resolution, chunks, EXR layers) are passed on as [`Meta`].
 
 pub mod cineon;
 #[cfg_attr(not(feature = "ffmpeg"), allow(dead_code))] // FFmpeg decodes it
@@ -27,7 +28,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
 
-/// The most bytes that the samples of one picture may take, and the most bytes of a file that is read.
+/// The largest size of one picture's samples, and of a file that is read, in bytes.
 pub const MAX_BYTES: u64 = 1 << 32;
 
 /// A family of image files.
@@ -74,13 +75,13 @@ const EXTENSIONS: &[(&str, Kind)] = &[
 ];
 
 impl Kind {
-    /// By the extension of a file's name.
+    /// Determines the family by the extension of a file's name.
     pub fn of_name(name: &OsStr) -> Option<Kind> {
         let ext = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
         EXTENSIONS.iter().find(|e| e.0 == ext).map(|e| e.1)
     }
 
-    /// By the first bytes of a file.
+    /// Determines the family by the first bytes of a file.
     pub fn of_content(start: &[u8]) -> Option<Kind> {
         match start {
             [0x89, b'P', b'N', b'G', ..] => Some(Kind::Png),
@@ -104,7 +105,7 @@ impl Kind {
         EXTENSIONS.iter().map(|e| e.0).collect::<Vec<_>>().join(", ")
     }
 
-    /// What it is called.
+    /// The name in messages.
     pub fn label(self) -> &'static str {
         match self {
             Kind::Png => "PNG",
@@ -119,21 +120,21 @@ impl Kind {
     }
 }
 
-/// Samples a length, across and down.
+/// Resolution: samples per unit of length.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Density {
-    /// Across.
+    /// Horizontally.
     pub x: f64,
-    /// Down.
+    /// Vertically.
     pub y: f64,
-    /// What the length is.
+    /// The unit.
     pub unit: Unit,
 }
 
-/// A length that [`Density`] counts by.
+/// A unit of [`Density`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Not said: only the ratio means something.
+    /// Unspecified: only the ratio is meaningful.
     None,
     /// Inches.
     Inch,
@@ -144,7 +145,7 @@ pub enum Unit {
 }
 
 impl Density {
-    /// The same in samples a metre; `None` without a length.
+    /// Samples per metre; `None` without a unit.
     pub fn per_metre(&self) -> Option<(f64, f64)> {
         let by = match self.unit {
             Unit::None => return None,
@@ -155,53 +156,53 @@ impl Density {
         Some((self.x * by, self.y * by))
     }
 
-    /// The same in samples an inch; `None` without a length.
+    /// Samples per inch; `None` without a unit.
     pub fn per_inch(&self) -> Option<(f64, f64)> {
         self.per_metre().map(|(x, y)| (x * 0.0254, y * 0.0254))
     }
 }
 
-/// What a picture carries beside its samples. Filters never see it; a sink keeps what its file type can hold.
+/// Metadata of a picture. They do not affect filters; a sink keeps those that its file type supports.
 #[derive(Debug, Default)]
 pub struct Meta {
-    /// The transfer as read: a profile speaks of these samples and not of converted ones.
+    /// The transfer as read: a profile describes these samples, not converted ones.
     pub transfer: Transfer,
-    /// How the stored picture is turned to be looked at, by Exif's numbers: 1 (or 0) is upright. Frames are upright.
+    /// The stored orientation, by Exif's numbers: 1 (or 0) is upright. Frames are upright.
     pub orientation: u8,
-    /// Its samples were cyan, magenta, yellow and black.
+    /// Whether the samples were cyan, magenta, yellow and black.
     pub cmyk: bool,
-    /// The file has more pictures than the first, which alone is read.
+    /// Whether the file has more pictures than the first one, which is read.
     pub more: bool,
     /// The colour profile.
     pub icc: Option<Vec<u8>>,
     /// The resolution.
     pub density: Option<Density>,
-    /// Exif, without any file type's own head.
+    /// Exif data, without the header of a file type.
     pub exif: Option<Vec<u8>>,
-    /// What only PNG has.
+    /// Metadata of PNG.
     pub png: Option<Box<::png::Info<'static>>>,
-    /// What only OpenEXR has.
+    /// Metadata of OpenEXR.
     pub exr: Option<Box<exr::Kept>>,
-    /// What that is called, for the message that names losses.
+    /// Names of the OpenEXR data, for the message about losses.
     pub exr_names: Option<Box<exr::Names>>,
-    /// The fields of a film's header that the file has, one frame's own among them, for the message that names losses.
+    /// The fields of the film header that are set, including those of one frame, for the message about losses.
     pub fields: Vec<String>,
-    /// What only Cineon has.
+    /// Metadata of Cineon.
     pub cineon: Option<Box<cineon::Kept>>,
-    /// What only DPX has.
+    /// Metadata of DPX.
     pub dpx: Option<Box<dpx::Kept>>,
-    /// What only TIFF has.
+    /// Metadata of TIFF.
     pub tiff: Option<Box<tiff::Kept>>,
 }
 
-/// What went wrong in a file. Whoever knows the file's name makes it a source's or sink's error.
+/// An error in a file. A caller that knows the file's name converts it to an error of a source or sink.
 #[derive(Debug)]
 pub enum Fault {
-    /// The system said no.
+    /// An error of the system.
     Io(std::io::Error),
-    /// It is not what it should be.
+    /// The file is invalid.
     Bad(String),
-    /// It is a picture of another format than was wanted.
+    /// The picture has another format than expected.
     Differs(Box<Format>),
 }
 
@@ -215,22 +216,22 @@ impl From<std::io::Error> for Fault {
     }
 }
 
-/// What opening a file tells.
+/// The header of a file.
 #[derive(Debug)]
 pub struct Header {
     /// The family.
     pub kind: Kind,
-    /// What the picture is; the rate is not the file's.
+    /// The format of the picture; the rate is not from the file.
     pub format: Format,
-    /// What it carries, as far as can be known without decoding.
+    /// Its metadata, as far as they are known without decoding.
     pub meta: Meta,
-    /// For `probe`.
+    /// Further properties for `probe`.
     pub details: Vec<(String, String)>,
-    /// What the user should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
-/// A file that is about to be read.
+/// A file to be read.
 pub(crate) struct Input {
     /// The file, at its start.
     pub reader: BufReader<File>,
@@ -260,7 +261,7 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     }
 }
 
-/// Reads what a file's picture is, without its samples. The picture is upright.
+/// Reads the header of a picture, without its samples. The format is that of the upright picture.
 pub fn probe(path: &Path) -> Result<Header, Fault> {
     let (kind, input) = input(path)?;
     let header = match kind {
@@ -285,7 +286,8 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
     Ok(header)
 }
 
-/// Reads a file's picture, which must be of the shape of `want` once it is upright. The frame becomes one of `want`.
+/// Reads a file's picture, which must have the shape of `want` after it is turned upright. The frame gets the format
+/// `want`.
 pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (kind, input) = input(path)?;
     let meta = match kind {
@@ -308,7 +310,7 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
     Ok(meta)
 }
 
-/// Reads a file's picture as it is.
+/// Reads a file's picture unconverted.
 pub fn read(path: &Path) -> Result<Frame, Fault> {
     let format = probe(path)?.format;
     let mut frame = Frame::new(format);
@@ -316,7 +318,7 @@ pub fn read(path: &Path) -> Result<Frame, Fault> {
     Ok(frame)
 }
 
-/// Appends a picture as a file of the given family. `meta` is what the source's picture carried.
+/// Appends a picture as a file of the given family. `meta` are the metadata of the source's picture.
 pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
     let turned = meta.filter(|m| m.orientation > 1 && says_orientation(kind, m));
     let turned = turned.map(|m| turn::stored(frame, m.orientation));
@@ -332,7 +334,7 @@ pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>)
     }
 }
 
-/// Whether a file says how its picture is turned: TIFF by a tag of its own, others in the Exif that they keep.
+/// Whether files of a family can store the orientation: TIFF in a tag, others in the Exif data that they keep.
 fn says_orientation(kind: Kind, meta: &Meta) -> bool {
     match kind {
         Kind::Tiff => true,
@@ -341,12 +343,12 @@ fn says_orientation(kind: Kind, meta: &Meta) -> bool {
     }
 }
 
-/// The orientation that Exif says; 1 where it says none.
+/// The orientation in Exif data; 1 without any.
 pub(crate) fn orientation(exif: Option<&[u8]>) -> u8 {
     exif.and_then(image::metadata::Orientation::from_exif_chunk).map_or(1, |o| o.to_exif())
 }
 
-/// Refuses sizes that no code is ready for, before anything is allocated. `bytes` is that of one pixel.
+/// Checks a size before memory is allocated. `bytes` is the size of one pixel.
 pub(crate) fn check_size(width: u64, height: u64, bytes: u64) -> Result<(u32, u32), Fault> {
     let max = u64::from(MAX_SIDE);
     if width == 0 || height == 0 || width > max || height > max {
@@ -363,8 +365,8 @@ pub(crate) fn check_size(width: u64, height: u64, bytes: u64) -> Result<(u32, u3
     Ok((width as u32, height as u32))
 }
 
-/// Refuses a picture of so many bytes that a file of `len` cannot hold, before anything is allocated for it. `ratio` is
-/// the most that the kind of file can shrink anything.
+/// Checks whether a file of `len` bytes can contain a picture of this size, before memory is allocated for it. `ratio`
+/// is the highest compression ratio of the kind of file.
 pub(crate) fn check_held(len: u64, (width, height): (u32, u32), bytes: u64, ratio: u64) -> Result<(), Fault> {
     if bytes / ratio <= len {
         return Ok(());
@@ -374,7 +376,8 @@ pub(crate) fn check_held(len: u64, (width, height): (u32, u32), bytes: u64, rati
     )))
 }
 
-/// Refuses a picture that the sequence cannot hold, and makes the frame ready for it. It may yet be turned.
+/// Returns an error for a picture that does not fit the sequence, and prepares the frame. The picture may
+/// still be turned.
 pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result<(), Fault> {
     let sides = |f: &Format| (f.width.min(f.height), f.width.max(f.height));
     if (sides(found), found.family, found.depth, found.alpha)
@@ -386,13 +389,13 @@ pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result
     Ok(())
 }
 
-/// The tags of pictures in image files: full range, RGB as it is.
+/// The tags of pictures in image files: full range, RGB matrix.
 pub(crate) fn tagged(format: Format) -> Format {
     let matrix = if format.family == Family::Rgb { Matrix::RGB } else { Matrix::UNSPECIFIED };
     Format { range: ColorRange::Full, matrix, ..format }
 }
 
-/// The profile, if it is one for pictures of this family, and of samples that are still as they were read.
+/// The profile, if it is valid for pictures of this family and the samples have not been converted.
 pub(crate) fn fitting_icc<'a>(meta: Option<&'a Meta>, format: &Format) -> Option<&'a [u8]> {
     let space: &[u8] = if format.family == Family::Gray { b"GRAY" } else { b"RGB " };
     let icc = meta.filter(|m| m.transfer == format.transfer)?.icc.as_deref()?;

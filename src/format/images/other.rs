@@ -1,6 +1,7 @@
 //! TIFF, JPEG and WebP, by the image library.
 //!
-//! Of a file with several pictures the first is read. What a JPEG decodes to is the library's matter and no part of the promise of equal samples.
+//! Only the first of several pictures is read. The samples of a JPEG depend on the library, and are not covered by the
+//! guarantee of equal samples.
 
 use super::{
     Fault, Header, Input, Kind, MAX_BYTES, Meta, Unit, accept, check_held, check_size, fitting_icc,
@@ -13,20 +14,20 @@ use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
 use std::io::{Cursor, Read};
 
-/// JPEG's quality: 1 to 100.
+/// The quality of JPEG files: 1 to 100.
 const JPEG_QUALITY: u8 = 95;
 
-/// Pictures up to this many bytes fit the library's own limits.
+/// Pictures up to this size in bytes are within the library's own limits.
 const DEFAULT_BYTES: u64 = 64 << 20;
 
-/// The most that a file can shrink its picture, with room to spare.
+/// The highest compression ratio of a family, with a margin.
 fn ratio(kind: Kind) -> u64 {
     match kind {
-        // deflate by 1032, LZW by some 1400
+        // deflate up to 1032, LZW up to about 1400
         Kind::Tiff => 1 << 12,
-        // every block of 8x8 takes a bit at least, and may be stretched over 4 by 4 of its kind in three planes
+        // every block of 8x8 takes at least one bit, and may be scaled up 4 by 4 in three planes
         Kind::Jpeg => 1 << 15,
-        // a plain picture takes no bits at all: the bound is the format's own, 16384 on a side
+        // a plain picture takes no bits: the limit is that of the format, a side of 16384
         _ => u64::MAX,
     }
 }
@@ -44,7 +45,7 @@ fn fault(kind: Kind, e: ImageError) -> Fault {
 
 type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
 
-/// Reads the file: these decoders jump about in it, and its head is looked at for what they do not tell.
+/// Reads the file: these decoders need random access, and some of its header is parsed here.
 fn contents(mut input: Input) -> Result<Vec<u8>, Fault> {
     let mut file = Vec::with_capacity(input.len as usize);
     input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
@@ -57,7 +58,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         Kind::Tiff => Box::new(TiffDecoder::new(reader).map_err(|e| fault(kind, e))?),
         Kind::Webp => Box::new(WebPDecoder::new(reader).map_err(|e| fault(kind, e))?),
         _ => {
-            // the library makes up what is missing of a cut JPEG
+            // the library fills in the missing part of a truncated JPEG
             if !file.windows(2).rev().any(|pair| pair == [0xff, 0xd9]) {
                 return Err(Fault::Bad("the file ends inside the picture".into()));
             }
@@ -68,7 +69,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
     let color = decoder.color_type();
     let (width, height) = check_size(width.into(), height.into(), color.bytes_per_pixel().into())?;
     check_held(file.len() as u64, (width, height), decoder.total_bytes(), ratio(kind))?;
-    // before the limits are raised, which the library's TIFF decoder then takes for those of tags as well
+    // before the limits are raised, which the library's TIFF decoder would then also apply to tags
     let meta = meta(kind, file, &mut decoder);
     if decoder.total_bytes() > DEFAULT_BYTES {
         let mut limits = Limits::default();
@@ -92,7 +93,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
     meta.tiff.iter_mut().for_each(|t| t.read_alpha(alpha != Alpha::None));
     let kept = meta.tiff.as_ref().and_then(|t| t.alpha());
     let alpha = kept.filter(|_| alpha != Alpha::None).unwrap_or(alpha);
-    // float pictures are light, by custom: there is no tag for it
+    // float pictures are linear by convention: there is no tag for it
     let transfer = if depth == Depth::Float { Transfer::LINEAR } else { Transfer::UNSPECIFIED };
     let format = Format { alpha, transfer, ..Format::new(width, height, family, depth, (0, 0)) };
     Ok((decoder, tagged(format), meta))
@@ -100,7 +101,7 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
 
 fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
     let cmyk = matches!(decoder.original_color_type(), ExtendedColorType::Cmyk8 | ExtendedColorType::Cmyk16);
-    // a profile that cannot be read is not worth a frame
+    // an unreadable profile is not a reason to fail
     let icc = decoder.icc_profile().ok().flatten();
     if kind == Kind::Tiff {
         let tiff = tiff::Kept::of(file).map(Box::new);
@@ -212,7 +213,7 @@ pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut V
     })
 }
 
-/// Profiles and Exif, where the encoder takes them.
+/// Sets profile and Exif data, if the encoder supports them.
 fn set(encoder: &mut impl ImageEncoder, icc: Option<&[u8]>, exif: Option<&[u8]>) {
     if let Some(icc) = icc {
         let _ = encoder.set_icc_profile(icc.to_vec());

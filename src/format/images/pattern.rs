@@ -1,7 +1,7 @@
 //! Names of numbered files: `plate.%05d.exr`, `plate.####.exr`, `plate.@@@.exr`, `plate.$F4.exr`.
 //!
-//! The placeholder stands in the file's name, never in its folder. The first kind that occurs counts, in the order
-//! `%d`, `$F`, `#`, `@`; the other signs are then ordinary letters. `%%` is a per cent sign in a name with `%d`.
+//! The placeholder is in the file's name, never in its folder. The first kind that occurs is used, in the order
+//! `%d`, `$F`, `#`, `@`; the other characters are then literal. `%%` is a per cent sign in a name with `%d`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The widest padding.
 const MAX_WIDTH: usize = 18;
 
-/// A numbered file's name with its number left open.
+/// The name of a numbered file with a placeholder for the number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     folder: PathBuf,
@@ -18,30 +18,30 @@ pub struct Pattern {
     after: Vec<u8>,
 }
 
-/// What is wrong with a pattern.
+/// An error in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// The number would stand twice in the name.
+    /// The name has two placeholders.
     #[error("the frame number has two places in the name; leave one {0} in it")]
     Twice(&'static str),
-    /// More digits than any number has.
+    /// The padding is too wide.
     #[error("a frame number of {0} digits: at most {MAX_WIDTH} are possible")]
     Width(usize),
 }
 
-/// Where a placeholder stands in a name, how wide it is, and how it is called.
+/// The position, width and text of a placeholder.
 struct Place {
     start: usize,
     end: usize,
     width: usize,
 }
 
-/// A name as bytes, which hold for every name on Unix whatever its encoding.
+/// A name as bytes, which works for every name on Unix in any encoding.
 pub(crate) fn bytes(name: &OsStr) -> &[u8] {
     name.as_encoded_bytes()
 }
 
-/// Bytes that came from a name, put together anew, as a name.
+/// Bytes of a name as a name.
 pub(crate) fn name(bytes: Vec<u8>) -> OsString {
     #[cfg(unix)]
     {
@@ -105,8 +105,8 @@ fn places(text: &[u8], kind: u8) -> Result<Vec<Place>, PatternError> {
 }
 
 impl Pattern {
-    /// Reads a pattern; `None` when the name has no place for a number. Whether a file of just that name exists is
-    /// not looked at.
+    /// Parses a pattern; `None` if the name has no placeholder. It is not checked whether a file with that very
+    /// name exists.
     pub fn parse(text: &OsStr) -> Result<Option<Pattern>, PatternError> {
         let whole = bytes(text);
         let cut = whole.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
@@ -128,7 +128,7 @@ impl Pattern {
         Ok(None)
     }
 
-    /// A pattern from its parts; `width` 0 or 1 is no padding.
+    /// A pattern from its parts; `width` 0 or 1 means no padding.
     pub(crate) fn new(folder: PathBuf, before: Vec<u8>, width: usize, after: Vec<u8>) -> Pattern {
         Pattern { folder, before, width, after }
     }
@@ -138,13 +138,13 @@ impl Pattern {
         &self.folder
     }
 
-    /// The file of no frame in particular: the name with `%04d` for the number, as far as it is UTF-8.
+    /// A path for the whole pattern: the name with `%04d` for the number, as far as it is UTF-8.
     pub fn open(&self) -> PathBuf {
         let text = self.to_string();
         self.folder.join(Path::new(&text).file_name().unwrap_or_default())
     }
 
-    /// The number as it stands in the name: padded with zeros, the sign being one of the places, as C's `printf`.
+    /// The number as in the name: padded with zeros, including the sign in the width, like C's `printf`.
     pub fn number(&self, number: i64) -> String {
         format!("{number:0width$}", width = self.width)
     }
@@ -159,7 +159,7 @@ impl Pattern {
         self.folder.join(self.file_name(number))
     }
 
-    /// The number in a file's name (without folder), when the name is exactly the one that number would be given.
+    /// The number in a file's name (without folder), if the name is exactly that of the number.
     pub fn matches(&self, name: &OsStr) -> Option<i64> {
         let middle = bytes(name).strip_prefix(&self.before[..])?.strip_suffix(&self.after[..])?;
         let text = std::str::from_utf8(middle).ok()?;
@@ -167,7 +167,7 @@ impl Pattern {
         (self.number(number) == text).then_some(number)
     }
 
-    /// The numbers of the files there are, ascending.
+    /// The numbers of existing files, ascending.
     pub fn scan(&self) -> std::io::Result<Vec<i64>> {
         let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut numbers = Vec::new();
@@ -178,7 +178,7 @@ impl Pattern {
         Ok(numbers)
     }
 
-    /// Whether some file may belong to both patterns. Folders are compared after links are followed.
+    /// Whether a file may match both patterns. Folders are compared after links are resolved.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let real = |folder: &Path| {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -193,7 +193,7 @@ impl Pattern {
             && real(&self.folder) == real(&other.folder)
     }
 
-    /// The extension of the files, lower case; empty when there is none.
+    /// The extension of the files in lower case; empty if there is none.
     pub fn extension(&self) -> String {
         let after = String::from_utf8_lossy(&self.after).to_lowercase();
         after.rsplit_once('.').map(|(_, ext)| ext.to_owned()).unwrap_or_default()
@@ -201,7 +201,7 @@ impl Pattern {
 }
 
 impl std::fmt::Display for Pattern {
-    /// The pattern with `%04d` for the number.
+    /// Prints the pattern with `%04d` for the number.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let number = if self.width > 1 { format!("%0{}d", self.width) } else { "%d".into() };
         let file = name([&self.before, number.as_bytes(), &self.after].concat());
@@ -220,10 +220,10 @@ fn halve(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a file's name fits a glob: `*` is any run of letters, `?` any one byte.
+/// Whether a file's name matches a glob: `*` is any text, `?` any one byte.
 pub fn glob_matches(glob: &[u8], text: &[u8]) -> bool {
     let (mut g, mut t) = (0, 0);
-    // where to go on when the text after the last star does not fit
+    // the position to continue from if the text after the last star does not match
     let mut back: Option<(usize, usize)> = None;
     while t < text.len() {
         match glob.get(g) {

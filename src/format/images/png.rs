@@ -15,10 +15,10 @@ use grainfield_filters::ratio::Ratio;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 
-/// The most memory for chunks that are kept (profiles, texts) and for rows.
+/// The limit on memory for chunks (profiles, texts) and rows.
 const CHUNK_BYTES: usize = 64 << 20;
 
-/// The most that deflate can shrink anything: 258 bytes by two bits.
+/// The highest compression ratio of deflate: 258 bytes in two bits.
 const DEFLATE_RATIO: u64 = 1032;
 
 impl From<DecodingError> for Fault {
@@ -43,7 +43,7 @@ impl From<EncodingError> for Fault {
 }
 
 fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
-    // The size is looked at before any library sees it, so that an absurd one is named and costs nothing.
+    // The size is checked before the library reads it, so that an absurd one is reported without any cost.
     let mut head = [0; 29];
     input.reader.read_exact(&mut head)?;
     input.reader.rewind()?;
@@ -98,18 +98,18 @@ fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
     Ok((reader, format))
 }
 
-/// Whether a chunk says that this number of hundred thousandths is meant, as far as writers round.
+/// Whether the value of a chunk equals this number of hundred thousandths, within the rounding of writers.
 fn is_near(value: ScaledFloat, wanted: u32) -> bool {
     value.into_scaled().abs_diff(wanted) <= wanted / 100
 }
 
-/// Whether a chunk says what makes those of gamma and chromaticities count for nothing.
+/// Whether a chunk overrides those of gamma and chromaticities.
 fn says_better(info: &Info<'_>) -> bool {
     info.srgb.is_some() || info.icc_profile.is_some() || info.coding_independent_code_points.is_some()
 }
 
-/// The gamma of a picture that nothing better is said of, and the transfer that it is, if there is a tag for it. The
-/// gamma of nearly all files stands for sRGB, which is assumed anyway.
+/// The gamma of a picture without such a chunk, and the corresponding transfer, if there is a tag for it. The gamma
+/// of nearly all files stands for sRGB, which is the default.
 fn gamma(info: &Info<'_>) -> Option<(f64, Option<Transfer>)> {
     let gamma = info.gama_chunk.filter(|g| !says_better(info) && !is_near(*g, 45_455))?;
     let tags = [(100_000, Transfer::LINEAR), (35_714, Transfer::GAMMA28)];
@@ -117,7 +117,7 @@ fn gamma(info: &Info<'_>) -> Option<(f64, Option<Transfer>)> {
     Some((f64::from(gamma.into_scaled()) / 1e5, tag))
 }
 
-/// What a PNG says of its colours that no other file says.
+/// The colour properties of a PNG that no other file can hold.
 pub(super) fn colors_lost(info: &Info<'_>) -> Vec<String> {
     let mut list = Vec::new();
     if let Some((gamma, None)) = gamma(info) {
@@ -170,7 +170,7 @@ pub(super) fn probe(input: Input) -> Result<Header, Fault> {
 pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (mut reader, format) = start(input)?;
     accept(&format, want, frame)?;
-    // as far as it is known before the picture, which is what the first look at the file knew
+    // the orientation known before the picture, as when the header was read
     let turned = orientation(reader.info().exif_metadata.as_deref());
     let wide = format.depth == Depth::Bits(16);
     let line = reader.output_line_size(format.width).ok_or(DecodingError::LimitsExceeded)?;
@@ -197,7 +197,7 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
     }
     // the end of the picture: its checksums
     reader.read_row(&mut [])?;
-    // Texts may stand behind the picture. Damage there costs no sample.
+    // Texts may follow the picture. Damage there affects no sample.
     let _ = reader.finish();
     Ok(Meta { orientation: turned, ..meta(reader.info()) })
 }
@@ -246,8 +246,8 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
     info
 }
 
-/// What is to stand in a chunk of coding-independent code points; `None` when nothing would be said by it, or it is
-/// said by a chunk of its own.
+/// The contents of a chunk of coding-independent code points; `None` if it would be empty or another chunk has the
+/// same meaning.
 fn cicp(format: &Format, meta: Option<&Meta>) -> Option<[u8; 4]> {
     let known = format.primaries != Primaries::UNSPECIFIED && format.transfer != Transfer::UNSPECIFIED;
     let said = match meta.filter(|m| m.transfer == format.transfer).map(|m| (&m.png, &m.icc)) {
@@ -272,8 +272,8 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         }
     }
     let mut encoder = ::png::Encoder::with_info(&mut *out, info(format, meta))?;
-    // On noisy 1080p pictures this takes a tenth of the time of zlib's usual level, and the files are a tenth smaller
-    // than those of ffmpeg's defaults (no filter, zlib). Choosing the filter row by row costs twice the time for
+    // On noisy 1080p pictures this takes a tenth of the time of zlib's default level, and files are a tenth smaller
+    // than those of ffmpeg's defaults (no filter, zlib). Choosing the filter row by row takes twice the time for
     // another 4 per cent; zlib's lowest level with a filter gains 20 per cent and takes three to five times as long.
     encoder.set_deflate_compression(::png::DeflateCompression::FdeflateUltraFast);
     encoder.set_filter(::png::Filter::Paeth);
@@ -286,7 +286,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
             let c = m.chromaticities;
             let mut chunk = Vec::with_capacity(24);
             for (x, y) in [c.red, c.green, c.blue, c.white] {
-                // this chunk counts in fifty thousandths, the numbers here in hundred thousandths
+                // this chunk has units of a fifty thousandth, the numbers here of a hundred thousandth
                 for v in [x, y] {
                     chunk.extend_from_slice(&((v.into_scaled() / 2) as u16).to_be_bytes());
                 }

@@ -1,8 +1,8 @@
-//! Between planes and rows of interleaved samples.
+//! Converts between planes and rows of interleaved samples.
 
 use grainfield_filters::frame::{Family, Format, Frame, Sample};
 
-/// The planes in the order in which files interleave them: `R G B A` or `Y A`.
+/// The planes in the order of interleaved samples in files: `R G B A` or `Y A`.
 pub(super) fn order(format: &Format) -> &'static [usize] {
     match (format.family, format.has_alpha()) {
         (Family::Gray, false) => &[0],
@@ -12,7 +12,7 @@ pub(super) fn order(format: &Format) -> &'static [usize] {
     }
 }
 
-/// Spreads row `y` over the planes; `get` makes a sample of its `B` bytes.
+/// Distributes row `y` to the planes; `get` converts `B` bytes to a sample.
 pub(super) fn unpack<T: Sample, const B: usize>(
     frame: &mut Frame,
     y: usize,
@@ -44,7 +44,7 @@ pub(super) fn unpack<T: Sample, const B: usize>(
     }
 }
 
-/// Gathers row `y` of the planes; `put` makes the `B` bytes of a sample. `out` is as long as the row.
+/// Interleaves row `y` of the planes; `put` converts a sample to `B` bytes. `out` has the length of the row.
 pub(super) fn pack<T: Sample, const B: usize>(
     frame: &Frame,
     y: usize,

@@ -1,5 +1,5 @@
-//! What the image library does not hand over: JFIF's density, a JPEG's components, whether Exif says more than how the
-//! picture is turned, and whether a WebP moves.
+//! Metadata that the image library does not provide: JFIF's density, a JPEG's components, whether Exif has more than
+//! the orientation, and whether a WebP is animated.
 
 use super::{Density, Unit};
 
@@ -20,7 +20,7 @@ pub fn jfif_density(file: &[u8]) -> Option<Density> {
     (density.x > 0.0 && density.y > 0.0).then_some(density)
 }
 
-/// Whether the orientation is all that Exif says.
+/// Whether the orientation is the only entry of Exif data.
 pub fn is_orientation_alone(exif: &[u8]) -> bool {
     let little = exif.starts_with(b"II");
     let bytes = |at: usize, count: usize| exif.get(at..at.checked_add(count)?);
@@ -39,7 +39,7 @@ pub fn is_orientation_alone(exif: &[u8]) -> bool {
     alone() == Some(true)
 }
 
-/// How many components a JPEG has: 4 are cyan, magenta, yellow and black.
+/// The number of a JPEG's components: 4 are cyan, magenta, yellow and black.
 pub fn jpeg_components(file: &[u8]) -> Option<u8> {
     let mut at = 2;
     loop {
@@ -68,7 +68,7 @@ mod tests {
         let little = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
         let big = b"MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
         assert!(is_orientation_alone(little) && is_orientation_alone(big));
-        // two tags, another tag, a second directory, a cut
+        // two tags, another tag, a second directory, a truncated one
         for (at, byte) in [(8, 2), (10, 0x13), (22, 1)] {
             let mut more = *little;
             more[at] = byte;

@@ -1,9 +1,9 @@
-//! What a TIFF carries beside its samples, and its writer.
+//! Metadata of TIFF, and its writer.
 //!
-//! Written again by TIFF are orientation, texts (description, artist, copyright, software ...), XMP, IPTC, Photoshop's
-//! and Geo tags and all others that say something of the picture and not of where its samples lie, the resolution, and
-//! the kind of compression where it loses nothing. Directories that hang on the first (Exif, GPS, smaller pictures)
-//! are not kept, nor are DNG's tags, which would call the picture raw.
+//! The writer keeps orientation, texts (description, artist, copyright, software ...), XMP, IPTC, Photoshop's and Geo
+//! tags and all others that do not describe the layout of samples, the resolution, and a lossless compression.
+//! Directories that the first one refers to (Exif, GPS, smaller pictures) are not kept, nor are DNG's tags, which
+//! would declare the picture as raw.
 
 use super::{Density, Fault, Meta, Unit, fitting_icc};
 use ::tiff::decoder::Decoder;
@@ -15,12 +15,12 @@ use ::tiff::{Directory, TiffError, TiffResult};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format};
 use std::io::Cursor;
 
-/// The most bytes of tags that are kept; the library reads a million of each at most.
+/// The largest total size of tags that are kept, in bytes; the library reads up to a million bytes of each.
 const MAX_TAGS: usize = 16 << 20;
 
 const DNG: std::ops::RangeInclusive<u16> = 50706..=52551;
 
-/// What a TIFF has beside its samples.
+/// The metadata of a TIFF.
 pub struct Kept {
     tags: Vec<(Tag, ValueBuffer)>,
     compression: CompressionMethod,
@@ -29,7 +29,7 @@ pub struct Kept {
     density: Option<Density>,
     orientation: u8,
     alpha: Option<Alpha>,
-    /// Channels beside colour and alpha.
+    /// Channels besides colour and alpha.
     further: u16,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Kept {
     }
 }
 
-/// Whether a tag says where and how the samples lie, or is written on its own.
+/// Whether a tag describes the layout of samples, or is written separately.
 fn is_structure(tag: u16) -> bool {
     matches!(tag, 254..=259 | 262..=266 | 273 | 274 | 277..=284 | 288..=293 | 296 | 317 | 320..=325 | 332..=334 | 336..=347)
         || matches!(tag, 512..=532 | 34675)
@@ -54,7 +54,7 @@ fn is_lost(tag: u16) -> bool {
 }
 
 impl Kept {
-    /// Of a file, as far as it can be read.
+    /// The metadata of a file, as far as they can be read.
     pub(super) fn of(file: &[u8]) -> Option<Kept> {
         let mut decoder = Decoder::new(Cursor::new(file)).ok()?;
         let mut ifd = decoder.image_ifd();
@@ -90,7 +90,7 @@ impl Kept {
             let unit = match number(ifd.find_tag_unsigned(Tag::ResolutionUnit).ok().flatten()) {
                 Some(1) => Unit::None,
                 Some(3) => Unit::Centimetre,
-                _ => Unit::Inch, // what TIFF says when the tag is missing
+                _ => Unit::Inch, // the default of TIFF
             };
             kept.density = Some(Density { x, y, unit });
         }
@@ -122,7 +122,7 @@ impl Kept {
         Some(kept)
     }
 
-    /// Whether there is another page, or a small picture for lists.
+    /// Whether there is another page, or a thumbnail.
     pub(super) fn has_more(&self) -> bool {
         self.more
     }
@@ -135,17 +135,17 @@ impl Kept {
         self.density
     }
 
-    /// Whether the first channel beside the colours has been read, as alpha.
+    /// Sets whether the first extra channel was read as alpha.
     pub(super) fn read_alpha(&mut self, read: bool) {
         self.further = self.further.saturating_sub(read.into());
     }
 
-    /// What its first extra sample is.
+    /// The meaning of its first extra sample.
     pub(super) fn alpha(&self) -> Option<Alpha> {
         self.alpha
     }
 
-    /// How it is written, if that loses nothing.
+    /// Its compression, if that is lossless.
     fn compression(&self) -> Option<Compression> {
         Some(match self.compression {
             CompressionMethod::None => Compression::Uncompressed,
@@ -158,7 +158,7 @@ impl Kept {
         })
     }
 
-    /// What of it is lost, in a TIFF or in another kind of file.
+    /// The metadata that are lost, in a TIFF or in another kind of file.
     pub(super) fn lost(&self, in_tiff: bool) -> Vec<String> {
         let mut list = Vec::new();
         match self.further {
@@ -183,7 +183,7 @@ impl Kept {
     }
 }
 
-/// What a tag is called.
+/// The name of a tag.
 fn label(tag: u16) -> String {
     let known = match tag {
         269 => "the document name",
@@ -210,7 +210,7 @@ fn label(tag: u16) -> String {
     known.into()
 }
 
-/// Appends a picture as a file; `data` are its samples, interleaved.
+/// Appends a picture as a file; `data` are its interleaved samples.
 pub(super) fn encode(
     format: &Format,
     data: &[u8],
@@ -283,7 +283,7 @@ where
     image.write_data(data)
 }
 
-/// A whole number stays one; else ten thousandths, for 300 dots an inch said in metres.
+/// An integer is exact; other values have ten thousandths, for example 300 dots per inch in metres.
 fn rational(value: f64) -> Rational {
     let of = |d: f64| Rational { n: (value * d + 0.5).clamp(1.0, u32::MAX.into()) as u32, d: d as u32 };
     let whole = of(1.0);

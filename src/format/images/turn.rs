@@ -1,9 +1,9 @@
-//! Turning pictures upright, and back as they were stored, by Exif's orientations.
+//! Turns pictures upright and back to their stored orientation, by Exif's numbers.
 
 use grainfield_filters::frame::{Depth, Format, Frame, Sample};
 use grainfield_filters::ratio::Ratio;
 
-/// How a picture of an orientation is stored.
+/// A description of an orientation.
 pub(super) fn name(orientation: u8) -> &'static str {
     match orientation {
         2 => "mirrored",
@@ -17,7 +17,7 @@ pub(super) fn name(orientation: u8) -> &'static str {
     }
 }
 
-/// The format of a stored picture once it is upright.
+/// The format of a stored picture after it is turned upright.
 pub(super) fn upright_format(stored: &Format, orientation: u8) -> Format {
     if orientation < 5 {
         return *stored;
@@ -26,7 +26,7 @@ pub(super) fn upright_format(stored: &Format, orientation: u8) -> Format {
     Format { width: stored.height, height: stored.width, aspect, ..*stored }
 }
 
-/// A stored picture, upright. Planes must be of one size.
+/// Turns a stored picture upright. Planes must have the same size.
 pub(super) fn upright(stored: &Frame, orientation: u8) -> Frame {
     let format = stored.format();
     assert_eq!(format.subsampling, (0, 0), "pictures with an orientation are grey or R, G and B");
@@ -39,9 +39,9 @@ pub(super) fn upright(stored: &Frame, orientation: u8) -> Frame {
     frame
 }
 
-/// An upright picture as it was stored.
+/// Turns an upright picture back to its stored orientation.
 pub(super) fn stored(frame: &Frame, orientation: u8) -> Frame {
-    // a quarter turn is undone by the other, all else by itself
+    // a quarter turn is the inverse of the other one, all others are their own inverse
     upright(
         frame,
         match orientation {
@@ -77,7 +77,7 @@ fn turn<T: Sample>(from: &Frame, to: &mut Frame, orientation: u8) {
 mod tests {
     use super::*;
 
-    /// Exif 2.3, table of tag 274: where the stored first row and the stored first column are seen.
+    /// Exif 2.3, table of tag 274: the visible positions of the stored first row and first column.
     #[test]
     fn the_first_row_and_column_are_where_exif_says() {
         let mut from = Frame::new(Format::from_name("gray", 3, 2).unwrap());

@@ -1,25 +1,25 @@
-//! Drawing patterns: whole numbers and single divisions, so the same samples come out everywhere.
+//! Draws patterns in integers with single divisions, so that samples are the same everywhere.
 
 use super::spec::{Kind, Spec};
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Matrix};
 use grainfield_filters::ratio::Ratio;
 
-/// The bars, left to right, as R G B: 1 stands for 75%.
+/// The bars, left to right, as R G B: 1 is 75%.
 const BARS: [[i64; 3]; 8] =
     [[1, 1, 1], [1, 1, 0], [0, 1, 1], [0, 1, 0], [1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 0, 0]];
 
-/// The zone plate goes through one period in so many frames: 2^32 / 2^27.
+/// The zone plate repeats after this number of frames: 2^32 / 2^27.
 const PERIOD: i64 = 32;
 
-/// A colour or grey, as an exact fraction of each plane's range: luma, R, G, B and alpha 0 to 1, chroma -1/2 to 1/2.
+/// A colour or grey as an exact fraction of each plane's range: luma, R, G, B and alpha 0 to 1, chroma -1/2 to 1/2.
 type Colour = [(i64, i64); 4];
 
-/// What does not change from frame to frame.
+/// The data that are the same for all frames.
 pub(super) struct Drawing {
     spec: Spec,
-    /// The picture of all frames, or of none for what moves.
+    /// The picture of all frames; `None` for a pattern that moves.
     still: Option<Frame>,
-    /// The zone plate's phase along x and along y, in 2^-32 turns; the sum is the phase at a point.
+    /// The zone plate's phase along x and along y, in 2^-32 turns; their sum is the phase at a point.
     phases: [Vec<u32>; 2],
 }
 
@@ -33,7 +33,7 @@ impl Drawing {
         Drawing { spec, still, phases }
     }
 
-    /// Makes `frame` the picture of the given number.
+    /// Draws the picture of the given number.
     pub(super) fn draw(&self, number: i64, frame: &mut Frame) {
         let format = self.spec.format;
         frame.reset(format);
@@ -46,9 +46,9 @@ impl Drawing {
         }
     }
 
-    /// Rings: grey of sin(phase), where phase grows with the square of the distance from the middle so that half a
-    /// turn a sample is reached at the longer side's ends. The sine is an approximation by whole numbers, good to
-    /// 0.1%; see [`sine`].
+    /// Rings: grey of sin(phase), where the phase grows with the square of the distance from the middle and
+    /// reaches half a turn per sample at the ends of the longer side. The sine is an integer approximation,
+    /// accurate to 0.1%; see [`sine`].
     fn zoneplate(&self, number: i64, frame: &mut Frame) {
         let format = self.spec.format;
         let shift = (number.rem_euclid(PERIOD) as u32).wrapping_mul(1 << 27);
@@ -81,7 +81,7 @@ impl Drawing {
     }
 }
 
-/// Along one side of `n` samples: (distance from the middle)^2 / (2 * longer), in 2^-32 turns.
+/// The phases along a side of `n` samples: (distance from the middle)^2 / (2 * longer), in 2^-32 turns.
 fn phases(n: u32, longer: u32) -> Vec<u32> {
     let along = |i: u32| {
         let twice = (2 * u64::from(i) + 1).abs_diff(u64::from(n));
@@ -91,10 +91,11 @@ fn phases(n: u32, longer: u32) -> Vec<u32> {
     (0..n).map(|i| along(i) as u32).collect()
 }
 
-/// (1 + sin(2 pi t)) / 2 of `t` in 2^-32 turns, as 0 to 65535: a parabola for each half turn, bent once more.
+/// (1 + sin(2 pi t)) / 2 for `t` in 2^-32 turns, as 0 to 65535: a parabola for each half turn with a
+/// correction.
 #[inline(always)]
 fn sine(t: u32) -> u32 {
-    // the half turn's place u = 0..2^15, and p = 4u(1 - u) as 0..2^15
+    // the position in the half turn u = 0..2^15, and p = 4u(1 - u) as 0..2^15
     let u = (t >> 16) & 0x7fff;
     let p = (u * (0x8000 - u)) >> 13;
     // 0.775p + 0.225p^2
@@ -102,13 +103,13 @@ fn sine(t: u32) -> u32 {
     if t >> 31 == 0 { 0x8000 + s } else { 0x7fff - s }
 }
 
-/// 0..65535 to `lo..=hi`, rounded.
+/// Maps 0..65535 to `lo..=hi`, rounded.
 #[inline(always)]
 fn scale(value: u32, lo: u16, hi: u16) -> u32 {
     u32::from(lo) + ((u32::from(hi - lo)) * value + 32767) / 65535
 }
 
-/// Fills row `y` of plane `p` with what `at(x)` gives as a fraction of the plane's range.
+/// Fills row `y` of plane `p` with `at(x)` as a fraction of the plane's range.
 fn fill(frame: &mut Frame, p: usize, y: usize, at: impl Fn(usize) -> (i64, i64)) {
     let format = *frame.format();
     match format.depth {
@@ -133,7 +134,7 @@ fn fill(frame: &mut Frame, p: usize, y: usize, at: impl Fn(usize) -> (i64, i64))
     }
 }
 
-/// The nearest code of an exact fraction of plane `p`'s range; halves go up.
+/// The nearest code of an exact fraction of plane `p`'s range; halves are rounded up.
 fn code(format: &Format, p: usize, (num, den): (i64, i64)) -> u16 {
     let Depth::Bits(bits) = format.depth else { return 0 };
     let (lo, hi) = format.legal(p).unwrap_or((0, 0));
@@ -157,7 +158,7 @@ fn weights(matrix: Matrix) -> (i64, i64) {
     }
 }
 
-/// An R G B colour of quarters (0, 3, 4) in the planes of a format.
+/// An R G B colour in quarters (0, 3, 4) in the planes of a format.
 fn colour(format: &Format, [r, g, b]: [i64; 3]) -> Colour {
     let (kr, kb) = weights(format.matrix);
     let unit = 10_000;
@@ -185,7 +186,7 @@ fn grey(format: &Format, level: Ratio) -> Colour {
     }
 }
 
-/// The picture of a pattern that does not move. A chroma sample has the colour of the first luma sample it belongs to.
+/// The picture of a still pattern. A chroma sample has the colour of its first luma sample.
 fn still(spec: &Spec) -> Frame {
     let format = spec.format;
     let mut frame = Frame::new(format);
@@ -204,7 +205,7 @@ fn still(spec: &Spec) -> Frame {
     for p in 0..format.planes() {
         let (sx, sy) = format.plane_subsampling(p);
         let alpha = format.alpha_plane() == Some(p);
-        // rows are of one kind, those of the checker of two: the first of each kind is drawn
+        // all rows are equal, except that the checker has two kinds: draw the first of each kind
         let mut firsts = [None; 2];
         for y in 0..format.plane_size(p).1 {
             let odd = spec.kind == Kind::Checker && ((y as u32) << sy) / spec.square % 2 == 1;
@@ -253,7 +254,7 @@ mod tests {
 
     #[test]
     fn bars_have_the_published_codes() {
-        // ITU-R BT.801 and BT.709's usual tables of 75% bars
+        // the common tables of 75% bars in ITU-R BT.801 and BT.709
         let sd = [
             [180, 128, 128],
             [162, 44, 142],
@@ -340,9 +341,9 @@ mod tests {
         let row = f.row::<u8>(0, 128);
         let (lo, hi) = (row.iter().min().unwrap(), row.iter().max().unwrap());
         assert!(*lo <= 17 && *hi >= 234 && *lo >= 16 && *hi <= 235);
-        // the middle is calm, the ends flicker
+        // the middle is smooth, the ends alternate
         assert!(row[255].abs_diff(row[257]) < 4 && row[0].abs_diff(row[1]) > 100);
-        // mirrored about both axes
+        // symmetric about both axes
         assert!(row.iter().eq(row.iter().rev()));
         assert_eq!(f.row::<u8>(0, 0), f.row::<u8>(0, 255));
     }

@@ -1,13 +1,13 @@
-//! Test pictures that come from nowhere: `pattern:NAME:key=value:...`.
+//! Generated test pictures: `pattern:NAME:key=value:...`.
 //!
 //! `NAME` is `bars`, `ramp`, `grey`, `zoneplate`, `checker` or `transparent` ([`Kind`]). Keys: `size` (1920x1080),
 //! `frames` (100), `rate` (24), `format` (FFmpeg's names; yuv420p, for `transparent` gbrap), `range` (`full` or
 //! `limited`; RGB and float are full, everything else limited), `level` (of `grey`, 0 to 1, 1/2), `square` (side of the
-//! squares of `checker`, 16), `alpha` (`straight` or `premultiplied`, where the format has alpha; only `transparent` is
+//! squares of `checker`, 16), `alpha` (`straight` or `premultiplied`, if the format has alpha; only `transparent` is
 //! not opaque). From 720 lines on the matrix is BT.709, below it BT.601.
 //!
-//! All but the zone plate are the same in every frame: drawn once, then copied. Any frame can be asked for at no cost,
-//! and there may be as many as a signed 64-bit number counts.
+//! All except the zone plate are the same in every frame, drawn once and then copied. Seeking is free, and the number
+//! of frames may be any that fits a signed 64-bit integer.
 
 mod draw;
 mod spec;
@@ -20,7 +20,7 @@ pub use spec::{Kind, MAX_FRAME_BYTES, Spec, SpecError};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-/// As an input: `pattern:NAME`.
+/// The input format: `pattern:NAME`.
 pub const ROW: Row = Row {
     name: "pattern",
     input: Some(InputRow {
@@ -31,8 +31,7 @@ pub const ROW: Row = Row {
     output: None,
 };
 
-/// Makes a pattern from its description, with or without `pattern:` before it. `options.rate` is the rate of one that
-/// says none.
+/// Makes a pattern from its description, with or without `pattern:`. `options.rate` is the default of its rate.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = input.display().to_string();
     let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
@@ -80,7 +79,7 @@ impl Source for Pattern {
         if self.info.last.is_none_or(|last| number > last) {
             return Ok(None);
         }
-        // `frames` is at most i64::MAX, so the number behind the last is too
+        // `frames` is at most i64::MAX, so the number after the last does not overflow
         self.next += 1;
         slot.pending = Some(Pending::Number(number));
         let duration = self.info.format.rate.recip().unwrap_or(Ratio::ONE);
@@ -94,7 +93,7 @@ impl Source for Pattern {
 
 impl Decode for Drawing {
     fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
-        // what is pending counts, not the stamp: its number may have been moved by an offset
+        // use the pending work, not the stamp, whose number may include an offset
         let number = match slot.pending.take() {
             Some(Pending::Number(number)) => number,
             _ => stamp.number,

@@ -1,4 +1,4 @@
-//! What a pattern is asked to be: `NAME:key=value:key=value`.
+//! The description of a pattern: `NAME:key=value:key=value`.
 
 use crate::media::broadcast_rate;
 use grainfield_filters::frame::{
@@ -9,19 +9,19 @@ use grainfield_filters::ratio::Ratio;
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest picture that is drawn, in bytes.
+/// The largest picture in bytes.
 pub const MAX_FRAME_BYTES: usize = 1 << 31;
 
-/// What is drawn.
+/// The kind of picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// Eight upright bars of 75%: white, yellow, cyan, green, magenta, red, blue, black.
+    /// Eight vertical bars of 75%: white, yellow, cyan, green, magenta, red, blue, black.
     Bars,
     /// Grey from the lowest legal code at the left to the highest at the right.
     Ramp,
     /// One grey everywhere.
     Grey,
-    /// Rings that grow finer outwards, up to the finest that can be shown; they move.
+    /// Rings that get finer outwards, up to the resolution limit; they move.
     Zoneplate,
     /// Black and white squares, black at the top left.
     Checker,
@@ -40,14 +40,14 @@ const KINDS: [(&str, Kind); 6] = [
 
 const KEYS: [&str; 8] = ["size", "frames", "rate", "format", "range", "level", "square", "alpha"];
 
-/// A pattern, all said or assumed.
+/// A pattern with all its parameters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spec {
-    /// What is drawn.
+    /// The kind of picture.
     pub kind: Kind,
-    /// What every frame is.
+    /// The format of every frame.
     pub format: Format,
-    /// How many frames there are, at least 1.
+    /// The number of frames, at least 1.
     pub frames: i64,
     /// The grey of [`Kind::Grey`], from 0 (black) to 1 (white).
     pub level: Ratio,
@@ -55,26 +55,26 @@ pub struct Spec {
     pub square: u32,
 }
 
-/// What is wrong with the description of a pattern.
+/// An error in the description of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SpecError {
-    /// No pattern of that name; perhaps this one was meant.
+    /// There is no pattern of that name; with a suggestion.
     Kind(String, Option<&'static str>),
-    /// No key of that name; perhaps this one was meant.
+    /// There is no key of that name; with a suggestion.
     Key(String, Option<&'static str>),
     /// Not `key=value`.
     NoValue(String),
-    /// A key that was said before.
+    /// A key is given twice.
     Twice(String),
-    /// A value that does not fit its key, and what would.
+    /// An invalid value of a key, and the valid ones.
     Value(&'static str, String, &'static str),
-    /// No such pixel format.
+    /// There is no such pixel format.
     Name(NameError),
-    /// A format that cannot be.
+    /// An invalid format.
     Format(FormatError),
-    /// A frame would have so many bytes.
+    /// A frame would have this size in bytes.
     TooLarge(usize),
-    /// The transparent pattern, or the key `alpha`, with a format that has no alpha.
+    /// The transparent pattern, or the key `alpha`, with a format without alpha.
     Opaque(String),
 }
 
@@ -113,7 +113,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// The nearest of some names, if it is near enough to have been meant.
+/// The most similar name, if it is similar enough for a suggestion.
 fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     if name.len() > 40 {
         return None;
@@ -130,7 +130,7 @@ fn excerpt(text: &str) -> String {
 }
 
 impl Spec {
-    /// Understands what stands behind `pattern:`. `rate` is taken when none is said, else 24.
+    /// Parses the text after `pattern:`. `rate` is the default rate, else 24.
     pub fn parse(text: &str, rate: Option<Ratio>) -> Result<Spec, SpecError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Spec {
             let (key, mut value) = part.split_once('=').ok_or_else(|| SpecError::NoValue(excerpt(part)))?;
             let at = KEYS.iter().position(|k| *k == key);
             let at = at.ok_or_else(|| SpecError::Key(excerpt(key), nearest(key, KEYS.iter().copied())))?;
-            // a rate may be written with a colon
+            // a rate may contain a colon
             let digits = |s: &&&str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
             if key == "rate"
                 && let Some(rest) = parts.get(i + 1).filter(digits)
@@ -230,12 +230,12 @@ impl Spec {
     }
 }
 
-/// A number of digits alone.
+/// A number that consists of digits only.
 fn number<T: FromStr>(text: &str) -> Option<T> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// Says about colour what a picture of that size usually says.
+/// Sets the usual colour tags for a picture of that size.
 fn tag(format: &mut Format) {
     if format.range == ColorRange::Unspecified {
         let full = format.family == Family::Rgb || format.depth == Depth::Float;

@@ -7,7 +7,7 @@ use super::images::files::find;
 use super::images::pattern::Pattern;
 use super::{Files, InputRow, OutputRow, Row};
 
-/// As an input and as an output.
+/// The input and output format.
 pub const ROW: Row = Row {
     name: "images",
     input: Some(InputRow {

@@ -1,7 +1,7 @@
-//! Image sequences and single images, written.
+//! Writes image sequences and single images.
 //!
-//! Every frame is written under a temporary name beside its place and renamed, so a file under its final name is
-//! always whole; what has been written stays when a job is broken off. Frames keep their numbers.
+//! Every frame is written under a temporary name in the same folder and renamed, so a file with its final name
+//! is always complete; completed files are kept when a job is interrupted. Frames keep their numbers.
 
 use crate::disk::{Left, Temporary, sweep};
 use crate::format::images::files::{is_glob, shown};
@@ -18,8 +18,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Whether an output looks like this kind: an image's extension, a pattern without extension, or a folder. The last
-/// two are then refused with advice. `take#2.mp4` is not ours.
+/// Whether an output is of this kind: an image's extension, a pattern without extension, or a folder. The last two
+/// are then errors with advice. `take#2.mp4` is not of this kind.
 pub fn recognises(output: &OsStr) -> bool {
     let bare = || matches!(Pattern::parse(output), Ok(Some(p)) if p.extension().is_empty());
     Kind::of_name(output).is_some() || is_folder(output) || bare()
@@ -34,7 +34,7 @@ fn bad(output: &OsStr, problem: String) -> SinkError {
     SinkError::Usage { name: shown(output), problem }
 }
 
-/// The name is a good one, but no file can be made there.
+/// The error for a valid name at which no file can be created.
 fn nowhere(output: &OsStr, problem: String) -> SinkError {
     SinkError::Bad { name: shown(output), problem }
 }
@@ -50,14 +50,14 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
 
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
 ///
-/// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays itself, YUV becomes
-/// RGB. OpenEXR and float TIFF hold linear light, by custom; film density stays what it is, in files that cannot say so
-/// too. Alpha is straight but in OpenEXR and in a TIFF made of what is premultiplied.
+/// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays RGB, YUV becomes RGB.
+/// OpenEXR and float TIFF hold linear light by convention; film density is kept, also in files that cannot tag it.
+/// Alpha is straight, except in OpenEXR and in a TIFF from a premultiplied source.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
     let has_alpha = format.has_alpha() && !matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2 | Kind::Cineon);
-    // grey and alpha as DPX has them are read by few
+    // few readers support grey with alpha in DPX
     if kind == Kind::Dpx && (has_alpha || matches!(format.depth, Depth::Bits(9..=12))) {
         family = Family::Rgb;
     }
@@ -73,7 +73,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
         (Kind::Dpx, Depth::Bits(11 | 12)) if !has_alpha => Depth::Bits(12),
         _ => bits,
     };
-    // what the image library's encoders lack
+    // the image library's encoders lack these
     if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float))
         || matches!(kind, Kind::Webp | Kind::Cineon)
     {
@@ -112,7 +112,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     };
     let mut accepted = displayed(format, tagged(accepted));
     if kind == Kind::Dpx && accepted.transfer == Transfer::SRGB && format.transfer == Transfer::LINEAR {
-        // it has a number for this one
+        // it has a code for this one
         accepted.transfer = Transfer::BT709;
     }
     let bytes = accepted.frame_bytes() as u64;
@@ -122,7 +122,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     Ok(accepted)
 }
 
-/// Where a sequence or single image goes.
+/// The target of a sequence or single image.
 enum Target {
     One(PathBuf),
     Many(Pattern),
@@ -130,8 +130,8 @@ enum Target {
 
 /// Makes a sink for a pattern, or for the one file of a single frame.
 ///
-/// The folder must exist. A file that exists is refused here when it is the only one, else when its frame comes,
-/// unless the plan says to replace.
+/// The folder must exist. An existing file is an error here if it is the only one, else when its frame is
+/// written, unless the plan allows replacing.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let kind = kind(output)?;
     let path = Path::new(output);
@@ -180,7 +180,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let overwrite = plan.overwrite;
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
     let mut lost = lost.unwrap_or_default();
-    // a PNG says both, and DPX has a number for light itself
+    // a PNG can tag both, and DPX has a code for linear light
     let linear = kind == Kind::Dpx && plan.format.transfer == Transfer::LINEAR;
     let transfer = if linear { Transfer::UNSPECIFIED } else { plan.format.transfer };
     lost.extend(lost_color(&Format { transfer, ..plan.format }).filter(|_| kind != Kind::Png));
@@ -189,7 +189,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Sequence { written: 0, encoder, lost }))
 }
 
-/// The manifest cannot be written, where the frames would have to go as well.
+/// The error that the manifest cannot be written in the folder of the frames.
 fn recording(name: &str, cause: std::io::Error) -> SinkError {
     SinkError::Io { name: format!("{name} (the manifest in its folder)"), cause }
 }
@@ -206,7 +206,7 @@ fn several(path: &Path, frames: Option<u64>) -> String {
 struct Sequence {
     written: u64,
     encoder: Arc<Encoder>,
-    /// What the source's pictures carry and these files cannot hold.
+    /// Properties of the source's pictures that these files cannot hold.
     lost: Vec<String>,
 }
 
@@ -238,7 +238,7 @@ impl Sink for Sequence {
         )]
     }
 
-    /// Gives the file that the encoder has made its name. The bytes are in it already.
+    /// Renames the file that the encoder has made, which contains the bytes already.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let path = self.encoder.path(stamp.number);
         if self.written > 0
@@ -249,10 +249,10 @@ impl Sink for Sequence {
         let ready = self.encoder.ready().remove(&stamp.number);
         let Ready { file, entry } = match ready {
             Some(ready) => ready,
-            // not encoded beforehand: then now
+            // not encoded in advance: encode now
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
-        // first, so that no file is there of which nothing is known
+        // first, so that every file has a record
         if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
             manifest_files.record(&entry, None).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
@@ -266,13 +266,13 @@ impl Sink for Sequence {
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        // frames that were made and then left out
+        // files of frames that were left out
         self.encoder.ready().clear();
         self.encoder.remember();
         Ok(())
     }
 
-    /// What has its name is whole and stays; files still waiting for theirs are removed.
+    /// Completed files are kept; files that wait for their names are removed.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         self.encoder.ready().clear();
         self.encoder.remember();
@@ -280,25 +280,25 @@ impl Sink for Sequence {
     }
 }
 
-/// Compresses pictures and writes them under temporary names, so that the slow part, waiting for the disk included,
-/// is done by many threads, and only the renaming in order.
+/// Compresses pictures and writes them under temporary names, so that many threads do the slow part, including
+/// waiting for the disk, and only renaming is in order.
 struct Encoder {
     kind: Kind,
     name: String,
     target: Target,
     folder: PathBuf,
     overwrite: bool,
-    /// What the source as a whole carries: for frames that carry nothing, such as black ones.
+    /// The metadata of the source: for frames without their own, such as black ones.
     carried: Carried,
-    /// Whole files that wait for their names, by frame number. Dropping one removes it.
+    /// Complete files that wait for their names, by frame number. Dropping one removes it.
     ready: Mutex<BTreeMap<i64, Ready>>,
-    /// Where whole files are recorded.
+    /// The manifests for complete files.
     manifest_files: Option<Arc<ManifestFiles>>,
-    /// What temporary names begin with.
+    /// The start of temporary names.
     prefix: String,
 }
 
-/// A whole file that waits for its name, and what will be recorded of it.
+/// A complete file that waits for its name, and its record.
 struct Ready {
     file: Temporary,
     entry: Option<Entry>,
@@ -306,7 +306,7 @@ struct Ready {
 
 impl Encoder {
     fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, Ready>> {
-        // a map is whole between any two calls, whoever panicked
+        // the map is consistent between any two calls, even after a panic
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -317,7 +317,7 @@ impl Encoder {
         }
     }
 
-    /// A whole, flushed file with a temporary name. On an error nothing of it is left.
+    /// A complete, synced file with a temporary name. After an error no file is left.
     fn file(&self, stamp: &FrameStamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
         let path = self.path(stamp.number);
         let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
@@ -330,7 +330,7 @@ impl Encoder {
         encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
         let mut file = Temporary::create(&self.folder, &self.prefix).map_err(io)?;
         file.write_all(bytes).map_err(io)?;
-        // without it a machine that dies can leave the name without the contents
+        // without it, a crash of the machine can leave the name without the contents
         file.file().and_then(std::fs::File::sync_data).map_err(io)?;
         let entry = |manifest_files: &Arc<ManifestFiles>| {
             manifest_files.entry(stamp.number, file.file()?, xxh64(bytes))
@@ -339,7 +339,7 @@ impl Encoder {
         Ok(Ready { file, entry })
     }
 
-    /// The disk gets the manifest and the names. What cannot be made sure of here has been written all the same.
+    /// Syncs the manifest and the names. An error is ignored, since the files have been written.
     fn remember(&self) {
         if let Some(manifest_files) = &self.manifest_files {
             let _ = manifest_files.sync();
@@ -360,7 +360,7 @@ impl Encoder {
 }
 
 impl Encode for Encoder {
-    /// Leaves a file ready for [`Sink::write`]; `out` is only room to work in, and empty afterwards.
+    /// Prepares a file for [`Sink::write`]; `out` is scratch space, and empty afterwards.
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let file = self.file(stamp, frame, out);
         out.clear();

@@ -1,9 +1,9 @@
 //! Image sequences and single images.
 //!
 //! The input is a file, a pattern (`plate.%05d.exr`, `plate.####.exr`, `@`, `$F4`), a glob (`*`, `?`) or a folder.
-//! Frames keep the numbers of their files; a single image is frame 0. The first file says what the pictures are, and
-//! one that differs in size, depth or family is an error. Time runs with the numbers, holes included: frame `n` is
-//! shown at `(n - first) / rate`, whatever `--missing` says.
+//! Frames keep the numbers of their files; a single image is frame 0. The first file determines the format, and a
+//! file with a different size, depth or family is an error. Times follow from the numbers, including gaps: frame `n`
+//! is shown at `(n - first) / rate`, independent of `--missing`.
 
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
@@ -16,9 +16,9 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether an input looks like this kind: a folder, a pattern, a glob, or a file by extension or first bytes.
+/// Whether an input is of this kind: a folder, a pattern, a glob, or a file by extension or first bytes.
 ///
-/// What exists under just that name is judged by what it is; a pattern of another extension is not ours.
+/// An existing file is judged by its contents; a pattern with another extension is not of this kind.
 pub fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     if let Ok(meta) = std::fs::metadata(path) {
@@ -32,12 +32,12 @@ pub fn recognises(input: &OsStr) -> bool {
     }
 }
 
-/// Whether a file's name alone tells that it is an image. Films of games are called `.cin` too.
+/// Whether a file's name is that of an image. Some game videos are named `.cin`, too.
 fn named(input: &OsStr) -> bool {
     Kind::of_name(input).is_some_and(|kind| kind != Kind::Cineon)
 }
 
-/// Whether the extension that a glob asks for may be an image's.
+/// Whether the extension in a glob may be that of an image.
 fn glob_may_be_ours(path: &Path) -> bool {
     path.extension().is_none_or(|ext| is_glob(ext) || Kind::of_name(path.as_os_str()).is_some())
 }
@@ -61,7 +61,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
 
     let (first, last) = (files.number(0), files.number(files.len() - 1));
     let mut notes = header.notes;
-    // a span beyond u64 is no span of real files, but numbers may be anything
+    // the span may not fit u64, since numbers are arbitrary
     let span = (i128::from(last) - i128::from(first) + 1) as u128;
     let holes = span - files.len() as u128;
     if holes > 0 && options.missing != Missing::Error {
@@ -101,7 +101,7 @@ struct Sequence {
     info: Info,
     files: Files,
     missing: Missing,
-    /// The number to be read next; `None` after the last there can be.
+    /// The number to read next; `None` after the largest possible one.
     next: Option<i64>,
     decoder: Arc<Decoder>,
 }
@@ -121,7 +121,7 @@ impl Sequence {
     }
 }
 
-/// What is missing in all, the first few holes of it.
+/// The total number of missing files, with the first few gaps.
 fn listed(holes: &[(i64, i64)]) -> String {
     const MAX_LISTED: usize = 8;
     let one = |&(a, b): &(i64, i64)| if a == b { a.to_string() } else { format!("{a}-{b}") };
@@ -158,7 +158,7 @@ impl Source for Sequence {
                 self.next = number.checked_add(1);
                 return Err(self.hole(number));
             }
-            // a hole lies between two files, so there is one on either side
+            // a gap is between two files
             (Err(i), Missing::Hold) => Pending::File(self.files.path(i.saturating_sub(1))),
             (Err(_), Missing::Black) => Pending::Black,
             (Err(i), Missing::Skip) => {
@@ -190,7 +190,7 @@ impl Source for Sequence {
 
 struct Decoder {
     format: Format,
-    /// What the user says the samples mean.
+    /// The meaning of samples given by the user.
     range: Option<ColorRange>,
     matrix: Option<Matrix>,
 }
@@ -218,7 +218,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Black, and transparent where there is alpha, of samples that mean what `seen` says.
+/// Fills with black, transparent if there is alpha, for samples with the meaning of `seen`.
 fn blacken(frame: &mut Frame, seen: &Format) {
     for p in 0..seen.planes() {
         let code = match seen.depth {
@@ -239,7 +239,7 @@ fn blacken(frame: &mut Frame, seen: &Format) {
     }
 }
 
-/// What a picture is, as a message says it.
+/// Describes a picture for a message.
 fn said(format: &Format) -> String {
     let alpha = if format.alpha == Alpha::Premultiplied { " (premultiplied)" } else { "" };
     format!("{}x{} {}{alpha}", format.width, format.height, format.name())

@@ -4,72 +4,72 @@ use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, FieldOrder, Fo
 use grainfield_filters::ratio::Ratio;
 use std::fmt;
 
-/// What every stream begins with.
+/// The beginning of every stream.
 pub const MAGIC: &[u8] = b"YUV4MPEG2";
-/// What every frame begins with.
+/// The beginning of every frame.
 pub const FRAME: &[u8] = b"FRAME";
-/// The longest header line that is read, in bytes: far more than any program writes.
+/// The longest header line that is read, in bytes: far longer than any program writes.
 pub const MAX_HEADER: usize = 64 << 10;
 /// The longest FRAME line that is read, in bytes.
 pub const MAX_FRAME_LINE: usize = 4 << 10;
 /// The largest frame that is read, in bytes: 16384x16384 4:4:4 of 16 bits and alpha.
 pub const MAX_FRAME_BYTES: usize = 1 << 31;
-/// Rates outside 1/this to this frames a second are taken for mistakes.
+/// Rates outside 1/this to this frames per second are errors.
 const MAX_RATE: i64 = 1_000_000;
 
-/// The header of a y4m stream as it stood there, for a sink that wants to repeat it.
+/// The original header of a y4m stream, for a sink that repeats it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Y4mHeader {
     /// The line without its newline.
     pub line: Vec<u8>,
 }
 
-/// What stood on a FRAME line behind the word, for a sink that wants to repeat it.
+/// The parameters of a FRAME line, for a sink that repeats them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Y4mFrame {
     /// Everything between `FRAME` and the newline, the leading space included; never empty.
     pub parameters: Vec<u8>,
 }
 
-/// A header, understood.
+/// A parsed header.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parsed {
-    /// What every frame is.
+    /// The format of every frame.
     pub format: Format,
-    /// What was assumed because the header does not say.
+    /// Assumptions about properties that the header does not specify.
     pub notes: Vec<String>,
 }
 
-/// What is wrong with a header.
+/// An error in a header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeaderError {
-    /// Nothing at all.
+    /// The input is empty.
     Empty,
-    /// Something else; what it looks like, and how it begins.
+    /// Something else; a guess of what it is, and its beginning.
     NotY4m(Option<&'static str>, String),
     /// No newline within [`MAX_HEADER`] bytes.
     TooLong,
     /// The input ends inside the header.
     Cut,
-    /// Tag `W` or `H` holds no whole number that will do.
+    /// Tag `W` or `H` is not a valid integer.
     Side(char, String),
-    /// Tag `W` or `H` is not there.
+    /// Tag `W` or `H` is missing.
     Missing(char),
-    /// Tag `F` holds no rate.
+    /// Tag `F` is not a rate.
     Rate(String),
-    /// Tag `A` holds no aspect ratio.
+    /// Tag `A` is not an aspect ratio.
     Aspect(String),
-    /// Tag `I` holds no known letter.
+    /// Tag `I` has an unknown letter.
     Interlacing(String),
-    /// Tag `C` (or `XYSCSS=` without one) names no known chroma format.
+    /// Tag `C` (or `XYSCSS=` without one) has an unknown chroma format.
     Chroma(String),
-    /// A frame would have so many bytes.
+    /// A frame would have this size in bytes.
     TooLarge(usize),
-    /// Not caught by the above.
+    /// Another invalid format.
     Format(FormatError),
 }
 
-/// What helps with a file that is none. With FFmpeg only a file that is called NAME.y4m comes as far as this.
+/// Advice for a file that is not y4m. With FFmpeg only files named NAME.y4m get here.
 const ELSEWHERE: &str = if cfg!(feature = "ffmpeg") {
     ""
 } else {
@@ -132,13 +132,13 @@ impl fmt::Display for HeaderError {
 
 impl std::error::Error for HeaderError {}
 
-/// The beginning of anything, fit for a message.
+/// The beginning of arbitrary bytes, for a message.
 pub(super) fn excerpt(bytes: &[u8]) -> String {
     let more = if bytes.len() > 32 { "..." } else { "" };
     format!("{}{more}", bytes[..bytes.len().min(32)].escape_ascii())
 }
 
-/// What a file that is no y4m may be.
+/// A guess of the type of a file that is not y4m.
 fn guess(start: &[u8]) -> Option<&'static str> {
     let known: &[(usize, &[u8], &str)] = &[
         (0, b"\x89PNG", "a PNG image"),
@@ -164,15 +164,15 @@ fn guess(start: &[u8]) -> Option<&'static str> {
     known.iter().find(|(at, magic, _)| start.get(*at..).is_some_and(|s| s.starts_with(magic))).map(|k| k.2)
 }
 
-/// Why `start`, the first bytes of an input, cannot begin a y4m stream.
+/// The error if `start`, the first bytes of an input, cannot begin a y4m stream.
 pub(super) fn not_y4m(start: &[u8]) -> HeaderError {
     if start.is_empty() { HeaderError::Empty } else { HeaderError::NotY4m(guess(start), excerpt(start)) }
 }
 
-/// Understands a header line (without its newline). `rate` is taken where the header has none, else 25.
+/// Parses a header line (without its newline). `rate` is the default if the header has none, else 25.
 ///
-/// Tags may stand in any order; of one that is repeated the last counts. Tags that begin with `X` and are not known
-/// are passed over, others that are not known as well, with a note.
+/// Tags may be in any order; the last of repeated ones applies. Unknown tags that begin with `X` are ignored, other
+/// unknown ones with a note.
 pub fn parse(line: &[u8], rate: Option<Ratio>) -> Result<Parsed, HeaderError> {
     let tags = match line.strip_prefix(MAGIC) {
         Some([]) => &[],
@@ -238,14 +238,14 @@ pub fn parse(line: &[u8], rate: Option<Ratio>) -> Result<Parsed, HeaderError> {
     }
 }
 
-/// Keeps a few notes; a header of nonsense does not earn thousands.
+/// Adds a note, up to a limit.
 fn note(notes: &mut Vec<String>, text: impl FnOnce() -> String) {
     if notes.len() < 8 {
         notes.push(text());
     }
 }
 
-/// A whole number without a sign that fits 31 bits.
+/// An integer without a sign that fits 31 bits.
 fn whole(text: &[u8]) -> Option<u32> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let n: u32 = std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()?;
@@ -295,7 +295,7 @@ fn parse_fields(text: &[u8]) -> Result<FieldOrder, HeaderError> {
     }
 }
 
-/// What a `C` tag says.
+/// The meaning of a `C` tag.
 #[derive(Clone, Copy)]
 struct Shape {
     family: Family,

@@ -1,23 +1,23 @@
-//! Where frames begin in a file: every so many frames a place, found as one comes by, in bounded memory.
+//! The positions of frames in a file: every n-th one, recorded while reading, in bounded memory.
 
-/// At most so many places are kept; when there are more, every second one is dropped.
+/// The largest number of positions; beyond it every second one is dropped.
 const MAX_PLACES: usize = 1 << 15;
 
-/// Places of frames. Grows only at its end, so it is exact: nothing is taken to be evenly spaced.
+/// Positions of frames. It only grows at its end, so it is exact: no even spacing is assumed.
 #[derive(Debug)]
 pub(super) struct Index {
-    /// The place of frame `i * step` at `i`.
+    /// The position of frame `i * step` at `i`.
     places: Vec<u64>,
     step: u64,
 }
 
 impl Index {
-    /// Knows where frame 0 begins.
+    /// An index with the position of frame 0.
     pub(super) fn new(first: u64) -> Index {
         Index { places: vec![first], step: 1 }
     }
 
-    /// Frame `number` begins at `place`. Frames already passed are ignored; none may be left out.
+    /// Records that frame `number` begins at `place`. Earlier frames are ignored; none may be skipped.
     pub(super) fn saw(&mut self, number: u64, place: u64) {
         if number != self.places.len() as u64 * self.step {
             return;
@@ -33,7 +33,7 @@ impl Index {
         }
     }
 
-    /// The nearest known frame not behind `number`, and its place.
+    /// The nearest recorded frame at or before `number`, and its position.
     pub(super) fn before(&self, number: u64) -> (u64, u64) {
         let i = ((number / self.step) as usize).min(self.places.len() - 1);
         (i as u64 * self.step, self.places[i])

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
-/// What is read in one go: large enough that the system's cost of a call does not show, small enough for the
-/// processor's second-level cache, where the rows are then copied from.
+/// The size of a read: large enough to hide the cost of a system call, small enough for the L2 cache, from
+/// which the rows are copied.
 const CHUNK: usize = 256 << 10;
-/// What is read in one go when only a line is wanted before the next jump.
+/// The size of a read if only a line is needed before the next seek.
 const PEEK: usize = 4 << 10;
 
 enum Medium {
@@ -17,7 +17,7 @@ enum Medium {
 /// Bytes with a position. A file ends where it ended when it was opened.
 pub(super) struct Input {
     medium: Medium,
-    /// Where a file ends.
+    /// The end of a file.
     len: Option<u64>,
     buf: Vec<u8>,
     start: usize,
@@ -26,14 +26,14 @@ pub(super) struct Input {
     pos: u64,
 }
 
-/// How reading a line ended.
+/// The result of reading a line.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Line {
-    /// With a newline, which is not part of it.
+    /// A whole line, without its newline.
     Whole,
-    /// With the input's end, after so many bytes.
+    /// The input ended after so many bytes.
     Cut(usize),
-    /// Not within the limit.
+    /// The line exceeds the limit.
     TooLong,
 }
 
@@ -43,7 +43,7 @@ impl Input {
         Input::new(Medium::File(file), Some(len))
     }
 
-    /// Anything that can be read once.
+    /// A reader that can be read once.
     pub(super) fn pipe(reader: Box<dyn Read + Send>) -> Input {
         Input::new(Medium::Pipe(reader), None)
     }
@@ -52,12 +52,12 @@ impl Input {
         Input { medium, len, buf: vec![0; CHUNK], start: 0, end: 0, pos: 0 }
     }
 
-    /// Where the next byte is read.
+    /// The current position.
     pub(super) fn pos(&self) -> u64 {
         self.pos
     }
 
-    /// Where it ends, if that is known: then it can be moved about in.
+    /// The length, if it is known, which means that seeking is possible.
     pub(super) fn len(&self) -> Option<u64> {
         self.len
     }
@@ -85,7 +85,7 @@ impl Input {
         }
     }
 
-    /// Makes sure that something is in the buffer unless the input has ended.
+    /// Fills the buffer unless the input has ended.
     fn fill(&mut self, limit: usize) -> io::Result<&[u8]> {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -99,7 +99,7 @@ impl Input {
         self.pos += n as u64;
     }
 
-    /// Fills `out` as far as the input goes; returns how far.
+    /// Fills `out` as far as possible; returns the number of bytes.
     pub(super) fn read_full(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let mut done = 0;
         while done < out.len() {
@@ -123,8 +123,8 @@ impl Input {
         Ok(done)
     }
 
-    /// Reads up to a newline into `line` (which is emptied first) and steps behind it. `peek` says that little more
-    /// than the line will be read here.
+    /// Reads a line into `line` (which is cleared first) and skips its newline. `peek` means that little more will
+    /// be read here.
     pub(super) fn line(&mut self, line: &mut Vec<u8>, limit: usize, peek: bool) -> io::Result<Line> {
         line.clear();
         loop {
@@ -148,7 +148,7 @@ impl Input {
         }
     }
 
-    /// Steps over `n` bytes; returns how many there were.
+    /// Skips `n` bytes; returns how many there were.
     pub(super) fn skip(&mut self, n: u64) -> io::Result<u64> {
         if let Some(len) = self.len {
             let n = n.min(len.saturating_sub(self.pos));
@@ -168,7 +168,7 @@ impl Input {
         Ok(n - left)
     }
 
-    /// Goes to a place of a file.
+    /// Seeks in a file.
     pub(super) fn move_to(&mut self, pos: u64) -> io::Result<()> {
         let ahead = pos.checked_sub(self.pos);
         match ahead {
@@ -191,7 +191,7 @@ impl Input {
 mod tests {
     use super::*;
 
-    /// Gives at most three bytes at a time.
+    /// Returns at most three bytes at a time.
     struct Drops(Vec<u8>, usize);
     impl Read for Drops {
         fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {

@@ -1,13 +1,12 @@
 //! y4m (`YUV4MPEG2`) from a file or a pipe.
 //!
-//! A stream is one header line, then for every frame a line `FRAME`, which may carry parameters, and the samples:
-//! planes in order `Y U V A`, rows without padding, more than 8 bits as little-endian 16-bit words. [`header`] says
-//! which tags are known.
+//! A stream is one header line, then for every frame a line `FRAME`, which may have parameters, and the samples:
+//! planes in order `Y U V A`, rows without padding, more than 8 bits as little-endian 16-bit words. [`header`] has
+//! the supported tags.
 //!
-//! Files can be moved about in: places of frames are found by hopping from FRAME line to FRAME line, each of which is
-//! looked at, so parameters of varying length do no harm, and a frame's number is always its rank. Pipes go forward
-//! only. Samples of 9 to 15 bits that lie above the largest code are set to it, so that nothing behind a source need
-//! be ready for them.
+//! Files support seeking: positions of frames are found by skipping from FRAME line to FRAME line, each of which is
+//! read, so parameters may have any length. Pipes are forward only. Samples of 9 to 15 bits above the largest code
+//! are clamped to it, so that no other code has to handle them.
 
 pub mod header;
 mod index;
@@ -29,7 +28,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// As an input and as an output.
+/// The input and output format.
 pub const ROW: Row = Row {
     name: "y4m",
     input: Some(InputRow { takes: recognises, open, reads: super::one_file }),
@@ -52,8 +51,8 @@ fn is_named(name: &OsStr) -> bool {
     Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("y4m"))
 }
 
-/// A file by its name or its first bytes. A pipe is asked by whoever reads it; where there is no FFmpeg, everything is
-/// taken for y4m.
+/// Recognises a file by its name or first bytes. The reader of a pipe checks it; without FFmpeg every input is treated
+/// as y4m.
 fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     let begins = || {
@@ -64,13 +63,14 @@ fn recognises(input: &OsStr) -> bool {
     cfg!(not(feature = "ffmpeg")) || (input != "-" && (path.is_dir() || (path.is_file() && begins())))
 }
 
-/// Files of at most so many frames are counted at once when their length alone does not give the number.
+/// Files with up to this number of frames are counted on opening if the number does not follow from their
+/// length.
 const COUNT_AT_ONCE: u64 = 10_000;
 
 /// Opens a y4m file or pipe; `-` is standard input.
 ///
-/// A missing or unknown rate is `options.rate`, else 25. The length of a file is known before the first frame when it
-/// is a whole number of frames as long as the first, or when there are few enough to be counted.
+/// A missing or unknown rate is `options.rate`, else 25. The number of frames in a file is known before the first
+/// frame if its length is a multiple of the first frame's, or if there are few enough to count.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_reader("standard input".into(), standard_input(), options);
@@ -87,7 +87,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     Ok(Box::new(Y4m::new(name, input, options)?))
 }
 
-/// Reads y4m from anything; `name` is what messages call it.
+/// Reads y4m from any reader; `name` is used in messages.
 pub fn from_reader(
     name: String,
     reader: Box<dyn Read + Send>,
@@ -96,7 +96,7 @@ pub fn from_reader(
     Ok(Box::new(Y4m::new(name, Input::pipe(reader), options)?))
 }
 
-/// Standard input without the small buffer of [`std::io::stdin`] where the system lets us.
+/// Standard input without the small buffer of [`std::io::stdin`], if the system allows it.
 pub(super) fn standard_input() -> Box<dyn Read + Send> {
     #[cfg(unix)]
     {
@@ -114,15 +114,15 @@ struct Y4m {
     index: Index,
     /// Number of the next frame.
     next: u64,
-    /// Bytes of a frame's samples.
+    /// The size of a frame's samples in bytes.
     bytes: u64,
-    /// The present FRAME line, or a part of it.
+    /// The current FRAME line, or a part of it.
     line: Vec<u8>,
-    /// No more frames: the end, or an error there is no way past.
+    /// No more frames: the end, or an error that cannot be skipped.
     ended: bool,
 }
 
-/// What came where a FRAME line should.
+/// The result of reading a FRAME line.
 enum Next {
     Frame,
     End,
@@ -172,8 +172,8 @@ impl Y4m {
         Ok(source)
     }
 
-    /// Finds how many frames a file holds, if that is cheap. Refuses one that is too short for its first frame, so
-    /// that nobody makes room for frames that a broken header promises.
+    /// Determines the number of frames in a file, if that is cheap. A file that is too short for its first frame
+    /// is an error, so that no memory is allocated for frames that a wrong header declares.
     fn measure(&mut self, len: u64) -> Result<(), SourceError> {
         let start = self.input.pos();
         if start == len {
@@ -191,7 +191,8 @@ impl Y4m {
         if (len - start).is_multiple_of(each) {
             self.info.last = Some(count as i64 - 1);
         } else if count <= COUNT_AT_ONCE {
-            // some FRAME lines are longer than others, or the end is missing; which of the two, hopping tells
+            // some FRAME lines are longer than others, or the end is missing; skipping through the file shows
+            // which
             self.restart()?;
             let mut n = 0;
             loop {
@@ -211,7 +212,7 @@ impl Y4m {
         self.restart()
     }
 
-    /// Goes back to a file's first frame.
+    /// Seeks to a file's first frame.
     fn restart(&mut self) -> Result<(), SourceError> {
         self.ended = true;
         self.go(0)
@@ -269,7 +270,7 @@ impl Y4m {
         })
     }
 
-    /// The length of the file promised another number of frames than there are.
+    /// The error that the file has another number of frames than its length implied.
     fn miscounted(&self) -> SourceError {
         self.bad(format!(
             "does not contain the {} frames that follow from its size, because its FRAME lines differ in length; \
@@ -278,9 +279,9 @@ impl Y4m {
         ))
     }
 
-    /// Steps over frame `next`; `false` at the end.
+    /// Skips frame `next`; `false` at the end.
     fn hop(&mut self) -> Result<bool, SourceError> {
-        // small frames are best read through; large ones are jumped over
+        // small frames are read through; large ones are skipped by seeking
         let peek = self.bytes > 64 << 10;
         match self.frame_line(peek)? {
             Next::End => Ok(false),
@@ -316,7 +317,7 @@ impl Y4m {
         Ok(())
     }
 
-    /// Fills `frame` with the samples that come now.
+    /// Reads the samples of a frame.
     fn samples(&mut self, frame: &mut Frame) -> Result<(), SourceError> {
         let format = self.info.format;
         frame.reset(format);
@@ -343,7 +344,7 @@ impl Y4m {
     }
 }
 
-/// Little-endian words become native ones, and none is above `top`.
+/// Converts little-endian words to native ones, clamped to `top`.
 fn clamp_row(row: &mut [u16], top: u16) {
     if cfg!(target_endian = "big") {
         row.iter_mut().for_each(|x| *x = u16::from_le(*x));
@@ -383,7 +384,7 @@ impl Source for Y4m {
         if self.ended {
             return Ok(None);
         }
-        // until the frame is whole; then there is a way on
+        // until the frame is complete; then reading can continue
         self.ended = true;
         if let Next::End = self.frame_line(false)? {
             return Ok(None);

@@ -1,8 +1,8 @@
 //! y4m (`YUV4MPEG2`) to a file or a pipe.
 //!
-//! What the format can hold is said by [`accepts`]. The header of a y4m input is repeated byte for byte when the frames
-//! are still what it says, with the parameters of every FRAME line; otherwise a header is composed, of fewer than 80
-//! bytes, since some readers take no more.
+//! [`accepts`] defines the supported formats. The header of a y4m input is repeated byte for byte if it still describes
+//! the frames, with the parameters of every FRAME line; otherwise a new header is written, of fewer than 80 bytes,
+//! since some readers have that limit.
 
 use crate::disk::{Left, Output};
 use crate::format::images::lost_color;
@@ -18,7 +18,7 @@ use std::ffi::OsStr;
 use std::io::IoSlice;
 use std::sync::Arc;
 
-/// Headers we compose are shorter than this, the newline counted.
+/// The limit on the length of new headers, including the newline.
 const HEADER: usize = 80;
 
 /// The nearest format that y4m can hold, in names that FFmpeg reads.
@@ -28,13 +28,13 @@ const HEADER: usize = 80;
 /// - 4:4:0 becomes 4:4:4, 4:1:0 becomes 4:2:0, 4:1:1 of more than 8 bits becomes 4:2:2.
 /// - Alpha of 8 bits is kept as `444alpha`, with YUV of any subsampling; other alpha, and that of grey, is dropped.
 ///
-/// Tags that y4m has no place for (matrix, primaries, transfer, siting above 8 bits) stay in the result; they are lost
-/// in the file alone.
+/// Tags that y4m does not support (matrix, primaries, transfer, siting above 8 bits) are kept in the result; they are
+/// lost only in the file.
 pub fn accepts(format: &Format) -> Format {
     let mut out = *format;
     if out.depth == Depth::Float {
         out.depth = Depth::Bits(16);
-        // unsaid, float is full, and integers would then be taken for limited
+        // unspecified range means full for float, but would mean limited for integers
         if out.range == ColorRange::Unspecified && out.family != Family::Rgb {
             out.range = ColorRange::Full;
         }
@@ -67,11 +67,10 @@ pub fn accepts(format: &Format) -> Format {
     out
 }
 
-/// Opens a y4m file or pipe (`-` is standard output) and writes its header. `plan.format` must be one that [`accepts`]
-/// gives.
+/// Opens a y4m file or pipe (`-` is standard output) and writes its header. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let carried = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Y4mHeader>());
-    // a header that, against what the plan says, means something else is not repeated
+    // a header that contradicts the plan is not repeated
     let repeated = carried.filter(|header| plan.untouched_format && same_meaning(&header.line, &plan.format));
     let header = match repeated {
         Some(header) => [&header.line, &b"\n"[..]].concat(),
@@ -89,7 +88,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Y4m { out, format: plan.format, parameters, lost }))
 }
 
-/// Whether a header says where the chroma samples of 4:2:0 lie, or a reader assumes it.
+/// Whether a header specifies the siting of 4:2:0 chroma, or readers assume it.
 fn says_siting(header: &[u8], format: &Format) -> bool {
     let place = |siting| if siting == Siting::Unspecified { Siting::Left } else { siting };
     let line = header.strip_suffix(b"\n").unwrap_or(header);
@@ -99,7 +98,7 @@ fn says_siting(header: &[u8], format: &Format) -> bool {
 }
 
 fn same_meaning(line: &[u8], format: &Format) -> bool {
-    // a rate that was assumed for want of one may be the user's
+    // an assumed rate may be the user's
     parse(line, Some(format.rate)).is_ok_and(|p| {
         let f = p.format;
         let tags = |f: &Format| (f.range, f.fields, f.siting, f.aspect, f.rate);
@@ -120,7 +119,7 @@ fn chroma(format: &Format) -> Option<String> {
         (Family::Yuv, (1, 1), false, 8) => {
             return Some(
                 match format.siting {
-                    // not said means left
+                    // unspecified means left
                     Siting::Unspecified | Siting::Left => "420mpeg2",
                     Siting::TopLeft | Siting::PalDv => "420paldv",
                     _ => "420jpeg",
@@ -137,8 +136,8 @@ fn chroma(format: &Format) -> Option<String> {
     Some(if bits == 8 { name.into() } else { format!("{name}p{bits}") })
 }
 
-/// A header line with its newline, shorter than [`HEADER`] bytes. Terms of rate and aspect that are too long for that
-/// are rounded; the range is left out, if it is the one assumed anyway, before it would be too long.
+/// A header line with its newline, shorter than [`HEADER`] bytes. Terms of rate and aspect that are too long are
+/// rounded; the range is left out if it is the default and the line would be too long.
 fn compose(format: &Format, mixed: bool) -> Option<Vec<u8>> {
     let fields = match format.fields {
         FieldOrder::Unspecified | FieldOrder::Progressive => 'p',
@@ -177,7 +176,7 @@ fn compose(format: &Format, mixed: bool) -> Option<Vec<u8>> {
     None
 }
 
-/// The last convergent of `value`'s continued fraction (`value >= 0`) whose terms are at most `most`.
+/// The last convergent of `value`'s continued fraction (`value >= 0`) with terms of at most `most`.
 fn nearest(value: Ratio, most: i64) -> Ratio {
     let (mut n, mut d) = (i128::from(value.num()), i128::from(value.den()));
     let ((mut p0, mut q0), (mut p1, mut q1)) = ((0i128, 1i128), (1i128, 0i128));
@@ -190,7 +189,7 @@ fn nearest(value: Ratio, most: i64) -> Ratio {
         }
         (p0, q0, p1, q1) = (p1, q1, p, q);
     }
-    // nothing fits only when it is larger than `most` or smaller than its inverse
+    // nothing fits only if it is larger than `most` or smaller than its inverse
     match (p1, q1) {
         (1, 0) => Ratio::whole(most),
         (0, 1) if value > Ratio::ZERO => Ratio::new(1, most).unwrap_or(value),
@@ -201,9 +200,9 @@ fn nearest(value: Ratio, most: i64) -> Ratio {
 struct Y4m {
     out: Output,
     format: Format,
-    /// Whether what stood on FRAME lines is repeated.
+    /// Whether the parameters of FRAME lines are repeated.
     parameters: bool,
-    /// What the source's pictures carry and y4m cannot hold.
+    /// Properties of the source's pictures that y4m cannot hold.
     lost: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A stream of 4x2 grey frames, each filled with its number, with the given text behind every FRAME.
+/// A stream of 4x2 grey frames, each filled with its number, with the given text after every FRAME.
 fn stream(parameters: &[&str]) -> Vec<u8> {
     let mut all = b"YUV4MPEG2 W4 H2 F25:1 Ip A1:1 Cmono\n".to_vec();
     for (n, text) in parameters.iter().enumerate() {
@@ -25,7 +25,7 @@ fn slot() -> Slot {
     Slot::default()
 }
 
-/// The next frame's number, as told and as filled in.
+/// The next frame's number, from its stamp and from its samples.
 fn next(source: &mut dyn Source) -> Result<Option<i64>, SourceError> {
     let mut slot = slot();
     let stamp = source.next(&mut slot)?;
@@ -175,7 +175,7 @@ fn endless_and_absurd_headers_are_refused_at_once() {
     let e =
         from_reader("pipe".into(), Box::new(io::repeat(0)), &Options::default()).err().unwrap().to_string();
     assert!(e.contains("begin with"), "{e}");
-    // frames of 2 GiB are promised, by a file of a few bytes
+    // frames of 2 GiB, declared by a file of a few bytes
     let (_file, source) = file(b"YUV4MPEG2 W32768 H65536 F25:1 Cmono\nFRAME\nabc");
     assert!(matches!(source, Err(SourceError::Truncated { number: 0, got: 3, .. })));
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +194,7 @@ fn samples_above_the_depth_become_the_largest() {
     assert_eq!(slot.frame.row::<u16>(0, 0), [0, 1023, 1023, 1023]);
 }
 
-/// Damaged streams end with a result or an error, never in a panic, and without much memory.
+/// Damaged streams end with a result or an error, never with a panic, and without much memory.
 #[test]
 fn damaged_streams_do_no_harm() {
     let good = stream(&["", " Ipp", "", " X"]);

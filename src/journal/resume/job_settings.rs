@@ -1,11 +1,11 @@
-//! What made a file, as far as it decides over the file's contents.
+//! The settings that affect the contents of a file.
 
 use grainfield_filters::frame::{Alpha, ColorRange, FieldOrder, Format, Siting};
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 
-/// The settings of a job that its output depends on, with a key. Threads, level, memory and the shard are not among
-/// them: they change no sample.
+/// The settings of a job that its output depends on, with a key. Threads, level, memory and the shard are not
+/// included: they do not affect samples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobSettings {
     key: u128,
@@ -15,7 +15,7 @@ pub struct JobSettings {
 impl JobSettings {
     /// By name and value.
     pub fn new(settings: BTreeMap<&str, String>) -> JobSettings {
-        // text under text makes JSON always
+        // a map of texts can always be serialised
         let json = serde_json::to_string(&settings).unwrap_or_default();
         let mut md5 = Md5::new();
         md5.update("grainfield made 1\n");
@@ -23,19 +23,19 @@ impl JobSettings {
         JobSettings { key: u128::from_be_bytes(md5.finalize().into()), json }
     }
 
-    /// What manifests, segments and shards know the settings by: the MD5 of `grainfield made 1`, a line feed and
-    /// [`json`](JobSettings::json), first byte highest.
+    /// The key of the settings in manifests, segments and shards: the MD5 of `grainfield made 1`, a line feed
+    /// and [`json`](JobSettings::json), first byte highest.
     pub fn key(&self) -> u128 {
         self.key
     }
 
-    /// The settings as a JSON object on one line, names in order.
+    /// The settings as a JSON object on one line, sorted by name.
     pub fn json(&self) -> &str {
         &self.json
     }
 }
 
-/// A format as manifests have it: its name and size, then what it is tagged with, colour by the code points of H.273.
+/// The text of a format in manifests: its name and size, then its tags, with H.273 code points for colour.
 pub fn format_text(format: &Format) -> String {
     let &Format {
         width,
@@ -88,14 +88,14 @@ pub fn format_text(format: &Format) -> String {
     )
 }
 
-/// In what two texts of settings differ, for a message.
+/// The differences of two texts of settings, for a message.
 pub fn difference(ours: &str, theirs: Option<&str>) -> String {
     type Read = BTreeMap<String, String>;
     let read = |text: &str| serde_json::from_str::<Read>(text).ok();
     let (Some(ours), Some(theirs)) = (read(ours), theirs.and_then(read)) else {
         return "other settings".into();
     };
-    // what says the same in fewer words is enough
+    // leave out settings that only repeat others
     let names =
         ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
     let value = |of: &Read, name: &String| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
@@ -105,11 +105,11 @@ pub fn difference(ours: &str, theirs: Option<&str>) -> String {
         format!("{n} is {} instead of {}", around(&theirs, alike), around(&ours, alike))
     });
     let said: Vec<String> = said.take(3).collect();
-    // the key is of contents too, which the other texts are not
+    // the key also covers contents of files, which the other texts do not
     if said.is_empty() { "an image or effect file of the recipe has changed".into() } else { said.join(", ") }
 }
 
-/// The part of a long text that stands around a place.
+/// The part of a long text around a position.
 fn around(text: &str, place: usize) -> String {
     const SHORT: usize = 60;
     let length = text.chars().count();
@@ -126,7 +126,7 @@ fn around(text: &str, place: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Written on disk: a change makes every manifest another one.
+    /// The key is stored on disk: a change invalidates every manifest.
     #[test]
     fn formats_have_one_text() {
         let format = Format::from_name("yuva420p10", 64, 36).unwrap();

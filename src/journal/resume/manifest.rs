@@ -1,4 +1,4 @@
-//! The text of a manifest: which files are whole, and what made them.
+//! The text of a manifest: the complete files, and their settings.
 //!
 //! ```text
 //! grainfield manifest 1 ~CHECK
@@ -10,71 +10,72 @@
 //! ```
 //!
 //! A line is appended in one write before its file gets its name. `CHECK` is the lower half of the line's
-//! [XXH64](super::xxh64) in hexadecimal, so that a line which a crash has torn, or two that ran into each other, are
-//! seen as such and left out. A later line about a file takes the place of an earlier one.
+//! [XXH64](super::xxh64) in hexadecimal, so that lines that a crash has cut off or merged are detected and ignored. A
+//! later line about a file replaces an earlier one.
 //!
-//! `FRAMES` are all frames of the render, whatever part of them a shard makes. `KEY` is that of the settings
-//! ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the file's bytes, 16 digits
-//! each; `SIZE` bytes; `TIME` nanoseconds since 1970. `NUMBER` is a frame's, a segment's, or 0 for a file that holds all.
+//! `FRAMES` are all frames of the render, also in the manifest of a shard. `KEY` is that of the settings
+//! ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the file's bytes, 16
+//! digits each; `SIZE` bytes; `TIME` nanoseconds since 1970. `NUMBER` is that of a frame or segment, or 0 for a file
+//! with all frames.
 //!
-//! `shard` and `times` stand before the line of a shard that is one file: its [`Note`], and of a video when each picture
-//! is shown and how long, in ticks, on as many lines as it takes.
+//! `shard` and `times` come before the line of a shard that is one file: its [`Note`], and for a video the time and
+//! duration of each picture in ticks, on as many lines as necessary.
 
 use super::xxh64;
 use crate::journal::shard::Note;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 
-/// The most bytes of a manifest that are read: some two million frames.
+/// The largest manifest that is read, in bytes: about two million frames.
 pub const MAX_BYTES: u64 = 256 << 20;
 /// The longest line.
 const MAX_LINE: usize = 1 << 20;
-/// Pictures whose times stand on one line.
+/// Number of pictures on one line of times.
 const TIMES: usize = 10_000;
-/// What a manifest begins with.
+/// The first line of a manifest.
 pub(super) const HEAD: &str = "grainfield manifest 1";
 
-/// A file that is whole.
+/// The entry of a complete file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Entry {
-    /// The frame's number, or the segment's; 0 for a file that holds them all.
+    /// The number of the frame or segment; 0 for a file with all frames.
     pub number: i64,
-    /// The settings that made it.
+    /// The key of its settings.
     pub key: u128,
-    /// The source's file it was made from; 0 where that cannot be told.
+    /// The identity of the source file; 0 if it is unknown.
     pub origin: u64,
-    /// Bytes it has.
+    /// The size in bytes.
     pub size: u64,
-    /// When it was written, nanoseconds since 1970.
+    /// The time of the last change, nanoseconds since 1970.
     pub time: i64,
-    /// XXH64 of its bytes.
+    /// XXH64 of the bytes.
     pub hash: u64,
 }
 
-/// What a manifest says.
+/// The contents of a manifest.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Manifest {
     /// Settings by key, as JSON.
     pub made: BTreeMap<u128, String>,
-    /// Which frames a render by a key was asked for.
+    /// The requested frames of renders, by key.
     pub asked: BTreeMap<u128, Vec<Ranges>>,
-    /// What is said of each file, latest last.
+    /// The entries of each file, latest last.
     pub entries: BTreeMap<i64, Vec<Entry>>,
-    /// What joining needs of a shard, by the checksum of its bytes.
+    /// The data for joining shards, by the checksum of the shard's bytes.
     pub notes: BTreeMap<u64, Note>,
-    /// Lines that could not be read.
+    /// The number of lines that could not be read.
     pub torn: u64,
 }
 
 impl Manifest {
-    /// Reads a manifest. Never fails: what is no whole line is counted and left out.
+    /// Parses a manifest. Never fails: invalid lines are counted and ignored.
     pub fn parse(bytes: &[u8]) -> Manifest {
         let mut manifest = Manifest::default();
         manifest.add(bytes);
         manifest
     }
 
-    /// Adds what another manifest says.
+    /// Adds the contents of another manifest.
     pub fn add(&mut self, bytes: &[u8]) {
         for line in bytes.split(|&b| b == b'\n').filter(|l| !l.is_empty()) {
             if self.line(line).is_none() {
@@ -122,7 +123,7 @@ impl Manifest {
         Some(())
     }
 
-    /// What is said of the file of a number that has this size and time.
+    /// The entry of the file with this number, size and time.
     pub fn find(&self, number: i64, size: u64, time: i64) -> Option<&Entry> {
         let fits = |e: &&Entry| e.size == size && e.time == time;
         self.entries.get(&number)?.iter().rev().find(fits)
@@ -157,7 +158,7 @@ fn check(text: &str) -> String {
     format!("{:08x}", xxh64(text.as_bytes()) as u32)
 }
 
-/// A line with its check and its end.
+/// A line with its checksum and line end.
 pub(super) fn line(text: &str) -> String {
     format!("{text} ~{}\n", check(text))
 }
@@ -169,9 +170,9 @@ impl Entry {
     }
 }
 
-/// The lines that say what joining needs of the shard whose bytes have this checksum.
+/// The lines with the data for joining a shard whose bytes have this checksum.
 pub(super) fn note(hash: u64, note: &Note) -> String {
-    // a note makes JSON always
+    // a note can always be serialised
     let mut lines = line(&format!("shard {hash:016x} {}", serde_json::to_string(note).unwrap_or_default()));
     for times in note.video.iter().flat_map(|video| video.times.chunks(TIMES)) {
         lines += &line(&format!("times {hash:016x} {}", serde_json::to_string(times).unwrap_or_default()));
@@ -179,12 +180,12 @@ pub(super) fn note(hash: u64, note: &Note) -> String {
     lines
 }
 
-/// The line that says what a key means. `json` is one line.
+/// The line with the settings of a key. `json` is one line.
 pub(super) fn made(key: u128, json: &str) -> String {
     line(&format!("made {key:032x} {json}"))
 }
 
-/// The line that says which frames a render has.
+/// The line with the requested frames of a render.
 pub(super) fn asked(key: u128, frames: &str) -> String {
     line(&format!("asked {key:032x} {frames}"))
 }
@@ -213,7 +214,7 @@ mod tests {
     fn notes_of_shards_are_read() {
         let lines = note(7, &video());
         assert_eq!(lines.lines().count(), 3);
-        // the same shard made once more
+        // the same shard rendered again
         let read = Manifest::parse(lines.repeat(2).as_bytes());
         assert_eq!((read.torn, &read.notes[&7]), (0, &video()));
         let mut lengths = 0;

@@ -1,10 +1,10 @@
 //! The manifests of an output: one for each program that writes at the same time.
 //!
-//! A writer appends to the first manifest (`.NAME.0.manifest`, `.NAME.1.manifest`, ...) that nobody else holds; a lock
-//! of the system says who holds it, and is gone with its program however that ended. So no two programs, on however
-//! many machines, ever append to one file, which no network file system does well; a reader reads them all. What is
-//! written but not yet named bears its manifest's number in its temporary name: whoever takes the manifest over knows
-//! that nobody else will finish those files, and removes them.
+//! A writer appends to the first manifest (`.NAME.0.manifest`, `.NAME.1.manifest`, ...) that no other program has
+//! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
+//! file, which network file systems do not support well. Readers read all manifests. The temporary name of an
+//! unfinished file contains the number of its manifest: a program that takes over the manifest knows that nobody else
+//! will finish those files, and removes them.
 
 use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made, note};
 use super::source_ids::{SourceIds, changed};
@@ -17,23 +17,23 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most manifests of one output.
+/// The largest number of manifests of one output.
 const MAX_MANIFESTS: u32 = 100_000;
 
-/// Where the manifests of an output lie.
+/// The paths of the manifests of an output.
 #[derive(Clone, Debug)]
 pub struct ManifestNames {
     folder: PathBuf,
-    /// The output's file name as the names of manifests and temporary files have it.
+    /// The output's file name in the names of manifests and temporary files.
     stem: String,
-    /// A shard, whose manifest is seen beside it, as it goes where the shard goes.
+    /// The shard's name; its manifest is a visible file beside it, since both are copied together.
     shard: Option<OsString>,
-    /// Of a folder of segments, in which one program works at a time.
+    /// Whether it is for a folder of segments, which one program uses at a time.
     segments: bool,
 }
 
 impl ManifestNames {
-    /// Of an output: a file, or a pattern's name with anything in the number's place. They are hidden.
+    /// For an output: a file, or a pattern's name with a placeholder for the number. They are hidden files.
     pub fn of(output: &Path) -> ManifestNames {
         let folder = match output.parent() {
             Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
@@ -48,17 +48,17 @@ impl ManifestNames {
         ManifestNames { folder, stem, shard: None, segments: false }
     }
 
-    /// Of a shard that is one file: `SHARD.shard`; `SHARD.1.shard` if two programs make the same one.
+    /// For a shard that is one file: `SHARD.shard`; `SHARD.1.shard` if two programs render the same one.
     pub fn of_shard(shard: &Path) -> ManifestNames {
         ManifestNames { shard: Some(shard.into()), ..ManifestNames::of(shard) }
     }
 
-    /// Of a folder of segments.
+    /// For a folder of segments.
     pub fn of_segments(folder: &Path) -> ManifestNames {
         ManifestNames { segments: true, ..ManifestNames::of(&folder.join("segment")) }
     }
 
-    /// The one of a number.
+    /// The path of the manifest with this number.
     pub fn path(&self, number: u32) -> PathBuf {
         let Some(shard) = &self.shard else {
             return self.folder.join(format!(".{}.{number}.manifest", self.stem));
@@ -68,13 +68,13 @@ impl ManifestNames {
         name.into()
     }
 
-    /// Those that may be written: all that are there, and the first that is not.
+    /// The files that may be written: all existing ones, and the first that does not exist.
     pub fn files(&self) -> Vec<PathBuf> {
         let there = (0..MAX_MANIFESTS).take_while(|n| self.path(*n).exists()).count() as u32;
         (0..=there).map(|n| self.path(n)).collect()
     }
 
-    /// All that they say.
+    /// Reads and merges all of them.
     pub fn read(&self) -> io::Result<Manifest> {
         let mut manifest = Manifest::default();
         let mut left = MAX_BYTES;
@@ -87,12 +87,12 @@ impl ManifestNames {
         Ok(manifest)
     }
 
-    /// What the temporary names of the files of a manifest begin with.
+    /// The start of the temporary names of files in a manifest.
     fn prefix(&self, number: u32) -> String {
         format!(".{}.{number}-", self.stem)
     }
 
-    /// Removes the temporary files of a manifest that nobody else holds.
+    /// Removes the temporary files of a manifest that no other program has locked.
     fn clean(&self, number: u32) {
         let prefix = self.prefix(number);
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
@@ -106,7 +106,7 @@ impl ManifestNames {
     }
 }
 
-/// Records what is whole. Shared by the threads of a job.
+/// Records complete files. Shared by the threads of a job.
 #[derive(Debug)]
 pub struct ManifestFiles {
     names: ManifestNames,
@@ -117,16 +117,16 @@ pub struct ManifestFiles {
     own: Mutex<Option<OwnManifest>>,
 }
 
-/// The manifest that is ours.
+/// The manifest that this process has locked.
 #[derive(Debug)]
 struct OwnManifest {
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     file: File,
     number: u32,
 }
 
 impl ManifestFiles {
-    /// Nothing is touched yet.
+    /// Creates no files yet.
     pub fn new(
         names: ManifestNames,
         made: JobSettings,
@@ -141,18 +141,18 @@ impl ManifestFiles {
         &self.made
     }
 
-    /// Where frames come from.
+    /// The sources of the frames.
     pub fn source_ids(&self) -> &SourceIds {
         &self.source_ids
     }
 
-    /// What the file of a number should have been made by and from.
+    /// The expected settings and source of the file with a number.
     pub fn wanted(&self, number: i64) -> Wanted<'_> {
         let origin = Some(self.source_ids.get(number));
         Wanted { key: self.made.key(), made: self.made.json(), origin }
     }
 
-    /// All that the manifests say.
+    /// Reads all manifests.
     pub fn read(&self) -> io::Result<Manifest> {
         self.names.read()
     }
@@ -161,23 +161,23 @@ impl ManifestFiles {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the names of temporary files begin with, so that they can be told to be nobody's after a crash. Takes a
-    /// manifest, if there is none yet.
+    /// The start of the names of temporary files, by which they are recognised as abandoned after a crash. Locks a
+    /// manifest if none is locked yet.
     pub fn prefix(&self) -> io::Result<String> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
         Ok(self.names.prefix(own.number))
     }
 
-    /// What a finished file will be known by. The number is its frame's; the file bears a temporary name and will not
-    /// be written any more.
+    /// The entry of a finished file, which has a temporary name and will not be changed any more. The number is that
+    /// of its frame.
     pub fn entry(&self, number: i64, file: &File, hash: u64) -> io::Result<Entry> {
         let meta = file.metadata()?;
         let origin = self.source_ids.get(number);
         Ok(Entry { number, key: self.made.key(), origin, size: meta.len(), time: changed(&meta), hash })
     }
 
-    /// Records a file that is about to get its name, and of a shard what joining it needs.
+    /// Records a file that is about to get its name, and for a shard the data for joining it.
     pub fn record(&self, entry: &Entry, shard: Option<&Note>) -> io::Result<()> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
@@ -192,7 +192,7 @@ impl ManifestFiles {
         own.as_mut().ok_or_else(|| ErrorKind::Other.into())
     }
 
-    /// Takes the first manifest that nobody holds.
+    /// Locks the first manifest that is free.
     fn take(&self) -> io::Result<OwnManifest> {
         for number in 0..MAX_MANIFESTS {
             let path = self.names.path(number);
@@ -203,7 +203,7 @@ impl ManifestFiles {
                 Err(e) if e.kind() == ErrorKind::NotFound => {
                     match options.create_new(true).open(&path) {
                         Ok(file) => file,
-                        // another one was faster
+                        // another program was faster
                         Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                             lines::open(&path, options.create_new(false))?
                         }
@@ -220,8 +220,8 @@ impl ManifestFiles {
                     return Err(io::Error::new(ErrorKind::ResourceBusy, problem));
                 }
                 Err(TryLockError::WouldBlock) => continue,
-                // no locks here: then only a fresh file is surely ours; programs that render the same segments must be
-                // kept apart by their user
+                // without support for locks, only a new file is safe to use; the user must not start two programs that
+                // render the same segments
                 Err(TryLockError::Error(_)) if there && !self.names.segments => continue,
                 Err(TryLockError::Error(_)) => {}
             }
@@ -230,7 +230,7 @@ impl ManifestFiles {
             check(&path, &head)?;
             let mut start = String::new();
             if head.len() < line(HEAD).len() {
-                // a crash has torn the first line
+                // a crash has cut off the first line
                 file.set_len(0)?;
                 start = line(HEAD);
             }
@@ -245,7 +245,7 @@ impl ManifestFiles {
         Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
     }
 
-    /// Removes what programs that are no more have left unfinished, and takes a manifest.
+    /// Removes unfinished files of programs that no longer run, and locks a manifest.
     pub fn tidy(&self) -> io::Result<()> {
         let own = match &*self.opened_lock()? {
             Some(own) => own.number,
@@ -255,7 +255,7 @@ impl ManifestFiles {
             match lines::open(&self.names.path(number), OpenOptions::new().read(true)) {
                 Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
                 Err(e) => return Err(e),
-                // gives it back at the end of this arm
+                // the lock is released at the end of this arm
                 Ok(file) => {
                     if file.try_lock().is_ok() {
                         self.names.clean(number);
@@ -272,7 +272,7 @@ impl ManifestFiles {
         Ok(own)
     }
 
-    /// Makes sure that the disk has what was recorded.
+    /// Syncs the records to the disk.
     pub fn sync(&self) -> io::Result<()> {
         match &*self.own() {
             Some(own) => own.file.sync_data(),
@@ -281,10 +281,11 @@ impl ManifestFiles {
     }
 }
 
-/// Refuses a file that begins as no manifest of this version does: somebody else's.
+/// Returns an error for a file that does not begin like a manifest of this version, since it belongs to
+/// someone else.
 fn check(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let head = line(HEAD);
-    // a crash may have torn the first line
+    // a crash may have cut off the first line
     if bytes.starts_with(head.as_bytes()) || head.as_bytes().starts_with(bytes) {
         return Ok(());
     }

@@ -1,8 +1,8 @@
-//! Going on where a job was broken off: what is whole already, by whose making, and from what.
+//! Resuming an interrupted job: which files are complete, with which settings and from which source.
 //!
-//! A [manifest] has a line for each file that says what made it ([`JobSettings`]), from what ([`SourceIds`]), how many
-//! bytes it has, when it was written, and their checksum. A file is whole when a line fits its size and time, and it is
-//! the one [`Wanted`] when the line's key and origin are those of the job.
+//! A [manifest] has a line for each file with its settings ([`JobSettings`]), its source ([`SourceIds`]), its size, the
+//! time when it was written, and its checksum. A file is complete if a line matches its size and time, and it is the
+//! [`Wanted`] one if the line's key and origin are those of the job.
 
 mod job_settings;
 pub mod manifest;
@@ -21,42 +21,42 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The version of the streams of random numbers: a change of what a seed gives is a new one.
+/// The version of the random number streams; it changes whenever a seed gives other numbers.
 pub const STREAM_VERSION: u32 = 1;
 
 /// `--resume` and `--verify`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Resume {
-    /// Everything is made anew.
+    /// Render everything again.
     #[default]
     No,
-    /// What is whole by manifest, size and time stays.
+    /// Keep files that are complete according to manifest, size and time.
     Trust,
-    /// The same, and every byte is read and checked.
+    /// The same, and read and check every byte.
     Verify,
 }
 
-/// What a file that is there already is.
+/// The state of an existing file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum State {
-    /// There is none.
+    /// It does not exist.
     Missing,
-    /// Whole, and as wanted.
+    /// It is complete and has the expected settings.
     Whole,
-    /// Something that may not be replaced unasked.
+    /// It is another file, which may not be replaced without being asked.
     Other(Mismatch),
 }
 
-/// Why a file is not the one that is wanted.
+/// The reason why a file is not the expected one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Mismatch {
-    /// No manifest tells of it, or it was changed since.
+    /// It is in no manifest, or was changed afterwards.
     Unknown,
-    /// Made by other settings.
+    /// It was rendered with other settings.
     Settings(String),
-    /// Made from another source, or from one that has been changed since.
+    /// It was rendered from another source, or the source has changed.
     Source,
-    /// Its bytes are not those that were written.
+    /// Its bytes have changed.
     Damaged,
 }
 
@@ -71,17 +71,17 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// Why a job cannot be resumed.
+/// An error that prevents resuming.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// A file is there that is not the one wanted.
+    /// An existing file is not the expected one.
     #[error("{} {why}{}; use -y to render such frames again", path.display(), others(*more))]
     Other {
-        /// The first of them.
+        /// The first such file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         why: Mismatch,
-        /// How many more there are.
+        /// The number of further ones.
         more: u64,
     },
     /// The manifest cannot be read or written.
@@ -89,16 +89,16 @@ pub enum ResumeError {
     Manifest {
         /// The output.
         path: PathBuf,
-        /// The system's word.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
-    /// A file that is there cannot be read.
+    /// An existing file cannot be read.
     #[error("{}: {cause}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// The system's word.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -112,19 +112,19 @@ fn others(more: u64) -> String {
     }
 }
 
-/// The file that is wanted: made by these settings, from this.
+/// The settings and source of the expected file.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The key of the settings.
     pub key: u128,
     /// The settings, as JSON.
     pub made: &'a str,
-    /// What the source is known by; nothing where any will do.
+    /// The identity of the source; `None` if any is accepted.
     pub origin: Option<u64>,
 }
 
 impl Wanted<'_> {
-    /// Why a file that has been recorded is another one.
+    /// The reason why a recorded file is not the expected one.
     pub fn mismatch(&self, manifest: &Manifest, entry: &Entry) -> Option<Mismatch> {
         if entry.key != self.key {
             let theirs = manifest.made.get(&entry.key).map(String::as_str);
@@ -135,13 +135,13 @@ impl Wanted<'_> {
 }
 
 impl Entry {
-    /// Whether a file has the bytes that were recorded. Reads all of them.
+    /// Whether a file has the recorded bytes. Reads all of them.
     pub fn is_intact(&self, path: &Path) -> io::Result<bool> {
         Ok(path.metadata()?.len() == self.size && sum(path)? == self.hash)
     }
 }
 
-/// What the file of a number is. `verify`: its bytes are read.
+/// The state of the file with a number. With `verify`, its bytes are read.
 pub fn state(
     manifest: &Manifest,
     number: i64,
@@ -181,7 +181,7 @@ pub fn sum(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// Which of some numbered files are whole, ascending. What does not fit is an error, unless it may be replaced.
+/// The complete files among some numbers, ascending. A mismatch is an error, unless files may be replaced.
 pub fn whole(
     manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,

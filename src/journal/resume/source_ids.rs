@@ -1,4 +1,4 @@
-//! Which file of the source a frame is made from, and how that file is known again: by name, size and time of change.
+//! The source file of each frame, and its identity: name, size and time of change.
 
 use super::Xxh64;
 use crate::disk::Place;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Gives the file that a frame of the source is read from, by the source's own number.
+/// Returns the file from which a frame of the source is read, by the source's frame number.
 pub type FileOf = Arc<dyn Fn(i64) -> Option<PathBuf> + Send + Sync>;
 
-/// Where the frames of a job come from.
+/// The sources of the frames of a job.
 #[derive(Clone)]
 pub enum SourceIds {
-    /// It cannot be told: a pipe.
+    /// Unknown, for a pipe.
     Unknown,
-    /// All from one file, or from a test signal.
+    /// All frames are from one file, or from a test signal.
     One(u64),
-    /// Each from a file of its own. The number is what `--frame-offset` adds.
+    /// Each frame is from a separate file. The number is `--frame-offset`.
     Each(FileOf, i64),
 }
 
@@ -33,7 +33,7 @@ impl std::fmt::Debug for SourceIds {
 }
 
 impl SourceIds {
-    /// Those of an input that has been opened: the files of its frames where each has one, else all that it is read from.
+    /// The sources of an open input: the files of its frames if they are separate, else all files that it reads.
     pub fn of(input: &OsStr, files: Option<FileOf>, reads: &[Place], offset: i64) -> SourceIds {
         if let Some(files) = files {
             return SourceIds::Each(files, offset);
@@ -45,7 +45,7 @@ impl SourceIds {
             _ => None,
         };
         match reads {
-            // a test signal is its text; what a protocol leads to that is no file, its address
+            // a test signal is identified by its text, other inputs that are not files by their address
             [] => SourceIds::One(super::xxh64(input.as_encoded_bytes()).max(1)),
             [one] => known(one).map_or(SourceIds::Unknown, SourceIds::One),
             // the parts of a playlist
@@ -57,12 +57,12 @@ impl SourceIds {
         }
     }
 
-    /// Whether it can be told that the source is still the same.
+    /// Whether changes of the source can be detected.
     pub fn is_known(&self) -> bool {
         !matches!(self, SourceIds::Unknown | SourceIds::One(0))
     }
 
-    /// What the source of a frame is known by at this moment; 0 where that cannot be told, 1 where there is no file.
+    /// The current identity of the source of a frame; 0 if unknown, 1 if there is no file.
     pub fn get(&self, number: i64) -> u64 {
         match self {
             SourceIds::Unknown => 0,
@@ -75,17 +75,17 @@ impl SourceIds {
     }
 }
 
-/// A file by name (without its folder, which may be called otherwise on another machine), size and time of change.
+/// A file by name (without its folder, which may differ on another machine), size and time of change.
 fn known_by(path: &Path, meta: &Metadata) -> u64 {
     let mut sum = Xxh64::default();
     sum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
     sum.update(&meta.len().to_le_bytes());
     sum.update(&changed(meta).to_le_bytes());
-    // 0 and 1 have meanings of their own
+    // 0 and 1 have special meanings
     sum.finish().max(2)
 }
 
-/// When a file was last changed, nanoseconds since 1970; 0 where the system does not say.
+/// The time of the last change of a file, nanoseconds since 1970; 0 if the system does not provide it.
 pub fn changed(meta: &Metadata) -> i64 {
     let since = |t: SystemTime| match t.duration_since(UNIX_EPOCH) {
         Ok(d) => i64::try_from(d.as_nanos()).unwrap_or(i64::MAX),

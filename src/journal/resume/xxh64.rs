@@ -1,20 +1,19 @@
-//! XXH64 with seed 0, the checksum that manifests and segments know bytes by. It guards against damage, not against an
-//! adversary.
+//! XXH64 with seed 0, the checksum in manifests and segments. It protects against damage, not against an adversary.
 
 use std::hash::Hasher;
 use twox_hash::XxHash64;
 
-/// The checksum of bytes that come piece by piece.
+/// Computes the checksum of bytes that arrive in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Xxh64(XxHash64);
 
 impl Xxh64 {
-    /// Takes more bytes.
+    /// Adds bytes.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
     }
 
-    /// The checksum of all that came.
+    /// The checksum of all bytes added.
     pub fn finish(&self) -> u64 {
         self.0.finish()
     }

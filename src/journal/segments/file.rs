@@ -1,19 +1,19 @@
-//! A segment's file: the packets of one encoder, as they came out of it.
+//! The file of a segment: the packets of one encoder, unchanged.
 //!
 //! ```text
 //! "GFSEGM2\n"
 //! tick                     seconds, numerator and denominator: i32
-//! length, extra            what the encoder says of the stream as a whole
+//! length, extra            the encoder's header of the stream
 //! side data                of the stream
-//! 1, packet                and so on
+//! 1, packet                repeated
 //! 0, packets, pictures
 //!
 //! packet    = pts, dts, duration: i64, flags: u32, length, bytes, side data
 //! side data = count: u32, then each: kind: u32, length, bytes
 //! ```
 //!
-//! Numbers are little endian, lengths `u32`, the two at the end `u64`. Times are ticks. Nothing is allocated before it
-//! is known to be in the file. What made a segment, and the checksum of its bytes, stands in the folder's
+//! Numbers are little endian, lengths `u32`, the two at the end `u64`. Times are ticks. Lengths are checked against
+//! the file before memory is allocated. The settings of a segment, and the checksum of its bytes, are in the folder's
 //! [manifest](crate::journal::resume::manifest).
 
 use crate::journal::resume::Xxh64;
@@ -22,22 +22,22 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"GFSEGM2\n";
-/// Bytes at the end: `0`, packets, pictures.
+/// Bytes at the end: `0`, number of packets, number of pictures.
 const TAIL: u64 = 17;
-/// The most bytes of a packet, of what belongs to the stream, and of a piece of side data.
+/// The largest size in bytes of a packet, of the stream's header, and of a piece of side data.
 const MAX_PIECE: u32 = 1 << 30;
-/// The most pieces of side data.
+/// The largest number of pieces of side data.
 const MAX_SIDE: u32 = 64;
 
-/// Kind, in the numbers of whoever writes it, and bytes.
+/// Kind, in the numbering of the writer, and bytes.
 pub type Side = (u32, Vec<u8>);
 
-/// What belongs to the stream as a whole.
+/// Properties of the whole stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stream {
-    /// Seconds a tick, numerator and denominator.
+    /// Seconds per tick, numerator and denominator.
     pub tick: (i32, i32),
-    /// The codec's own header.
+    /// The codec's header.
     pub extra: Vec<u8>,
     /// Side data.
     pub side: Vec<Side>,
@@ -46,11 +46,11 @@ pub struct Stream {
 /// A packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Packet {
-    /// When it is shown, in ticks.
+    /// Presentation time in ticks.
     pub pts: i64,
-    /// When it is decoded.
+    /// Decoding time in ticks.
     pub dts: i64,
-    /// How long it is shown.
+    /// Duration in ticks.
     pub duration: i64,
     /// The encoder's flags.
     pub flags: u32,
@@ -60,13 +60,13 @@ pub struct Packet {
     pub side: Vec<Side>,
 }
 
-/// What is wrong with a segment.
+/// An error in a segment.
 #[derive(Debug, thiserror::Error)]
 pub enum SegmentError {
-    /// The system said no.
+    /// An error of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It is none, or damaged.
+    /// The file is not a segment, or is damaged.
     #[error("it is damaged: {0}")]
     Bad(&'static str),
 }
@@ -77,7 +77,7 @@ pub struct Writer<W> {
     out: W,
     sum: Xxh64,
     packets: u64,
-    /// Pictures that went into it.
+    /// Number of pictures written.
     pub pictures: u64,
 }
 
@@ -87,7 +87,7 @@ fn length(bytes: &[u8]) -> io::Result<[u8; 4]> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes what belongs to the stream.
+    /// Writes the properties of the stream.
     pub fn new(out: W, stream: &Stream) -> io::Result<Writer<W>> {
         let mut writer = Writer { out, sum: Xxh64::default(), packets: 0, pictures: 0 };
         writer.put(MAGIC)?;
@@ -132,7 +132,7 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Writes the end; gives back what it was written to, and the checksum of all bytes.
+    /// Writes the end; returns the underlying writer, and the checksum of all bytes.
     pub fn finish(mut self) -> io::Result<(W, u64)> {
         self.put(&[0])?;
         for n in [self.packets, self.pictures] {
@@ -147,10 +147,10 @@ impl<W: Write> Writer<W> {
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
-    /// Bytes that are left.
+    /// Number of bytes left.
     left: u64,
     sum: Xxh64,
-    /// What belongs to the stream.
+    /// Properties of the stream.
     pub stream: Stream,
     packets: u64,
     ended: bool,
@@ -221,7 +221,7 @@ impl Reader<BufReader<File>> {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads the beginning of a segment of so many bytes.
+    /// Reads the head of a segment with this number of bytes.
     pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
         let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
         let mut sum = Xxh64::default();
@@ -268,7 +268,7 @@ impl<R: Read> Reader<R> {
         numbers(&tail, Some(self.packets)).map(drop)
     }
 
-    /// The checksum of all bytes, when all packets have been read.
+    /// The checksum of all bytes, after all packets have been read.
     pub fn checksum(&self) -> u64 {
         self.sum.finish()
     }
@@ -280,7 +280,7 @@ fn tail(from: &mut impl Read) -> io::Result<[u8; TAIL as usize]> {
     Ok(tail)
 }
 
-/// How many pictures the end of a segment tells of, which must tell of so many packets.
+/// The number of pictures at the end of a segment, where the number of packets must match.
 fn numbers(tail: &[u8], packets: Option<u64>) -> Result<u64, SegmentError> {
     let number = |at: usize| tail.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
     match (tail.first(), number(1), number(9)) {
@@ -290,15 +290,15 @@ fn numbers(tail: &[u8], packets: Option<u64>) -> Result<u64, SegmentError> {
     }
 }
 
-/// How many pictures went into a segment, by its end.
+/// The number of pictures of a segment, read from its end.
 pub fn pictures(path: &Path) -> Result<u64, SegmentError> {
     let mut from = File::open(path)?;
     from.seek(SeekFrom::End(-(TAIL as i64)))?;
     numbers(&tail(&mut from)?, None)
 }
 
-/// When each packet of a segment is shown and how long, and how many pictures went into it. Of the packets themselves
-/// only the lengths are read.
+/// The presentation time and duration of each packet of a segment, and the number of pictures. Reads only the headers
+/// of packets.
 pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
     let mut reader = Reader::open(path)?;
     let mut times = Vec::new();
@@ -310,7 +310,7 @@ pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
 }
 
 impl<R: Read + Seek> Reader<BufReader<R>> {
-    /// Goes behind the next packet.
+    /// Skips the next packet.
     fn pass(&mut self) -> Result<(i64, i64), SegmentError> {
         let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
         if raw.bytes::<1>()? != [1] {
@@ -327,7 +327,7 @@ impl<R: Read + Seek> Reader<BufReader<R>> {
 }
 
 impl<R: Read + Seek> Raw<'_, BufReader<R>> {
-    /// Goes behind a piece.
+    /// Skips a piece.
     fn leap(&mut self) -> Result<(), SegmentError> {
         let len = self.u32()?;
         *self.left = self.left.checked_sub(len.into()).ok_or(SegmentError::Bad("impossible length"))?;

@@ -1,12 +1,12 @@
-//! Video in segments, so that a render that was broken off goes on from its last whole segment, and several machines
-//! can share one.
+//! Video in segments, so that an interrupted render continues from its last complete segment, and several machines
+//! can share a render.
 //!
-//! The grid is fixed from frame 0 of the source: segment `k` holds the frames from `k * frames` up to
-//! `(k + 1) * frames` that are asked for, by the source's own numbers. Each is encoded alone by a fresh encoder,
-//! whose threads follow from the picture and not from the machine, into a [file](mod@file) of its own in the folder
-//! `OUTPUT.segments`, where a manifest records them as it records the frames of a sequence. When all are whole their
-//! packets are put into one container without being encoded again, together with the sound and all else that is only
-//! copied; then the folder goes.
+//! The grid is fixed from frame 0 of the source: segment `k` contains the requested frames from `k * frames` up to
+//! `(k + 1) * frames`, by the source's frame numbers. A new encoder encodes each segment into a separate
+//! [file](mod@file) in the folder `OUTPUT.segments`; its number of threads depends on the picture, not on the
+//! machine. A manifest records segments like frames of a sequence. When all are complete, their packets are muxed
+//! into one container without encoding again, together with the sound and other copied streams; then the folder is
+//! removed.
 
 pub mod file;
 pub mod timeline;
@@ -20,31 +20,31 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// `--segment-frames`, when it is not given.
+/// The default of `--segment-frames`.
 pub const DEFAULT_FRAMES: u64 = 250;
-/// The most frames of a segment.
+/// The largest number of frames of a segment.
 pub const MAX_FRAMES: u64 = 1 << 32;
 
 /// The segments of a job.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Frames a segment.
+    /// Frames per segment.
     pub frames: u64,
-    /// `--frame-offset`: what the source's numbers are less than the job's.
+    /// `--frame-offset`: the job's frame numbers minus the source's.
     pub offset: i64,
-    /// What is recorded of each segment, and by which settings it should have been made.
+    /// The records of segments, with the expected settings.
     pub manifest_files: Arc<ManifestFiles>,
-    /// Where segments lie.
+    /// The folder of the segments.
     pub folder: PathBuf,
-    /// Whether every byte is checked.
+    /// Whether to check every byte.
     pub verify: bool,
-    /// Whether segments that are there may be used.
+    /// Whether to use existing segments.
     pub resume: bool,
-    /// The picture alone: a shard.
+    /// Whether to write the picture only, for a shard.
     pub alone: bool,
     /// The frames of this job.
     pub asked: FrameList,
-    /// Whether every frame asked for will come.
+    /// Whether every requested frame will be rendered.
     pub exact: bool,
 }
 
@@ -61,14 +61,14 @@ fn cell_of(number: i64, frames: u64, offset: i64) -> i64 {
     wide as i64
 }
 
-/// First and last number of a cell.
+/// First and last frame number of a segment.
 fn ends_of(cell: i64, frames: u64, offset: i64) -> (i64, i64) {
     let first = i128::from(cell) * i128::from(frames) + i128::from(offset);
     let narrow = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     (narrow(first), narrow(first + i128::from(frames) - 1))
 }
 
-/// The segments that hold some of the frames, in order. The frames must have an end.
+/// The segments that contain some of the frames, in order. The frames must be bounded.
 pub fn cells(all: &Ranges, frames: u64, offset: i64) -> Vec<i64> {
     let mut cells = Vec::new();
     let mut next = all.min();
@@ -80,7 +80,7 @@ pub fn cells(all: &Ranges, frames: u64, offset: i64) -> Vec<i64> {
     cells
 }
 
-/// First and last number of segments that lie beside each other; nothing for none.
+/// First and last frame number of consecutive segments; an empty range for no segments.
 pub fn span(cells: &[i64], frames: u64, offset: i64) -> (i64, i64) {
     match (cells.first(), cells.last()) {
         (Some(&a), Some(&b)) => (ends_of(a, frames, offset).0, ends_of(b, frames, offset).1),
@@ -94,12 +94,12 @@ impl Grid {
         cell_of(number, self.frames, self.offset)
     }
 
-    /// Where a segment lies.
+    /// The path of a segment.
     pub fn path(&self, cell: i64) -> PathBuf {
         self.folder.join(format!("{cell:08}.segment"))
     }
 
-    /// The segments that are there, in order.
+    /// The existing segments, in order.
     pub fn there(&self) -> io::Result<Vec<i64>> {
         let mut cells = Vec::new();
         let entries = match std::fs::read_dir(&self.folder) {
@@ -115,13 +115,13 @@ impl Grid {
         Ok(cells)
     }
 
-    /// The frames of a segment that are asked for.
+    /// The requested frames of a segment.
     fn asked_of(&self, cell: i64) -> FrameList {
         let (first, last) = ends_of(cell, self.frames, self.offset);
         FrameList { within: self.asked.meet(first, last), ..self.asked.clone() }
     }
 
-    /// The segments that are whole. One of other settings is an error, unless it may be replaced.
+    /// The complete segments. A segment with other settings is an error, unless it may be replaced.
     fn whole_cells(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
         if !self.resume {
             return Ok(Vec::new());
@@ -130,7 +130,7 @@ impl Grid {
         let path = |cell| self.path(cell);
         let mut cells = resume::whole(&self.manifest_files, there.into_iter(), path, self.verify, replace)?;
         if self.exact {
-            // a segment that lacks a frame was left out of by an error; it is made again
+            // a segment that lacks a frame because of an error is rendered again
             let full = |cell: &i64| {
                 let asked = self.asked_of(*cell).iter().count() as u64;
                 file::pictures(&self.path(*cell)).is_ok_and(|n| n == asked)
@@ -140,25 +140,25 @@ impl Grid {
         Ok(cells)
     }
 
-    /// The numbers of the frames that are in whole segments, ascending. A segment of other settings is an error,
-    /// unless it may be replaced.
+    /// The frame numbers in complete segments, ascending. A segment with other settings is an error, unless it
+    /// may be replaced.
     pub fn whole(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
         let cells = self.whole_cells(replace)?;
         Ok(cells.into_iter().flat_map(|cell| self.asked_of(cell).iter().collect::<Vec<_>>()).collect())
     }
 
-    /// The checksum that was recorded of each segment.
+    /// The recorded checksum of each segment.
     pub fn checksums(&self) -> io::Result<impl Fn(i64) -> Option<u64>> {
         let manifest = self.manifest_files.read()?;
         Ok(move |cell| manifest.entries.get(&cell)?.last().map(|entry| entry.hash))
     }
 
-    /// Makes the folder ours, until the [`ManifestFiles`] are dropped, and removes what was left unfinished in it.
+    /// Locks the folder until the [`ManifestFiles`] are dropped, and removes unfinished files from it.
     pub fn acquire(&self, replace: bool) -> io::Result<()> {
         let fresh = match std::fs::create_dir(&self.folder) {
             Ok(()) => true,
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                // a link would lead our files elsewhere
+                // a link would redirect our files
                 if !self.folder.symlink_metadata()?.is_dir() {
                     return Err(io::Error::new(ErrorKind::NotADirectory, "it exists and is not a folder"));
                 }
@@ -204,7 +204,8 @@ impl Grid {
     }
 }
 
-/// Whether an entry of a folder of segments bears a name that we give: others belong to somebody else.
+/// Whether an entry of a folder of segments has a name that this program uses; other files belong to someone
+/// else.
 fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
     let name = entry.file_name();
     let Some(name) = name.to_str() else { return false };
@@ -215,13 +216,13 @@ fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
                 || (name.starts_with('.') && name.ends_with(TEMPORARY))
                 || entry.path() == names.path(0)
         }
-        // gone by now
+        // already removed
         Err(e) => e.kind() == ErrorKind::NotFound,
         Ok(_) => false,
     }
 }
 
-/// Removes a folder of segments: the files that are ours, and the folder if nothing else is in it.
+/// Removes a folder of segments: the files of this program, and the folder if it is empty then.
 pub fn discard(folder: &Path) {
     if !folder.symlink_metadata().is_ok_and(|m| m.is_dir()) {
         return;

@@ -1,22 +1,22 @@
-//! The times of packets that come from several encoders, one behind the other.
+//! Times of packets that come from several encoders in sequence.
 
-/// When a packet is shown and decoded, and how long it is shown, in ticks.
+/// Times of a packet, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Time {
-    /// When it is shown.
+    /// Presentation time.
     pub pts: i64,
-    /// When it is decoded: not after it is shown, and after all packets before it.
+    /// Decoding time: not after the presentation time, and after those of all packets before it.
     pub dts: i64,
-    /// How long it is shown.
+    /// Duration.
     pub duration: i64,
 }
 
-/// Times for packets in the order of decoding, given when each is shown and how long.
+/// Computes the times of packets in decoding order from their presentation times and durations.
 ///
-/// Each encoder has chosen times of decoding that suit its own packets; behind one another they may go backwards. So
-/// they are chosen anew: with `d` the largest number of places by which a packet comes before those shown earlier,
-/// packet `i` is decoded when the picture of rank `i - d` is shown. That is what x264 does with a stream as a whole.
-/// Equal times of showing are set apart by a tick.
+/// Each encoder has chosen decoding times for its own packets, which may decrease from one segment to the next, so
+/// they are computed again. With `d` the largest number of places by which a packet precedes packets that are shown
+/// earlier, the decoding time of packet `i` is the presentation time of the picture of rank `i - d`. x264 does the
+/// same with a whole stream. Equal presentation times are separated by a tick.
 pub fn timeline(shown: &[(i64, i64)]) -> Vec<Time> {
     let mut order: Vec<usize> = (0..shown.len()).collect();
     order.sort_by_key(|&i| shown[i].0);
@@ -61,7 +61,8 @@ mod tests {
         // I P B B, twice
         let shown = [(0, 1), (3, 1), (1, 1), (2, 1), (4, 1), (7, 1), (5, 1), (6, 1)];
         assert_eq!(check(&shown), [-1, 0, 1, 2, 3, 4, 5, 6]);
-        // the second with pictures that last longer: its own encoder would have begun far before zero
+        // the second segment has pictures of longer duration, for which its encoder would begin far before
+        // zero
         let slow = [(0, 1), (3, 1), (1, 1), (2, 1), (4, 100), (304, 100), (104, 100), (204, 100)];
         check(&slow);
     }

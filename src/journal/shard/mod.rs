@@ -1,11 +1,11 @@
-//! One render on several machines: shard `I` of `N` is a contiguous part of the frames, and all shards together are
-//! every frame once.
+//! One render on several machines: shard `I` of `N` is a contiguous part of the frames, and all shards together
+//! contain every frame once.
 //!
-//! The frames are those that were asked for, in their order; shard `I` takes those from `(I - 1) * count / N` up to
-//! `I * count / N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same
-//! rule with segments in place of frames.
+//! They are the requested frames, in order; shard `I` contains those from `(I - 1) * count / N` up to `I * count /
+//! N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same rule for
+//! segments.
 //!
-//! What joining needs of a shard that is one file stands as a [`Note`] in its manifest.
+//! The data for joining a shard that is one file is a [`Note`] in its manifest.
 
 use crate::encoding::{Audio, Subs};
 use serde::{Deserialize, Serialize};
@@ -14,63 +14,64 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// The most shards of one render.
+/// The largest number of shards of a render.
 pub const MAX_SHARDS: u32 = 1_000_000;
 
 /// Kinds of outputs that are one file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Frames one after the other behind a header.
+    /// Frames after a header.
     Y4m,
     /// Lines.
     Hash,
-    /// A container, and as a shard with the picture alone.
+    /// A container; a shard contains only the picture.
     Video,
 }
 
-/// What joining needs of a shard of one file, beside what a manifest says of every file.
+/// The data for joining a shard that is one file, in addition to the entry of the file in the manifest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// Which shard, from 1.
+    /// The shard's number, from 1.
     pub index: u32,
-    /// How many there are.
+    /// The number of shards.
     pub count: u32,
-    /// What kind of file.
+    /// The kind of file.
     pub kind: Kind,
-    /// The input, as typed.
+    /// The input, as given.
     pub input: String,
-    /// How many frames this shard should have.
+    /// The number of frames that this shard should have.
     pub wanted: u64,
-    /// How many it has.
+    /// The number of frames that it has.
     pub written: u64,
-    /// What only video has.
+    /// Data for video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub video: Option<Video>,
 }
 
-/// What joining video needs beside the packets.
+/// The data for joining video, in addition to the packets.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Video {
-    /// Seconds a tick, numerator and denominator.
+    /// Seconds per tick, numerator and denominator.
     pub tick: (i32, i32),
-    /// When each picture is shown and how long, in ticks, in the order of the packets. They have lines of their own.
+    /// Presentation time and duration of each picture in ticks, in the order of the packets. Stored on separate
+    /// lines.
     #[serde(skip)]
     pub times: Vec<(i64, i64)>,
-    /// Whether the first frame of all shards is the source's first, and the last its last.
+    /// Whether the first frame of all shards is the source's first, and the last one its last.
     pub whole: (bool, bool),
-    /// What becomes of the sound.
+    /// How sound is written.
     pub audio: Audio,
-    /// What becomes of subtitles.
+    /// How subtitles are written.
     pub subs: Subs,
-    /// Chapters are left out.
+    /// Leave chapters out.
     pub no_chapters: bool,
-    /// Protocols that the input may name.
+    /// Protocols that the input may use.
     pub allow_protocol: Vec<String>,
 }
 
 impl Note {
-    /// Whether this can be said of a shard.
+    /// Whether the note is valid.
     pub fn is_possible(&self) -> bool {
         let tick = self.video.as_ref().map_or((1, 1), |video| video.tick);
         Shard::new(self.index.into(), self.count).is_ok() && tick.0 > 0 && tick.1 > 0
@@ -84,7 +85,7 @@ pub struct Shard {
     count: u32,
 }
 
-/// `--shard`, as typed.
+/// `--shard`, as given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// `I/N`.
@@ -95,42 +96,42 @@ pub enum Choice {
     AutoOf(u32),
 }
 
-/// What is wrong with a shard, and what would be right.
+/// An error in a shard, and what would be right.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShardError {
-    /// It is not written as one.
+    /// Not the text of a shard.
     #[error("a shard is written I/N, with I from 1 to N (3/8), or auto, or auto/N")]
     Form,
-    /// The index is outside.
+    /// The index is out of range.
     #[error("shard {index} of {count}: the index counts from 1 and ends at {count}")]
     Index {
         /// The index.
         index: i64,
-        /// How many there are.
+        /// The number of shards.
         count: u32,
     },
-    /// Too many, or none.
+    /// The number of shards is 0 or too large.
     #[error("{0} shards: 1 to {MAX_SHARDS} are possible")]
     Count(u64),
-    /// The environment does not say.
+    /// A variable is not set.
     #[error("{variable} is not set; {advice}")]
     Unset {
-        /// What is missing.
+        /// The variable.
         variable: &'static str,
         /// What would be right.
         advice: &'static str,
     },
-    /// The environment says something that is no number, or none that fits.
+    /// A variable is not a number, or is out of range.
     #[error("{variable}={value}: expected {wanted}")]
     Value {
         /// The variable.
         variable: &'static str,
-        /// What it says.
+        /// Its value.
         value: String,
-        /// What it should be.
+        /// The expected value.
         wanted: &'static str,
     },
-    /// The tasks of the array are not those of one render.
+    /// The tasks of the array do not match one render.
     #[error(
         "task {id} of an array that begins at {min} and has {tasks} tasks cannot be mapped to {count} shards: \
          write --shard I/{count}"
@@ -140,9 +141,9 @@ pub enum ShardError {
         id: i64,
         /// The lowest number in the array.
         min: i64,
-        /// How many tasks the array has.
+        /// The number of tasks of the array.
         tasks: u32,
-        /// How many shards are wanted.
+        /// The number of shards requested.
         count: u32,
     },
 }
@@ -162,18 +163,18 @@ impl Shard {
         self.index
     }
 
-    /// How many there are.
+    /// The number of shards.
     pub fn count(self) -> u32 {
         self.count
     }
 
-    /// The part of `0..items` that is this shard's: first, and one behind the last.
+    /// The part of `0..items` for this shard: the first, and one after the last.
     pub fn part(self, items: u64) -> (u64, u64) {
         let cut = |i: u32| (u128::from(items) * u128::from(i) / u128::from(self.count)) as u64;
         (cut(self.index - 1), cut(self.index))
     }
 
-    /// `NAME.I-of-N.EXT`: what this shard of one file is called. `I` has as many digits as `N`.
+    /// `NAME.I-of-N.EXT`: the name of this shard of one file. `I` has as many digits as `N`.
     pub fn named(self, output: &OsStr) -> OsString {
         let path = Path::new(output);
         let mut file = path.file_stem().unwrap_or_default().to_owned();
@@ -186,7 +187,7 @@ impl Shard {
     }
 }
 
-/// `I-of-N`, as in the names of files.
+/// Prints `I-of-N`, as in names of files.
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digits = self.count.to_string().len();
@@ -200,7 +201,7 @@ fn count(text: &str) -> Result<u32, ShardError> {
     u32::try_from(count).ok().filter(|n| (1..=MAX_SHARDS).contains(n)).ok_or(ShardError::Count(count))
 }
 
-/// Digits with a minus sign before them or not; nothing else.
+/// Digits with an optional minus sign.
 fn whole(text: &str) -> Option<i64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
@@ -225,10 +226,10 @@ const TASK: &str = "SLURM_ARRAY_TASK_ID";
 const INDEX: &str = "JOB_COMPLETION_INDEX";
 
 impl Choice {
-    /// Which shard it is. `look` gives a variable of the environment; it is not called for `I/N`.
+    /// Resolves the shard. `look` returns a variable of the environment; it is not called for `I/N`.
     ///
-    /// `auto` goes by a Slurm job array: `SLURM_ARRAY_TASK_ID`, counted from `_MIN` in steps of `_STEP`, of `_COUNT`.
-    /// `auto/N` takes the index from there, else from `JOB_COMPLETION_INDEX`, which counts from 0.
+    /// `auto` uses a Slurm job array: `SLURM_ARRAY_TASK_ID`, counted from `_MIN` in steps of `_STEP`, of `_COUNT`.
+    /// `auto/N` uses the index from there, else from `JOB_COMPLETION_INDEX`, which counts from 0.
     pub fn resolve(self, look: impl Fn(&str) -> Option<OsString>) -> Result<Shard, ShardError> {
         let number = |variable: &'static str, wanted| match look(variable).filter(|v| !v.is_empty()) {
             None => Ok(None),
@@ -272,7 +273,7 @@ impl Choice {
         let away = id.checked_sub(min).filter(|a| *a >= 0 && a % step == 0);
         let away = away.ok_or_else(|| value(TASK, id, "one of the evenly spaced tasks of its array"))?;
         let count = wanted.unwrap_or(tasks);
-        // a part of an array, sent again: it cannot be told where the whole one began
+        // a part of an array that was submitted again: the start of the whole array is unknown
         if count != tasks && min > 1 {
             return Err(ShardError::Part { id, min, tasks, count });
         }

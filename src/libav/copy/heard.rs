@@ -1,19 +1,19 @@
-//! What sound really has between its beginning and its end: what a container without times cannot say.
+//! The actual extent of sound between its beginning and end, which a container without times cannot store.
 
 use super::packets::NONE;
 use super::{AvError, Input, check};
 use crate::libav::sink::handles::Packet;
 use ffmpeg_sys_next as sys;
 
-/// Silence shorter than this between two packets is the roundness of their times, seconds.
+/// Gaps between two packets shorter than this are due to rounded times, seconds.
 const SHORT: f64 = 0.1;
 
-/// What was heard of a stream, or seen. Seconds of the input's clock.
+/// The extent of a stream, in seconds of the input's clock.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Heard {
     /// The end of its last packet.
     pub(crate) end: Option<f64>,
-    /// Where packets of sound are missing first.
+    /// The time of the first gap between packets of sound.
     pub(crate) gap: Option<f64>,
 }
 
@@ -22,7 +22,7 @@ pub(super) fn is_sound(stream: &sys::AVStream) -> bool {
     unsafe { (*stream.codecpar).codec_type == sys::AVMediaType::AVMEDIA_TYPE_AUDIO }
 }
 
-/// Reads an input to its end, and is told of each stream by its index.
+/// Reads an input to its end, and returns the extent of each stream by its index.
 pub(crate) fn hear(input: &mut Input) -> Result<Vec<Heard>, AvError> {
     let mut all = vec![Heard::default(); input.streams().len()];
     let packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
@@ -34,7 +34,7 @@ pub(crate) fn hear(input: &mut Input) -> Result<Vec<Heard>, AvError> {
             match check(sys::av_read_frame(input.context, packet.0)) {
                 Ok(_) => {}
                 Err(AvError::AGAIN) => continue,
-                // what is damaged is told when it is copied
+                // damage is reported when the stream is copied
                 Err(_) => return Ok(all),
             }
             let p = &*packet.0;

@@ -1,5 +1,5 @@
-//! What is not filtered: sound, subtitles, attachments, data, further pictures, chapters and tags. The input is opened
-//! a second time, and its packets are put between those of the filtered picture in order of time.
+//! Copies what is not filtered: sound, subtitles, attachments, data, further pictures, chapters and tags. The input is
+//! opened a second time, and its packets are interleaved with those of the filtered picture in order of time.
 
 mod heard;
 mod packets;
@@ -27,7 +27,7 @@ use tags::TIMECODE;
 /// The input, opened again.
 pub(crate) struct Input {
     pub(crate) context: *mut sys::AVFormatContext,
-    /// Asked by the context; freed after it.
+    /// The context calls it; freed after the context.
     pub(crate) interrupt: Box<Interrupt>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Input {
 unsafe impl Send for Input {}
 
 impl Input {
-    /// Opens it as the source did; `None` when it is a pipe.
+    /// Opens it like the source; `None` for a pipe.
     pub(crate) fn open(container: &Container) -> Result<Option<Input>, AvError> {
         let Some(url) = &container.url else { return Ok(None) };
         let mut options = Dict::new();
@@ -65,7 +65,7 @@ impl Input {
         unsafe { std::slice::from_raw_parts((*self.context).streams, (*self.context).nb_streams as usize) }
     }
 
-    /// The time codes of its first picture, wherever they are told.
+    /// The time codes of its first picture, from all tags that contain one.
     pub(crate) fn timecodes(&self) -> Vec<String> {
         // SAFETY: streams live as long as the context.
         let of_streams = self.streams().iter().map(|s| unsafe { (**s).metadata });
@@ -85,7 +85,7 @@ impl Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
-        // SAFETY: ours alone, closed once; null is allowed.
+        // SAFETY: owned here and closed once; null is allowed.
         unsafe { sys::avformat_close_input(&mut self.context) }
     }
 }

@@ -1,4 +1,4 @@
-//! Packets of the streams that are not filtered, in order of time, cut to what is shown.
+//! The packets of streams that are not filtered, in order of time, cut to the rendered part.
 
 use super::route::Planned;
 use super::sound::AudioTranscoder;
@@ -18,20 +18,20 @@ use sys::{AVMediaType, AVPacketSideDataType, AVRational};
 /// No timestamp.
 pub(crate) const NONE: i64 = i64::MIN;
 
-/// Which part of the input's time is written. Times are ticks of the filtered stream.
+/// The part of the input's time that is written. Times are in ticks of the filtered stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) base: AVRational,
-    /// The first picture's time, where what comes before it is left out.
+    /// The first picture's time, if earlier packets are left out.
     pub(crate) first: Option<i64>,
-    /// The end of the last picture, where what comes after it is left out.
+    /// The end of the last picture, if later packets are left out.
     pub(crate) end: Option<i64>,
-    /// What is taken away from all times.
+    /// The offset subtracted from all times.
     pub(crate) shift: i64,
 }
 
 fn rescale(t: i64, from: AVRational, to: AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero below.
+    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
     unsafe { sys::av_rescale_q(t, from, to) }
 }
 
@@ -55,7 +55,7 @@ enum How {
     Text(Box<Text>),
 }
 
-/// A stream's way.
+/// The route of a stream.
 struct Route {
     /// Index in the output.
     to: usize,
@@ -75,21 +75,21 @@ fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
     unsafe { sys::av_compare_ts(a, a_base, b, b_base) > 0 }
 }
 
-/// The second reading of the input.
+/// Copies streams from a second reading of the input.
 pub(crate) struct StreamCopier {
     pub(crate) input: Input,
-    /// By index in the input; `None` for what is not copied.
+    /// By index in the input; `None` for streams that are not copied.
     routes: Vec<Option<Route>>,
-    /// Read and not yet written.
+    /// Packets that have been read but not written.
     waiting: VecDeque<Packet>,
-    /// The filtered stream, its packets' times, and those of all others by it.
+    /// The filtered stream, the times of its packets, and the adjustment of all other streams to it.
     video: usize,
     timeline: Timeline,
     company: Company<Packet>,
     ready: VecDeque<Packet>,
-    /// Subtitles that may last beyond the end of the picture, which is not known yet.
+    /// Subtitles that may extend beyond the end of the picture, which is not known yet.
     held: VecDeque<Packet>,
-    /// Whether there will be an end to cut at.
+    /// Whether streams are cut at an end.
     cut_end: bool,
     ended: bool,
     span: Option<Span>,
@@ -102,11 +102,11 @@ impl AsMut<sys::AVPacket> for Packet {
     }
 }
 
-/// How many packets and bytes are read ahead at most to see where each sound begins.
+/// The limits on packets and bytes that are read ahead to find where each sound begins.
 const AHEAD: (usize, usize) = (2000, 32 << 20);
 
 impl StreamCopier {
-    /// Makes the output's streams; `picture` is called where the filtered one stands.
+    /// Makes the streams of the output; `picture` is called for the filtered one.
     pub(crate) fn new(
         input: Input,
         plans: &[Planned],
@@ -142,7 +142,7 @@ impl StreamCopier {
         })
     }
 
-    /// Says from when on, goes there, and looks at where each sound begins.
+    /// Sets the start, seeks there, and finds where each sound begins.
     pub(crate) fn begin(
         &mut self,
         span: Span,
@@ -158,9 +158,9 @@ impl StreamCopier {
             }
         }
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
-            // a second early, so that a subtitle that is still to be seen has a chance; what cannot seek is read through
+            // a second earlier, for subtitles that are still shown; inputs without seeking are read through
             let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
-            // SAFETY: our own context. Where it fails nothing is lost but time.
+            // SAFETY: our own context. If it fails, reading is only slower.
             unsafe { sys::avformat_seek_file(self.input.context, -1, i64::MIN, to, to, 0) };
         }
         let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_sound(i)).collect();
@@ -187,8 +187,8 @@ impl StreamCopier {
         route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
     }
 
-    /// Whether it is copied sound that an edit list hides, and not what the decoder needs to get going: one packet, and
-    /// what the codec asks for.
+    /// Whether copied sound is hidden by an edit list and is not needed for the decoder's start: one packet, and the
+    /// codec's pre-roll.
     fn is_hidden(&self, packet: &Packet) -> bool {
         let (p, base) = self.look(packet);
         let index = p.stream_index as usize;
@@ -202,8 +202,8 @@ impl StreamCopier {
         p.pts.saturating_add(p.duration).saturating_add(preroll.max(p.duration)) <= 0
     }
 
-    /// Sound that begins before zero has so many samples of the codec's own in front: the container is told, where
-    /// the codec's parameters do not say so themselves.
+    /// Sound that begins before zero has leading samples of the codec; set this delay in the container if the
+    /// codec's parameters do not contain it.
     fn lead_in(&mut self, index: usize, pts: i64, muxer: &mut Muxer) {
         let (Some(Some(route)), Some(span)) = (self.routes.get(index), self.span) else { return };
         let Some(stream) = self.input.stream(index) else { return };
@@ -220,7 +220,7 @@ impl StreamCopier {
         }
     }
 
-    /// The next packet that is wanted; `None` at the end.
+    /// The next packet to copy; `None` at the end.
     fn read(&mut self) -> Result<Option<Packet>, AvError> {
         loop {
             if let Some(packet) = self.ready.pop_front() {
@@ -259,13 +259,13 @@ impl StreamCopier {
         }
     }
 
-    /// What waited for the filtered stream to jump goes on.
+    /// Releases packets that waited for a jump of the filtered stream.
     fn release(&mut self) {
         let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
         self.company.waited(&self.timeline, of, &mut self.ready);
     }
 
-    /// Writes all that comes before a time, in ticks of a base and after the shift.
+    /// Writes all packets before a time, in ticks of a base and after the shift.
     pub(crate) fn until(&mut self, dts: i64, base: AVRational, muxer: &mut Muxer) -> Result<(), AvError> {
         let Some(span) = self.span else { return Ok(()) };
         while let Some(packet) = self.held.pop_front() {
@@ -295,7 +295,7 @@ impl StreamCopier {
         Ok(())
     }
 
-    /// A packet and its clock.
+    /// A packet and its time base.
     fn look<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
         // SAFETY: never null, and not changed while it is borrowed.
         let p = unsafe { &*packet.0 };
@@ -310,12 +310,12 @@ impl StreamCopier {
         }
     }
 
-    /// Writes the rest, up to the end of the span.
+    /// Writes the remaining packets, up to the end of the span.
     pub(crate) fn finish(&mut self, end: Option<i64>, muxer: &mut Muxer) -> Result<Option<Span>, AvError> {
         let Some(span) = &mut self.span else { return Ok(None) };
         span.end = end;
         let span = *span;
-        // which streams have gone past the end
+        // which streams have passed the end
         let mut past = vec![false; self.routes.len()];
         while let Some(packet) = self.held.pop_front() {
             self.pass(packet, muxer)?;
@@ -328,7 +328,7 @@ impl StreamCopier {
                 let open = |(route, past): (&Option<Route>, &bool)| {
                     route.as_ref().is_some_and(|r| !r.is_subtitle()) && !past
                 };
-                // subtitles come late and seldom: they do not keep us reading
+                // subtitles are sparse: do not wait for them
                 if !self.routes.iter().zip(&past).any(open) {
                     break;
                 }
@@ -342,7 +342,7 @@ impl StreamCopier {
         Ok(Some(span))
     }
 
-    /// Writes a packet, unless it is outside the span. `false` when it is behind its end.
+    /// Writes a packet, unless it is outside the span. `false` if it is after its end.
     fn pass(&mut self, packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
         let Some(span) = self.span else { return Ok(true) };
         if self.is_hidden(&packet) {
@@ -359,12 +359,12 @@ impl StreamCopier {
         let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
         let time = if p.pts == NONE { p.dts } else { p.pts };
         if cover {
-            // shown all the time: it has none of its own
+            // shown all the time: it has no time
             (p.pts, p.dts) = (0, 0);
         } else if time != NONE {
             let trimmed = matches!(route.how, How::Sound(_));
             if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
-                // a subtitle that is still to be seen is shown from the first picture on
+                // a subtitle that is still shown begins with the first picture
                 let end = time.saturating_add(p.duration);
                 if !subtitle || end <= first {
                     return Ok(true);
@@ -395,7 +395,7 @@ impl StreamCopier {
     }
 }
 
-/// A stream's clock, and whether it is sound.
+/// The time base of a stream, and whether it is sound.
 fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
     let none = (AVRational { num: 1, den: 1 }, false);
     // SAFETY: every stream has parameters.
@@ -404,7 +404,7 @@ fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
     })
 }
 
-/// Whether a container takes streams as planned: whether it writes a header for them.
+/// Whether a container accepts streams as planned, by writing a header for them.
 pub(crate) fn fits(
     input: &Input,
     plans: &[Planned],
@@ -416,7 +416,7 @@ pub(crate) fn fits(
     muxer.begin(Dict::new())
 }
 
-/// Makes the streams of the output; `picture` is called where the filtered one stands.
+/// Makes the streams of the output; `picture` is called for the filtered one.
 fn lay(
     input: &Input,
     plans: &[Planned],
@@ -454,7 +454,7 @@ fn lay(
     Ok(routes)
 }
 
-/// Makes the stream of the output that a stream of the input goes to.
+/// Makes the stream of the output for a stream of the input.
 fn route(
     from: &sys::AVStream,
     plan: Planned,
@@ -480,7 +480,7 @@ fn route(
         }
         Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
-            // SAFETY: both streams are valid; the tag of the old container means nothing in the new one.
+            // SAFETY: both streams are valid; the tag of the old container has no meaning in the new one.
             unsafe {
                 check(sys::avcodec_parameters_copy(stream.codecpar, from.codecpar))?;
                 (*stream.codecpar).codec_tag = 0;
@@ -492,7 +492,7 @@ fn route(
     Ok(Route { to, how, kind })
 }
 
-/// Kinds of side data that belong to a stream as a whole, whatever its codec.
+/// Kinds of side data that belong to a whole stream, for any codec.
 const KINDS: [AVPacketSideDataType; 6] = [
     AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
     AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
@@ -502,13 +502,12 @@ const KINDS: [AVPacketSideDataType; 6] = [
     AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
 ];
 
-/// Takes a stream's side data over.
+/// Copies a stream's side data.
 ///
-/// # Safety
-/// Both streams must be valid.
+/// # Safety Both streams must be valid.
 pub(crate) unsafe fn side_data(from: &sys::AVStream, to: &mut sys::AVStream) {
     for kind in KINDS {
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             if let Some(bytes) = versions::stream_side_data(from, kind) {
                 let bytes = bytes.to_vec();
@@ -518,9 +517,9 @@ pub(crate) unsafe fn side_data(from: &sys::AVStream, to: &mut sys::AVStream) {
     }
 }
 
-/// An attached picture as a file, which is what Matroska has for it.
+/// Writes an attached picture as a file, which Matroska supports.
 fn attach(from: &sys::AVStream, muxer: &mut Muxer) -> Result<(), AvError> {
-    // SAFETY: every stream has parameters; the attached picture is a packet of the stream's own.
+    // SAFETY: every stream has parameters; the stream owns the packet of the attached picture.
     unsafe {
         let picture = &from.attached_pic;
         if picture.data.is_null() || picture.size <= 0 {

@@ -1,4 +1,4 @@
-//! What becomes of each stream of the input in a container.
+//! Plans how each stream of the input is written to a container.
 
 use super::Input;
 use super::heard::{Heard, is_sound};
@@ -10,29 +10,29 @@ use crate::libav::sink::handles::entries;
 use ffmpeg_sys_next as sys;
 use sys::{AVCodecID, AVMediaType};
 
-/// What becomes of a stream.
+/// The plan for a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Planned {
     /// The picture that is filtered.
     Picture,
-    /// Its packets are copied.
+    /// Copy its packets.
     Copy,
-    /// An attached picture becomes an attachment.
+    /// Convert an attached picture to an attachment.
     Attach,
-    /// Sound is decoded and encoded.
+    /// Decode and encode sound.
     Sound(Target),
-    /// Subtitles are text and are written as other text.
+    /// Convert text subtitles to another text format.
     Text(AVCodecID),
-    /// Left out.
+    /// Leave it out.
     Drop,
 }
 
-/// A way for a stream, and what has to be said of it.
+/// A plan for a stream, and a warning about it.
 type Way = (Planned, Option<String>);
 
-/// What becomes of the streams, by index, and what has to be said: what cannot be held, what is done about it.
-/// `sounds` is what was heard of them, by index, where the container has no times; `fits` tells whether the container
-/// takes them so; `whole`: the first picture is the input's first, and the last its last.
+/// Plans the streams, by index, and returns warnings about losses and conversions. `sounds` are their extents, by
+/// index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
+/// first picture is the input's first, and the last its last.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
@@ -57,14 +57,14 @@ pub(crate) fn plan(
     let mut plans: Vec<Planned> = ways.iter().map(|ways| ways[0].0).collect();
     let mut chosen: Vec<&Way> = ways.iter().map(|ways| &ways[0]).collect();
     if !fits(&plans) {
-        // one after the other, each as well as it can be beside those before it
+        // in order, each with the best plan that works with those before it
         plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
         for (i, ways) in ways.iter().enumerate() {
             let found = ways.iter().find(|way| {
                 plans[i] = way.0;
                 way.0 == Planned::Drop || way.0 == Planned::Picture || fits(&plans)
             });
-            // the last way is to leave it out
+            // the last option is to leave it out
             chosen[i] = found.unwrap_or(&ways[0]);
         }
     }
@@ -102,16 +102,16 @@ pub(crate) fn plan(
     (plans, said)
 }
 
-/// Sound that begins so much apart from the picture is heard to be so, seconds.
+/// A larger offset between the starts of sound and picture is audible, seconds.
 const APART: f64 = 0.05;
 
-/// When a stream begins, seconds.
+/// The start of a stream, seconds.
 fn starts(stream: &sys::AVStream) -> Option<f64> {
     let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
     (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
 }
 
-/// What a stream says of its language.
+/// The language of a stream.
 fn language(stream: &sys::AVStream) -> Option<String> {
     tag(stream, "language").filter(|l| l != "und")
 }
@@ -123,8 +123,8 @@ fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
     tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
-/// The ways for a stream, the best first; the last leaves it out. Where the container has no times: whether it begins
-/// `late`, after the picture, and where there is a hole in it.
+/// The plans for a stream, the best first; the last leaves it out. For a container without times: whether the stream
+/// begins `late`, after the picture, and whether it has a gap.
 fn ways(
     i: usize,
     stream: &sys::AVStream,
@@ -145,7 +145,7 @@ fn ways(
             Audio::None => vec![(Planned::Drop, None)],
             how => {
                 let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
-                // samples one behind the other, without times: silence has to be put where there is none
+                // consecutive samples without times: silence must be inserted in gaps
                 let laid = id_name(id).starts_with("pcm_")
                     && (to.counts_frames() || to.family() == ContainerFamily::Mov);
                 let into = Target { codec: id, rate: own.0, channels: own.1 };
@@ -196,7 +196,8 @@ fn ways(
             copy.into_iter().chain([dropped("attachment")]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
-            // A chapter track has been read as chapters, a time code track as a tag: the muxer makes them anew.
+            // A chapter track has been read as chapters, a time code track as a tag: the muxer writes them
+            // again.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
             let timed = &tag == b"tmcd" && to.family() != ContainerFamily::Other;
@@ -211,8 +212,8 @@ fn ways(
     }
 }
 
-/// What sound of a rate and so many channels can become, the best first: all channels in any of the container's codecs
-/// go before fewer in the usual one, and the sound's own rate before another.
+/// The encodings for sound of a rate and number of channels, the best first: all channels in any of the container's
+/// codecs come before fewer in the default one, and the sound's own rate before another.
 fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
@@ -229,7 +230,7 @@ fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
     all
 }
 
-/// Says what is done to sound.
+/// Describes the conversion of sound.
 fn becomes(own: (i32, i32), into: Target) -> String {
     let mut said = format!("encoded as {}", id_name(into.codec));
     if into.channels != own.1 {
@@ -250,7 +251,7 @@ fn is_cover(id: AVCodecID) -> bool {
     matches!(id, AVCodecID::AV_CODEC_ID_MJPEG | AVCodecID::AV_CODEC_ID_PNG | AVCodecID::AV_CODEC_ID_BMP)
 }
 
-/// The text subtitles of a container, for subtitles that are text as well.
+/// The text subtitle codec of a container, for text subtitles.
 fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
     // SAFETY: a static description or null.
     let from = unsafe { sys::avcodec_descriptor_get(from).as_ref() }?;

@@ -1,4 +1,4 @@
-//! Sound that a container cannot hold as it is: decoded and encoded as what it can.
+//! Sound that a container cannot hold unchanged: decodes it and encodes it in a supported codec.
 
 use super::AvError;
 use crate::libav::error::check;
@@ -10,21 +10,21 @@ use std::ptr;
 use sys::{AVCodecID, AVRational, AVSampleFormat};
 
 const MEMORY: AvError = AvError(-libc::ENOMEM);
-/// Bits a second for each channel; half of it below 32 kHz, where codecs take no more.
+/// Bits per second per channel; half of it below 32 kHz, where codecs have lower limits.
 const RATE: i64 = 96_000;
-/// The longest silence put in for a gap, seconds.
+/// The longest silence inserted in a gap, seconds.
 const LONGEST: i64 = 600;
 
-/// What sound becomes.
+/// The target encoding of sound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
     pub(crate) codec: AVCodecID,
-    /// Samples a second.
+    /// Samples per second.
     pub(crate) rate: i32,
     pub(crate) channels: i32,
 }
 
-/// What a decoded frame is: sample format, rate, channels.
+/// The shape of a decoded frame: sample format, rate, channels.
 type Shape = (i32, i32, i32);
 
 /// A decoder, a resampler and an encoder.
@@ -37,24 +37,24 @@ pub(crate) struct AudioTranscoder {
     frame: AvFrame,
     out: AvFrame,
     packet: Packet,
-    /// Time of the next sample to be encoded, ticks of the encoder's rate; unknown before the first.
+    /// Time of the next sample to encode, in ticks of the encoder's rate; unknown before the first.
     next: Option<i64>,
-    /// Time of the next sample to be decoded, ticks of the decoder's rate.
+    /// Time of the next sample to decode, in ticks of the decoder's rate.
     expected: Option<i64>,
-    /// The clock of the packets that come in.
+    /// The time base of the input packets.
     base: AVRational,
-    /// What comes before zero is left out.
+    /// Whether to cut off sound before time zero.
     pub(crate) trims: bool,
-    /// It begins at zero, with silence where the sound begins later.
+    /// Whether to start at zero, with silence if the sound begins later.
     fills: bool,
-    /// Samples that are still to be left out, at the encoder's rate.
+    /// Samples still to be cut off, at the encoder's rate.
     early: i64,
 }
 
 struct Resampler(*mut sys::SwrContext);
 impl Drop for Resampler {
     fn drop(&mut self) {
-        // SAFETY: ours alone; null is allowed.
+        // SAFETY: owned here; null is allowed.
         unsafe { sys::swr_free(&mut self.0) }
     }
 }
@@ -62,16 +62,17 @@ impl Drop for Resampler {
 struct Fifo(*mut sys::AVAudioFifo);
 impl Drop for Fifo {
     fn drop(&mut self) {
-        // SAFETY: ours alone; null is allowed.
+        // SAFETY: owned here; null is allowed.
         unsafe { sys::av_audio_fifo_free(self.0) }
     }
 }
 
-// SAFETY: all pointers are owned by this alone, and used by one thread at a time.
+// SAFETY: all pointers are owned here, and used by one thread at a time.
 unsafe impl Send for AudioTranscoder {}
 
 impl AudioTranscoder {
-    /// Opens both ends and fills the stream's parameters. `fills`: there are no times, so it begins at zero.
+    /// Opens decoder and encoder, and fills the stream's parameters. With `fills` there are no times, so it
+    /// begins at zero.
     pub(crate) fn new(
         from: &sys::AVStream,
         into: Target,
@@ -98,12 +99,12 @@ impl AudioTranscoder {
                 check(sys::av_channel_layout_copy(&mut context.ch_layout, &par.ch_layout))?;
             }
             if context.ch_layout.nb_channels != channels {
-                // encoders want the usual order of so many channels
+                // encoders require the default order of channels
                 sys::av_channel_layout_default(&mut context.ch_layout, channels);
             }
             context.bit_rate = i64::from(channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
             if codec_name(writer) == "libvorbis" {
-                // its bit rates have bounds that depend on rate and channels; its quality has none
+                // its bit rates have limits that depend on rate and channels; its quality has none
                 context.bit_rate = 0;
                 context.flags |= sys::AV_CODEC_FLAG_QSCALE as i32;
                 context.global_quality = 6 * sys::FF_QP2LAMBDA;
@@ -138,7 +139,7 @@ impl AudioTranscoder {
         }
     }
 
-    /// Takes a packet and writes what that makes.
+    /// Decodes a packet, and writes the encoded packets.
     pub(crate) fn take(
         &mut self,
         packet: &Packet,
@@ -154,7 +155,7 @@ impl AudioTranscoder {
         Ok(())
     }
 
-    /// Writes the rest.
+    /// Writes the remaining packets.
     pub(crate) fn finish(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         // SAFETY: open contexts of ours.
         unsafe {
@@ -181,13 +182,12 @@ impl AudioTranscoder {
         Ok(())
     }
 
-    /// Sees to it that the decoded frame comes at its time: makes the resampler, and silence for a gap. `false` when all
-    /// of it is left out.
+    /// Adjusts to the time of the decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
+    /// is cut off.
     ///
-    /// # Safety
-    /// `self.frame` must hold a decoded frame.
+    /// # Safety `self.frame` must contain a decoded frame.
     unsafe fn place(&mut self) -> Result<bool, AvError> {
-        // SAFETY: as promised by the caller; contexts are ours.
+        // SAFETY: guaranteed by the caller; contexts are ours.
         unsafe {
             let frame = &*self.frame.0;
             let shape = (frame.format, frame.sample_rate, frame.ch_layout.nb_channels);
@@ -244,15 +244,15 @@ impl AudioTranscoder {
         Ok(true)
     }
 
-    /// Through the resampler into the queue; null for what the resampler still holds.
+    /// Converts a frame into the queue; null flushes the resampler.
     ///
-    /// # Safety
-    /// `frame` must be null or a decoded frame of the shape the resampler was made for.
+    /// # Safety `frame` must be null or a decoded frame of the shape the resampler was made for.
     unsafe fn convert(&mut self, frame: *const sys::AVFrame) -> Result<(), AvError> {
         if self.resampler.0.is_null() {
             return Ok(());
         }
-        // SAFETY: as promised by the caller; the output frame has room for what the resampler says there can be.
+        // SAFETY: guaranteed by the caller; the output frame has room for the number of samples that the
+        // resampler reports.
         unsafe {
             let (data, count) = match frame.as_ref() {
                 Some(f) => (f.extended_data.cast::<*const u8>(), f.nb_samples),
@@ -284,7 +284,7 @@ impl AudioTranscoder {
         }
     }
 
-    /// Encodes whole frames out of the queue, and at the end what is left.
+    /// Encodes whole frames from the queue, and at the end the remaining samples.
     fn encode(&mut self, last: bool, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         // SAFETY: contexts, queue and frames are ours; the frame has as many samples as are read into it.
         unsafe {
@@ -330,10 +330,11 @@ impl AudioTranscoder {
     }
 }
 
-/// The rate nearest above the sound's own of those the codec's encoder takes, or its highest.
+/// The lowest rate that the encoder accepts and that is not below the sound's, or else its highest.
 pub(crate) fn rate(codec: AVCodecID, own: i32) -> i32 {
     let mut all = Vec::new();
-    // SAFETY: the description is static or null, and its list of rates ends with zero, where we end.
+    // SAFETY: the description is static or null, and its list of rates ends with zero, at which the loop
+    // ends.
     unsafe {
         let mut list =
             sys::avcodec_find_encoder(codec).as_ref().map_or(ptr::null(), |c| c.supported_samplerates);

@@ -1,4 +1,4 @@
-//! Text subtitles in another container's words: decoded to lines and encoded again.
+//! Converts text subtitles to another format: decodes them to lines and encodes them again.
 
 use super::AvError;
 use crate::libav::error::check;
@@ -8,7 +8,7 @@ use ffmpeg_sys_next as sys;
 use std::ptr;
 use sys::{AVCodecID, AVRational};
 
-/// Room for one subtitle: far more than anybody can read at a time.
+/// The buffer for one subtitle: far more than a readable one needs.
 const ROOM: usize = 1 << 20;
 
 /// A decoder and an encoder.
@@ -21,7 +21,7 @@ pub(crate) struct Text {
 const MICRO: AVRational = AVRational { num: 1, den: 1_000_000 };
 
 impl Text {
-    /// Opens both and fills the stream's parameters.
+    /// Opens decoder and encoder, and fills the stream's parameters.
     pub(crate) fn new(
         from: &sys::AVStream,
         codec: AVCodecID,
@@ -59,7 +59,7 @@ impl Text {
         }
     }
 
-    /// Writes what a packet says.
+    /// Converts a packet.
     pub(crate) fn take(
         &mut self,
         packet: &Packet,
@@ -67,14 +67,14 @@ impl Text {
         to: usize,
         muxer: &mut Muxer,
     ) -> Result<(), AvError> {
-        // SAFETY: contexts and packet are ours; the subtitle is freed where it was filled; the encoder writes no more
-        // than it is told there is room for.
+        // SAFETY: contexts and packet are ours; the subtitle is freed after it was filled; the encoder writes no more
+        // than the size of the buffer.
         unsafe {
             let mut subtitle: sys::AVSubtitle = std::mem::zeroed();
             let mut got = 0;
             let decoded = sys::avcodec_decode_subtitle2(self.decoder.0, &mut subtitle, &mut got, packet.0);
             if decoded < 0 || got == 0 {
-                return Ok(()); // a damaged line is no reason to end
+                return Ok(()); // a damaged line is left out
             }
             let mut room = vec![0u8; ROOM];
             subtitle.pts = sys::av_rescale_q((*packet.0).pts, base, MICRO);

@@ -8,13 +8,13 @@ use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
 use std::mem::size_of;
 
-/// Takes the tags of the whole input over, but for those that speak of the old file alone.
+/// Copies the tags of the whole input, except for those about the old file.
 pub(crate) fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
     // SAFETY: a valid context, whose dictionary is replaced as a whole.
     unsafe { replace(&mut (*output).metadata, tags(input).into_iter()) };
 }
 
-/// The tags of the whole input, but for those that speak of the old file alone.
+/// The tags of the whole input, except for those about the old file.
 pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     const OLD: [&str; 6] =
         ["major_brand", "minor_version", "compatible_brands", "encoder", "DURATION", "iTunSMPB"];
@@ -24,7 +24,7 @@ pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     tags
 }
 
-/// Says of the whole output which time code its first picture has.
+/// Sets the time code of the first picture as a tag of the whole output.
 pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
     // SAFETY: a valid context, whose dictionary is replaced as a whole.
     unsafe {
@@ -33,37 +33,35 @@ pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
     }
 }
 
-/// Takes a copied stream's tags over.
+/// Copies the tags of a copied stream.
 ///
-/// # Safety
-/// Both streams must be valid.
+/// # Safety Both streams must be valid.
 pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let tags = unsafe { entries(from.metadata) };
     replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
 }
 
-/// Takes the filtered stream's tags over, but for those that speak of the old encoding.
+/// Copies the tags of the filtered stream, except for those about the old encoding.
 ///
-/// # Safety
-/// Both streams must be valid.
+/// # Safety Both streams must be valid.
 pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
     // in QuickTime and related containers the rotation is a matrix; the tag only repeats it
     let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
     let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     let tags = unsafe { entries(from.metadata) };
     replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
 }
 
-/// The tag that tells a first picture's time code.
+/// The tag with the time code of the first picture.
 pub(super) const TIMECODE: &str = "timecode";
 
-/// The time code so many frames after another; `None` where it cannot be counted at such a rate (frames dropped of its
-/// count without need) or is none.
+/// The time code so many frames after another; `None` if it is invalid, or not valid at such a rate (drop frame at a
+/// rate that needs none).
 pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) -> Option<String> {
     let first = CString::new(first).ok()?;
-    // SAFETY: a plain structure that libav fills; it writes a string no longer than the buffer it asks for.
+    // SAFETY: a plain structure that libav fills; it writes a string no longer than the specified buffer.
     unsafe {
         let mut timecode: sys::AVTimecode = std::mem::zeroed();
         let read =
@@ -75,12 +73,12 @@ pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) ->
     }
 }
 
-/// Moves all time codes of an output whose header has not been written on by so many frames.
+/// Advances all time codes of an output by a number of frames, before its header is written.
 ///
-/// # Safety
-/// The context must be valid.
+/// # Safety The context must be valid.
 pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys::AVRational, frames: i32) {
-    // SAFETY: as promised; streams and dictionaries live as long as it, and libav copies the strings.
+    // SAFETY: guaranteed by the caller; streams and dictionaries live as long as the context, and libav
+    // copies the strings.
     unsafe {
         let mut all = vec![&raw mut (*output).metadata];
         for i in 0..(*output).nb_streams as usize {
@@ -97,7 +95,7 @@ pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys
     }
 }
 
-/// What mkvmerge writes of a stream's size and length.
+/// Whether it is one of mkvmerge's tags about a stream's size and duration.
 fn is_statistic(key: &str) -> bool {
     let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
     key.starts_with("_STATISTICS_")
@@ -110,14 +108,14 @@ fn replace(dict: &mut *mut sys::AVDictionary, tags: impl Iterator<Item = (String
     *dict = std::mem::replace(&mut own.0, std::ptr::null_mut());
 }
 
-/// Adds the input's chapters, cut to the span and moved with it.
+/// Adds the input's chapters, cut to the span and shifted with it.
 pub(crate) fn add_chapters(
     input: &Input,
     span: &Span,
     output: *mut sys::AVFormatContext,
 ) -> Result<(), AvError> {
     // SAFETY: both contexts are valid; the list and its chapters come from libav's allocator, as the context that
-    // frees them expects, and are counted only when they are whole.
+    // frees them requires, and are counted only when they are complete.
     unsafe {
         let count = (*input.context).nb_chapters as usize;
         for i in 0..count {

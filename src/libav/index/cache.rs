@@ -1,8 +1,8 @@
 //! Indexes of large files, kept between runs in the user's cache folder.
 //!
-//! An index is found by what the file is (path, device, inode, size, time of change) and what read it (versions of
-//! libav and of this layout), and verified by a sum. Where the folder cannot be written or read nothing is lost but
-//! time.
+//! The key of an index consists of the file's identity (path, device, inode, size, time of change) and the versions
+//! of libav and of this layout; a checksum protects the contents. If the folder is not accessible, opening files is
+//! only slower.
 
 use super::exact::{ExactIndex, SeekPoint, Shown};
 use super::{Entry, Index};
@@ -17,18 +17,18 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Changes with every change of the layout below, or of what an index means.
+/// Changes whenever the layout below or the meaning of an index changes.
 const MAGIC: &[u8; 8] = b"GFINDEX3";
-/// As above, of what [`ExactIndex`] means.
+/// The same for [`ExactIndex`].
 const MAGIC_EXACT: &[u8; 8] = b"GFEXACT2";
-/// Smaller files are read through faster than anything is worth keeping.
+/// Reading smaller files is faster than using the cache.
 const WORTH_KEEPING: u64 = 4 << 20;
-/// Decoding takes longer.
+/// The same for decoding, which takes longer.
 const WORTH_KEEPING_EXACT: u64 = 256 << 10;
-/// More is not read.
+/// The size limit of a file.
 const MAX_BYTES: u64 = 1 << 31;
 
-/// Where the index of an input is kept.
+/// The cache entry for the index of an input.
 pub(crate) struct IndexCache {
     cache: Arc<Cache>,
     name: u128,
@@ -36,12 +36,12 @@ pub(crate) struct IndexCache {
 }
 
 impl IndexCache {
-    /// `None` for what is no ordinary file, is small, or has no cache folder.
+    /// `None` for something that is not an ordinary file, a small file, or without a cache folder.
     pub(crate) fn of(place: &InputUrl, stream: usize) -> Option<IndexCache> {
         IndexCache::named(place, stream, MAGIC, WORTH_KEEPING)
     }
 
-    /// Likewise for what decoding everything told.
+    /// The same for the index from decoding everything.
     pub(crate) fn of_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
         IndexCache::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
@@ -62,12 +62,12 @@ impl IndexCache {
         Some(IndexCache { cache, name: u128::from_be_bytes(Md5::digest(&key).into()), key })
     }
 
-    /// What was kept, if it is whole and of this very file.
+    /// The stored index, if it is intact and belongs to this file.
     pub(crate) fn take(&self) -> Option<Index> {
         parse(&self.body()?)
     }
 
-    /// Likewise.
+    /// The same for an exact index.
     pub(crate) fn take_exact(&self) -> Option<ExactIndex> {
         parse_exact(&self.body()?)
     }
@@ -81,14 +81,14 @@ impl IndexCache {
         body.strip_prefix(self.key.as_slice()).map(<[u8]>::to_vec)
     }
 
-    /// Keeps an index, if that is possible.
+    /// Stores an index if possible.
     pub(crate) fn put(&self, index: &Index) {
         let mut bytes = self.key.clone();
         write(index, &mut bytes);
         self.keep(bytes);
     }
 
-    /// Likewise.
+    /// The same for an exact index.
     pub(crate) fn put_exact(&self, exact: &ExactIndex) {
         let mut bytes = self.key.clone();
         write_exact(exact, &mut bytes);
@@ -213,7 +213,7 @@ mod tests {
         let other = IndexCache { name: 8, cache: cache("new"), key: b"key".to_vec() };
         other.put_exact(&exact);
         assert_eq!(other.take_exact(), Some(exact));
-        // Of another file; damaged; a link.
+        // Entries of another file, a damaged one, and a link.
         let other = IndexCache { name: 7, cache: cache("new"), key: b"kez".to_vec() };
         assert_eq!(other.take(), None);
         let mut bytes = fs::read(&file).unwrap();
@@ -228,7 +228,7 @@ mod tests {
         index_cache.put(&index());
         assert_eq!(index_cache.take(), Some(index()));
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
-        // A folder that cannot be made is no error.
+        // A folder that cannot be created is not an error.
         IndexCache { cache: cache("elsewhere/x"), name: 7, key: Vec::new() }.put(&index());
     }
 }

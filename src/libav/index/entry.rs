@@ -1,4 +1,5 @@
-//! Where decoding may begin, by looking into the coded bytes: a container's word for it is often wrong or too lax.
+//! Finds pictures at which decoding may begin from the coded bytes, since a container's flags are often wrong or too
+//! permissive.
 //!
 //! Syntax after ITU-T H.264 (7.3.1, D.1.8), H.265 (7.3.1), H.262 (6.2.3), ISO/IEC 14496-2 (6.2.5), the VP8 data format
 //! (RFC 6386, 9.1), the VP9 bitstream (6.2, annex B) and the AV1 bitstream (5.3, 5.9).
@@ -6,14 +7,14 @@
 use ffmpeg_sys_next as sys;
 use sys::AVCodecID;
 
-/// How a codec's packets are understood.
+/// The syntax of a codec's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Syntax {
-    /// Every packet is a picture of its own.
+    /// Every packet is an independent picture.
     Intra,
-    /// H.264; bytes of a length before each unit, 0 for start codes.
+    /// H.264 with this number of length bytes before each unit; 0 for start codes.
     Avc(usize),
-    /// HEVC, likewise.
+    /// HEVC, in the same way.
     Hevc(usize),
     /// MPEG-1 and MPEG-2.
     Mpeg2,
@@ -22,25 +23,26 @@ pub(crate) enum Syntax {
     Vp8,
     Vp9,
     Av1,
-    /// Codecs whose pictures never look back beyond a key frame, and whose packets are pictures.
+    /// Codecs whose packets are pictures, which never refer to pictures before a key frame.
     Keyed,
 }
 
-/// What a packet is.
+/// Properties of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct PacketInfo {
-    /// Decoding from here gives, from this picture's timestamp on, exactly what decoding from the start gives.
+    /// Decoding from here gives, from this picture's timestamp on, exactly the pictures of decoding from the
+    /// start.
     pub(crate) entry: bool,
-    /// It holds no picture that is shown.
+    /// It contains no picture that is shown.
     pub(crate) hidden: bool,
-    /// Which pictures come out cannot be told by counting packets.
+    /// The pictures cannot be determined by counting packets.
     pub(crate) odd: bool,
-    /// It ends a sequence: what follows is decoded as if nothing had come before.
+    /// It ends a sequence: what follows is decoded independently of what came before.
     pub(crate) ends: bool,
 }
 
 impl Syntax {
-    /// Of a codec with its extra data; `None` for codecs of which nothing is promised.
+    /// The syntax of a codec with its extra data; `None` for codecs without guarantees.
     pub(crate) fn of(codec: AVCodecID, extra: &[u8]) -> Option<Syntax> {
         use AVCodecID::*;
         let length = |at: usize| match extra {
@@ -71,7 +73,8 @@ impl Syntax {
         })
     }
 
-    /// Whether a stream that begins with this packet lacks nothing: an IDR picture. Other codecs are not asked.
+    /// Whether a stream that begins with this packet is complete, because it is an IDR picture. Other codecs
+    /// are not checked.
     pub(crate) fn begins(self, data: &[u8]) -> bool {
         let first = |length, kind: fn(u8) -> u8, coded: fn(u8) -> bool| {
             (Units { rest: data, length }).filter_map(|u| u.first().copied()).map(kind).find(|&k| coded(k))
@@ -85,7 +88,7 @@ impl Syntax {
         }
     }
 
-    /// Looks at one packet; `key` is the container's word.
+    /// Examines one packet; `key` is the container's flag.
     pub(crate) fn look(self, data: &[u8], key: bool) -> PacketInfo {
         let plain = |entry| PacketInfo { entry, hidden: false, odd: false, ends: false };
         match self {
@@ -102,7 +105,7 @@ impl Syntax {
             Syntax::Mpeg4 => {
                 let first = after_code(data, 0xb6);
                 let intra = first.is_some_and(|b| b.first().is_some_and(|b| b >> 6 == 0));
-                // Two pictures in a packet, or a place holder for one that was in an earlier packet.
+                // Two pictures in a packet, or a placeholder for one that was in an earlier packet.
                 let odd = data.len() <= 8 || first.is_some_and(|b| after_code(b, 0xb6).is_some());
                 PacketInfo { odd, ..plain(key && intra) }
             }
@@ -116,14 +119,14 @@ impl Syntax {
     }
 }
 
-/// Whether every picture of a codec stands alone.
+/// Whether every picture of a codec is independent.
 pub(crate) fn intra_only(codec: AVCodecID) -> bool {
     // SAFETY: returns a pointer to a static description, or null.
     let descriptor = unsafe { sys::avcodec_descriptor_get(codec).as_ref() };
     descriptor.is_some_and(|d| d.props & sys::AV_CODEC_PROP_INTRA_ONLY != 0)
 }
 
-/// What follows the first start code of that value.
+/// The data after the first start code of that value.
 fn after_code(data: &[u8], value: u8) -> Option<&[u8]> {
     let at = data.windows(4).position(|w| w[..3] == [0, 0, 1] && w[3] == value)?;
     Some(&data[at + 4..])
@@ -148,7 +151,7 @@ impl<'a> Iterator for Units<'a> {
         }
         let start = self.rest.windows(3).position(|w| w == [0, 0, 1])? + 3;
         let rest = &self.rest[start..];
-        // Only small units stand before the picture, and nobody looks at more of a unit than this.
+        // Only small units come before the picture, and no more of a unit than this is examined.
         let near = &rest[..rest.len().min(4096)];
         let end = near.windows(3).position(|w| w == [0, 0, 1]).unwrap_or(near.len());
         self.rest = &rest[end..];
@@ -156,7 +159,7 @@ impl<'a> Iterator for Units<'a> {
     }
 }
 
-/// Whether an access unit is an IDR picture, or has a recovery point that promises an exact match.
+/// Whether an access unit is an IDR picture, or has a recovery point with an exact match.
 fn avc_entry(data: &[u8], length: usize) -> bool {
     let mut recovers = false;
     for unit in (Units { rest: data, length }) {
@@ -201,7 +204,7 @@ fn avc_recovery(unit: &[u8]) -> bool {
     false
 }
 
-/// Without the bytes that keep start codes from appearing by chance.
+/// Removes the bytes that prevent start codes from appearing in the data.
 fn unescaped(unit: &[u8]) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(unit.len());
     let mut zeros = 0;
@@ -230,9 +233,9 @@ impl Bits<'_> {
     }
 }
 
-/// Whether an access unit is a random access point, and whether it makes the pictures that come out depend on more
-/// than their timestamps: the end of a sequence (a following CRA picture loses its leading ones), a broken link, or
-/// an order to throw waiting pictures away.
+/// Whether an access unit is a random access point, and whether the decoded pictures depend on more than their
+/// timestamps: the end of a sequence (a following CRA picture loses its leading ones), a broken link, or a command
+/// to discard waiting pictures.
 fn hevc(data: &[u8], length: usize) -> PacketInfo {
     let mut ends = length == 0 && ends_sequence(data);
     let mut odd = false;
@@ -255,7 +258,7 @@ fn hevc(data: &[u8], length: usize) -> PacketInfo {
     PacketInfo { entry: entry.unwrap_or(false), hidden: false, odd, ends }
 }
 
-/// Whether a unit that ends a sequence stands last.
+/// Whether the last unit ends a sequence.
 fn ends_sequence(data: &[u8]) -> bool {
     let tail = &data[data.len().saturating_sub(12)..];
     tail.windows(4).any(|w| w[..3] == [0, 0, 1] && matches!(w[3] >> 1, 36 | 37))

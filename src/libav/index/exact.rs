@@ -1,10 +1,10 @@
-//! The index of streams whose packets do not tell which frames come out of them, or tell it wrongly: everything is
-//! decoded once, and for each frame is kept what it takes to know it again.
+//! The index of streams whose frames cannot be determined from their packets: everything is decoded once, and the
+//! index keeps enough of each frame to recognise it.
 //!
-//! Which packet a picture was coded in is told by a mark that travels with the packet through the decoder
-//! ([`Packet::mark`], [`AvFrame::take_mark`]), since such streams have no timestamps, equal ones, or wrong ones.
-//! Where decoding may begin is not believed of anything: a picture found by seeking is used when mark and samples are
-//! those that decoding from the start gave, and otherwise sought from an earlier place, at last from the start.
+//! A mark that passes through the decoder with the packet ([`Packet::mark`], [`AvFrame::take_mark`]) tells in which
+//! packet a picture was coded, since such streams have no timestamps, equal ones, or wrong ones. No seek point is
+//! trusted: a picture found by seeking is used if its mark and samples are those of decoding from the start, and
+//! otherwise sought from an earlier point, in the end from the start.
 
 use crate::libav::error::AvError;
 use crate::libav::owned::AvFrame;
@@ -13,35 +13,35 @@ use crate::libav::reader::{Item, Reader};
 #[cfg(doc)]
 use crate::libav::owned::Packet;
 
-/// A frame as decoding from the start gave it.
+/// A frame as decoded from the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shown {
-    /// Rank of the packet it was coded in, in the order of reading.
+    /// The index of the packet in which it was coded, in reading order.
     pub(crate) mark: u32,
-    /// The decoder called it damaged.
+    /// Whether the decoder reported damage.
     pub(crate) damaged: bool,
     /// Its timestamp, in the order of frames.
     pub(crate) pts: i64,
-    /// Ticks it is shown, and ticks its packet said.
+    /// Duration in ticks, of the frame and of its packet.
     pub(crate) durations: (i64, i64),
-    /// Of its samples.
+    /// The checksum of its samples.
     pub(crate) sum: u64,
 }
 
-/// A packet at which decoding may perhaps begin.
+/// A packet at which decoding may be able to begin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SeekPoint {
     pub(crate) rank: u32,
     pub(crate) size: u32,
-    /// Where in the file, by which it is known again.
+    /// Its position in the file, by which it is recognised.
     pub(crate) pos: i64,
-    /// What to ask the container for; `AV_NOPTS_VALUE` where it has no timestamp.
+    /// The timestamp to seek to; `AV_NOPTS_VALUE` if it has none.
     pub(crate) seek: i64,
-    /// How often it was of no use since it was of use last.
+    /// The number of failures since it was last used with success.
     pub(crate) doubt: u8,
 }
 
-/// All frames, and where decoding may begin.
+/// All frames, and the seek points.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ExactIndex {
     pub(crate) frames: Vec<Shown>,
@@ -49,21 +49,22 @@ pub(crate) struct ExactIndex {
     pub(crate) seek_points: Vec<SeekPoint>,
 }
 
-/// The most frames that are kept, of 48 bytes each. Longer streams are counted from the start.
+/// The largest number of frames in an index, of 48 bytes each. In longer streams, frames are counted from the
+/// start.
 pub(crate) const MAX_FRAMES: usize = 1 << 22;
-/// Places nearer to each other than so many packets gain nothing.
+/// The smallest useful distance of seek points in packets.
 const SPACING: u32 = 8;
-/// So many places are tried before the start.
+/// The number of points that are tried before decoding from the start.
 const TRIES: usize = 6;
-/// A place that failed so often without success in between is not tried any more.
+/// A point that failed this often in a row is not tried any more.
 const HOPELESS: u8 = 4;
-/// A picture comes out of a decoder at most so many packets after its own went in: reordering, and a frame in each of
-/// its threads.
+/// The largest number of packets between a packet and its decoded picture: reordering, and one frame per decoder
+/// thread.
 const DELAY: u32 = 160;
 
 impl ExactIndex {
-    /// Decodes everything a fresh reader gives. `step`: ticks of a frame where nothing says how long one is.
-    /// `None`: the decoder does not carry marks along, there are too many frames, or reading was broken off.
+    /// Decodes everything from a new reader. `step` is the duration in ticks of a frame without one. `None`
+    /// if the decoder does not pass marks on, there are too many frames, or reading was cancelled.
     pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<ExactIndex> {
         reader.mark();
         reader.record_seek_points();
@@ -73,9 +74,9 @@ impl ExactIndex {
             let mut picture = match reader.next() {
                 Ok(Some(Item::Picture(picture))) => picture,
                 Ok(Some(Item::Damage(_) | Item::Anew)) => continue,
-                // Broken off: this must not be taken, nor kept, for the whole.
+                // Cancelled: an incomplete index must be neither used nor stored.
                 Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
-                // What came so far is all that decoding from the start gives.
+                // Decoding from the start gives no more frames than those so far.
                 Ok(Some(Item::Broken(..))) | Err(_) => break,
                 Ok(None) => break,
             };
@@ -123,7 +124,7 @@ impl ExactIndex {
         self.frames.get(usize::try_from(n).ok()?)
     }
 
-    /// The nearest place before frame `n`: rank of its packet.
+    /// The nearest seek point before frame `n`: index of its packet.
     pub(crate) fn seek_point_before(&self, n: i64) -> u32 {
         let Some(shown) = self.get(n) else { return 0 };
         self.seek_points
@@ -133,8 +134,8 @@ impl ExactIndex {
             .map_or(0, |s| s.rank)
     }
 
-    /// Goes to where frame `n` can be decoded from, and decodes until it comes; `None` when it comes from the start
-    /// alone.
+    /// Seeks to a point from which frame `n` can be decoded, and decodes up to it; `None` if only decoding from the
+    /// start works.
     pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(AvFrame, u32)> {
         let shown = *self.get(n)?;
         let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
@@ -152,13 +153,13 @@ impl ExactIndex {
     }
 }
 
-/// Ticks that a frame is shown, and what its packet says, as frames that are counted have them.
+/// Duration in ticks of a frame, and that of its packet, as for frames that are counted.
 pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
     let shown = gap.unwrap_or(if said > 0 { said } else { step });
     (shown, if said > 0 { said } else { gap.unwrap_or(0) })
 }
 
-/// Decodes up to a frame, if it comes and is the very same.
+/// Decodes up to a frame, if it appears and is identical.
 fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
     loop {
         match reader.next() {

@@ -1,4 +1,4 @@
-//! An index made, or taken from where it was kept.
+//! Makes an index, or reads it from the cache.
 
 use super::cache::IndexCache;
 use super::{Index, IndexError, scan};
@@ -7,14 +7,14 @@ use crate::libav::input_url::InputUrl;
 use crate::libav::log::Log;
 use crate::libav::reader::{Item, Reader};
 
-/// So many of the first pictures are decoded to see whether the packets keep what they promise.
+/// The number of first pictures that are decoded to verify the index.
 const HEAD: usize = 24;
-/// The most that are, when the stream begins where nothing can be decoded.
+/// The limit of that number, if the stream begins with pictures that cannot be decoded.
 const HEAD_MOST: usize = 600;
 
-/// The index that was kept, else a new one.
+/// The index from the cache, else a new one.
 pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
-    // what is said of the second reading is not for whoever reads the first
+    // keep messages about the second reading out of the log of the first
     let _log = Log::new().enter();
     let index_cache = IndexCache::of(place, stream);
     if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
@@ -32,8 +32,8 @@ pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError>
     Ok(index)
 }
 
-/// Checks by decoding what a clean beginning lets one expect, if that has not been done yet: before the index is used
-/// to go anywhere.
+/// Verifies the frames expected from a clean beginning by decoding, if that has not been done: before the index is
+/// used for seeking.
 pub(crate) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
     if !index.checked {
         let _log = Log::new().enter();

@@ -1,9 +1,10 @@
-//! Which frames there are, and where decoding may begin: found by reading every packet once without decoding.
+//! The frames of a stream, and the points where decoding may begin, found by reading every packet once without
+//! decoding.
 //!
-//! The number of a frame is the rank of its timestamp among those that decoding from the start puts out. Which they
-//! are is told by the packets alone in ordinary streams; the first of them are checked against a decoder, since
-//! streams are cut where their first pictures cannot be decoded. Whatever does not add up gives no index: then
-//! frames are counted by decoding from the start, which is always right.
+//! The number of a frame is the rank of its timestamp among those of decoding from the start. In ordinary streams
+//! they follow from the packets; the first ones are verified with a decoder, since the first pictures of a cut
+//! stream may not be decodable. If anything is inconsistent there is no index: then frames are counted by decoding
+//! from the start, which is always right.
 
 pub(crate) mod cache;
 pub(crate) mod entry;
@@ -19,32 +20,32 @@ use super::owned::Packet;
 use entry::Syntax;
 use ffmpeg_sys_next as sys;
 
-/// A place from which decoding gives what decoding from the start gives, from its own timestamp on.
+/// A point from which decoding gives the same as decoding from the start, from its own timestamp on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
     pub(crate) pts: i64,
-    /// What to ask the container for: the smaller of the two timestamps.
+    /// The timestamp to seek to: the smaller of the two timestamps.
     pub(crate) seek: i64,
-    /// Rank of its packet in the order of decoding.
+    /// The index of its packet in decoding order.
     pub(crate) order: u32,
-    /// Bytes of the packet, to know it again.
+    /// The size of the packet, to recognise it.
     pub(crate) size: u32,
 }
 
-/// What the packets of a stream tell.
+/// The index from the packets of a stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Index {
-    /// Timestamps of the frames, ascending: the place is the frame's number.
+    /// Timestamps of the frames, ascending, indexed by frame number.
     pub(crate) frames: Vec<i64>,
-    /// Timestamp and rank in decoding order of every packet, by timestamp.
+    /// Timestamp and index in decoding order of every packet, sorted by timestamp.
     pub(crate) packets: Vec<(i64, u32)>,
     /// In decoding order.
     pub(crate) entries: Vec<Entry>,
-    /// Its first frames have been compared with those that a decoder puts out.
+    /// Whether the first frames have been compared with those of a decoder.
     pub(crate) checked: bool,
 }
 
-/// Why packets do not tell which frames there are; for `probe`.
+/// The reason why the frames do not follow from the packets; for `probe`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum IndexError {
     #[error("this codec's packets are not frames")]
@@ -65,23 +66,24 @@ pub(crate) enum IndexError {
     Many,
 }
 
-/// So many packets behind a first keyframe may be leftovers of a cut.
+/// The number of packets after a first keyframe that may be left over from a cut.
 const CUT: usize = 64;
-/// The most packets that are looked at.
+/// The largest number of packets.
 const MAX_PACKETS: usize = 1 << 26;
 
-/// Reads every packet of a fresh input; with it whether the stream begins as a whole one does, with a picture that
-/// nothing goes before and that forgets everything. `Ok(Err(_))`: it can be read, but packets do not tell the frames.
+/// Reads every packet of a new input. Also returns whether the stream has a clean beginning: a picture that no other
+/// precedes and that resets the decoder. `Ok(Err(_))`: the input is readable, but the frames do not follow from the
+/// packets.
 pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexError>, AvError> {
     let parameters = demuxer.parameters(demuxer.video());
     let extra: &[u8] = if parameters.extradata.is_null() || parameters.extradata_size <= 0 {
         &[]
     } else {
-        // SAFETY: libav keeps so many bytes there as long as the stream.
+        // SAFETY: libav keeps this number of bytes there as long as the stream exists.
         unsafe { std::slice::from_raw_parts(parameters.extradata, parameters.extradata_size as usize) }
     };
     let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(IndexError::Codec)) };
-    // Fields may be packets of their own where libav's parser divides the stream.
+    // Fields may be separate packets if libav's parser splits the stream.
     let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
     let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
     if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
@@ -95,7 +97,7 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
     let log = Log::here();
     let mut faults = log.parsing();
     while demuxer.read(&mut packet)? {
-        // The container's parsers look into the heads of pictures. What they miss before the first entry is missing
+        // libav's parsers read the headers of pictures. References missing before the first entry are missing
         // because the stream was cut there.
         let heard = log.parsing();
         if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
@@ -106,7 +108,7 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
             return Ok(Err(IndexError::Many));
         }
         if p.pts == sys::AV_NOPTS_VALUE {
-            // Matroska loses timestamps before zero, which pictures that cannot be decoded after a cut have.
+            // Matroska drops timestamps before zero, which pictures have that cannot be decoded after a cut.
             if (1..CUT).contains(&order) && index.entries.len() == 1 {
                 order += 1;
                 continue;
@@ -117,7 +119,7 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
             return Ok(Err(IndexError::Damaged));
         }
         let look = syntax.look(packet.data(), p.flags & sys::AV_PKT_FLAG_KEY != 0);
-        // A broken link in the first packet breaks nothing, and a sequence may end with the last.
+        // A broken link in the first packet has no effect, and a sequence may end with the last one.
         if ended || (look.odd && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
             return Ok(Err(IndexError::Odd));
         }
@@ -149,8 +151,8 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
 }
 
 impl Index {
-    /// Whether `shown`, the timestamps that decoding from the start gave first, are as the packets promise; frames
-    /// that did not come are taken out. `all`: there were no more.
+    /// Verifies that `shown`, the first timestamps from decoding from the start, match the packets; frames that
+    /// did not appear are removed. `all`: there were no more.
     pub(crate) fn verify(&mut self, shown: &[i64], all: bool) -> Result<(), IndexError> {
         let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(IndexError::Head) };
         if shown.windows(2).any(|w| w[0] >= w[1])
@@ -161,17 +163,17 @@ impl Index {
         self.frames.retain(|t| {
             if all { shown.binary_search(t).is_ok() } else { *t > last || shown.binary_search(t).is_ok() }
         });
-        // Before the first frame nothing can be told: a packet's place there is no place to begin at.
+        // Nothing is known before the first frame: a packet there is not an entry.
         self.entries.retain(|e| e.pts >= first || e.order == 0);
         Ok(())
     }
 
-    /// The rank in decoding order of the packet with that timestamp.
+    /// The index in decoding order of the packet with that timestamp.
     pub(crate) fn order(&self, pts: i64) -> Option<u32> {
         self.packets.binary_search_by_key(&pts, |p| p.0).ok().map(|i| self.packets[i].1)
     }
 
-    /// The last place to begin at for the frame of that timestamp, among the first `limit` of them.
+    /// The last entry for the frame of that timestamp, among the first `limit` entries.
     pub(crate) fn entry_before(&self, pts: i64, limit: usize) -> Option<usize> {
         let order = self.order(pts)?;
         self.entries[..limit.min(self.entries.len())].iter().rposition(|e| e.pts <= pts && e.order <= order)

@@ -1,4 +1,4 @@
-//! Which encoder takes the picture, and as which pixel format: the nearest in which nothing is lost.
+//! Chooses the encoder, and its nearest pixel format in which nothing is lost.
 
 use super::container::{Container, codec_name, encoder, id_name};
 use super::fault;
@@ -11,25 +11,25 @@ use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix
 use std::ffi::OsStr;
 use sys::AVPixelFormat;
 
-/// An encoder and what it is given.
+/// An encoder and its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub(crate) codec: &'static sys::AVCodec,
     pub(crate) name: String,
-    /// What every picture will be.
+    /// The format of every picture.
     pub(crate) format: Format,
     pub(crate) pix_fmt: AVPixelFormat,
     pub(crate) layout: Layout,
 }
 
-// SAFETY: the codec is one of libav's static descriptions, which nobody changes.
+// SAFETY: the codec is one of libav's static descriptions, which never change.
 unsafe impl Send for Choice {}
 // SAFETY: as above.
 unsafe impl Sync for Choice {}
 
-/// Encoders that divide a picture into whole chroma blocks and refuse an odd rest.
+/// Encoders that require whole chroma blocks and reject odd sizes.
 const EVEN: [&str; 4] = ["libx264", "libx265", "libsvtav1", "librav1e"];
-/// Encoders whose pictures are meant to be worked on or kept: RGB stays RGB, or becomes 4:4:4.
+/// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
 const KEEPING: [&str; 10] = [
     "ffv1",
     "prores_ks",
@@ -42,7 +42,7 @@ const KEEPING: [&str; 10] = [
     "rawvideo",
     "libx264rgb",
 ];
-/// Encoders that lose nothing of the pictures they take, by themselves or by `settings` when that is asked for.
+/// Encoders that are lossless by default, or with `settings` for lossless encoding.
 const LOSSLESS: [&str; 13] = [
     "ffv1",
     "libx264",
@@ -58,11 +58,11 @@ const LOSSLESS: [&str; 13] = [
     "qtrle",
     "rawvideo",
 ];
-/// Encoders looked at when something has to be named that takes what another does not.
+/// Encoders that are suggested when another cannot encode a format.
 const KNOWN: [&str; 8] =
     ["libx264", "libx265", "libsvtav1", "libvpx-vp9", "libaom-av1", "prores_ks", "ffv1", "qtrle"];
 
-/// Chooses by file name, format and what the user said.
+/// Chooses by file name, format and the user's options.
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
     let bad = |problem| SinkError::Usage { name: output.to_string_lossy().into_owned(), problem };
     let container =
@@ -85,7 +85,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
             return Err(bad(always_loses(container, name, format)));
         }
-        // Others take no table, and encode without grain and without a word.
+        // Other encoders ignore the table, and encode without grain and without an error.
         if encoding.film_grain.is_some() && name != "libaom-av1" {
             return Err(bad(format!(
                 "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
@@ -94,7 +94,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, format, encoding)));
         }
-        // it takes no smaller pictures
+        // it requires a minimum size
         if name == "libsvtav1" && !asked && format.width.min(format.height) < 64 {
             refused.push(codec);
             continue;
@@ -107,7 +107,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
                     choice.format.range = ColorRange::Limited;
                 }
                 if name.starts_with("prores") && choice.format.matrix == Matrix::BT470BG {
-                    // the same numbers by the name that ProRes has for them
+                    // the same coefficients under the name that ProRes uses
                     choice.format.matrix = Matrix::SMPTE170M;
                 }
                 return Ok(choice);
@@ -127,7 +127,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     Err(bad(no_loss(container, &refused, format, asked)))
 }
 
-/// Says that an encoder cannot keep such pictures as they are, and which can.
+/// The error that an encoder cannot keep such pictures without loss, with those that can.
 fn always_loses(container: Container, name: &str, format: &Format) -> String {
     let able = lossless(container, format);
     let instead = match able.is_empty() {
@@ -137,18 +137,18 @@ fn always_loses(container: Container, name: &str, format: &Format) -> String {
     format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
 }
 
-/// The pixel format of an encoder in which every sample stays what it is.
+/// The pixel format of an encoder that keeps every sample unchanged.
 fn pick_same(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     pick(codec, format).filter(|choice| {
         let to = &choice.format;
         let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
         let chroma = to.family == format.family && to.subsampling == format.subsampling;
-        // A grey picture gets chroma that says so.
+        // A grey picture gets neutral chroma.
         (chroma || (format.family == Family::Gray && to.family == Family::Yuv)) && bits(to) >= bits(format)
     })
 }
 
-/// What is said of an encoder that is not there: the one that was probably meant, or where to look.
+/// The error for an unknown encoder: a suggestion, or where to find a list.
 fn no_encoder(name: &str) -> String {
     let nearest = match name.to_ascii_lowercase().as_str() {
         "h265" | "h.265" | "x265" => Some("did you mean 'libx265'?".to_owned()),
@@ -159,7 +159,7 @@ fn no_encoder(name: &str) -> String {
     format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
 }
 
-/// `libx264` and `libx265` print what is wrong with a preset past all logs, so it is checked before.
+/// `libx264` and `libx265` print errors about presets directly, not to logs, so presets are checked before.
 fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     const PRESETS: [&str; 10] = [
         "ultrafast",
@@ -178,7 +178,7 @@ fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     (!known).then(|| format!("--preset {preset}: {name} has {}", PRESETS.join(", ")))
 }
 
-/// Says that a container has no place for what an encoder writes, and for which it has.
+/// The error that a container does not support an encoder, with those that it supports.
 fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, encoding: &Encoding) -> String {
     let able = match encoding.lossless {
         true => lossless(container, format),
@@ -199,7 +199,7 @@ fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, enco
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
 
-/// Known encoders that take such pictures, for a container or for any.
+/// Known encoders for such pictures, for a container or for any.
 fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
     let fits = |name: &&&str| {
         encoder(name).is_some_and(|codec| {
@@ -210,7 +210,7 @@ fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
     KNOWN.iter().filter(fits).copied().collect()
 }
 
-/// Encoders that keep such pictures as they are, for a container.
+/// Encoders that keep such pictures without loss, for a container.
 fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
     let fits = |name: &&&str| {
         encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
@@ -218,8 +218,8 @@ fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
     LOSSLESS.iter().filter(fits).copied().collect()
 }
 
-/// Says which encoders cannot take such pictures, what can be said instead, and which others take them. `asked`: the
-/// user chose the encoder, and is told what it takes.
+/// The error that no encoder supports such pictures, with options and other encoders. `asked`: the user chose the
+/// encoder, so its formats are listed.
 fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format, asked: bool) -> String {
     let names: Vec<String> = refused.iter().map(|codec| codec_name(codec)).collect();
     if names == ["gif"] {
@@ -254,7 +254,7 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
     format!("{text}{instead}. To accept the loss, add {lossy}")
 }
 
-/// The nearest pixel format that an encoder takes when depth or else alpha is given up, by our name.
+/// The nearest pixel format of an encoder with less depth or else without alpha, by our name.
 fn less(codec: &'static sys::AVCodec, format: &Format) -> Option<String> {
     let own = format.depth.bits().map_or(32, u32::from);
     let alphas = [format.alpha, Alpha::None];
@@ -265,26 +265,27 @@ fn less(codec: &'static sys::AVCodec, format: &Format) -> Option<String> {
     tries.find_map(|format| pick(codec, &format)).map(|choice| choice.format.name())
 }
 
-/// VP8 and VP9 keep alpha beside the packets, where only Matroska and WebM have a place for it.
+/// VP8 and VP9 store alpha beside the packets, which only Matroska and WebM support.
 fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
     !format.has_alpha() || !(name.starts_with("libvpx") || name.starts_with("vp")) || container.is_matroska()
 }
 
-/// The pixel formats an encoder takes that can be written from planes.
+/// The pixel formats of an encoder that can be written from planes.
 fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
     let mut all = Vec::new();
     let mut next = codec.pix_fmts;
     if next.is_null() {
-        // rawvideo and its like take anything
+        // rawvideo and similar encoders accept anything
         return Vec::new();
     }
     loop {
-        // SAFETY: libav's list ends with NONE, where we end.
+        // SAFETY: libav's list ends with NONE, at which the loop ends.
         let pix_fmt = unsafe { *next };
         if pix_fmt == AVPixelFormat::AV_PIX_FMT_NONE {
             return all;
         }
-        // the yuvj names are old ones for full range, which is said otherwise; nv12 and similar formats are yuv420p with interleaved chroma
+        // the yuvj names are deprecated names for full range, which has its own tag; nv12 and similar formats are
+        // yuv420p with interleaved chroma
         if let Ok(layout) = Layout::of(pix_fmt)
             && layout.can_pack()
             && !["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old))
@@ -306,7 +307,7 @@ fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     {
         all.push((exact, layout));
     }
-    // libav decodes ProRes 4444 to 12 bits and encodes it from 10: what it gave it takes back, and the loss is told
+    // libav decodes ProRes 4444 to 12 bits but encodes from 10: accept the round trip, and report the loss
     let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
     let even = EVEN.contains(&name.as_str());
     let (_, pix_fmt, layout) = all
@@ -322,7 +323,7 @@ fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     Some(Choice { codec, name, format: to, pix_fmt, layout })
 }
 
-/// What would be given to an encoder that takes anything.
+/// The format for an encoder that accepts anything.
 fn wanted(encoder: &str, format: &Format) -> Format {
     let mut out = *format;
     if out.family == Family::Rgb && !KEEPING.contains(&encoder) {
@@ -332,7 +333,7 @@ fn wanted(encoder: &str, format: &Format) -> Format {
     out
 }
 
-/// How far `to` is from `from`; `None` where more than `spare` bits, alpha or colour would be lost.
+/// The distance of `to` from `from`; `None` if more than `spare` bits, alpha or colour would be lost.
 fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
     let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
     if bits(to) + spare < bits(from) || (from.has_alpha() && !to.has_alpha()) {
@@ -345,7 +346,7 @@ fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
         (Family::Rgb, Family::Yuv) if to.subsampling == (0, 0) => 2,
         _ => return None,
     };
-    // a grey picture loses nothing to coarse chroma, and 4:2:0 plays everywhere
+    // a grey picture loses nothing to subsampled chroma, and 4:2:0 plays everywhere
     let finest = if from.family == Family::Gray { (1, 1) } else { from.subsampling };
     let (sx, sy) = to.subsampling;
     if to.family == Family::Yuv && (sx > finest.0 || sy > finest.1) {
@@ -357,8 +358,8 @@ fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
     Some(family * 10_000 + extra * 1000 + finer * 100 + bits(to).abs_diff(bits(from)))
 }
 
-/// The tags of `from` on the samples of `to`, with those that a change of kind asks for; `siting` is where readers put
-/// chroma that is made here.
+/// The samples of `to` with the tags of `from`, adjusted to a change of family; `siting` is where readers expect new
+/// chroma.
 fn tagged(from: &Format, to: &Format, siting: Siting) -> Format {
     let mut out = Format {
         family: to.family,
@@ -367,14 +368,14 @@ fn tagged(from: &Format, to: &Format, siting: Siting) -> Format {
         alpha: if to.has_alpha() { Alpha::Straight } else { Alpha::None },
         ..*from
     };
-    // unsaid, float is full, and integers would then be taken for limited
+    // unspecified range means full for float, but would mean limited for integers
     if from.depth == Depth::Float && from.range == ColorRange::Unspecified && from.family != Family::Rgb {
         out.range = ColorRange::Full;
     }
     if from.family == Family::Rgb && to.family == Family::Yuv {
         out.range = ColorRange::Limited;
         if from.matrix == Matrix::RGB || from.matrix == Matrix::UNSPECIFIED {
-            // what readers assume where none is said
+            // the default of readers
             out.matrix = if from.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
         }
         out.siting = siting;

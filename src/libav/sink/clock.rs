@@ -1,4 +1,4 @@
-//! When a picture is shown, in ticks of what is written.
+//! Presentation times of pictures, in ticks of the output.
 
 use super::choose::Choice;
 use super::container::Container;
@@ -10,22 +10,21 @@ use grainfield_filters::ratio::Ratio;
 /// The clock of a video file's pictures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Seconds a tick.
+    /// Seconds per tick.
     pub(super) tick: Ratio,
-    /// Where a tick is a frame, though the source has a finer clock: seconds a tick of that, and its timestamp of frame
-    /// 0.
+    /// If a tick is a frame but the source has a finer clock: its seconds per tick, and its timestamp of frame 0.
     pub(super) grid: Option<(Ratio, i64)>,
 }
 
-/// Encoders that take the clock for the rate, or count in 16 bits.
+/// Encoders that use the clock as the rate, or have 16-bit time bases.
 const BY_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
 
-/// Codecs of the MPEG-4 part 2 family, which count in 16 bits.
+/// Codecs of the MPEG-4 part 2 family, which have 16-bit time bases.
 const COARSE: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvid"];
 
 impl Clock {
-    /// The source's clock; a tick for each frame where there is none, or where the container (AVI, MXF) or the encoder
-    /// knows nothing but a rate.
+    /// The source's clock; one tick per frame if there is none, or if the container (AVI, MXF) or the encoder supports
+    /// only a constant rate.
     pub(super) fn of(choice: &Choice, container: Container, source: Option<&carry::Container>) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
         let Some(source) = source else { return Clock { tick: frame, grid: None } };
@@ -46,8 +45,8 @@ impl Clock {
             (None, _) => (ticks(stamp.time), ticks(stamp.duration)),
             (Some(c), None) if c.duration > 0 => (c.pts, c.duration),
             (Some(c), None) => (c.pts, ticks(stamp.duration)),
-            // the two are rounded on their own: frames of an even rate then keep their even distance, wherever the
-            // first one lies between two ticks
+            // both are rounded separately: frames of a constant rate then have constant durations, even if the
+            // first one is between two ticks
             (Some(c), Some((own, first))) => {
                 let of = |n: i64| ticks(Ratio::whole(n) * own);
                 (of(first).saturating_add(of(c.pts.saturating_sub(first))), ticks(stamp.duration))

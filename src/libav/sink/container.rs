@@ -1,4 +1,4 @@
-//! Which container a file name asks for, and what is usual in it.
+//! The container for a file name, and its defaults.
 
 use super::handles::{Dict, text};
 use super::mux::Muxer;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::ptr;
 use sys::AVCodecID;
 
-/// What MPEG-TS has stream types for; libav's muxer does not say, and takes anything.
+/// The codecs that have stream types in MPEG-TS; libav's muxer does not declare them, and accepts anything.
 const TS: [AVCodecID; 15] = [
     AVCodecID::AV_CODEC_ID_H264,
     AVCodecID::AV_CODEC_ID_HEVC,
@@ -29,7 +29,7 @@ const TS: [AVCodecID; 15] = [
     AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
 ];
 
-/// What readers find in MPEG program streams (mpg, vob), whose muxers take any picture.
+/// The codecs that readers support in MPEG program streams (mpg, vob), whose muxers accept any picture.
 const PS: [AVCodecID; 8] = [
     AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
     AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
@@ -41,7 +41,7 @@ const PS: [AVCodecID; 8] = [
     AVCodecID::AV_CODEC_ID_DVD_SUBTITLE,
 ];
 
-/// What a muxer takes and no reader makes sense of afterwards.
+/// Combinations that a muxer accepts but no reader understands.
 const UNREADABLE: [(&str, AVCodecID); 6] = [
     ("avi", AVCodecID::AV_CODEC_ID_FLAC),
     ("nut", AVCodecID::AV_CODEC_ID_FLAC),
@@ -51,7 +51,7 @@ const UNREADABLE: [(&str, AVCodecID); 6] = [
     ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
 ];
 
-/// A muxer of libav's.
+/// A muxer of libav.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
     pub(crate) muxer: *const sys::AVOutputFormat,
@@ -60,7 +60,7 @@ pub(crate) struct Container {
 // SAFETY: points to libav's static description.
 unsafe impl Send for Container {}
 
-/// Containers that are alike in what they can hold.
+/// Containers with the same capabilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ContainerFamily {
     /// mp4, m4v, 3gp.
@@ -76,12 +76,12 @@ pub(crate) enum ContainerFamily {
 }
 
 impl Container {
-    /// By the extension of the name; `None` when libav has no muxer for video files of that name.
+    /// Chooses by the extension of the name; `None` if libav has no muxer for video files of that name.
     pub(crate) fn of(output: &OsStr) -> Option<Container> {
         let extension = Path::new(output).extension()?.to_str()?;
-        // only the extension speaks: the rest of the name need not be UTF-8, and may look like a protocol
+        // only the extension matters: the rest of the name need not be UTF-8, and may look like a protocol
         let name = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
-        // SAFETY: the name lives through the call; the answer is static or null.
+        // SAFETY: the name is valid during the call; the result is static or null.
         let muxer = unsafe { sys::av_guess_format(ptr::null(), name.as_ptr(), ptr::null()).as_ref() }?;
         let video = muxer.video_codec != AVCodecID::AV_CODEC_ID_NONE;
         let file = muxer.flags & sys::AVFMT_NOFILE == 0;
@@ -90,7 +90,7 @@ impl Container {
     }
 
     fn get(self) -> &'static sys::AVOutputFormat {
-        // SAFETY: `of` makes none but those of libav's static table.
+        // SAFETY: `of` returns only muxers of libav's static table.
         unsafe { &*self.muxer }
     }
 
@@ -110,18 +110,18 @@ impl Container {
         }
     }
 
-    /// Matroska and WebM, whose times are milliseconds.
+    /// Matroska and WebM, whose times are in milliseconds.
     pub(crate) fn is_matroska(self) -> bool {
         matches!(self.family(), ContainerFamily::Mkv | ContainerFamily::Webm)
     }
 
-    /// AVI, MXF and the like: a stream is its packets one behind the other, from zero on. (That times may vary is not
-    /// said of every muxer that can write them: of mp4 not before FFmpeg 6.)
+    /// AVI, MXF and similar: a stream is a sequence of packets without times, from zero on. (Not every muxer with
+    /// variable times has the flag: mp4 only since FFmpeg 6.)
     pub(crate) fn counts_frames(self) -> bool {
         ["avi", "gxf"].contains(&self.name().as_str()) || self.flag(sys::AVFMT_NOTIMESTAMPS)
     }
 
-    /// MXF: sound that lasts longer than the picture is cut off by the muxer.
+    /// MXF: the muxer cuts off sound that is longer than the picture.
     pub(crate) fn ends_with_picture(self) -> bool {
         self.name().starts_with("mxf")
     }
@@ -130,25 +130,25 @@ impl Container {
         self.get().flags & flag != 0
     }
 
-    /// Whether streams of that codec can be put into it.
+    /// Whether it supports streams of that codec.
     pub(crate) fn takes(self, codec: AVCodecID) -> bool {
         let name = self.name();
-        // its four letters are there, but few players know them
+        // its tag is defined, but few players support it
         let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
             && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
         if vorbis || UNREADABLE.contains(&(name.as_str(), codec)) {
             return false;
         }
-        // SAFETY: a static description and a number.
+        // SAFETY: a static description and an integer.
         let answer = unsafe { sys::avformat_query_codec(self.muxer, codec, sys::FF_COMPLIANCE_UNOFFICIAL) };
         let own = self.get();
         match (answer, name.as_str()) {
             (1, _) => true,
             (_, "mpegts") => TS.contains(&codec),
             (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => PS.contains(&codec),
-            // these have more than they say, and refuse the rest with their header
+            // these support more than they declare, and reject other codecs when the header is written
             (_, "mov" | "mxf" | "mxf_d10" | "mxf_opatom" | "ogg" | "ogv" | "gxf") => self.begins_with(codec),
-            // it does not say: then what it has by default is all that is sure
+            // it does not declare its codecs: only its defaults are certain
             _ if answer < 0 => [own.video_codec, own.audio_codec, own.subtitle_codec].contains(&codec),
             _ => false,
         }
@@ -156,7 +156,7 @@ impl Container {
 
     /// Whether a header with a stream of that codec can be written.
     fn begins_with(self, codec: AVCodecID) -> bool {
-        // SAFETY: a number.
+        // SAFETY: an integer argument.
         let kind = unsafe { sys::avcodec_get_type(codec) };
         let video = sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
         let kinds: &[_] = if kind == video { &[codec] } else { &[self.get().video_codec, codec] };
@@ -166,7 +166,7 @@ impl Container {
                 let second = sys::AVRational { num: 1, den: 25 };
                 (stream.time_base, stream.avg_frame_rate) = (second, sys::AVRational { num: 25, den: 1 });
                 stream.sample_aspect_ratio = sys::AVRational { num: 1, den: 1 };
-                // SAFETY: a new stream's parameters, ours alone, and a number.
+                // SAFETY: a new stream's parameters, owned here, and an integer.
                 unsafe {
                     let par = &mut *stream.codecpar;
                     (par.codec_id, par.codec_type) = (codec, sys::avcodec_get_type(codec));
@@ -178,12 +178,12 @@ impl Container {
             }
             muxer.begin(Dict::new())
         });
-        // what it said of what it does not take is nobody's business
+        // messages about rejected codecs are irrelevant
         crate::libav::log::drain();
         began.is_ok()
     }
 
-    /// What sound can become when it cannot be copied, the usual first.
+    /// The codecs to which sound can be converted if it cannot be copied, the default first.
     pub(crate) fn sounds(self) -> Vec<AVCodecID> {
         let own = self.get().audio_codec;
         let more = match (self.family(), self.name().as_str()) {
@@ -202,7 +202,7 @@ impl Container {
     /// The encoders to try for pictures of a format, best first, by name.
     pub(crate) fn encoders(self, format: &Format, encoding: &Encoding) -> Vec<String> {
         let deep = !matches!(format.depth, Depth::Bits(8..=10));
-        // players show HDR in HEVC only
+        // players support HDR only in HEVC
         let hdr = matches!(format.transfer, Transfer::PQ | Transfer::HLG);
         let list: &[&str] = match self.family() {
             _ if encoding.lossless => &["ffv1"],
@@ -222,7 +222,7 @@ impl Container {
         if !list.is_empty() {
             return list.iter().map(|&name| name.to_owned()).collect();
         }
-        // SAFETY: the answer is static or null.
+        // SAFETY: the result is static or null.
         let own = unsafe { sys::avcodec_find_encoder(self.get().video_codec).as_ref() };
         own.map(codec_name).into_iter().collect()
     }
@@ -240,10 +240,10 @@ pub(crate) fn id_name(id: AVCodecID) -> String {
     unsafe { CStr::from_ptr(sys::avcodec_get_name(id)) }.to_string_lossy().into_owned()
 }
 
-/// The video encoder of that name, or the usual one for the codec of that name.
+/// The video encoder of that name, or the default one for the codec of that name.
 pub(crate) fn encoder(name: &str) -> Option<&'static sys::AVCodec> {
     let c_name = CString::new(name).ok()?;
-    // SAFETY: the name lives through the calls; answers are static or null.
+    // SAFETY: the name is valid during the calls; results are static or null.
     let found = unsafe {
         let by_name = sys::avcodec_find_encoder_by_name(c_name.as_ptr());
         if by_name.is_null() {

@@ -1,7 +1,7 @@
-//! The encoder: opened as the job says, fed with pictures, asked for packets.
+//! The encoder: opens it with the options of the job, sends pictures and receives packets.
 //!
-//! Its number of threads follows from the size of the picture and not from the machine, because some encoders (x264)
-//! make other pictures with another number: see [`threads`].
+//! Its number of threads depends on the size of the picture, not on the machine, because the output of some encoders
+//! (x264) depends on it: see [`threads`].
 
 use super::choose::Choice;
 use super::container::Container;
@@ -21,24 +21,24 @@ use std::io::Write;
 use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// libav's fraction; `None` when it does not fit its 32 bits.
+/// libav's fraction; `None` if it does not fit 32 bits.
 pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
     Some(sys::AVRational { num: r.num().try_into().ok()?, den: r.den().try_into().ok()? })
 }
 
-/// Threads an encoder gets unless it is told otherwise (`--codec-opt threads=N`): one for each 130000 samples of the
-/// picture, at most 12. The same on every machine.
+/// The default number of an encoder's threads (`--codec-opt threads=N` overrides it): one for each 130000 samples of
+/// the picture, at most 12. It is the same on every machine.
 pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
 }
 
-/// Why an encoder cannot be opened.
+/// An error while opening an encoder.
 #[derive(Debug)]
 pub(crate) enum OpenError {
     Memory,
-    /// The film grain table cannot be put where the encoder reads it.
+    /// The film grain table cannot be written to a file for the encoder.
     FilmGrain(std::io::Error),
-    /// Options that the encoder does not know.
+    /// Options that the encoder does not have.
     Unknown(Vec<String>),
     Av(AvError),
 }
@@ -48,9 +48,9 @@ pub(crate) struct Encoder {
     pub(crate) codec: Codec,
     choice: Choice,
     picture: AvFrame,
-    /// A picture has been sent.
+    /// Whether a picture has been sent.
     fed: bool,
-    /// What libaom reads the film grain from.
+    /// The file from which libaom reads the film grain.
     _film_grain: Option<NamedTempFile>,
 }
 
@@ -69,7 +69,7 @@ impl Encoder {
             encoding.film_grain.as_deref().map(|table| film_grain_file(table, format)).transpose();
         let film_grain = film_grain.map_err(OpenError::FilmGrain)?;
         let mut options = settings(choice, encoding, hdr, film_grain.as_ref().map(NamedTempFile::path));
-        // SAFETY: a fresh context, ours alone.
+        // SAFETY: a new context, owned here.
         let context = unsafe { &mut *codec.0 };
         context.width = format.width as i32;
         context.height = format.height as i32;
@@ -88,7 +88,7 @@ impl Encoder {
         context.color_primaries = format.primaries.to_av();
         context.color_trc = format.transfer.to_av();
         context.chroma_sample_location = format.siting.to_av();
-        // the container is told of fields where the stream tells of them
+        // if the stream signals fields, the container needs the field order, too
         if !WHOLE_FRAMES.contains(&choice.name.as_str()) {
             context.field_order = format.fields.to_av();
         }
@@ -100,9 +100,9 @@ impl Encoder {
         if container.flag(sys::AVFMT_GLOBALHEADER) {
             context.flags |= sys::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
         }
-        // limited range in MJPEG and the like are common and only unofficial
+        // limited range in MJPEG and similar codecs is common but unofficial
         context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
-        // SAFETY: codec and context belong together; the dictionary comes back with what nobody knew.
+        // SAFETY: codec and context belong together; afterwards the dictionary contains the unknown options.
         check(unsafe { sys::avcodec_open2(codec.0, choice.codec, &mut options.0) }).map_err(OpenError::Av)?;
         let unknown = options.keys();
         if !unknown.is_empty() {
@@ -116,9 +116,9 @@ impl Encoder {
         unsafe { (*self.codec.0).time_base }
     }
 
-    /// What the encoder says of the stream as a whole.
+    /// The encoder's header of the stream.
     pub(crate) fn extra(&self) -> Vec<u8> {
-        // SAFETY: an open context, with so many bytes.
+        // SAFETY: an open context, with this number of bytes.
         unsafe {
             let codec = &*self.codec.0;
             match usize::try_from(codec.extradata_size) {
@@ -130,7 +130,7 @@ impl Encoder {
         }
     }
 
-    /// Hands over a picture: what the encoder has to hold on to, it copies. `carried` are its other properties.
+    /// Sends a picture; the encoder copies it if it keeps it. `carried` are its other properties.
     pub(crate) fn send(
         &mut self,
         frame: &Frame,
@@ -139,8 +139,8 @@ impl Encoder {
         carried: Option<&FrameCarry>,
     ) -> Result<(), AvError> {
         let format = &self.choice.format;
-        // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written when
-        // nobody else holds them.
+        // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written
+        // while no one else refers to them.
         unsafe {
             let picture = self.picture.0;
             if (*picture).buf[0].is_null() {
@@ -177,7 +177,7 @@ impl Encoder {
             &mut *picture
         };
         picture.pict_type = sys::AVPictureType::AV_PICTURE_TYPE_NONE;
-        // what the job says of the picture goes before what the source said
+        // properties of the job override those of the source
         picture.color_range = format.range.to_av();
         picture.colorspace = format.matrix.to_av();
         picture.color_primaries = format.primaries.to_av();
@@ -194,13 +194,13 @@ impl Encoder {
         Ok(())
     }
 
-    /// No more pictures will come.
+    /// Ends the input.
     pub(crate) fn end(&mut self) -> Result<(), AvError> {
         // SAFETY: an open context.
         check(unsafe { sys::avcodec_send_frame(self.codec.0, std::ptr::null()) }).map(drop)
     }
 
-    /// The next packet; `false` when there is none yet, or no more.
+    /// The next packet; `false` if there is none yet, or none any more.
     pub(crate) fn receive(&mut self, packet: &Packet) -> Result<bool, AvError> {
         // SAFETY: an open context and our own packet.
         match check(unsafe { sys::avcodec_receive_packet(self.codec.0, packet.0) }) {
@@ -212,8 +212,8 @@ impl Encoder {
 }
 
 impl Drop for Encoder {
-    /// SVT-AV1 waits for good when it is closed before it has seen a picture, or before it has been told that no more
-    /// come. The first cannot be mended: then its memory is left to the end of the program.
+    /// SVT-AV1 waits forever if it is closed before it has received a picture, or before the end has been sent. The
+    /// first case cannot be avoided: then its memory is not freed.
     fn drop(&mut self) {
         if self.choice.name != "libsvtav1" {
             return;
@@ -221,21 +221,20 @@ impl Drop for Encoder {
         if !self.fed {
             self.codec.0 = std::ptr::null_mut();
         } else if let Some(packet) = Packet::new() {
-            // an encoder that has been told already only says so again
+            // sending the end twice is harmless
             let _ = self.end();
             while matches!(self.receive(&packet), Ok(true)) {}
         }
     }
 }
 
-/// Gives a stream's parameters the codec's own header, in place of what they have.
+/// Replaces the codec's header in a stream's parameters.
 ///
-/// # Safety
-/// `par` must be valid parameters of libav's.
+/// # Safety `par` must be valid parameters of libav.
 pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
     let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
-    // SAFETY: as promised by the caller; the old bytes are libav's, and so are the new ones, with the padding that
-    // readers of it expect.
+    // SAFETY: guaranteed by the caller; the old bytes are libav's, and so are the new ones, with the padding that
+    // readers expect.
     unsafe {
         sys::av_freep(std::ptr::from_mut(&mut par.extradata).cast());
         par.extradata_size = 0;
@@ -252,19 +251,19 @@ pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -
     Ok(())
 }
 
-/// Encoders that neither code fields nor say that a frame holds two.
+/// Encoders that neither code fields nor signal that a frame consists of two.
 pub(crate) const WHOLE_FRAMES: [&str; 7] =
     ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
 
-/// Encoders that code fields when they are told to.
+/// Encoders that code fields if an option is set.
 pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
-/// Pictures with a side below this cannot be cut into FFV1's slices.
+/// Pictures with a side below this cannot be divided into FFV1's slices.
 const TINY: u32 = 16;
 
-/// A table as libaom wants it, which takes one of lines that end in CR LF for none, and aborts at `update 0` and at
-/// chroma that has grain without luma in 4:2:0.
+/// Writes a table for libaom, which rejects lines that end in CR LF, and aborts at `update 0` and at 4:2:0 chroma
+/// that has grain without luma.
 fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempFile> {
     let plain = |i: usize| {
         // Without parameters there is no grain, as in a gap.
@@ -283,7 +282,7 @@ fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempF
     Ok(file)
 }
 
-/// The options an encoder is opened with: ours, then the user's over them.
+/// The options of an encoder: our defaults, overridden by the user's.
 fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<&Path>) -> Dict {
     let name = choice.name.as_str();
     let mut dict = Dict::new();
@@ -296,7 +295,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
     }
     match name {
         "libx264" | "libx264rgb" => {
-            // it is told of each picture's first field too late for what it writes of the first
+            // the field order of each picture comes too late for the header of the first one
             match choice.format.fields {
                 FieldOrder::TopFirst => own.push(("tff", "1".into())),
                 FieldOrder::BottomFirst => own.push(("bff", "1".into())),
@@ -304,8 +303,9 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
             }
             own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
             own.extend(hdr.light_text().map(|t| ("cll", t)));
-            // x264's AVX-512 code for mbtree reads what was never written where a row is no multiple of 8 macroblocks:
-            // pictures then differ from run to run, and from those of machines that lack it. AVX2 costs a tenth more time
+            // x264's AVX-512 code for mbtree reads uninitialised memory if the width is not a multiple of 8
+            // macroblocks: pictures then differ from run to run, and from those of machines without AVX-512. AVX2 is a
+            // tenth slower
             if encoding.repeatable && Level::of(Isa::Avx512).is_some() {
                 own.push(("asm", "AVX2".into()));
             }
@@ -321,7 +321,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
         }
         "ffv1" => {
             dict.set("g", "1");
-            // it takes slices of version 3 that hold no sample, and then loses the picture or does not open
+            // it accepts slices of version 3 without samples, and then loses the picture or does not open
             if choice.format.width.min(choice.format.height) >= TINY {
                 dict.set("level", "3");
                 dict.set("slicecrc", "1");
@@ -345,7 +345,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
     let mut joined = own.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
     for (key, value) in &encoding.options {
         if Some(key.as_str()) == params {
-            // the last of a key wins
+            // the last value of a key applies
             joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
         } else {
             dict.set(key, value);
@@ -357,7 +357,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
     dict
 }
 
-/// What decides how good it looks and how long it takes.
+/// Options that determine quality and speed.
 fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str, String)>) {
     let preset = match name {
         "libsvtav1" => Some(("preset", "8")),
@@ -390,7 +390,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str
         (Some(bits), _) if encoding.crf.is_none() => dict.set("b", &bits.to_string()),
         (bits, Some(crf)) => {
             dict.set("crf", &crf.to_string());
-            // with a quality, libvpx and libaom take the rate as the most there may be, and 0 as no bound
+            // with a quality, libvpx and libaom use the rate as the maximum, and 0 as no limit
             if matches!(name, "libvpx-vp9" | "libaom-av1" | "libsvtav1") {
                 dict.set("b", &bits.unwrap_or(0).to_string());
             } else if let Some(bits) = bits {

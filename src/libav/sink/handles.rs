@@ -1,4 +1,4 @@
-//! libav's structures with an owner that frees them.
+//! Owners of libav's structures that free them.
 
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
@@ -13,7 +13,7 @@ impl Dict {
         Dict(ptr::null_mut())
     }
 
-    /// Sets a key; what cannot be a C string (a zero inside) is left out.
+    /// Sets a key; a text that contains a zero byte is left out.
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         if let (Ok(key), Ok(value)) = (CString::new(key), CString::new(value)) {
             // SAFETY: libav copies both strings.
@@ -21,9 +21,9 @@ impl Dict {
         }
     }
 
-    /// The keys there are: after an open, those nobody knew.
+    /// The keys: after opening, those that were unknown.
     pub(crate) fn keys(&self) -> Vec<String> {
-        // SAFETY: the dictionary is ours and not changed meanwhile.
+        // SAFETY: the dictionary is ours and does not change during the call.
         unsafe { entries(self.0) }.into_iter().map(|e| e.0).collect()
     }
 }
@@ -37,14 +37,14 @@ impl Drop for Dict {
 
 /// All keys and values.
 ///
-/// # Safety
-/// `dict` must be null or a valid dictionary.
+/// # Safety `dict` must be null or a valid dictionary.
 pub(crate) unsafe fn entries(dict: *const sys::AVDictionary) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut last = ptr::null();
     let any = c"";
     loop {
-        // SAFETY: as promised by the caller; entries and their strings live as long as the dictionary is unchanged.
+        // SAFETY: guaranteed by the caller; entries and their strings are valid as long as the dictionary is
+        // unchanged.
         unsafe {
             last = sys::av_dict_get(dict, any.as_ptr(), last, sys::AV_DICT_IGNORE_SUFFIX).cast_const();
             let Some(entry) = last.as_ref() else { return all };
@@ -61,9 +61,9 @@ macro_rules! owner {
         pub(crate) struct $name(pub(crate) *mut sys::$av);
 
         impl $name {
-            /// `None` when memory is out.
+            /// `None` if out of memory.
             pub(crate) fn new() -> Option<$name> {
-                // SAFETY: no condition; null means no memory.
+                // SAFETY: no preconditions; null means out of memory.
                 let made = unsafe { sys::$alloc() };
                 (!made.is_null()).then_some($name(made))
             }
@@ -76,7 +76,7 @@ macro_rules! owner {
             }
         }
 
-        // SAFETY: owned by one thread at a time; libav keeps nothing of it in thread-local storage.
+        // SAFETY: owned by one thread at a time; libav keeps nothing about it in thread-local storage.
         unsafe impl Send for $name {}
     };
 }
@@ -95,7 +95,7 @@ owner!(
 pub(crate) struct Codec(pub(crate) *mut sys::AVCodecContext);
 
 impl Codec {
-    /// `None` when memory is out.
+    /// `None` if out of memory.
     pub(crate) fn new(codec: *const sys::AVCodec) -> Option<Codec> {
         // SAFETY: the codec is one of libav's static descriptions.
         let made = unsafe { sys::avcodec_alloc_context3(codec) };
@@ -110,17 +110,16 @@ impl Drop for Codec {
     }
 }
 
-// SAFETY: owned by one thread at a time; libav's codecs may be used from different threads one after the other.
+// SAFETY: owned by one thread at a time; libav's codecs may be used from different threads one after another.
 unsafe impl Send for Codec {}
 
-/// Text of libav's, empty for null.
+/// Text from libav, empty for null.
 ///
-/// # Safety
-/// `text` must be null or end with a zero.
+/// # Safety `text` must be null or zero-terminated.
 pub(crate) unsafe fn text(text: *const std::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }

@@ -1,12 +1,12 @@
-//! HDR10's static metadata: mastering display (SMPTE ST 2086) and content light level (CTA-861.3), for containers as
-//! they are and for encoders as text.
+//! HDR10's static metadata: mastering display (SMPTE ST 2086) and content light level (CTA-861.3), as side data for
+//! containers and as text for encoders.
 
 use crate::libav::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
 use std::mem::size_of;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
-/// libav's `AVMasteringDisplayMetadata`, which the bindings leave out. Its fields are part of libav's interface.
+/// libav's `AVMasteringDisplayMetadata`, which the bindings lack. Its fields are part of libav's interface.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Display {
@@ -19,7 +19,7 @@ pub(crate) struct Display {
     has_luminance: i32,
 }
 
-/// libav's `AVContentLightMetadata`, likewise. cd/m2.
+/// libav's `AVContentLightMetadata`, likewise, in cd/m2.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Light {
@@ -27,17 +27,17 @@ pub(crate) struct Light {
     max_fall: u32,
 }
 
-/// What a stream says of the screen it was mastered on, and of its brightness.
+/// The mastering display and the content light level of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hdr {
     pub(crate) display: Option<Display>,
     pub(crate) light: Option<Light>,
 }
 
-/// A structure of libav's out of its bytes. Newer versions may append fields, never take some away.
+/// Reads a structure of libav from bytes. Newer versions may append fields, but never remove any.
 fn read<T: Copy>(bytes: Option<&[u8]>) -> Option<T> {
     let bytes = bytes.filter(|b| b.len() >= size_of::<T>())?;
-    // SAFETY: long enough; used with plain structures of integers alone.
+    // SAFETY: the length was checked; used only with plain structures of integers.
     Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
@@ -47,13 +47,12 @@ fn bytes<T>(value: &T) -> &[u8] {
 }
 
 impl Hdr {
-    /// What a stream says.
+    /// The metadata of a stream.
     ///
-    /// # Safety
-    /// `stream` must be valid.
+    /// # Safety `stream` must be valid.
     pub(crate) unsafe fn of_stream(stream: *const sys::AVStream) -> Hdr {
         use AVPacketSideDataType::*;
-        // SAFETY: as promised by the caller.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             Hdr {
                 display: read(stream_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)),
@@ -62,13 +61,12 @@ impl Hdr {
         }
     }
 
-    /// What a decoded frame says.
+    /// The metadata of a decoded frame.
     ///
-    /// # Safety
-    /// `frame` must be valid.
+    /// # Safety `frame` must be valid.
     pub(crate) unsafe fn of_frame(frame: *const sys::AVFrame) -> Hdr {
         use AVFrameSideDataType::*;
-        // SAFETY: as promised by the caller; side data has as many bytes as it says.
+        // SAFETY: guaranteed by the caller; side data has the specified size.
         let data = |kind| unsafe {
             let side = sys::av_frame_get_side_data(frame, kind).as_ref()?;
             Some(std::slice::from_raw_parts(side.data.cast_const(), side.size))
@@ -79,12 +77,12 @@ impl Hdr {
         }
     }
 
-    /// Where this says nothing, what `other` says.
+    /// Fills missing metadata from `other`.
     pub(crate) fn or(self, other: Hdr) -> Hdr {
         Hdr { display: self.display.or(other.display), light: self.light.or(other.light) }
     }
 
-    /// How much is said.
+    /// Which metadata are present.
     pub(crate) fn says(&self) -> (bool, bool) {
         (self.display.is_some(), self.light.is_some())
     }
@@ -102,7 +100,7 @@ impl Hdr {
         display.into_iter().chain(light).collect()
     }
 
-    /// As x264 and x265 want it: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m2.
+    /// Formats for x264 and x265: chromaticities in steps of 0.00002, luminances of 0.0001 cd/m2.
     pub(crate) fn display_text(&self) -> Option<String> {
         let d = self.display.filter(|d| d.has_primaries != 0 && d.has_luminance != 0)?;
         let steps = |q: sys::AVRational, unit: i64| {
@@ -122,7 +120,7 @@ impl Hdr {
         ))
     }
 
-    /// As x264 and x265 want it.
+    /// Formats for x264 and x265.
     pub(crate) fn light_text(&self) -> Option<String> {
         self.light.map(|l| format!("{},{}", l.max_cll, l.max_fall))
     }

@@ -1,5 +1,5 @@
-//! What a container keeps beside the packets, and what has to be named as lost. libav's muxers leave out what they have
-//! no place for without a word; what is said here of each was found by reading back what they wrote.
+//! Properties that a container can store, and warnings about those it loses. libav's muxers drop unsupported properties
+//! without a message; these rules were found by reading back written files.
 
 use super::choose::Choice;
 use super::container::{Container, ContainerFamily};
@@ -17,21 +17,21 @@ use sys::AVPacketSideDataType;
 /// When a container takes chapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Chapters {
-    /// With its header alone: before it is known where the last picture ends.
+    /// With its header only: before the end of the last picture is known.
     First,
     /// With its trailer.
     Last,
     Never,
 }
 
-/// Names that mp4 has a place for.
+/// Tags that mp4 supports.
 const MP4: &str = "title artist album_artist composer album date comment genre copyright grouping lyrics description \
     synopsis show episode_id network keywords episode_sort season_number media_type hd_video gapless_playback \
     compilation track disc creation_time location";
-/// Names that QuickTime has a place for.
+/// Tags that QuickTime supports.
 const MOV: &str =
     "title artist album date comment genre copyright make model timecode creation_time location";
-/// Names that AVI has a place for.
+/// Tags that AVI supports.
 const AVI: &str = "title artist comment copyright date genre track encoded_by timecode software";
 
 impl Container {
@@ -66,7 +66,7 @@ impl Container {
         self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name().as_str())
     }
 
-    /// Whether it is kept that a stream is meant to be shown unasked.
+    /// Whether the flag that a stream is shown by default is kept.
     pub(crate) fn keeps_forced(self) -> bool {
         self.is_matroska() || ["mp4", "ipod", "nut"].contains(&self.name().as_str())
     }
@@ -79,7 +79,7 @@ impl Container {
     }
 }
 
-/// What the container loses of the input's tags and chapters.
+/// The input's tags and chapters that the container loses.
 pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
     let mut said = Vec::new();
     // SAFETY: an open context; only this field is read.
@@ -100,7 +100,7 @@ pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end
     said
 }
 
-/// What container and encoder lose of what is known of the picture.
+/// Properties of the picture that container and encoder lose.
 pub(super) fn lost_picture(
     from: Option<&sys::AVStream>,
     to: Container,
@@ -131,7 +131,7 @@ pub(super) fn lost_picture(
     said
 }
 
-/// Encoders whose streams say of fields what they are, whatever the container.
+/// Encoders whose streams signal the field order, in any container.
 const FIELDED: [&str; 10] = [
     "libx264",
     "libx264rgb",
@@ -155,14 +155,14 @@ fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
     if WHOLE_FRAMES.contains(&name) {
         return Some(format!("the field order is lost: {name} codes whole frames"));
     }
-    // QuickTime and Matroska have a place of their own for it, which MPEG-4's readers overrule
+    // QuickTime and Matroska have their own field for it, which readers of MPEG-4 override
     let boxed = to.is_matroska()
         || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
     let kept = boxed || FIELDED.contains(&name);
     (!kept).then(|| format!("the field order is lost: {name} does not store it in {}", to.name()))
 }
 
-/// What becomes of the shape of samples.
+/// A warning about the sample aspect ratio.
 fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
     let format = &choice.format;
     let own = format.aspect;
@@ -178,7 +178,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         "mpeg4" | "libxvid" => exact(255),
         "libtheora" => exact((1 << 24) - 1),
         "ffv1" => exact(i32::MAX.into()),
-        // square samples, or the picture as a whole
+        // square samples, or the aspect ratio of the picture
         "mpeg2video" => {
             let shapes = [(4, 3), (16, 9), (221, 100)].map(|(a, b)| Ratio::new(a, b));
             own == Ratio::ONE || shapes.contains(&Some(display))
@@ -188,7 +188,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
     let kept = match (to.family(), to.name().as_str()) {
         (ContainerFamily::Mp4 | ContainerFamily::Mov, _) | (_, "nut" | "asf") => true,
         (ContainerFamily::Mkv, _) => displayed(1 << 20),
-        // whole samples of the width it is shown in
+        // a whole number of samples in the displayed width
         (ContainerFamily::Webm, _) => {
             let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
             let becomes = Ratio::new(shown, width)?;
@@ -196,7 +196,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
             return (becomes != own).then_some(said);
         }
         (_, "mxf") => displayed(1 << 20) && stream,
-        // readers believe the stream where it has a shape of its own
+        // readers use the stream's aspect ratio if it has one
         (_, "avi") if ["mpeg4", "libxvid"].contains(&choice.name.as_str()) => stream,
         (_, "avi") => displayed(65535) || stream,
         _ => stream,
@@ -210,11 +210,11 @@ fn colon(r: Ratio) -> String {
 
 /// Encoders that write all of the colour tags into the stream itself.
 const COLORED: [&str; 6] = ["libx264", "libx264rgb", "libx265", "libsvtav1", "libaom-av1", "librav1e"];
-/// Those that write all but the range.
+/// Encoders that write all of them except the range.
 const TINTED: [&str; 4] = ["mpeg2video", "prores_ks", "prores", "prores_aw"];
 
-/// Whether readers are told that samples have the full range: by the stream itself, or by Matroska where the stream does
-/// not say otherwise. (QuickTime's place for it is not written.)
+/// Whether full range is signalled to readers: by the stream, or by Matroska if the stream does not specify it.
+/// (QuickTime's field for it is not written.)
 pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
     const LIMITED: [&str; 7] =
         ["mpeg1video", "mpeg2video", "magicyuv", "prores_ks", "prores", "prores_aw", "libvpx"];
@@ -222,7 +222,7 @@ pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
     says || (to.is_matroska() && !LIMITED.contains(&name))
 }
 
-/// Where readers of an encoder's 4:2:0 put the chroma samples when nothing says it.
+/// The siting of 4:2:0 chroma that readers of an encoder's streams assume by default.
 pub(super) fn assumed_siting(name: &str) -> Siting {
     match name {
         "mjpeg" | "libtheora" | "mpeg1video" => Siting::Center,
@@ -230,14 +230,14 @@ pub(super) fn assumed_siting(name: &str) -> Siting {
     }
 }
 
-/// Whether readers put the chroma samples of 4:2:0 where the tag says: it is written, or it is what they assume.
+/// Whether readers use the tagged siting of 4:2:0 chroma: because it is written, or because it is their default.
 fn keeps_siting(to: Container, choice: &Choice) -> bool {
     let (name, tag) = (choice.name.as_str(), choice.format.siting);
     let assumed = [Siting::Unspecified, assumed_siting(name)].contains(&tag);
     choice.format.subsampling != (1, 1) || assumed || COLORED.contains(&name) || to.is_matroska()
 }
 
-/// Which colour tags are lost.
+/// The colour tags that are lost.
 fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
     let name = choice.name.as_str();
@@ -252,7 +252,7 @@ fn lost_color(to: Container, choice: &Choice) -> Option<String> {
         lost.extend((f.primaries != Primaries::UNSPECIFIED).then_some("primaries"));
         lost.extend((f.transfer != Transfer::UNSPECIFIED).then_some("transfer"));
     }
-    // unsaid, YUV is limited, as the rest of the world has it
+    // unspecified YUV is limited, as is common
     let full = f.range == ColorRange::Full && f.family != Family::Rgb;
     lost.extend((!ranged && full).then_some("full range"));
     lost.extend((!keeps_siting(to, choice)).then_some("chroma siting"));

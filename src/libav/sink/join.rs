@@ -1,5 +1,5 @@
-//! Shards of a video joined: their packets go into one container, with the sound and all else that was left for this.
-//! Nothing is encoded again.
+//! Joins shards of a video: muxes their packets into one container, with the sound and other streams that the shards
+//! lack. Nothing is encoded again.
 
 use super::container::Container;
 use super::handles::{Dict, Packet};
@@ -27,7 +27,7 @@ use sys::AVPacketSideDataType::{
 };
 use sys::AVRational;
 
-/// A container being read packet by packet.
+/// Reads a container packet by packet.
 struct ShardReader {
     context: *mut sys::AVFormatContext,
     name: String,
@@ -43,10 +43,10 @@ impl ShardReader {
             CString::new(url).map_err(|_| fault(path.as_os_str(), "the name contains a zero byte".into()))?;
         let mut options = Dict::new();
         options.set("protocol_whitelist", "file");
-        // packets as they were written, whatever the container says of when they are shown
+        // packets as they were written, without edit lists
         options.set("ignore_editlist", "1");
         let mut shard_reader = ShardReader { context: ptr::null_mut(), name, stream: 0 };
-        // SAFETY: strings live through the calls; on failure libav leaves null.
+        // SAFETY: strings are valid during the calls; on failure libav leaves null.
         let opened = unsafe {
             check(sys::avformat_open_input(
                 &mut shard_reader.context,
@@ -71,12 +71,12 @@ impl ShardReader {
     }
 
     fn stream(&self) -> &sys::AVStream {
-        // SAFETY: looked up when it was opened.
+        // SAFETY: checked when it was opened.
         unsafe { &**(*self.context).streams.add(self.stream) }
     }
 
     fn extra(&self) -> &[u8] {
-        // SAFETY: parameters live as long as the stream, with so many bytes.
+        // SAFETY: parameters are valid as long as the stream, with this number of bytes.
         unsafe {
             let par = &*self.stream().codecpar;
             match usize::try_from(par.extradata_size) {
@@ -86,7 +86,7 @@ impl ShardReader {
         }
     }
 
-    /// Whether the packet lies in the first so many bytes of the file.
+    /// Whether the packet is within the first `bytes` bytes of the file.
     fn lies_in(&self, packet: &Packet, bytes: u64) -> bool {
         // SAFETY: our own packet.
         let (at, size) = unsafe { ((*packet.0).pos, (*packet.0).size) };
@@ -112,22 +112,22 @@ impl ShardReader {
 
 impl Drop for ShardReader {
     fn drop(&mut self) {
-        // SAFETY: ours alone, closed once; null is allowed.
+        // SAFETY: owned here and closed once; null is allowed.
         unsafe { sys::avformat_close_input(&mut self.context) }
     }
 }
 
-/// A shard, and what its note says.
+/// A shard and its note.
 #[derive(Clone, Debug)]
 pub struct Shard {
     /// The file.
     pub path: PathBuf,
-    /// When its packets are shown, and what belongs to the whole.
+    /// The times of its packets, and properties of the whole video.
     pub video: Video,
 }
 
-/// Joins shards in their order. `carried` is the source's, for what is copied from it. Returns how many packets there
-/// are, and what the container cannot hold.
+/// Joins shards in order. `carried` is that of the source, from which other streams are copied. Returns the number of
+/// packets, and warnings about losses in the container.
 pub fn join(
     output: &OsStr,
     overwrite: bool,
@@ -137,7 +137,7 @@ pub fn join(
     let _log = crate::libav::log::Log::new().enter();
     let container =
         Container::of(output).ok_or_else(|| fault(output, "no video container has this extension".into()))?;
-    // a shard without a picture has no header either
+    // a shard without pictures has no header either
     let filled: Vec<&Shard> = shards.iter().filter(|s| !s.video.times.is_empty()).collect();
     let Some(first) = filled.first() else {
         return Err(fault(output, "none of the shards has a frame".into()));
@@ -203,8 +203,8 @@ pub fn join(
     Ok((times.len() as u64, said))
 }
 
-/// How many pictures lie in the first so many bytes of a file whose writing failed there: what comes behind may be
-/// anything. What cannot be read has none.
+/// The number of pictures in the first bytes of a file whose writing failed there; later bytes may be invalid. 0
+/// if the file cannot be read.
 pub(super) fn pictures(path: &Path, bytes: u64) -> u64 {
     let count = || {
         let reader = ShardReader::open(path).ok()?;
@@ -223,7 +223,7 @@ fn other_count(shard: &Shard) -> SinkError {
     fault(shard.path.as_os_str(), problem)
 }
 
-/// Makes the picture's stream as it is in a shard.
+/// Makes the picture's stream as in a shard.
 fn add_picture(
     muxer: &mut Muxer,
     from: Option<&sys::AVStream>,

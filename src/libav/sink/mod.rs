@@ -1,12 +1,12 @@
-//! Video files: any container and encoder of libav's.
+//! Video files with any container and encoder of libav.
 //!
 //! The container follows from the file's name; the encoder and its pixel format from container and picture, or from
-//! what the user says ([`Encoding`]). Nothing of the picture is lost silently: see [`accepts`].
-//! Times are the source's, in its own ticks. What is not filtered (sound, subtitles, chapters, tags) comes from a
-//! second reading of the input, see [`crate::libav::copy`].
+//! the user's options ([`Encoding`]). No property of the picture is lost silently: see [`accepts`]. Times are those
+//! of the source, in its ticks. Streams that are not filtered (sound, subtitles, chapters, tags) come from a second
+//! reading of the input, see [`crate::libav::copy`].
 //!
-//! Memory: encoders hold many pictures. libx264 with its usual preset holds about 60, which for 3840x2160 is 1.6 to
-//! 3 GB beside what `--memory` bounds; `--codec-opt rc-lookahead=10` or a faster preset take less.
+//! Memory: encoders hold many pictures. libx264 with its default preset holds about 60, which for 3840x2160 is 1.6
+//! to 3 GB in addition to `--memory`; `--codec-opt rc-lookahead=10` or a faster preset reduce it.
 
 mod choose;
 mod clock;
@@ -38,18 +38,18 @@ pub fn recognises(output: &OsStr) -> bool {
     container::Container::of(output).is_some()
 }
 
-/// The format nearest to `format` that the encoder takes and in which nothing is lost: depth and alpha stay, chroma
-/// is never made coarser. RGB becomes YUV 4:2:0 for encoders that are made for watching (H.264, HEVC, AV1, VP9), and
-/// stays RGB or becomes 4:4:4 for those made for working (FFV1, ProRes).
+/// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
+/// subsampled further. RGB becomes YUV 4:2:0 for delivery codecs (H.264, HEVC, AV1, VP9), and stays RGB or becomes
+/// 4:4:4 for editing and archiving (FFV1, ProRes).
 ///
-/// An encoder that can take no such format is an error that names those that can.
+/// If the encoder supports no such format, the error names encoders that do.
 pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
     super::init();
     choose::choose(output, format, encoding).map(|choice| choice.format)
 }
 
-/// Makes the file ready under a temporary name: encoder opened, streams made, what cannot be held found.
-/// `plan.format` must be one that [`accepts`] gives.
+/// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
+/// container cannot store. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let log = Log::new();
     let _log = log.enter();
@@ -60,7 +60,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     Ok(Box::new(Logged { log, sink }))
 }
 
-/// A sink with a log of its own.
+/// A sink with its own log.
 struct Logged {
     log: Log,
     sink: Box<dyn Sink>,
@@ -103,7 +103,7 @@ fn fault(output: &OsStr, problem: String) -> SinkError {
     SinkError::Bad { name: output.to_string_lossy().into_owned(), problem }
 }
 
-/// An error of libav's with what it said about it.
+/// An error of libav with its messages.
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
     let said = said();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];

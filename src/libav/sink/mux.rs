@@ -1,4 +1,4 @@
-//! The container being written.
+//! Writes the container.
 
 use super::container::Container;
 use super::handles::{Dict, Packet};
@@ -10,17 +10,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-/// A muxer with the file it writes.
+/// A muxer with its file.
 pub(crate) struct Muxer {
     pub(crate) context: *mut sys::AVFormatContext,
-    /// The header has been written, so a trailer is due.
+    /// Whether the header has been written, so that a trailer must follow.
     begun: bool,
-    /// Something could not be written.
+    /// Whether writing has failed.
     failed: bool,
-    /// It writes into memory, to see what it would take.
+    /// Whether it writes to memory, as a test of what it supports.
     trial: bool,
-    /// Whether it is Matroska in a version of libav whose muxer writes the codec's delay of Opus, which readers take
-    /// away from every time, but does not add it to the times itself.
+    /// Whether this is Matroska in a version of libav whose muxer writes the codec delay of Opus, which readers
+    /// subtract from every time, without adding it to the times.
     delays: bool,
 }
 
@@ -28,15 +28,15 @@ pub(crate) struct Muxer {
 unsafe impl Send for Muxer {}
 
 impl Muxer {
-    /// A muxer for a file that exists and is empty.
+    /// A muxer for an existing empty file.
     pub(crate) fn new(container: Container, path: &Path) -> Result<Muxer, AvError> {
-        // named as a file, so that nothing in its name is taken for a protocol
+        // with the protocol `file:`, so that no part of the name is interpreted as a protocol
         let url = [b"file:", OsStr::as_bytes(path.as_os_str())].concat();
         let url = CString::new(url).map_err(|_| AvError(-libc::EINVAL))?;
         let mut options = Dict::new();
         options.set("blocksize", "262144");
         let muxer = Muxer::closed(container, &url)?;
-        // SAFETY: strings live through the call; what is opened is owned by `muxer`, which closes it.
+        // SAFETY: strings are valid during the call; `muxer` owns and closes what is opened.
         let opened = reopening(|| unsafe {
             sys::avio_open2(
                 &mut (*muxer.context).pb,
@@ -50,10 +50,10 @@ impl Muxer {
         Ok(muxer)
     }
 
-    /// A muxer that writes into memory: whether its header can be written tells what the container takes.
+    /// A muxer that writes to memory: writing its header tests what the container supports.
     pub(crate) fn trial(container: Container) -> Result<Muxer, AvError> {
         let mut muxer = Muxer::closed(container, c"trial")?;
-        // SAFETY: our own context, which has nothing open yet.
+        // SAFETY: our own context, which has no open file yet.
         check(unsafe { sys::avio_open_dyn_buf(&mut (*muxer.context).pb) })?;
         muxer.trial = true;
         Ok(muxer)
@@ -67,7 +67,7 @@ impl Muxer {
             trial: false,
             delays: container.is_matroska() && cfg!(not(ffmpeg_6_1)),
         };
-        // SAFETY: the string is copied; what is made is owned by `muxer`, which frees it.
+        // SAFETY: the string is copied; `muxer` owns and frees what is made.
         unsafe {
             check(sys::avformat_alloc_output_context2(
                 &mut muxer.context,
@@ -75,7 +75,7 @@ impl Muxer {
                 ptr::null(),
                 url.as_ptr(),
             ))?;
-            // what standards bodies have not settled but players know (HDR10 boxes, Opus in MP4)
+            // allow features that are not standardised but widely supported (HDR10 boxes, Opus in MP4)
             (*muxer.context).strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
         }
         Ok(muxer)
@@ -87,7 +87,7 @@ impl Muxer {
         unsafe { sys::avformat_new_stream(self.context, ptr::null()).as_mut() }.ok_or(AvError(-libc::ENOMEM))
     }
 
-    /// A stream that has been made.
+    /// An existing stream.
     pub(crate) fn get(&mut self, index: usize) -> &mut sys::AVStream {
         // SAFETY: our own context.
         unsafe {
@@ -104,14 +104,14 @@ impl Muxer {
         self.begun
     }
 
-    /// Writes the header; streams may not change any more, and their time bases are now the container's.
+    /// Writes the header; streams must not change any more, and their time bases are now the container's.
     pub(crate) fn begin(&mut self, mut options: Dict) -> Result<(), AvError> {
         // SAFETY: our own context, complete with streams and file; the name of its format is static.
         unsafe {
             let format = CStr::from_ptr((*(*self.context).oformat).name);
             for i in 0..(*self.context).nb_streams as usize {
                 let par = &mut *self.get(i).codecpar;
-                // Apple's players refuse HEVC under libav's default, hev1
+                // Apple's players do not play HEVC with libav's default tag, hev1
                 if par.codec_id == sys::AVCodecID::AV_CODEC_ID_HEVC && [c"mp4", c"mov"].contains(&format) {
                     par.codec_tag = u32::from_le_bytes(*b"hvc1");
                 }
@@ -123,7 +123,7 @@ impl Muxer {
         Ok(())
     }
 
-    /// Takes a packet of a stream, its times in ticks of `base`. The packet is empty afterwards.
+    /// Writes a packet of a stream, with times in ticks of `base`. The packet is empty afterwards.
     pub(crate) fn write(&mut self, packet: &Packet, base: sys::AVRational, to: usize) -> Result<(), AvError> {
         // SAFETY: our own context and packet.
         unsafe {
@@ -150,12 +150,12 @@ impl Muxer {
         }
     }
 
-    /// Writes what is still waiting and the end of the file, and closes it. Returns how long it is.
+    /// Writes waiting packets and the trailer, and closes the file. Returns its size.
     pub(crate) fn end(&mut self) -> Result<u64, AvError> {
         // SAFETY: our own context; the trailer is written once, after the header.
         unsafe {
             if let Some(pb) = (*self.context).pb.as_mut().filter(|_| self.failed) {
-                // What could not be written is a gap; the table of contents behind it may find room yet.
+                // Data that could not be written leave a gap; the table of contents after it may still fit.
                 pb.error = 0;
             }
             let trailer = if std::mem::take(&mut self.begun) {
@@ -170,7 +170,7 @@ impl Muxer {
             sys::avio_flush(pb);
             let failed = check((*pb).error);
             let size = sys::avio_size(pb);
-            // closing tells what writing behind our back met
+            // closing reports errors of buffered writes
             let closed = check(sys::avio_closep(&mut (*self.context).pb));
             trailer.and(failed).and(closed)?;
             Ok(u64::try_from(size).unwrap_or(0))
@@ -180,7 +180,7 @@ impl Muxer {
 
 impl Drop for Muxer {
     fn drop(&mut self) {
-        // SAFETY: ours alone; closing a file that is closed does nothing.
+        // SAFETY: owned here; closing a closed file does nothing.
         unsafe {
             if !self.context.is_null() {
                 if self.trial {

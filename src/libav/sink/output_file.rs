@@ -1,5 +1,5 @@
-//! The muxing half of a video file: the container with the filtered picture's packets, wherever they come from, and
-//! all that is copied beside them.
+//! The muxing half of a video file: the container with the packets of the filtered picture and of all copied
+//! streams.
 
 use super::container::{Container, ContainerFamily};
 use super::encoder::rational;
@@ -26,7 +26,7 @@ use std::io::Write;
 use std::path::Path;
 use sys::AVRational;
 
-/// A file on its way.
+/// A file being written.
 pub(super) struct OutputFile {
     pub(super) name: String,
     pub(super) container: Container,
@@ -34,51 +34,53 @@ pub(super) struct OutputFile {
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
-    /// Dropped after the muxer, which has the file open as well.
+    /// Dropped after the muxer, which has the file open, too.
     pub(super) out: Output,
-    /// Room on the disk that is given back when it is full, so that the end of the file can be written.
+    /// Reserved disk space that is released when the disk is full, so that the end of the file can be
+    /// written.
     spare: Option<File>,
-    /// How much was written when writing failed.
+    /// The size at which writing failed.
     torn: Option<u64>,
     /// The picture's stream in the output.
     pub(super) stream: usize,
     base: AVRational,
-    /// Of the input: seconds to be taken away from all times, and whether they begin anew in the middle.
+    /// For the input: seconds to subtract from all times, and whether times restart in the middle.
     start: Ratio,
     jumps: bool,
-    /// Where there is a time code to be moved: frames a second, and seconds of the input's first picture.
+    /// For a time code to be adjusted: frames per second, and the time of the input's first picture in
+    /// seconds.
     timecode: Option<(Ratio, Ratio)>,
-    /// What is taken away from all times, known with the first picture.
+    /// The offset to subtract from all times, known with the first picture.
     pub(super) shift: i64,
 }
 
-/// What a film is made of.
+/// The parameters of an output file.
 pub(super) struct OutputParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
-    /// Where the temporary file is to be.
+    /// The folder of the temporary file.
     pub(super) by: Option<&'a Path>,
     pub(super) container: Container,
-    /// The clock of the times that come in, and frames a second.
+    /// The time base of packets, and the frame rate.
     pub(super) base: AVRational,
     pub(super) rate: Ratio,
     /// Whether the first picture is the source's first, and the last its last.
     pub(super) whole: (bool, bool),
     pub(super) encoding: &'a Encoding,
     pub(super) source: Option<&'a carry::Container>,
-    /// Nothing but the picture.
+    /// Whether to write the picture only.
     pub(super) alone: bool,
 }
 
 impl OutputParams<'_> {
-    /// The input, opened a second time; `None` for a pipe and for what is no container.
+    /// The input, opened a second time; `None` for a pipe and for inputs that are not containers.
     pub(super) fn input(&self) -> Result<Option<Input>, SinkError> {
         let opened = self.source.map_or(Ok(None), Input::open);
         let name = self.output.to_string_lossy();
         opened.map_err(|e| av_fault(&name, "the input cannot be opened a second time", e))
     }
 
-    /// Where sound has holes and ends, for a container that has no times for it.
+    /// The gaps and ends of sound, for a container without times.
     fn heard(&self) -> Result<Vec<Heard>, SinkError> {
         let holds = self.container.counts_frames() && !self.container.sounds().is_empty();
         let sound = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
@@ -89,8 +91,8 @@ impl OutputParams<'_> {
 }
 
 impl OutputFile {
-    /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. With it comes what
-    /// the container cannot hold, one clause each.
+    /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. Also returns the
+    /// properties that the container loses, one clause each.
     pub(super) fn create(
         output_params: &OutputParams<'_>,
         input: Option<Input>,
@@ -117,7 +119,7 @@ impl OutputFile {
             said.extend(lost_words(input, container, !no_chapters, whole.1));
             let codes = input.timecodes();
             let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case("timecode");
-            // where streams have no tags of their own it is told of the file
+            // if streams have no tags, set it for the file
             let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
             if of_stream && container.keeps_tag("timecode") {
                 whole_code = codes.first().cloned();
@@ -125,7 +127,7 @@ impl OutputFile {
                 said.push("the time code is lost".into());
             }
             if !whole.0 && !codes.is_empty() {
-                // the rate of the input's pictures, as they are counted
+                // the rate of the input's pictures as counted
                 let own = input.stream(video).and_then(|s| details::ratio(s.avg_frame_rate));
                 let steady = output_params.source.filter(|s| !s.variable && own == Some(rate));
                 let moves = |code: &String| rational(rate).and_then(|r| timecode_after(code, r, 0)).is_some();
@@ -162,7 +164,7 @@ impl OutputFile {
                     let takes = |plans: &[Planned]| tried(plans).is_ok();
                     let sounds = output_params.heard()?;
                     (plans, more) = route(&input, video, container, encoding, whole, &sounds, takes);
-                    // what was said of ways not gone
+                    // messages about rejected plans
                     crate::libav::log::drain();
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
@@ -205,9 +207,9 @@ impl OutputFile {
         av_fault(&self.name, doing, error)
     }
 
-    /// Writes the header; the first picture is shown at `pts`. Nothing of the streams may change any more.
+    /// Writes the header; `pts` is the time of the first picture. The streams must not change any more.
     pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
-        // where nothing is said of times all begins at once, and a late beginning would become a gap
+        // without times all streams begin together, and a late start would become a gap
         let together = !self.whole.0 || self.container.counts_frames();
         let tick = Ratio::new(self.base.num.into(), self.base.den.into()).unwrap_or(Ratio::ONE);
         let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
@@ -233,7 +235,7 @@ impl OutputFile {
             // SAFETY: our own context, before its header.
             unsafe { move_timecodes(self.muxer.context, rational, i32::try_from(frames).unwrap_or(0)) };
         }
-        // Matroska would move everything for the sake of sound that begins before zero; it need not
+        // Matroska would shift everything because of sound that begins before zero, which is not necessary
         if self.container.is_matroska() && pts - self.shift >= 0 {
             // SAFETY: our own context.
             unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
@@ -242,8 +244,8 @@ impl OutputFile {
         begun.map_err(|e| self.fault("its header cannot be written", e))
     }
 
-    /// Writes a packet of the picture, its times in ticks of `base` and after the shift, behind the sound that comes
-    /// before it.
+    /// Writes a packet of the picture, with times in ticks of `base` and after the shift, after the sound that
+    /// precedes it.
     pub(super) fn put(&mut self, packet: &Packet, base: AVRational) -> Result<(), SinkError> {
         // SAFETY: our own packet.
         let dts = unsafe { (*packet.0).dts };
@@ -256,7 +258,7 @@ impl OutputFile {
         written.map_err(|e| self.fault("it cannot be written", e))
     }
 
-    /// Writes the rest of the copied streams, up to `end` if the input goes on behind it.
+    /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
     pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
@@ -268,7 +270,7 @@ impl OutputFile {
         rest.map_err(|e| self.fault("an extra stream cannot be copied", e))
     }
 
-    /// Where writing has failed: gives back the room that was kept for the end of the file.
+    /// After writing has failed, releases the space reserved for the end of the file.
     pub(super) fn make_room(&mut self) {
         if self.muxer.failed() && self.torn.is_none() {
             self.torn = Some(self.out.size());
@@ -281,8 +283,8 @@ impl OutputFile {
         self.muxer.end().map_err(|e| self.fault("it cannot be finalized", e))
     }
 
-    /// Names the file, or leaves what can be played of it under its partial name. `end` is given how many pictures are
-    /// in it, where those are not all.
+    /// Gives the file its name, or keeps its playable part under the partial name. `end` is called with the number of
+    /// pictures in it, if some are missing.
     pub(super) fn conclude<T>(
         self,
         result: Result<(), SinkError>,
@@ -309,7 +311,7 @@ impl OutputFile {
     }
 }
 
-/// Says that not even the picture can be put into the container.
+/// The error that the container does not support even the picture.
 fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
     let said = crate::libav::log::drain().join("; ");
     let said = if said.is_empty() { error.to_string() } else { said };
@@ -320,12 +322,12 @@ fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
     SinkError::Usage { name: output.to_string_lossy().into_owned(), problem }
 }
 
-/// A file without a name beside the output.
+/// An unnamed file beside the output.
 fn spare(path: &Path) -> Option<File> {
     let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
     file.write_all(&vec![0; SPARE]).ok()?;
     Some(file)
 }
 
-/// The table of contents of some hours.
+/// Enough for the table of contents of several hours.
 const SPARE: usize = 1 << 20;

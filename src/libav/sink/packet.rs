@@ -1,4 +1,4 @@
-//! Packets to segments' files and back.
+//! Converts packets to and from files of segments.
 
 use super::handles::Packet;
 use crate::journal::segments::file::{self, Side};
@@ -7,7 +7,7 @@ use ffmpeg_sys_next as sys;
 use std::ptr;
 use sys::AVPacketSideDataType;
 
-/// Kinds of side data that are kept, with numbers that stay whatever libav's are.
+/// The kinds of side data that are kept, with fixed numbers that do not depend on libav's.
 const KINDS: [(u32, AVPacketSideDataType); 9] = [
     (1, AVPacketSideDataType::AV_PKT_DATA_NEW_EXTRADATA),
     (2, AVPacketSideDataType::AV_PKT_DATA_MATROSKA_BLOCKADDITIONAL),
@@ -30,18 +30,17 @@ pub(super) fn kind(number: u32) -> Option<AVPacketSideDataType> {
     KINDS.iter().find(|k| k.0 == number).map(|k| k.1)
 }
 
-/// Bytes of libav's.
+/// Bytes of libav.
 ///
-/// # Safety
-/// `data` must be null or point to `size` bytes that live as long as the slice is used.
+/// # Safety `data` must be null or point to `size` bytes that live as long as the slice is used.
 unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
-    // SAFETY: as promised by the caller.
+    // SAFETY: guaranteed by the caller.
     if data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(data, size) } }
 }
 
-/// What is written of a packet.
+/// The stored form of a packet.
 pub(super) fn kept(packet: &Packet) -> file::Packet {
-    // SAFETY: our own packet, with as many bytes and pieces of side data as it says.
+    // SAFETY: our own packet, with the specified number of bytes and pieces of side data.
     unsafe {
         let p = &*packet.0;
         let count = usize::try_from(p.side_data_elems).unwrap_or(0);
@@ -60,10 +59,10 @@ pub(super) fn kept(packet: &Packet) -> file::Packet {
     }
 }
 
-/// Makes a packet of what was written.
+/// Restores a packet.
 pub(super) fn fill(packet: &Packet, from: &file::Packet) -> Result<(), AvError> {
     let size = i32::try_from(from.data.len()).map_err(|_| AvError(-libc::ENOMEM))?;
-    // SAFETY: our own packet; what libav allocates has as many bytes as asked for.
+    // SAFETY: our own packet; memory from libav has the requested size.
     unsafe {
         sys::av_packet_unref(packet.0);
         check(sys::av_new_packet(packet.0, size))?;
@@ -82,7 +81,7 @@ pub(super) fn fill(packet: &Packet, from: &file::Packet) -> Result<(), AvError> 
     Ok(())
 }
 
-/// Pieces of side data of a stream, as they are written.
+/// The stored form of a stream's side data.
 pub(super) fn sides(all: Vec<(AVPacketSideDataType, Vec<u8>)>) -> Vec<Side> {
     all.into_iter().filter_map(|(kind, bytes)| Some((number(kind)?, bytes))).collect()
 }

@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use sys::AVRational;
 
-/// Segments on their way, and the file they will be joined in.
+/// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
     grid: Arc<Grid>,
     output_file: OutputFile,
@@ -37,13 +37,13 @@ pub(super) struct Segmented {
     clock: Clock,
     base: AVRational,
     hdr: Hdr,
-    /// An encoder that has seen nothing yet, for the first segment.
+    /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
     packet: Packet,
     seal: Option<Seal>,
     whole_end: bool,
-    /// Pictures in segments that were there before, and those written now.
+    /// Number of pictures in existing segments, and in those written now.
     pictures: (u64, u64),
     warnings: Vec<String>,
     notes: Vec<String>,
@@ -61,7 +61,7 @@ struct Segment {
 impl Segmented {
     pub(super) fn create(output: &OsStr, plan: &Plan, grid: &Arc<Grid>) -> Result<Segmented, SinkError> {
         let io = |cause| SinkError::Io { name: grid.folder.display().to_string(), cause };
-        // before the folder is made
+        // before the folder is created
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
             return Err(SinkError::Exists(output.into()));
         }
@@ -137,7 +137,7 @@ impl Segmented {
         Ok(())
     }
 
-    /// The segment is whole: it is recorded, then it gets its name.
+    /// Completes the segment: records it and gives it its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
         segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
@@ -220,10 +220,10 @@ impl Segmented {
         Ok(times)
     }
 
-    /// What the first segment's encoder said of the stream goes into the container.
+    /// Copies the header of the first segment's stream to the container.
     fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
         let to = self.output_file.muxer.get(self.output_file.stream);
-        // SAFETY: our own stream; the header is copied into memory of libav's.
+        // SAFETY: our own stream; the header is copied to memory from libav.
         let done = unsafe {
             for (number, bytes) in &stream.side {
                 if let Some(kind) = kind(*number) {
@@ -260,7 +260,7 @@ impl Sink for Segmented {
             None => self.start(cell, carried)?,
         };
         let (pts, duration) = self.clock.shown(stamp);
-        // encoders refuse times that do not grow
+        // encoders require increasing times
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);
         segment.durations.insert(pts, duration);
@@ -305,7 +305,7 @@ impl Sink for Segmented {
         Ok(())
     }
 
-    /// Whole segments stay, for `--resume`.
+    /// Complete segments are kept for `--resume`.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
         let Segmented { output_file, current, grid, pictures, .. } = *self;
         drop((output_file, current));

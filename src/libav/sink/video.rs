@@ -1,4 +1,4 @@
-//! The sink itself.
+//! The sink for video files.
 
 use super::choose::{Choice, choose};
 use super::clock::Clock;
@@ -27,13 +27,13 @@ use std::path::Path;
 use std::sync::Arc;
 use sys::{AVPacketSideDataType, AVRational};
 
-/// A video file on its way.
+/// A video file being written.
 pub(super) struct Video {
     output_file: OutputFile,
     choice: Choice,
     encoding: Encoding,
     encoder: Encoder,
-    /// Seconds a tick of the timestamps that come in.
+    /// Seconds per tick of the input timestamps.
     clock: Clock,
     base: AVRational,
     hdr: Hdr,
@@ -42,13 +42,13 @@ pub(super) struct Video {
     /// Time of the last picture, and the end of all so far, before the shift.
     last: Option<i64>,
     end: i64,
-    /// How long the pictures are shown that the encoder still holds, by their times.
+    /// Durations of the pictures in the encoder, by their times.
     durations: BTreeMap<i64, i64>,
     warnings: Vec<String>,
     notes: Vec<String>,
 }
 
-/// What every video file is begun with, however its packets come about.
+/// The common start of every video file.
 pub(super) struct OpenedOutput {
     pub(super) output_file: OutputFile,
     pub(super) choice: Choice,
@@ -60,7 +60,7 @@ pub(super) struct OpenedOutput {
     pub(super) notes: Vec<String>,
 }
 
-/// Opens the encoder and makes the file with its streams; `by` is where the temporary file is to be.
+/// Opens the encoder and makes the file with its streams; `by` is the folder of the temporary file.
 pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<OpenedOutput, SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
@@ -116,7 +116,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     Ok(OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, notes })
 }
 
-/// What the container did not say of HDR10, a picture may.
+/// Completes HDR10 metadata of the container by those of a picture.
 pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameCarry>) -> Hdr {
     match carried.filter(|_| choice.format.transfer == Transfer::PQ) {
         // SAFETY: valid as long as `carried`.
@@ -154,9 +154,9 @@ impl Video {
         self.output_file.fault(doing, error)
     }
 
-    /// With the first picture all is known that the header needs.
+    /// Writes the header, for which the first picture is needed.
     fn begin(&mut self, pts: i64, carried: Option<&FrameCarry>) -> Result<(), SinkError> {
-        // Where the picture says more of HDR10 than the container, the encoder is opened again.
+        // If the picture has more HDR10 metadata than the container, open the encoder again.
         let hdr = hdr_with(self.hdr, &self.choice, carried);
         if hdr.says() != self.hdr.says() {
             self.hdr = hdr;
@@ -182,8 +182,8 @@ impl Video {
         Ok(())
     }
 
-    /// Empties the encoder, writes the rest of the copied streams and the trailer, and closes the file.
-    /// First how that went, then how long the file is if it has its end.
+    /// Flushes the encoder, writes the remaining packets and the trailer, and closes the file. Returns the
+    /// result, and the size of the file if it has its trailer.
     fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
         let mut result = Ok(());
         if !self.output_file.muxer.failed() && self.output_file.muxer.begun() {
@@ -193,7 +193,7 @@ impl Video {
                 result = self.output_file.rest((!to_end).then_some(self.end));
             }
         }
-        // the trailer is written whatever came before it: without it most files cannot be played
+        // always write the trailer: without it most files do not play
         self.output_file.make_room();
         (result, self.output_file.end())
     }
@@ -208,7 +208,7 @@ impl Sink for Video {
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
         let (pts, duration) = self.clock.shown(stamp);
         let first = self.last.is_none();
-        // encoders refuse times that do not grow
+        // encoders require increasing times
         let pts = self.last.map_or(pts, |last| pts.max(last + 1));
         if first {
             self.begin(pts, carried)?;
@@ -241,7 +241,7 @@ impl Sink for Video {
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Left, SinkError> {
-        // What could not be written or copied is why it is abandoned, or does not matter any more.
+        // Errors of writing or copying are the reason for abandoning, or irrelevant.
         let (_, size) = self.close(false);
         let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
         let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
@@ -272,7 +272,7 @@ pub(super) fn open(
             ),
         },
         OpenError::Av(error) => {
-            // what the system says of a missing device is no error of the output
+            // the system's error about a missing device is not an error of the output
             if choice.codec.capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE != 0 {
                 let what = "cannot be opened: it needs hardware and drivers that this machine seems to lack";
                 return fault(output, format!("the encoder {} {what} ({error})", choice.name));
@@ -317,14 +317,15 @@ fn add_picture(
     Ok(stream.index as usize)
 }
 
-/// What the container has to know of the picture.
+/// Sets the properties of the picture in the container.
 pub(super) fn parameters(
     stream: &mut sys::AVStream,
     choice: &Choice,
     encoder: &Encoder,
     hdr: &Hdr,
 ) -> Result<(), AvError> {
-    // side data of the stream lives in its parameters in newer versions, and would be lost with the old ones
+    // in newer versions, side data of the stream are part of its parameters, and would be lost with the old
+    // ones
     let kinds = [
         AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
         AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
@@ -343,7 +344,7 @@ pub(super) fn parameters(
         stream.sample_aspect_ratio = (*encoder.codec.0).sample_aspect_ratio;
         let par = &mut *stream.codecpar;
         if par.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES {
-            // the encoder says it with the tag alone, and MXF asks for the profile
+            // the encoder sets only the tag, but MXF needs the profile
             let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
             let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
             par.profile = found.map_or(par.profile, |profile| profile as i32);
@@ -357,11 +358,11 @@ pub(super) fn parameters(
     Ok(())
 }
 
-/// Whether an encoder has an option of its own of that name.
+/// Whether an encoder has a private option of that name.
 fn has_option(choice: &Choice, name: &CStr) -> bool {
     let class: *const sys::AVClass = choice.codec.priv_class;
-    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav asks for with this flag; a codec
-    // without options of its own is not searched.
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; a codec
+    // without private options is not searched.
     !class.is_null()
         && unsafe {
             let searched = (&raw const class).cast_mut().cast();

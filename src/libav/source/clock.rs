@@ -1,59 +1,59 @@
-//! When a frame is shown, exactly.
+//! Exact presentation times of frames.
 //!
-//! Containers round timestamps to their ticks, so the same frames come with other times from each of them. A frame whose
-//! timestamp lies within a tick of `n / rate` has exactly that time: filters then see the same times from every
-//! container, a pipe or y4m. Any other timestamp is taken as it is. What is decided of a frame follows from the frame
-//! and the head of the input alone, so that whoever begins in the middle decides the same.
+//! Containers round timestamps to their ticks, so the same frames have slightly different times in each. A frame whose
+//! timestamp is within a tick of `n / rate` gets exactly that time, so that filters see the same times from every
+//! container, a pipe or y4m. Other timestamps are used unchanged. The decision depends only on the frame and the head
+//! of the input, so it is the same when decoding begins in the middle.
 
 use grainfield_filters::ratio::Ratio;
 
 /// The clock of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
-    /// Seconds a tick of its timestamps.
+    /// Seconds per tick of its timestamps.
     pub(super) tick: Ratio,
     /// Timestamp of frame 0.
     pub(super) first: i64,
-    /// Ticks of a frame, rounded; at least 1.
+    /// Ticks per frame, rounded; at least 1.
     pub(super) step: i64,
-    /// Seconds a frame.
+    /// Seconds per frame.
     frame: Ratio,
-    /// How far from `n / rate` a timestamp may be.
+    /// The largest deviation of a timestamp from `n / rate`.
     slack: Ratio,
 }
 
 impl Clock {
-    /// `rate`: frames a second, above zero.
+    /// `rate`: frames per second, above zero.
     pub(super) fn new(tick: Ratio, first: i64, rate: Ratio) -> Clock {
         let frame = rate.recip().unwrap_or(Ratio::ONE);
         let step = (frame.checked_div(tick).unwrap_or(Ratio::ONE) + Ratio::HALF).floor().max(1);
-        // A tick may be as long as a frame, and a frame that was left out is not to be overlooked.
+        // A tick may be as long as a frame, and a missing frame must be noticed.
         Clock { tick, first, step, frame, slack: tick.min(frame * Ratio::HALF) }
     }
 
-    /// Seconds from frame 0 to a timestamp, as they are written.
+    /// Seconds from frame 0 to a timestamp, unrounded.
     pub(super) fn seconds(&self, pts: i64) -> Ratio {
         self.span(pts.saturating_sub(self.first))
     }
 
     fn span(&self, ticks: i64) -> Ratio {
-        // Timestamps beyond what a ratio holds are nonsense anyway, and must not overflow.
+        // Timestamps beyond this limit are meaningless, and must not overflow.
         const MOST: i64 = 1 << 52;
         Ratio::whole(ticks.clamp(-MOST, MOST)) * self.tick
     }
 
-    /// How far a timestamp is from `n / rate`.
+    /// The deviation of a timestamp from `n / rate`.
     fn off(&self, n: i64, pts: i64) -> Ratio {
         let off = self.seconds(pts) - Ratio::whole(n) * self.frame;
         off.max(Ratio::ZERO - off)
     }
 
-    /// Whether frame `n` of that timestamp is shown at `n / rate`.
+    /// Whether frame `n` with that timestamp gets the time `n / rate`.
     pub(super) fn even(&self, n: i64, pts: i64) -> bool {
         self.off(n, pts) <= self.slack
     }
 
-    /// Time and duration of frame `n` by its timestamp and the ticks it is shown, seconds.
+    /// Time and duration of frame `n` in seconds, from its timestamp and its duration in ticks.
     pub(super) fn shown(&self, n: i64, pts: i64, ticks: i64) -> (Ratio, Ratio) {
         if !self.even(n, pts) {
             return (self.seconds(pts), self.span(ticks));

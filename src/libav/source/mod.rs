@@ -1,11 +1,10 @@
-//! Any container and codec as a source.
+//! Sources for all containers and codecs of libav.
 //!
-//! Frames are numbered by the rank of their timestamps among those that decoding from the start puts out. Where the
-//! packets tell which those are (`libav::index`), reading goes on at the last place before a wanted frame
-//! from which decoding is known to be exact. Elsewhere, and where what comes out is not what the packets promised,
-//! everything is decoded once to learn what there is (`libav::index::exact`); where that is of no use either, frames
-//! are counted from the start, which is slower and always right. Packets are decoded in order here; taking the samples out of libav's frames is left to
-//! [`Decode::decode`], which many threads do.
+//! The number of a frame is the rank of its timestamp among those of decoding from the start. If these follow from the
+//! packets (`libav::index`), seeking goes to the last entry before a frame from which decoding is exact. Otherwise, or
+//! if the decoded frames contradict the packets, everything is decoded once (`libav::index::exact`); if that does not
+//! help either, frames are counted from the start, which is slower but always right. This module decodes packets in
+//! order; many threads extract the samples of libav's frames in [`Decode::decode`].
 
 mod clock;
 mod seek;
@@ -34,12 +33,12 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files of at most so many bytes are read through once at the start, so that their length is known.
+/// Files up to this size are indexed when they are opened, so that their length is known.
 const INDEX_AT_ONCE: u64 = 1 << 30;
-/// Counting so many frames from the start is no trouble.
+/// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
 
-/// Opens a file, or what a protocol in `options.allow_protocol` leads to.
+/// Opens a file, or an address with a protocol in `options.allow_protocol`.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
     let mut place = input_url(input, &options.allow_protocol, &options.stop)
@@ -49,7 +48,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     Ok(Box::new(Video::open(name, from, Some(place), options)?))
 }
 
-/// Reads any container from a pipe; `name` is what messages call it.
+/// Reads any container from a pipe; `name` is used in messages.
 pub fn from_reader(
     name: String,
     reader: Box<dyn Read + Send>,
@@ -60,36 +59,36 @@ pub fn from_reader(
 
 struct Video {
     info: Info,
-    /// To begin anew; `None` where reading goes forward only.
+    /// The address for a restart; `None` if reading is forward only.
     place: Option<InputUrl>,
-    /// Why it does.
+    /// The reason for that.
     backwards: &'static str,
     reader: Reader,
     index: IndexState,
     queue: VecDeque<Item>,
     /// Number of the next frame.
     next: i64,
-    /// Frames have been counted since the start, as against found by their timestamps.
+    /// Whether frames have been counted since the start, as opposed to found by their timestamps.
     counting: bool,
     ended: bool,
-    /// The next picture is one that was sought, so nothing better can be had by seeking it.
+    /// Whether the next picture was found by seeking, so that seeking again would not help.
     reached: bool,
     clock: Clock,
-    /// The timestamp given last.
+    /// The last timestamp returned.
     last_pts: Option<i64>,
     shape: Shape,
     decoder: Arc<Unpack>,
-    /// What FFmpeg's own filters are, by which an index of their pictures differs from the file's own.
+    /// The text of FFmpeg's filters, because an index of their pictures differs from that of the file.
     filtered: bool,
     /// The mark of the picture at the head of the queue.
     mark: Option<u32>,
-    /// To be told.
+    /// Messages to show.
     news: Vec<String>,
-    /// What libav says of it.
+    /// libav's messages about the input.
     log: Log,
 }
 
-/// What must not change in the middle.
+/// Properties that must not change within the stream.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     width: i32,
@@ -108,10 +107,10 @@ impl Shape {
     }
 }
 
-/// The index, as far as it has been made.
+/// The state of the index.
 enum IndexState {
     NotYet,
-    /// The packets do not tell, or what they told was wrong.
+    /// The frames do not follow from the packets, or contradicted them.
     Unclear,
     /// Frames can only be counted.
     Never,
@@ -119,12 +118,12 @@ enum IndexState {
     Exact(Box<ExactIndex>),
 }
 
-/// A picture with its place.
+/// A picture with its number.
 struct NumberedFrame {
     picture: AvFrame,
     number: i64,
     pts: i64,
-    /// By an exact index: ticks shown, and ticks its packet says.
+    /// From an exact index: duration in ticks, of the frame and of its packet.
     durations: Option<(i64, i64)>,
 }
 
@@ -139,7 +138,7 @@ fn open_error(name: &str, error: OpenError) -> SourceError {
 fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
     let name = name.to_owned();
     match error.io() {
-        // libav says "invalid argument" for much that is not the system's.
+        // libav returns "invalid argument" for many errors that are not the system's.
         Some(cause) if error.0 != -libc::EINVAL => SourceError::Io { name, cause },
         _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", said()) },
     }
@@ -222,7 +221,7 @@ impl Video {
             // SAFETY: a decoded frame.
             hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
         };
-        // Through filters that look beyond a frame there is only one way, and that is forward.
+        // Filters that depend on more than a frame allow reading forward only.
         let steady = filtered
             .is_none_or(|f| f.2 && (f.0.num, f.0.den) == (stream.time_base.num, stream.time_base.den));
         let seekable = place.is_some() && demuxer.seekable() && steady;
@@ -271,7 +270,7 @@ impl Video {
         };
         if let Some(exact) = video.exact_index_cache().and_then(|s| s.take_exact()) {
             video.index = IndexState::Exact(Box::new(exact));
-            // The first picture has been decoded without a mark.
+            // The first picture was decoded without a mark.
             video.queue.clear();
             if let Some(place) = video.place.clone() {
                 video.reader.restart(&place).map_err(|e| open_error(&video.info.name, e))?;
@@ -289,7 +288,7 @@ impl Video {
         Ok(video)
     }
 
-    /// Takes the other rate where the first does not fit the timestamps, and this does.
+    /// Uses the other rate if the first does not match the timestamps and this one does.
     fn settle_rate(&mut self, average: Option<Ratio>) {
         let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
         let other = Clock::new(self.clock.tick, self.clock.first, rate);
@@ -302,7 +301,7 @@ impl Video {
         }
     }
 
-    /// Whether reading has come to an end that is not the input's.
+    /// Whether reading has stopped before the end of the input.
     fn broken(&self) -> bool {
         self.queue.is_empty() && self.reader.ended()
     }
@@ -321,7 +320,7 @@ impl Video {
         }
     }
 
-    /// How long a frame is shown, in ticks, and how long its packet says.
+    /// The duration of a frame in ticks, and that of its packet.
     fn durations(&mut self, placed: &NumberedFrame) -> (i64, i64) {
         if let Some(known) = placed.durations {
             return known;
@@ -364,7 +363,7 @@ impl Source for Video {
             return self.skip_to(number);
         }
         self.make_index();
-        // What has gone wrong once is not believed of the rest.
+        // After one error, do not trust the index for the rest.
         if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
             self.index = IndexState::Unclear;
         }

@@ -1,4 +1,4 @@
-//! Which picture is which frame, and the way to any of them.
+//! Maps pictures to frame numbers, and seeks to frames.
 
 use super::{IndexState, NumberedFrame, Video, av_error, open_error};
 use crate::libav::index::cache::IndexCache;
@@ -9,7 +9,7 @@ use crate::media::SourceError;
 use std::sync::Arc;
 
 impl Video {
-    /// Makes the index, if there is none and there can be one.
+    /// Makes the index if there is none and it is possible.
     pub(super) fn make_index(&mut self) {
         if let IndexState::NotYet = self.index {
             self.index = match &self.place {
@@ -26,20 +26,20 @@ impl Video {
         }
     }
 
-    /// Where the exact index is kept between runs.
+    /// The cache entry of the exact index.
     pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
         let place = self.place.as_ref().filter(|_| !self.filtered)?;
         IndexCache::of_exact(place, self.reader.demuxer.video())
     }
 
-    /// Decodes everything to learn which frames there are, where the packets do not tell. Afterwards reading stands
-    /// nowhere.
+    /// Decodes everything to find the frames, if they do not follow from the packets. The reading position is
+    /// undefined afterwards.
     pub(super) fn make_exact(&mut self) -> Result<(), SourceError> {
         let Some(place) = self.place.clone() else { return Ok(()) };
         self.queue.clear();
         self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
         let made = ExactIndex::make(&mut self.reader, self.clock.first, self.clock.step);
-        // Whatever comes next has to begin anew.
+        // The next read has to restart.
         self.ended = true;
         self.index = match made {
             Some(exact) => {
@@ -59,7 +59,7 @@ impl Video {
         Ok(())
     }
 
-    /// What the index tells about the whole.
+    /// Fills in the properties that follow from the index.
     pub(super) fn describe(&mut self) {
         let (times, entries): (Box<dyn ExactSizeIterator<Item = i64> + '_>, usize) = match &self.index {
             IndexState::There(index) => (Box::new(index.frames.iter().copied()), index.entries.len()),
@@ -74,7 +74,7 @@ impl Video {
         let times: Vec<i64> = times.collect();
         let even = times.iter().enumerate().all(|(i, t)| self.clock.even(i as i64, *t));
         info.variable_rate = !even;
-        // nobody else has it yet: this is done while the input is opened, or not at all
+        // it is not shared yet: this runs while the input is opened
         let carried = info.carried.as_mut().and_then(Arc::get_mut);
         if let Some(container) = carried.and_then(|c| c.downcast_mut::<carry::Container>()) {
             container.variable = info.variable_rate;
@@ -84,7 +84,7 @@ impl Video {
         info.details.push(("entry points".into(), entries.to_string()));
         info.details.retain(|d| d.0 != "shown for");
         if info.variable_rate {
-            // its frames divided by a rate would be another time
+            // the number of frames divided by a rate would be a different time
             let end = times.last().map_or(self.clock.first, |t| t.saturating_add(self.clock.step));
             let seconds = self.clock.seconds(end).to_f64();
             info.details.push(("shown for".into(), format!("{seconds:.3} s")));
@@ -100,7 +100,7 @@ impl Video {
         self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
     }
 
-    /// The timestamp of the picture after the present one; what comes before it is kept.
+    /// The timestamp of the picture after the current one; items before it are kept.
     pub(super) fn peek(&mut self) -> Option<i64> {
         let of = |item: &Item| match item {
             Item::Picture(p) => Some(p.timestamp()),
@@ -120,17 +120,18 @@ impl Video {
         None
     }
 
-    /// The next picture with its number, or the error that stands in its place.
+    /// The next picture with its number, or an error in its place.
     pub(super) fn step(&mut self) -> Result<Option<NumberedFrame>, SourceError> {
         loop {
             let mut picture = match self.fetch()? {
                 None => {
-                    // Decoders drop pictures behind some entry points that they would give from the start.
+                    // Decoders drop pictures after some entries that they return when decoding from the
+                    // start.
                     if !self.counting && self.promises(self.next) {
                         self.reach(self.next)?;
                         continue;
                     }
-                    // Fewer came than the packets promised.
+                    // Fewer pictures than the packets promised.
                     if matches!(self.index, IndexState::There(_)) && self.promises(self.next) {
                         self.index = IndexState::Unclear;
                     }
@@ -179,7 +180,7 @@ impl Video {
                     self.reach(self.next)?;
                     continue;
                 }
-                // What decoding from the start gives is right, so the index is wrong.
+                // Decoding from the start is right, so the index is wrong.
                 self.index = match self.index {
                     IndexState::There(_) => IndexState::Unclear,
                     _ => IndexState::Never,
@@ -193,12 +194,12 @@ impl Video {
         }
     }
 
-    /// Whether there is a frame of that number, by the index.
+    /// Whether the index has a frame of that number.
     pub(super) fn promises(&self, number: i64) -> bool {
         self.promised(number).is_some()
     }
 
-    /// The timestamp of a frame, by the index.
+    /// The timestamp of a frame in the index.
     pub(super) fn promised(&self, number: i64) -> Option<i64> {
         match &self.index {
             IndexState::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
@@ -207,8 +208,7 @@ impl Video {
         }
     }
 
-    /// Makes `number` the next frame, wherever reading stands: from the nearest place that gives it, else from the
-    /// start.
+    /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
     pub(super) fn reach(&mut self, number: i64) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
@@ -231,7 +231,7 @@ impl Video {
             }
             _ => None,
         };
-        // Where data are damaged, fewer pictures come out than the packets promise.
+        // In damaged data there are fewer pictures than the packets promise.
         if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
             self.index = IndexState::Unclear;
             self.make_exact()?;
@@ -247,7 +247,7 @@ impl Video {
         self.recount(number)
     }
 
-    /// Begins anew, and counts up to frame `number`.
+    /// Restarts, and counts up to frame `number`.
     pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
         let Some(place) = &self.place else {
             return Err(self.bad(self.backwards.into()));
@@ -259,7 +259,7 @@ impl Video {
         self.skip_to(number)
     }
 
-    /// Decodes and drops what comes before frame `number`.
+    /// Decodes and drops the frames before frame `number`.
     pub(super) fn skip_to(&mut self, number: i64) -> Result<(), SourceError> {
         while self.next < number {
             match self.step() {
@@ -270,7 +270,7 @@ impl Video {
                         self.bad(format!("frame {number} was requested, but there are only {there} frames"))
                     );
                 }
-                // Told only to those who ask for what is damaged.
+                // Damage is reported only for requested frames.
                 Err(_) if !self.ended && !self.broken() => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! What settings name, read before the first frame: images, effect files, and frames of the source.
+//! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, Request, written};
 use crate::disk::{Place, Uses};
@@ -10,7 +10,7 @@ use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Setting, Value};
 use std::path::Path;
 
-/// Refuses frames of the source where it can be read only once: before anything of it is read.
+/// Returns an error for frames of the source if it can be read only once, before anything is read.
 pub(crate) fn check(request: &Request) -> Result<(), JobError> {
     if !request.read().is_pipe() {
         return Ok(());
@@ -39,8 +39,8 @@ impl Request {
         Ok(uses)
     }
 
-    /// Refuses a job that would write a file which it reads, by whatever names, or whose FFmpeg filters or encoder
-    /// would replace one unasked. Nothing is created.
+    /// Returns an error for a job that would write a file that it reads, by any names, or whose FFmpeg filters or
+    /// encoder would replace a file without being asked. Creates no files.
     pub fn check_files(&self) -> Result<(), JobError> {
         let uses = self.uses()?;
         uses.check()?;
@@ -68,10 +68,10 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
     uses
 }
 
-/// Reads a frame of the source by the source's own number, described as the user says. `None` where there is no such frame.
+/// Reads a frame of the source by the source's number, with the user's tags. `None` if there is no such frame.
 pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<Frame>, E>;
 
-/// Reads what settings name and hands it in.
+/// Reads the files and frames that settings name, and supplies them.
 pub(crate) fn load<E: From<JobError>>(
     request: &mut Request,
     info: &Info,
@@ -89,7 +89,7 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images, effect files and grain tables that settings name: all that needs no source.
+/// Reads the images, effect files and grain tables that settings name: those that need no source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
@@ -116,7 +116,7 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     Ok(())
 }
 
-/// What is named by settings of such kinds and was not read yet.
+/// The names in settings of these kinds that have not been read yet.
 fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
     let missing = |value: &Value| match value {
         Value::Image(picture) => picture.frame().is_none(),
@@ -131,7 +131,7 @@ fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError>
     step.values.set(setting.id, value).map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))
 }
 
-/// The picture of a file; `name` is what errors call it.
+/// The picture of a file; `name` is used in errors.
 fn image(file: &str, name: String) -> Result<Frame, JobError> {
     Ok(images::read(Path::new(file)).map_err(|problem| match problem {
         images::Fault::Io(cause) => SourceError::Io { name, cause },
@@ -142,7 +142,7 @@ fn image(file: &str, name: String) -> Result<Frame, JobError> {
     })?)
 }
 
-/// One frame of the source, grey.
+/// One frame of the source, in grey.
 fn still<E: From<JobError>>(
     request: &Request,
     info: &Info,

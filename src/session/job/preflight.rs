@@ -1,5 +1,5 @@
-//! What concerns a later frame and can be told before the first, so that no night is spent on half a render: files
-//! that are in the way, and holes in a sequence.
+//! Checks for errors of later frames that can be found before the first one: existing files, and gaps in a
+//! sequence.
 
 use super::{JobError, OnError, Request};
 use crate::journal::resume::{FileOf, Resume};
@@ -7,7 +7,7 @@ use crate::pipeline::FrameSelection;
 use crate::sink::{Files, Output, SinkError};
 use crate::source::{Info, Missing};
 
-/// Refuses to begin when a file that will be written is there already and may not be replaced.
+/// Returns an error if a file to be written exists and may not be replaced.
 pub(super) fn check_existing(
     request: &Request,
     output: &Output,
@@ -19,7 +19,7 @@ pub(super) fn check_existing(
     if request.overwrite || request.resume != Resume::No {
         return Ok(());
     }
-    // a folder that cannot be read is the sink's to complain of
+    // the sink reports a folder that cannot be read
     let mut there = pattern.scan().unwrap_or_default();
     let offset = request.frame_offset;
     // a number that is left out is not written
@@ -29,7 +29,7 @@ pub(super) fn check_existing(
     match wanted {
         FrameSelection::All => {}
         FrameSelection::Frames(ranges) => there.retain(|n| ranges.contains(*n)),
-        // every number once: a shard among the files of all the others must not be looked through for each of them
+        // search each number once: a shard must not scan the files of all others for each of them
         FrameSelection::Listed(_) if there.is_empty() => {}
         FrameSelection::Listed(list) => {
             let mut found: Vec<_> = list.iter().filter(|n| there.binary_search(n).is_ok()).collect();
@@ -41,7 +41,7 @@ pub(super) fn check_existing(
     Err(SinkError::InTheWay { path: pattern.path(*first), more: there.len() - 1 }.into())
 }
 
-/// The first frame wanted, by the source's own number, for which a file is missing, where that ends the render.
+/// The first requested frame, by the source's number, whose file is missing, if that ends the render.
 pub(super) fn hole(
     request: &Request,
     info: &Info,
@@ -55,6 +55,6 @@ pub(super) fn hole(
         FrameSelection::Frames(ranges) => Box::new(ranges.iter().map(own)),
         FrameSelection::Listed(list) => Box::new(list.iter().map(own)),
     };
-    // files are finite, so a hole is soon found however far the numbers go
+    // there are finitely many files, so a gap is found soon in any range of numbers
     numbers.find(|n| read(*n).is_none())
 }

@@ -1,4 +1,4 @@
-//! What is asked of a job.
+//! The request for a job.
 
 use crate::disk::cache::DEFAULT_LIMIT;
 use crate::disk::{self, Uses};
@@ -16,22 +16,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What is wanted, as said.
+/// A request, with unresolved options.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// File, pattern, `-` or `pattern:...`.
     pub input: OsString,
     /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
     pub output: OsString,
-    /// The filters, and the seed (0 where it has none).
+    /// The filters, and the seed (0 if it has none).
     pub recipe: grainfield_filters::recipe::Recipe,
-    /// `--frames`, after the offset; `None` is everything.
+    /// `--frames`, after the offset; `None` for all.
     pub frames: Option<Ranges>,
     /// `--frame-offset`.
     pub frame_offset: i64,
     /// `--rate`.
     pub rate: Option<Ratio>,
-    /// `--threads`, default all the machine has.
+    /// `--threads`, by default all of the machine.
     pub threads: Option<usize>,
     /// `--memory` in bytes.
     pub memory: Option<u64>,
@@ -57,9 +57,9 @@ pub struct Request {
     pub lavfi: Option<String>,
     /// `--on-error`.
     pub on_error: OnError,
-    /// `--strict`: what would be a warning is an error.
+    /// `--strict`: warnings are errors.
     pub strict: bool,
-    /// `--codec`, `--crf` and all else about how a video file is written.
+    /// `--codec`, `--crf` and all other encoding options.
     pub encoding: sink::Encoding,
     /// `--shard`.
     pub shard: Option<Shard>,
@@ -67,20 +67,20 @@ pub struct Request {
     pub resume: Resume,
     /// `--segments`, with `--segment-frames`.
     pub segments: Option<u64>,
-    /// `--cache` and `--cache-limit`: where states of what must be stepped are kept between runs.
+    /// `--cache` and `--cache-limit`: the store of simulation states between runs.
     pub cache: Cache,
-    /// Files that are read or written for this job beside those that the request itself names: the recipe's own file,
-    /// a plot. A file that is read is never one that is written.
+    /// Other files that are read or written for this job: the recipe's file, a plot. A file that is read must not be
+    /// written.
     pub beside: Uses,
-    /// The formats that inputs and outputs may have: all there are.
+    /// The formats for inputs and outputs: by default all.
     pub formats: Formats,
-    /// What [`Job::run`](super::Job::run) will be given: a read that stands still, be it before the first frame, ends
-    /// when it is set.
+    /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
+    /// set.
     pub stop: Arc<AtomicBool>,
 }
 
 impl Request {
-    /// Input to output, with no filter and everything else as when nothing is said.
+    /// A request from input to output without filters, with all other options at their defaults.
     pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
         Request {
             input: input.into(),
@@ -116,17 +116,17 @@ impl Request {
 }
 
 impl Request {
-    /// What its input means.
+    /// The parsed input.
     pub(crate) fn read(&self) -> Input {
         Input::parse(&self.input, self.formats)
     }
 
-    /// What its output means.
+    /// The parsed output.
     pub(crate) fn written(&self) -> Result<Output, SinkError> {
         Output::parse(&self.output, self.formats)
     }
 
-    /// How its input is opened.
+    /// The options for opening the input.
     pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
         source::Options {
             rate: self.rate,
@@ -142,7 +142,7 @@ impl Request {
         }
     }
 
-    /// What the samples of the input mean: what it says, unless the user says otherwise.
+    /// The format of the input with the user's overrides of tags.
     pub(crate) fn seen(&self, format: &Format) -> Format {
         Format {
             matrix: self.matrix.unwrap_or(format.matrix),
@@ -153,39 +153,39 @@ impl Request {
     }
 }
 
-/// Where what can be made again is kept between runs. Never changes a sample.
+/// The cache between runs. It never affects samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cache {
-    /// The folder; `None` keeps nothing.
+    /// The folder; `None` for no cache.
     pub folder: Option<PathBuf>,
-    /// At most so many bytes; `None` is [`DEFAULT_LIMIT`].
+    /// The limit in bytes; `None` is [`DEFAULT_LIMIT`].
     pub limit: Option<u64>,
 }
 
 impl Cache {
-    /// Ready to be used.
+    /// Opens it.
     pub fn open(&self) -> Option<Arc<disk::cache::Cache>> {
         let folder = self.folder.as_ref()?;
         Some(Arc::new(disk::cache::Cache::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
     }
 }
 
-/// What light samples stand for: what the input's tag says unless it is said otherwise, and what the output gets.
+/// The transfer of samples: overrides for input and output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferChoice {
     /// Overrides the tag of the input.
     pub input: Option<Transfer>,
-    /// What the output holds.
+    /// The transfer of the output.
     pub output: Light,
 }
 
 /// The transfer of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Light {
-    /// What is customary for it: linear in OpenEXR and float TIFF, of a display in integers.
+    /// The convention of the format: linear in OpenEXR and float TIFF, display-referred in integers.
     #[default]
     Fitting,
-    /// That of the input: values stay.
+    /// That of the input: values are not converted.
     Kept,
     /// This one.
     As(Transfer),
@@ -199,6 +199,6 @@ pub enum Fields {
     Auto,
     /// Whole frames.
     Frame,
-    /// Fields; top first unless the source says bottom first.
+    /// As fields; top first unless the source is tagged as bottom first.
     Field,
 }

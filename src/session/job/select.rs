@@ -1,4 +1,5 @@
-//! Which frames are left to be made: those asked for, of these the shard's, of these what is not whole yet.
+//! Selects the frames to render: the requested ones, of these the shard's, of these those that are not
+//! complete yet.
 
 use super::{Fields, JobError, OnError, Request};
 use crate::journal::keep::{Keep, Seal};
@@ -16,20 +17,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is left to do.
+/// The remaining work.
 pub(super) struct Selection {
     pub(super) wanted: FrameSelection,
-    /// How many frames are left, if that is known.
+    /// The number of frames left, if it is known.
     pub(super) total: Option<u64>,
-    /// How many are whole already.
+    /// The number of frames that are complete.
     pub(super) skipped: u64,
     pub(super) keep: Keep,
-    /// The output is there: nothing is to be written.
+    /// Whether the output exists, so that nothing is to be written.
     pub(super) done: bool,
     pub(super) notes: Vec<String>,
 }
 
-/// What the selection is made from.
+/// The data for a selection.
 pub(super) struct SelectionInput<'a> {
     pub(super) request: &'a Request,
     pub(super) input: &'a Input,
@@ -37,12 +38,12 @@ pub(super) struct SelectionInput<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) info: &'a Info,
     pub(super) chain: &'a Chain,
-    /// Ended where the source's end is known.
+    /// Cut off at the source's end if that is known.
     pub(super) frames: Option<Ranges>,
     pub(super) whole: (bool, bool),
 }
 
-/// The last frame of a source that does not know it: all of it is read.
+/// The last frame of a source whose length is unknown, found by reading all of it.
 pub(super) fn last(
     request: &Request,
     input: &Input,
@@ -59,7 +60,7 @@ pub(super) fn last(
         match source.next(&mut slot) {
             Ok(Some(stamp)) => last = Some(stamp.number),
             Ok(None) => return Ok(last),
-            // such a frame is kept as the decoder has patched it
+            // such a frame is kept as the decoder has repaired it
             Err(SourceError::Damaged { stamp, .. }) if request.on_error == OnError::Skip => {
                 last = Some(stamp.number);
             }
@@ -76,7 +77,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     let SelectionInput { request, input, output: typed, info, frames, .. } = given;
     let files = typed.files();
     let video = matches!(files, Files::One(_, Kind::Video));
-    // a container holds pictures in the order of their times, each once
+    // a container holds pictures in order of time, each once
     if let (true, Some(frames)) = (video, frames) {
         ascending(request, frames)?;
     }
@@ -92,7 +93,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             typed.name().display()
         ));
     }
-    // frames of single images and pipes are counted by nobody
+    // frames of single images and pipes are not counted
     if !asked && !matches!(files, Files::Many(_)) {
         return Ok(plain(frames.clone()));
     }
@@ -102,7 +103,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             let last = info.last.map_or(i64::MAX, |last| last.saturating_add(request.frame_offset));
             match Ranges::span(info.first.saturating_add(request.frame_offset), last) {
                 Ok(all) => all,
-                // a source without frames says so itself
+                // a source without frames reports it itself
                 Err(_) => return Ok(plain(None)),
             }
         }
@@ -151,7 +152,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
                         resume::whole(&manifest_files, there, path, verify, request.overwrite)?
                     }
                 };
-                // the folder has to be there for this; if not, the sink says so
+                // this needs the folder; if it does not exist, the sink reports it
                 if name.parent().is_none_or(|p| p.as_os_str().is_empty() || p.is_dir()) {
                     manifest_files.tidy().map_err(|cause| manifest(&name, cause))?;
                 }
@@ -177,7 +178,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     }
 }
 
-/// Everything that is asked for, and nothing is kept.
+/// All requested frames, without existing ones.
 fn plain(frames: Option<Ranges>) -> Selection {
     let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
     Selection { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
@@ -187,9 +188,10 @@ fn manifest(path: &Path, cause: std::io::Error) -> JobError {
     resume::ResumeError::Manifest { path: path.to_path_buf(), cause }.into()
 }
 
-/// Pictures of a video come in order of time.
+/// Pictures of a video must be in order of time.
 fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
-    // a range without end is the last that is come to, so some numbers behind those that have one tell
+    // an unbounded range is the last one to be read, so a limited number of values after the bounded ones is
+    // enough
     let enough = usize::try_from(frames.bounded(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
     if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
         return Ok(());
@@ -201,7 +203,7 @@ fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
     ))
 }
 
-/// An output that is one file.
+/// The selection for an output that is one file.
 fn one(
     given: &SelectionInput<'_>,
     part: FrameList,
@@ -223,7 +225,7 @@ fn one(
     let mut more = vec![("frames", all.to_string())];
     if let Some(frames) = grid {
         more.push(("segment frames", frames.to_string()));
-        // sound and all else beside the picture is decided when all is joined
+        // sound and other streams are chosen when all segments are joined
         more.push(("encoding", request.encoding.picture_text()));
     }
     let label = match kind {
@@ -245,7 +247,7 @@ fn one(
     let recorded =
         |names, made| Arc::new(ManifestFiles::new(names, made, SourceIds::One(origin), all.to_string()));
     let manifest_files = recorded(names, made.clone());
-    // also where nothing is resumed: somebody else's file in its place is refused
+    // also without resuming: a file of someone else in its place is an error
     let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
@@ -257,7 +259,7 @@ fn one(
             State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
         };
         if whole {
-            // what a crash after the last step has left
+            // left by a crash after the last step
             segments::discard(&folder);
             let skipped = part.iter().count() as u64;
             let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
@@ -297,7 +299,7 @@ fn one(
     Ok(finish(part, whole, keep))
 }
 
-/// What the source as a whole is known by.
+/// The identity of the whole source.
 fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
     match source_ids {
         SourceIds::Unknown => 0,
@@ -323,7 +325,7 @@ fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
     Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
 }
 
-/// All that decides over what is in the output, but for the source.
+/// All settings that affect the output, except for the source.
 fn made(
     given: &SelectionInput<'_>,
     kind: &str,

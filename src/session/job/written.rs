@@ -1,4 +1,4 @@
-//! What FFmpeg writes on its own: files that a graph of `--lavfi` or an encoder's options name.
+//! Files that FFmpeg writes itself, named in a graph of `--lavfi` or in an encoder's options.
 
 use crate::disk::same::{inside, token};
 use crate::disk::{Place, Uses};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Options of any filter whose value is a file that it writes.
 const ANY: [&str; 3] = ["stats_file", "log_path", "shader_cache"];
 
-/// Filters with further ones, and what is written when that is not said.
+/// Filters with further such options, and the default file names.
 const FILTERS: [(&str, &str, Option<&str>); 10] = [
     ("metadata", "file", None),
     ("ametadata", "file", None),
@@ -24,7 +24,7 @@ const FILTERS: [(&str, &str, Option<&str>); 10] = [
     ("vidstabdetect", "result", Some("transforms.trf")),
 ];
 
-/// A filter of a graph: its name, and its options, those without a key as `""`.
+/// A filter of a graph: its name, and its options; those without a key have the key `""`.
 type Filter = (String, Vec<(String, String)>);
 
 fn filters(mut graph: &str) -> Vec<Filter> {
@@ -45,7 +45,7 @@ fn filters(mut graph: &str) -> Vec<Filter> {
     found
 }
 
-/// `KEY=VALUE:KEY=VALUE`, quoted as FFmpeg has it.
+/// Parses `KEY=VALUE:KEY=VALUE` with FFmpeg's quoting.
 fn pairs(mut text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while !text.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
         let own = FILTERS.iter().find(|f| f.0 == name);
         let mut said = false;
         for (key, value) in options {
-            // `/key=FILE`: the option's value stands in the file
+            // `/key=FILE`: the file contains the option's value
             let (key, value) = match key.strip_prefix('/') {
                 Some(real) => {
                     let text = text_of(Path::new(&value));
@@ -82,7 +82,7 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
             };
             let writes = ANY.contains(&&*key) || own.is_some_and(|f| f.1 == key);
             said |= writes;
-            // an option without a key is known by its place, which differs between versions
+            // the meaning of an option without a key depends on its position, which differs between versions
             let maybe = key.is_empty() && own.is_some();
             if (writes || maybe) && value != "-" && !value.starts_with("pipe:") {
                 written.push(PathBuf::from(value.strip_prefix("file:").unwrap_or(&value)));
@@ -92,7 +92,7 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
         }
         written.extend(own.and_then(|f| f.2).filter(|_| !said).map(PathBuf::from));
     }
-    // whatever way it is quoted
+    // with any quoting
     for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {
         uses.read(FILTER, Place::Path(file));
     }
@@ -102,8 +102,7 @@ pub(crate) fn by_graph(graph: &str) -> Uses {
 
 const FILTER: &str = "a file of an FFmpeg filter";
 
-/// What stands in a file that holds the value of an option, without the end of its last line. Nothing for what cannot
-/// be read.
+/// The text of a file that contains the value of an option, without its final line end. Empty if it cannot be read.
 fn text_of(file: &Path) -> String {
     const MOST: u64 = 1 << 20;
     let mut bytes = Vec::new();
@@ -166,7 +165,7 @@ mod tests {
         std::fs::write(&name, format!("{}\n", log.display())).unwrap();
         let graph = format!("metadata=mode=print:/file={}", name.display());
         assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
-        // the file that is named is read, however it is spelled
+        // the named file is recognised in any spelling
         let odd = dir.path().join("k:e");
         std::fs::write(&odd, "lavfi.x\n").unwrap();
         let mut uses = by_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));

@@ -1,9 +1,9 @@
-//! Memory that is counted: how much an input holds at a time.
+//! Counts memory: how much an input holds at a time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, counting for each thread what it holds. A binary makes it its own:
+/// The system's allocator, which counts the memory of each thread. A binary installs it with
 /// `#[global_allocator] static COUNTED: Counted = Counted;`
 pub struct Counted;
 
@@ -13,7 +13,7 @@ thread_local! {
 }
 
 fn count(bytes: isize) {
-    // A thread that is going away has no counters any more.
+    // A thread that is ending has no counters any more.
     let _ = NOW.try_with(|now| {
         now.set(now.get() + bytes);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(now.get())));
@@ -25,11 +25,11 @@ fn bytes(layout: Layout) -> isize {
     layout.size() as isize
 }
 
-// SAFETY: everything is done by the system's allocator, and counting allocates nothing.
+// SAFETY: the system's allocator does all the work, and counting allocates nothing.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(bytes(layout));
-        // SAFETY: the caller's promises are passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -49,8 +49,8 @@ unsafe impl GlobalAlloc for Counted {
     }
 }
 
-/// The most bytes beyond what was held before that this thread held at a time during `work`; 0 where [`Counted`] is
-/// not the binary's allocator.
+/// The peak of memory that this thread allocated during `work`, in addition to what it held before; 0 if
+/// [`Counted`] is not the binary's allocator.
 pub fn peak_of(work: impl FnOnce()) -> usize {
     let before = NOW.with(Cell::get);
     PEAK.with(|peak| peak.set(before));

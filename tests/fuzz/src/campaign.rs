@@ -1,4 +1,4 @@
-//! Many inputs, one after the other, each within its bounds.
+//! Runs many inputs, each within its limits.
 
 use super::bound::peak_of;
 use super::mutate::{Random, mutate};
@@ -9,36 +9,36 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Inputs that were understood and that others are made of.
+/// The number of understood inputs from which others are made.
 const POOL: usize = 512;
 
-/// What is wrong with an input.
+/// A fault of an input.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// The bytes.
     pub input: Vec<u8>,
-    /// What they did.
+    /// The fault.
     pub what: String,
 }
 
-/// What came of a campaign.
+/// The result of a campaign.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Inputs tried.
     pub runs: u64,
-    /// Those that were understood.
+    /// Number of those that were understood.
     pub understood: u64,
-    /// The longest that one took, in milliseconds.
+    /// The longest time of an input, in milliseconds.
     pub slowest: f64,
-    /// That input, which may have had to wait for the machine.
+    /// That input; a busy machine may be the cause.
     pub slow: Vec<u8>,
-    /// The most memory that one held, in bytes.
+    /// The largest memory of an input, in bytes.
     pub largest: usize,
-    /// Inputs that broke a bound.
+    /// Inputs that exceeded a limit.
     pub faults: Vec<Fault>,
 }
 
-/// Watches that no input hangs: a thread that hears of each.
+/// Detects inputs that hang: a thread that is notified of each.
 struct Progress {
     input: Arc<Mutex<Vec<u8>>>,
     alive: Sender<()>,
@@ -73,7 +73,7 @@ impl Progress {
     }
 }
 
-/// The files of a folder in the order of their names; none when there is no folder.
+/// The files of a folder sorted by name; none if there is no folder.
 pub fn corpus(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -84,8 +84,8 @@ pub fn corpus(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     paths.iter().map(std::fs::read).collect()
 }
 
-/// Tries the seeds, the corpus, and `runs` inputs made of them. Ends at the tenth fault. `found` hears of each fault at
-/// once, so that what comes after it, a crash of the whole process even, does not lose it.
+/// Tries the seeds, the corpus, and `runs` inputs made of them. Ends at the tenth fault. `found` is called for each
+/// fault immediately, so that it is not lost if the process crashes later.
 pub fn run(
     target: &Target,
     corpus: Vec<Vec<u8>>,
@@ -98,7 +98,7 @@ pub fn run(
     let mut outcome = Outcome::default();
     let mut random = Random(seed);
     let mut pool: Vec<Vec<u8>> = target.seeds.iter().map(|s| s.as_bytes().to_vec()).chain(corpus).collect();
-    // What was there stays: only what comes later gives way.
+    // Only later inputs are replaced.
     let (kept, mut data) = (pool.len(), Vec::new());
     let mut given = pool.clone().into_iter();
     while outcome.faults.len() < 10 {

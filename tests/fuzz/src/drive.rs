@@ -1,5 +1,5 @@
-//! The driver: `drive [TARGET|all] [RUNS] [SEED]`. Needs no special compiler. Finds are written into the corpus as
-//! soon as they are made; the ordinary tests try them ever after.
+//! The driver: `drive [TARGET|all] [RUNS] [SEED]`. Needs no special compiler. Faults are written to the corpus
+//! immediately; the ordinary tests run the corpus.
 
 use grainfield_fuzz::bound::Counted;
 use grainfield_fuzz::{TARGETS, Target, campaign, find};
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    // A panic is a find, and told as one.
+    // A panic is a fault, and is reported as one.
     std::panic::set_hook(Box::new(|_| {}));
     let mut bad = false;
     for target in targets {
@@ -77,7 +77,7 @@ fn drive(target: &Target, runs: u64, seed: u64) -> bool {
     outcome.faults.is_empty()
 }
 
-/// Writes a find; says where.
+/// Writes a faulty input; returns its path.
 fn keep(folder: &Path, input: &[u8]) -> String {
     let hash =
         input.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));

@@ -1,8 +1,8 @@
-//! What may be thrown at the program: one function a target, which cargo-fuzz, the driver of this package and an
-//! ordinary test of the program call alike.
+//! Fuzz targets: one function each, which cargo-fuzz, the driver of this package and an ordinary test of the
+//! program call.
 //!
-//! A function gets any bytes and must neither panic, nor take longer than [`PATIENCE`], nor hold more than
-//! [`MEMORY`] at a time. It says whether it understood them, so that a campaign can go on from there.
+//! A function accepts any bytes and must not panic, take longer than [`PATIENCE`], or hold more than [`MEMORY`]
+//! at a time. It returns whether it understood them, so that a campaign can build on them.
 
 #[allow(unsafe_code)] // an allocator is unsafe by its nature
 pub mod bound;
@@ -12,22 +12,22 @@ pub mod targets;
 
 use std::time::Duration;
 
-/// The longest input, in bytes.
+/// The longest input in bytes.
 pub const LONGEST: usize = 4096;
-/// The most memory that an input may take at a time, in bytes. A frame of [`targets::FRAME`] bytes may be one sample
-/// wide; its rows stand on cache lines of their own, which makes 16 MiB of four such planes.
+/// The largest memory of an input in bytes. A frame of [`targets::FRAME`] bytes may be one sample wide; its rows are
+/// aligned to cache lines, which makes 16 MiB for four such planes.
 pub const MEMORY: usize = 32 << 20;
-/// An input that takes longer than this hangs. (A thousandth of it is much.)
+/// An input that takes longer than this hangs; a thousandth of it is a lot.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Something to throw bytes at.
+/// A fuzz target.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// What it is called; its corpus stands in the folder of that name.
+    /// Its name, and that of its corpus folder.
     pub name: &'static str,
-    /// Takes bytes; says whether they were understood. Panics when something is wrong.
+    /// Runs bytes; returns whether they were understood. Panics on a fault.
     pub run: fn(&[u8]) -> bool,
-    /// Words that mean something to it.
+    /// Words with a meaning for it.
     pub words: &'static [&'static str],
     /// Inputs to start from.
     pub seeds: &'static [&'static str],
@@ -53,7 +53,7 @@ pub const TARGETS: [Target; 16] = [
     targets::film_grain::TARGET,
 ];
 
-/// The target of a name.
+/// Finds a target by name.
 pub fn find(name: &str) -> Option<Target> {
     TARGETS.into_iter().find(|t| t.name == name)
 }

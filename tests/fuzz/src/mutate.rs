@@ -1,8 +1,8 @@
-//! Inputs made of others: a small mutator with a seed.
+//! Makes inputs from others: a small mutator with a seed.
 
 use super::LONGEST;
 
-/// Numbers at which programs break.
+/// Numbers at which programs often fail.
 const NUMBERS: [&str; 20] = [
     "0",
     "-1",
@@ -39,12 +39,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, 0 when there is none.
+    /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() >> 16) as usize % n.max(1)
     }
 
-    /// One of some things.
+    /// A random element.
     pub fn one<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> Option<&'a T> {
         of.get(self.below(of.len())).copied()
     }
@@ -58,7 +58,7 @@ pub fn mutate(data: &mut Vec<u8>, other: &[u8], words: &[&str], random: &mut Ran
     data.truncate(LONGEST);
 }
 
-/// A stretch of up to `most` within a length.
+/// A range of up to `most` within a length.
 fn stretch(len: usize, most: usize, random: &mut Random) -> std::ops::Range<usize> {
     let start = random.below(len + 1);
     start..(start + random.below(most + 1)).min(len)
@@ -109,7 +109,7 @@ fn once(data: &mut Vec<u8>, other: &[u8], words: &[&str], random: &mut Random) {
     }
 }
 
-/// Another number in the place of one that is there.
+/// Replaces a number by another.
 fn number(data: &mut Vec<u8>, random: &mut Random) {
     let starts: Vec<usize> = (0..data.len())
         .filter(|&i| data[i].is_ascii_digit() && (i == 0 || !data[i - 1].is_ascii_digit()))

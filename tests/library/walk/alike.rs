@@ -1,4 +1,4 @@
-//! What has to be alike, and what must not be.
+//! Which results must be equal, and which must differ.
 
 use super::made::{DEPTHS, FACTORS, LAYOUTS, flat, format, read};
 use super::{Case, FRAME, Random, SEED, bind, first_difference, frames, rows, step};
@@ -8,7 +8,7 @@ use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::settings::Kind;
 use grainfield_filters::simd::Level;
 
-/// Planes of YUV 4:4:4 that are tagged G, B and R are filtered as those of RGB are.
+/// YUV 4:4:4 planes that are tagged G, B and R are filtered like RGB.
 #[test]
 fn planes_tagged_gbr_are_rgb() {
     for (number, entry) in FILTERS.iter().enumerate() {
@@ -32,7 +32,7 @@ fn planes_tagged_gbr_are_rgb() {
     }
 }
 
-/// Every way in which a filter with the setting `static` draws: the fields of a frame differ, the frames do not.
+/// For a filter with the setting `static`, the fields of a frame differ, but frames do not.
 #[test]
 fn fields_of_static_frames_differ() {
     let format =
@@ -45,7 +45,7 @@ fn fields_of_static_frames_differ() {
         });
         for way in choices.flatten().chain([String::new()]) {
             let step = step(entry, read(entry, &format!("static=true:{way}")));
-            // What is flat is dithered only where it lies between two codes.
+            // A uniform picture is dithered only if its value lies between two codes.
             let bits = (entry.name == "dither").then_some(8);
             let mut source = flat(&format);
             (0..32).for_each(|y| source.row_mut::<u16>(0, y).fill(514));

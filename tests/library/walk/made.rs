@@ -1,4 +1,4 @@
-//! What the walk is made of: random numbers, formats, pictures, and settings from their descriptions.
+//! The parts of the walk: random numbers, formats, pictures, and settings from their descriptions.
 
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
@@ -22,7 +22,7 @@ impl Random {
         (self.next() % n as u64) as usize
     }
 
-    /// 0 to below 1.
+    /// A number in 0..1.
     pub(super) fn part(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
@@ -50,7 +50,7 @@ pub(super) const SIZES: [(u32, u32); 5] = [(1, 1), (1, 37), (35, 17), (322, 181)
 
 const ALPHAS: [Alpha; 3] = [Alpha::None, Alpha::Straight, Alpha::Premultiplied];
 
-/// Alpha, full range, and fields: the first six rows have every pair of them, all twelve every combination.
+/// Alpha, full range, and fields: the first six rows contain every pair, all twelve every combination.
 pub(super) const FACTORS: [(usize, bool, bool); 12] = [
     (0, true, false),
     (0, false, true),
@@ -88,11 +88,11 @@ pub(super) fn format(
     }
 }
 
-/// Samples that are no finite numbers: infinities, and NaNs of several payloads, one of them signalling.
+/// Non-finite samples: infinities, and NaNs of several payloads, one of them signalling.
 pub(super) const ODD: [u32; 6] =
     [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_1234, 0x7fc5_4321, 0x7fa0_0001];
 
-/// Random samples of every code, illegal ones and many extremes among them; of float some that are not finite.
+/// Random samples of every code, including illegal ones and many extremes; floats include non-finite ones.
 pub(crate) fn picture(format: &Format, random: &mut Random) -> Frame {
     let mut frame = Frame::new(*format);
     for p in 0..format.planes() {
@@ -125,7 +125,7 @@ pub(crate) fn picture(format: &Format, random: &mut Random) -> Frame {
     frame
 }
 
-/// Every sample of every plane the same, half way up.
+/// Every sample of every plane at half of the range.
 pub(super) fn flat(format: &Format) -> Frame {
     let mut frame = Frame::new(*format);
     for p in PlaneSet::ALL.iter().filter(|&p| p < format.planes()) {
@@ -140,7 +140,7 @@ pub(super) fn flat(format: &Format) -> Frame {
     frame
 }
 
-/// Settings whose cost grows with their value, and what the walk takes at most (at least, for zoom).
+/// Settings whose cost grows with their value, and their limits in the walk (lower limit for zoom).
 const COSTLY: [(&str, &str, f64, f64); 14] = [
     ("fluid", "particles", 100.0, 120.0),
     ("fluid", "start", 0.0, 0.05),
@@ -158,7 +158,7 @@ const COSTLY: [(&str, &str, f64, f64); 14] = [
     ("transform", "zoom", 0.6, 8.0),
 ];
 
-/// Those of them whose defaults cost too much.
+/// Those of them whose defaults are too expensive.
 const COUNTS: [(&str, &str); 6] = [
     ("particles", "amount"),
     ("fluid", "particles"),
@@ -174,13 +174,13 @@ fn number(entry: &Entry, id: &str, (min, max): (f64, f64), random: &mut Random) 
     match random.below(6) {
         0 => min,
         1 => max,
-        // Long ranges are mostly used at their low end.
+        // Long ranges are mostly used near their lower end.
         2 => min + (max - min) * random.part() * random.part() * random.part() * 0.1,
         _ => min + (max - min) * random.part(),
     }
 }
 
-/// A constant, or a curve of values made by `value`.
+/// A constant, or a curve with values from `value`.
 fn moving(random: &mut Random, mut value: impl FnMut(&mut Random) -> String) -> String {
     if random.below(3) > 0 {
         return value(random);
@@ -189,7 +189,7 @@ fn moving(random: &mut Random, mut value: impl FnMut(&mut Random) -> String) -> 
     [0, 2, 4].map(|key| format!("{key}{}{}", random.pick(&marks), value(random))).join(";")
 }
 
-/// A text or picture for a setting; nothing for kinds that stand for files with text.
+/// A text or picture for a setting; `None` for kinds that stand for text files.
 pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Option<Value> {
     let text = match setting.kind {
         Kind::Switch => random.pick(&["true", "false"]).to_owned(),
@@ -221,7 +221,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
 }
 
-/// Random settings of an entry, about `share` of them given.
+/// Random settings of an entry, each given with a probability of `share`.
 pub(super) fn settings(
     entry: &'static Entry,
     share: f64,
@@ -229,7 +229,7 @@ pub(super) fn settings(
 ) -> Result<Values, SettingError> {
     let mut values = Values::new(entry.settings);
     for setting in entry.settings {
-        // How much there is to do is always said.
+        // Settings of the amount of work are always given.
         let must = COUNTS.contains(&(entry.name, setting.id));
         if (random.part() < share || must)
             && let Some(value) = value(entry, setting, random)

@@ -1,4 +1,4 @@
-//! Two filters never draw the same numbers.
+//! No two filters draw the same random numbers.
 
 use super::made::{flat, read};
 use super::{FRAME, bind, first_difference, frames, step};
@@ -8,7 +8,7 @@ use grainfield_filters::frame::{FieldOrder, Format, Frame};
 use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::simd::Level;
 
-/// Settings with which every filter that draws numbers does something that is plain to see.
+/// Settings with which every filter that draws random numbers has a visible effect.
 const LIVELY: [(&str, &str); 12] = [
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),
@@ -24,7 +24,7 @@ const LIVELY: [(&str, &str); 12] = [
     ("av1grain", ""),
 ];
 
-/// A ramp, so that what moves shows.
+/// A ramp, so that movement is visible.
 fn ramp(format: &Format) -> Frame {
     let mut frame = flat(format);
     for y in 0..format.plane_size(0).1 {
@@ -42,10 +42,10 @@ fn two_equal_filters_in_a_row_draw_different_numbers() {
         let (_, text) =
             LIVELY.iter().find(|l| l.0 == entry.name).expect("a new filter that draws goes into LIVELY");
         if entry.name == "dither" {
-            continue; // all frames or none: the next test
+            continue; // all frames or none: see the next test
         }
         if entry.name == "av1grain" {
-            continue; // its table says what it draws, as for decoders
+            continue; // its table determines the numbers, as for decoders
         }
         let one = step(entry, read(entry, text));
         let off = Step { enable: Some("50-".parse().unwrap()), ..one.clone() };
@@ -64,7 +64,7 @@ fn two_equal_filters_in_a_row_draw_different_numbers() {
     }
 }
 
-/// What was added to each sample of luma, which `before` had in codes of `scale` as many.
+/// The difference of each sample of luma from `before`, which is in codes times `scale`.
 fn errors(made: &Frame, before: impl Fn(usize, usize) -> f64, scale: f64) -> Vec<f64> {
     let (width, height) = made.format().plane_size(0);
     let code = |x: usize, y: usize| match made.format().depth.bytes() {
@@ -81,7 +81,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     sum(&|a, b| a * b) / (sum(&|a, _| a * a) * sum(&|_, b| b * b)).sqrt()
 }
 
-/// A `dither` to more bits than the output has does not draw what the chain's own end draws.
+/// A `dither` to more bits than the output has draws other numbers than the chain's final dither.
 #[test]
 fn dither_and_the_rounding_that_ends_the_chain_draw_different_numbers() {
     let format = Format::from_name("gray16", 322, 181).unwrap();
@@ -108,8 +108,8 @@ fn dither_and_the_rounding_that_ends_the_chain_draw_different_numbers() {
     }
 }
 
-/// Grain and noise that hang together in time do so from frame to frame, in fields as well, and never from a field to
-/// the other.
+/// Grain and noise with correlation in time are correlated from frame to frame, also in fields, but never between the
+/// fields of a frame.
 #[test]
 fn time_counts_frames_in_fields_too() {
     let format = Format { fields: FieldOrder::TopFirst, ..Format::from_name("gray16", 256, 128).unwrap() };

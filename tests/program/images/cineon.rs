@@ -1,4 +1,4 @@
-//! Cineon: files made here byte by byte, what is kept, what is refused.
+//! Cineon: files made byte by byte here; what is kept, and what is rejected.
 
 use super::holes::stamp;
 use super::{next, noisy, one, open, plan, write};
@@ -9,7 +9,7 @@ use grainfield::source::Missing;
 use grainfield_filters::frame::{Format, Matrix, Transfer};
 use std::path::Path;
 
-/// A file as a scanner writes it: two by two pixels, 10 bits, with a film's edge code, a slate and user data.
+/// A file like a scanner's: two by two pixels, 10 bits, with a film's edge code, a slate and user data.
 struct File {
     bytes: Vec<u8>,
     little: bool,
@@ -238,7 +238,7 @@ fn sequences_keep_numbers_and_edge_codes() {
         let name = |stem| format!("{stem}.{number}.cin");
         assert_eq!(s.read(&name("out")), s.read(&name("plate")), "{number}");
     }
-    // black, on the same film, and with no edge code of another frame
+    // black, with the same film data, but without the edge code of another frame
     let hole = s.read("out.1003.cin");
     assert_eq!((&hole[1024..1026], &hole[1032..1036], hole[1108]), (&[2, 45][..], &[0xff; 4][..], b'S'));
     assert!(hole[2060..].iter().all(|&b| b == 0));

@@ -1,4 +1,4 @@
-//! DPX: headers written here byte by byte, by SMPTE ST 268, go through a render.
+//! DPX: headers made byte by byte here, after SMPTE ST 268, go through a render.
 
 use super::holes::stamp;
 use super::{noisy, one, plan, write};
@@ -38,7 +38,7 @@ fn scan(little: bool, frame: u32) -> Vec<u8> {
     put(&mut f, 788, 0.02f32.to_bits());
     put(&mut f, 792, 685);
     put(&mut f, 796, 2.046f32.to_bits());
-    // R, G, B; printing density; its colorimetry; 10 bits; filled to 32 bits
+    // R, G, B; printing density and its colorimetry; 10 bits; padded to 32 bits
     f[800..804].copy_from_slice(&[50, 1, 1, 10]);
     short(&mut f, 804, 1, little);
     put(&mut f, 808, 2048 + 44);
@@ -78,7 +78,7 @@ fn a_scan_goes_through_byte_for_byte() {
             assert!(was == is, "little: {little}: differs at {at:?}");
         }
     }
-    // what is said of light stays as it was said, where there is no tag for it too
+    // the transfer field is kept, even without a corresponding tag
     for said in [0, 3, 4, 7, 10, 11, 255] {
         let mut file = scan(true, 7);
         file[801] = said;
@@ -117,7 +117,7 @@ fn a_hole_gets_what_all_frames_share() {
     assert_eq!(black[2092..], [0; 32]);
 }
 
-/// What ffmpeg decodes of it are the samples, in every depth and packing that is written.
+/// ffmpeg decodes the same samples, in every depth and packing that is written.
 #[test]
 fn ffmpeg_reads_what_is_written() {
     let s = Session::new();
@@ -144,7 +144,7 @@ fn ffmpeg_reads_what_is_written() {
             assert!(one(&out).1.format().transfer == Transfer::UNSPECIFIED);
         }
     }
-    // both ways of filling 10 and 12 bits, and 12 bits side by side, in both byte orders
+    // both methods of padding 10 and 12 bits, and packed 12 bits, in both byte orders
     for (bits, packing) in [(10u8, 1u16), (10, 2), (12, 1), (12, 0)] {
         for little in [false, true] {
             let mut file = scan(little, 1);
@@ -171,12 +171,12 @@ fn ffmpeg_reads_what_is_written() {
     }
 }
 
-/// Density, as DPX and Cineon tag it, gets grain where film has it: none in the base of the film, most around mid-grey.
+/// Density, as DPX and Cineon tag it, gets grain like film: none in the film base, most around mid-grey.
 #[test]
 fn grain_on_density_is_that_of_film() {
     let s = Session::new();
     let codes = [60u16, 95, 125, 200, 445, 685, 900, 1023];
-    // Strips of 240 samples, in R, G and B alike.
+    // Strips of 240 samples, equal in R, G and B.
     let flat = |transfer, file: &str| {
         let format = Format { transfer, ..Format::from_name("gbrp10", 1920, 24).unwrap() };
         let mut frame = Frame::new(format);
@@ -202,7 +202,7 @@ fn grain_on_density_is_that_of_film() {
         for (code, got) in codes.into_iter().zip(strips(file)) {
             let u = ((f64::from(code) - 95.0) / (1023.0 - 95.0)).max(0.0);
             let want = 32.0 * model(u) / peak;
-            // Rounding adds; four standard errors.
+            // Rounding adds noise; four standard errors.
             assert!((got - want).abs() < 0.04 * want + 0.1, "{file} {code}: {got} for {want}");
         }
     };
@@ -216,7 +216,7 @@ fn grain_on_density_is_that_of_film() {
     density("density.1.dpx");
     render("c.1.cin", "density.1.cin", "");
     density("density.1.cin");
-    // Written by a program that leaves the tag out: by hand.
+    // Written by a program that leaves the tag out: name it by hand.
     render("b.1.dpx", "named.1.dpx", ":space=log");
     density("named.1.dpx");
     render("b.1.dpx", "video.1.dpx", "");

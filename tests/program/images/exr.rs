@@ -1,4 +1,4 @@
-//! OpenEXR to OpenEXR loses nothing.
+//! OpenEXR to OpenEXR without loss.
 
 use super::{next, one, open, plan, write};
 use exr::meta::attribute::{AttributeValue, Chromaticities};
@@ -17,7 +17,7 @@ fn channel(name: &str, samples: FlatSamples) -> AnyChannel<FlatSamples> {
     }
 }
 
-/// Every half there is but signalling NaN, which any conversion makes quiet.
+/// All half floats except signalling NaN, which conversions make quiet.
 fn halves(from: u16) -> Vec<f16> {
     (0..1000u16)
         .map(|i| {
@@ -75,7 +75,7 @@ fn read_all(path: &Path) -> FlatImage {
     read_all_flat_layers_from_file(path).unwrap()
 }
 
-/// Equal with NaN equal to itself.
+/// Compares with NaN equal to itself.
 fn same(a: &FlatImage, b: &FlatImage) {
     assert_eq!(a.attributes, b.attributes);
     assert_eq!(a.layer_data.len(), b.layer_data.len());
@@ -118,7 +118,7 @@ fn layers_windows_attributes_and_bits_survive() {
         write(to.as_os_str(), &plan(format, Some(1)), &[(stamp.clone(), frame.clone())]).unwrap();
         same(&read_all(&from), &read_all(&to));
 
-        // what a filter changes arrives, and nothing else does
+        // a filter's change is kept, and nothing else changes
         let mut changed = frame;
         changed.row_mut::<f32>(1, 3)[5] = 0.1;
         changed.row_mut::<f32>(2, 3)[5] = 0.1;
@@ -161,8 +161,9 @@ fn luma_alone_and_pictures_from_elsewhere() {
 
 #[test]
 fn subsampled_colour_differences_do_not_panic() {
-    // The library writes none, so the head of an ordinary file is changed. OpenEXR stores a subsampled channel's
-    // rows only where there are samples, so such a file has too many bytes in its blocks: an error, or the luma.
+    // The library cannot write such files, so the head of an ordinary file is changed. OpenEXR stores rows of a
+    // subsampled channel only where it has samples, so the blocks of this file have too many bytes: an error, or
+    // the luma.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("yc.exr");
     let full = |name| channel(name, FlatSamples::F16(vec![f16::from_f32(0.25); 100]));
@@ -173,7 +174,7 @@ fn subsampled_colour_differences_do_not_panic() {
     for sampling in [0u8, 1, 2, 3, 10, 200] {
         let mut file = good.clone();
         for name in [b"\0RY\0", b"\0BY\0"] {
-            // the list of channels begins with one name and its type's zeros end before the other
+            // the list of channels begins with one name, and the zeros of its type end before the other
             let at =
                 file.windows(4).position(|w| w == name).or(file.windows(3).position(|w| w == &name[1..]));
             let at = at.unwrap() + if file[at.unwrap()] == 0 { 4 } else { 3 };

@@ -1,4 +1,4 @@
-//! Samples equal ffmpeg's.
+//! Samples are equal to ffmpeg's.
 
 use super::holes::stamp;
 use super::{next, noisy, open, plan, write};
@@ -40,7 +40,7 @@ fn packed(frame: &Frame) -> Vec<u8> {
 
 #[test]
 fn png_and_tiff_sequences_decode_as_ffmpeg_decodes_them() {
-    // the format stored, our name of it, and the raw one to compare with
+    // the stored format, our name for it, and the raw one for the comparison
     for (ext, stored, ours, raw) in [
         ("png", "gray", "gray", "gray"),
         ("png", "gray16be", "gray16", "gray16le"),

@@ -1,4 +1,4 @@
-//! Numbers and holes.
+//! Numbers and missing frames.
 
 use super::{next, noisy, open, plan, write};
 use grainfield::source::{FrameStamp, Missing, SourceError};
@@ -10,7 +10,7 @@ pub(super) fn stamp(number: i64) -> FrameStamp {
     FrameStamp { number, time: Ratio::ZERO, duration: Ratio::ONE, carried: None }
 }
 
-/// PNGs whose first sample says which one it is.
+/// PNGs whose first sample is their number.
 fn sequence(dir: &Path, numbers: &[i64]) {
     let format = Format::from_name("gray", 3, 2).unwrap();
     let frames: Vec<_> = numbers
@@ -117,7 +117,7 @@ fn what_cannot_be_opened_says_why() {
     assert!(file("zero.png", &huge).to_string().contains("0x0"));
 }
 
-/// Black by what the samples mean: neutral chroma, the range's own black, no alpha.
+/// Black according to the meaning of the samples: neutral chroma, black of the range, no alpha.
 #[test]
 fn black_is_black_in_every_format() {
     let s = crate::util::Session::new();
@@ -136,7 +136,7 @@ fn black_is_black_in_every_format() {
         let (_, frame) = super::one(s.path(&format!("{name}.2.png")));
         frame.for_each_row(|row| assert!(row.iter().all(|&v| v == 0), "{name}"));
     }
-    // the user's word for what the samples mean holds for these as well
+    // the user's option for the meaning of samples applies to these, too
     sequence(&s.path(""), &[1, 3]);
     let y4m = s.run("render a.####.png - --missing black --frames 2 --range limited").ok().out;
     assert!(y4m.ends_with(&[16; 6]), "{:?}", &y4m[y4m.len() - 6..]);

@@ -1,4 +1,4 @@
-//! What travels beside the samples, and samples of every kind of PNG.
+//! Metadata beside the samples, and samples of every kind of PNG.
 
 use super::holes::stamp;
 use super::{noisy, one, plan, write};
@@ -34,7 +34,7 @@ fn info(color: ColorType, depth: BitDepth, width: u32, height: u32) -> png::Info
     info
 }
 
-/// Writes what was read under another name and reads that.
+/// Writes what was read under another name, and reads that.
 fn through(path: &Path, ext: &str) -> Arc<Meta> {
     let (stamp, frame) = one(path);
     let out = path.with_extension(format!("out.{ext}"));
@@ -168,14 +168,14 @@ fn pictures_behind_the_first_are_told() {
     };
     let (mut tiff, webp) = (encoded("a.tif"), encoded("a.webp"));
     assert_eq!((told("one.tif", &tiff), told("one.webp", &webp)), (String::new(), String::new()));
-    // the place of the next directory stands behind the entries of the first
+    // the offset of the next directory follows the entries of the first
     let word = |at: usize| u32::from_le_bytes(tiff[at..at + 4].try_into().unwrap()) as usize;
     let first = word(4);
     let next = first + 2 + 12 * usize::from(u16::from_le_bytes([tiff[first], tiff[first + 1]]));
     assert_eq!(word(next), 0);
     tiff[next] = 8;
     assert_eq!(told("two.tif", &tiff), "a TIFF with more than one picture: only its first is read");
-    // an animation of one picture, which is the one there was
+    // an animation of a single picture, the original one
     let frame = &webp[12..];
     let three = |n: usize| (n as u32).to_le_bytes()[..3].to_vec();
     let chunk = |name: &[u8], body: &[u8]| [name, &(body.len() as u32).to_le_bytes(), body].concat();

@@ -1,4 +1,4 @@
-//! Straight and premultiplied alpha, linear light and that of a display, from file to file.
+//! Straight and premultiplied alpha, linear and display light, from file to file.
 
 use super::holes::stamp;
 use super::{one, plan, write};
@@ -52,7 +52,7 @@ fn openexr_becomes_png_and_comes_back() {
             assert!((want - got).abs() <= 0.75, "row {y} plane {p}: {got} for {want}");
         }
     }
-    // and back: PNG says nothing of its light, which is taken for sRGB, and said
+    // and back: the PNG has no transfer tag, so sRGB is assumed, with a note
     let run = s.run("render a.png b.exr").ok();
     assert!(
         run.err.contains("sRGB -> linear light") && run.err.contains("straight -> premultiplied"),
@@ -99,11 +99,11 @@ fn other_files_get_what_suits_them() {
     assert_eq!(tiff.format().alpha, Alpha::Premultiplied);
     assert!((f64::from(tiff.row::<u16>(2, 1)[0]) / 65535.0 - srgb(0.5) * 0.5).abs() < 2e-5);
     s.run("render a.exr n.png --pix-fmt gbrp16").ok();
-    // without alpha: what is seen over black
+    // without alpha: the picture over black
     assert!((f64::from(one(s.path("n.png")).1.row::<u16>(2, 1)[0]) / 65535.0 - srgb(0.25)).abs() < 2e-5);
 }
 
-/// Video is display light of BT.709, straight.
+/// Video is BT.709 display light, straight.
 #[test]
 fn prores_4444_takes_openexr() {
     let s = Session::new();
@@ -129,7 +129,7 @@ fn prores_4444_takes_openexr() {
     assert!((sample(3) / 65535.0 - 0.5).abs() < 0.01);
 }
 
-/// Film density has no curve to convert by: values stay, and asking for one is refused with the way out.
+/// Film density has no transfer curve: values stay, and converting it is an error with advice.
 #[test]
 fn density_is_not_converted() {
     let s = Session::new();

@@ -1,4 +1,4 @@
-//! What a picture has and is not kept is named, and an error if that is asked for; what a picture says is believed.
+//! Properties that are lost are reported, and an error on request; a picture's own properties are used.
 
 use super::holes::stamp;
 use super::tiff::{file, shorts};
@@ -7,7 +7,7 @@ use crate::util::Session;
 use exr::prelude::*;
 use grainfield_filters::frame::{Format as Picture, Transfer};
 
-/// It is done, with this warning, and not done under `--strict`.
+/// It succeeds with this warning, and fails with `--strict`.
 fn names(s: &Session, line: &str, part: &str) {
     warns(s, line, part);
     s.run(&format!("{line} -y --strict")).ends(1).says(part);
@@ -38,7 +38,7 @@ fn png(name: &[u8; 4], chunk: &[u8]) -> Vec<u8> {
 #[test]
 fn the_gamma_of_a_png() {
     let s = Session::new();
-    // linear light: there is a tag for it
+    // linear light has a tag
     s.write("linear.png", png(b"gAMA", &100_000u32.to_be_bytes()));
     assert_eq!(one(s.path("linear.png")).1.format().transfer, Transfer::LINEAR);
     keeps(&s, "render linear.png out.png");
@@ -51,13 +51,13 @@ fn the_gamma_of_a_png() {
     }
     #[cfg(feature = "ffmpeg")]
     keeps(&s, "render linear.png out.dpx");
-    // any other: it is named
+    // any other gamma is reported
     s.write("other.png", png(b"gAMA", &55_556u32.to_be_bytes()));
     keeps(&s, "render other.png out.png");
     for out in ["out.tif", "out.exr", "out.y4m"] {
         names(&s, &format!("render other.png {out}"), "the gamma 0.55556");
     }
-    // that of nearly all files stands for sRGB
+    // the gamma of nearly all files stands for sRGB
     s.write("usual.png", png(b"gAMA", &45_455u32.to_be_bytes()));
     keeps(&s, "render usual.png out.tif");
     let wide = [31_270u32, 32_900, 70_800, 29_200, 17_000, 79_700, 13_100, 4_600];
@@ -74,7 +74,7 @@ fn a_png_of_wrong_checksums() {
     keeps(&s, "render good.png out.png");
     let at = |name: &[u8]| good.windows(4).position(|w| w == name).unwrap();
     let (data, end) = (at(b"IDAT"), at(b"IEND"));
-    // the data's own sum, then that of its chunk, and of both, of the last byte of data before them
+    // the checksum of the data, then that of its chunk, and of both, of the last byte of data before them
     for (name, place) in [("crc.png", end - 5), ("data.png", data + 6)] {
         let mut bad = good.clone();
         bad[place] ^= 1;
@@ -87,7 +87,7 @@ fn a_png_of_wrong_checksums() {
     sum[end - 8..end - 4].copy_from_slice(&crc.to_be_bytes());
     s.write("sum.png", sum);
     s.run("render sum.png out.png -y").ends(1).says("sum.png");
-    // of a text behind the picture: it costs no sample
+    // of a text after the picture, which affects no sample
     let text = b"tEXta\0b";
     let mut late = good[..end - 4].to_vec();
     late.extend(3u32.to_be_bytes());
@@ -117,7 +117,7 @@ fn channels_of_a_tiff_beside_the_colours() {
     keeps(&s, "render grey.tif out.tif");
 }
 
-/// A baseline JPEG of 8x8 pixels with four components, all of the middle value.
+/// A baseline JPEG of 8x8 pixels with four components of the middle value.
 fn cmyk() -> Vec<u8> {
     let mut f = vec![0xff, 0xd8];
     let mut segment = |marker: u8, body: &[u8]| {
@@ -159,7 +159,7 @@ fn pictures_behind_the_first() {
     tool("-frames:v 3 -c:v libwebp_anim -f webp moving.webp");
     let single = file(1, 1, 3, 2, Vec::new(), &[1, 2, 3]);
     s.write("single.tif", &single);
-    // another directory behind the first, which is the same once more
+    // another directory after the first, with the same contents
     let first = u32::from_be_bytes(single[4..8].try_into().unwrap()) as usize;
     let count = usize::from(u16::from_be_bytes([single[first], single[first + 1]]));
     let mut pages = single.clone();

@@ -17,7 +17,7 @@ use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// A slot as a worker has it.
+/// A slot like a worker's.
 pub(crate) fn slot() -> Slot {
     Slot::default()
 }
@@ -26,7 +26,7 @@ pub(crate) fn open(input: impl AsRef<Path>, missing: Missing) -> Result<Box<dyn 
     source::sequence::open(input.as_ref().as_os_str(), &Options { missing, ..Options::default() })
 }
 
-/// The next frame, decoded, with what it carries in its stamp, as the pipeline does it.
+/// The next frame, decoded, with its carried data in its stamp, as in the pipeline.
 pub(crate) fn next(source: &mut dyn Source) -> Result<Option<(FrameStamp, Frame)>, SourceError> {
     let mut slot = slot();
     let Some(mut stamp) = source.next(&mut slot)? else { return Ok(None) };
@@ -67,7 +67,7 @@ pub(crate) fn write(output: &OsStr, plan: &Plan, frames: &[(FrameStamp, Frame)])
     sink.finish()
 }
 
-/// Any samples: a counter, mixed.
+/// Arbitrary samples: a scrambled counter.
 pub(crate) fn noisy(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     let mut state = 1u32;

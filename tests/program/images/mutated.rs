@@ -1,5 +1,5 @@
-//! Damaged files are errors or pictures, never panics, and take neither long nor more memory than a picture of the size
-//! that the sequence has. `GRAINFIELD_TEST_ROUNDS` sets how many are tried of a kind.
+//! Damaged files are errors or pictures, never panics, and need neither long nor more memory than a picture of the
+//! sequence's size. `GRAINFIELD_TEST_ROUNDS` sets the number for each kind.
 
 use super::holes::stamp;
 use super::{next, noisy, open, plan, write};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// No read of these small files takes nearly as long.
+/// Far longer than any read of these small files takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
@@ -49,7 +49,7 @@ fn damage_never_panics() {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 4) as usize % below
         };
-        // what reading a whole one takes, and the larger picture that a changed size may make of it
+        // the memory for reading an intact one, and for the larger picture that a changed size may declare
         let room = peak_of(|| drop(next(&mut *open(&path, Missing::Error).unwrap()).unwrap())) + (64 << 20);
         let rounds = std::env::var("GRAINFIELD_TEST_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(300);
         for round in 0..rounds {
@@ -57,7 +57,7 @@ fn damage_never_panics() {
             match round % 5 {
                 0 => file.truncate(draw(good.len())),
                 1 => {
-                    // heads are short: hit them often
+                    // heads are short: change them often
                     let at = draw(good.len().min(200));
                     file[at] = draw(256) as u8;
                 }
@@ -66,7 +66,7 @@ fn damage_never_panics() {
                     file[at] ^= 1 << draw(8);
                 }),
                 3 => {
-                    // two blocks change places
+                    // exchange two blocks
                     let block = 1 + draw(good.len() / 4);
                     let (a, b) =
                         (draw(good.len() / 2 - block), good.len() / 2 + draw(good.len() / 2 - block));

@@ -1,4 +1,4 @@
-//! TIFF: tags, alpha, compression, orientation; files made here byte by byte.
+//! TIFF: tags, alpha, compression, orientation; files made byte by byte here.
 
 use super::one;
 use crate::util::Session;
@@ -67,7 +67,7 @@ pub(super) fn file(
     out
 }
 
-/// What a little-endian file's first directory says of a tag.
+/// The value of a tag in a little-endian file's first directory.
 fn tag(file: &[u8], wanted: u16) -> Option<Vec<u8>> {
     let short = |at: usize| u16::from_le_bytes([file[at], file[at + 1]]);
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
@@ -113,7 +113,7 @@ fn tags_and_compression_stay() {
     let (_, frame) = one(s.path("b.tif"));
     assert_eq!((frame.format().width, frame.format().height), (1, 2));
     assert_eq!((frame.row::<u8>(2, 0)[0], frame.row::<u8>(2, 1)[0]), (1, 4));
-    // compressed alike; ffmpeg makes them
+    // compressed in the same way by ffmpeg
     for (name, code) in [("lzw", 5), ("deflate", 8), ("packbits", 32773u16), ("raw", 1)] {
         let line = format!(
             "-v error -f lavfi -i testsrc2=size=64x48 -frames:v 1 -pix_fmt rgb24 -compression_algo {name} {name}.tif"
@@ -125,7 +125,7 @@ fn tags_and_compression_stay() {
         let raw = |f: &str| s.tool("ffmpeg", &format!("-v error -i {f} -f rawvideo -pix_fmt rgb24 -")).out;
         assert!(raw(&format!("{name}.tif")) == raw(&format!("{name}.out.tif")), "{name}");
     }
-    // elsewhere they are named
+    // other formats report them
     let run = s.run("render a.tif c.png --strict");
     assert_ne!(run.code, Some(0));
     for part in ["the artist", "the copyright", "the description", "XMP"] {
@@ -147,7 +147,7 @@ fn alpha_is_what_the_file_says() {
         let want = if extra == 1 { [20, 40, 60, 128] } else { [10, 20, 30, 128] };
         assert_eq!([2, 0, 1, 3].map(|p| png.row::<u8>(p, 0)[0]), want, "{extra}");
     }
-    // of a picture that is no TIFF's, too
+    // also from a picture in another format
     s.run("render b.png c.tif").ok();
     assert_eq!(tag(&s.read("c.tif"), 338).unwrap()[0], 2);
 }

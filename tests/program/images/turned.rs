@@ -1,4 +1,4 @@
-//! Pictures that say how they are turned.
+//! Pictures with an orientation tag.
 
 use super::holes::stamp;
 use super::{one, plan, write};
@@ -7,13 +7,13 @@ use grainfield::format::images::Meta;
 use grainfield_filters::frame::{Format, Frame};
 use std::sync::Arc;
 
-/// Exif of one entry: the orientation.
+/// Exif data of one entry: the orientation.
 fn exif(orientation: u8) -> Vec<u8> {
     let entry = [0x12, 0x01, 3, 0, 1, 0, 0, 0, orientation, 0, 0, 0];
     [b"II*\0\x08\0\0\0\x01\0".as_slice(), &entry, &[0; 4]].concat()
 }
 
-/// 32 by 16, the left half bright, stored as it is under this orientation.
+/// 32 by 16 with a bright left half, stored with this orientation.
 fn make(s: &Session, name: &str, orientation: u8) {
     let format = Format::from_name("gbrp", 32, 16).unwrap();
     let mut frame = Frame::new(format);
@@ -66,7 +66,7 @@ fn images_that_can_say_so_stay_as_stored() {
                 );
             }
         }
-        // stored again as it was: the size in the file's own head
+        // stored in the original orientation: the size in the file's head
         let head = s.read(&format!("b{orientation}.png"));
         assert_eq!((head[19], head[23]), (32, 16), "{orientation}");
     }

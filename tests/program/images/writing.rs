@@ -1,4 +1,4 @@
-//! Sinks: names, refusals, atomic placing.
+//! Sinks: names, errors, atomic renames.
 
 use super::holes::stamp;
 use super::{noisy, one, plan, write};

@@ -1,4 +1,4 @@
-//! Cubics without a corner: value and slope at some of the samples.
+//! Cubics with continuous slope: value and slope at some of the samples.
 
 use super::Data;
 use crate::curve::bezier::Bezier;
@@ -6,14 +6,14 @@ use crate::curve::{Handles, Key, Shape};
 
 const THIRDS: [f64; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
-/// A key in the making.
+/// A key while it is fitted.
 #[derive(Clone, Copy)]
 struct Knot {
-    /// The sample it stands at.
+    /// The index of its sample.
     i: usize,
     value: f64,
     slope: f64,
-    /// When the handles of the stretch after it are.
+    /// The times of the handles of the stretch after it.
     x: [f64; 2],
 }
 
@@ -21,7 +21,8 @@ pub(super) fn keys(data: &Data<'_>, bound: f64, bezier: bool) -> Vec<Key> {
     let mut knots = hermite(data, bound);
     if bezier {
         while merge(data, &mut knots, bound) {}
-        // Ends that are known better leave more of the bound to stretches without the keys between them.
+        // Fitting the ends to a tighter bound leaves more of the bound for stretches after keys between them
+        // are removed.
         for part in [0.25, 0.06] {
             let mut other = hermite(data, part * bound);
             while merge(data, &mut other, bound) {}
@@ -45,12 +46,12 @@ pub(super) fn keys(data: &Data<'_>, bound: f64, bezier: bool) -> Vec<Key> {
     };
     let mut keys: Vec<Key> =
         knots.windows(2).map(|k| data.key(k[0].i, k[0].value, shape(&k[0], &k[1]))).collect();
-    // The last key goes nowhere.
+    // No stretch begins at the last key.
     keys.extend(knots.last().map(|k| data.key(k.i, k.value, Shape::Linear)));
     keys
 }
 
-/// Knots with cubics by time between them.
+/// Fits knots with cubics in time between them.
 fn hermite(data: &Data<'_>, bound: f64) -> Vec<Knot> {
     let mut knots = vec![Knot { i: 0, value: data.v[0], slope: 0.0, x: THIRDS }];
     knots.push(Knot { i: data.len() - 1, ..knots[0] });
@@ -69,13 +70,13 @@ fn hermite(data: &Data<'_>, bound: f64) -> Vec<Knot> {
     knots
 }
 
-/// What value and slope at both ends of a stretch add to the value at `u`.
+/// The weights of value and slope at both ends of a stretch in the value at `u`.
 fn basis(u: f64, h: f64) -> [f64; 4] {
     let r = 1.0 - u;
     [r * r * (1.0 + 2.0 * u), h * u * r * r, u * u * (3.0 - 2.0 * u), -h * u * u * r]
 }
 
-/// How far sample `k` is from the cubic between two knots.
+/// The deviation of sample `k` from the cubic between two knots.
 fn deviation_at(data: &Data<'_>, a: &Knot, b: &Knot, k: usize) -> f64 {
     let h = data.t[b.i] - data.t[a.i];
     let w = basis((data.t[k] - data.t[a.i]) / h, h);
@@ -83,11 +84,12 @@ fn deviation_at(data: &Data<'_>, a: &Knot, b: &Knot, k: usize) -> f64 {
 }
 
 fn is_within(data: &Data<'_>, a: &Knot, b: &Knot, bound: f64) -> bool {
-    // Written so that what is no number does not pass.
+    // The comparison rejects NaN.
     (a.i..=b.i).all(|k| deviation_at(data, a, b, k).abs() <= bound)
 }
 
-/// The worst sample of every stretch that is not within the bound; its middle when that is a knot already.
+/// The worst sample of every stretch that exceeds the bound, or the middle of the stretch if that sample is a
+/// knot already.
 fn worst_samples(data: &Data<'_>, knots: &[Knot], bound: f64) -> Vec<usize> {
     let mut more = Vec::new();
     for pair in knots.windows(2) {
@@ -102,7 +104,7 @@ fn worst_samples(data: &Data<'_>, knots: &[Knot], bound: f64) -> Vec<usize> {
     more
 }
 
-/// Takes away knots where those beside it, set anew, keep to the bound without it.
+/// Removes knots where the bound still holds after refitting the neighbours.
 fn thin(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     let mut gone = false;
     let mut k = 1;
@@ -121,7 +123,7 @@ fn thin(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     gone
 }
 
-/// Puts one knot in the place of two where, at some sample between them, it keeps to the bound.
+/// Replaces two knots by one at a sample between them where the bound still holds.
 fn join(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     let mut gone = false;
     let mut k = 1;
@@ -168,8 +170,8 @@ fn join(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     gone
 }
 
-/// Sets value and slope of knots by least squares, weighted in some rounds so that the worst samples come nearer; the
-/// first and the last may be fixed.
+/// Fits value and slope of knots by least squares, reweighted in some rounds to reduce the largest deviations; the
+/// first and the last knot may be fixed.
 fn solve(data: &Data<'_>, knots: &mut [Knot], fixed: [bool; 2], bound: f64) {
     let (first, last) = (knots[0].i, knots[knots.len() - 1].i);
     let mut weights = vec![1.0; last - first + 1];
@@ -182,7 +184,7 @@ fn solve(data: &Data<'_>, knots: &mut [Knot], fixed: [bool; 2], bound: f64) {
             for k in pair[0].i..=pair[1].i {
                 let far = deviation_at(data, &pair[0], &pair[1], k).abs();
                 worst = worst.max(far);
-                // A sample at a knot counts once.
+                // Count a sample at a knot only once.
                 if k < pair[1].i || k == last {
                     weights[k - first] *= far;
                     total += weights[k - first];
@@ -196,7 +198,7 @@ fn solve(data: &Data<'_>, knots: &mut [Knot], fixed: [bool; 2], bound: f64) {
             break;
         }
         let n = weights.len() as f64;
-        // None is ever gone for good.
+        // No weight falls to zero for good.
         weights.iter_mut().for_each(|w| *w = *w / total * n * 0.97 + 0.03);
     }
     if let Some((_, best)) = best {
@@ -206,14 +208,14 @@ fn solve(data: &Data<'_>, knots: &mut [Knot], fixed: [bool; 2], bound: f64) {
 
 type Block = [[f64; 2]; 2];
 
-/// One weighted least squares fit: normal equations of 2 x 2 blocks, each coupled to the next alone.
+/// One weighted least squares fit: normal equations with 2 x 2 blocks, block tridiagonal.
 fn least_squares(data: &Data<'_>, knots: &[Knot], fixed: [bool; 2], weights: &[f64]) -> Option<Vec<Knot>> {
     let n = knots.len();
     let origin = knots[0].i;
     let mut own = vec![[[0.0; 2]; 2]; n];
     let mut next: Vec<Block> = vec![[[0.0; 2]; 2]; n];
     let mut right = vec![[0.0; 2]; n];
-    // Slopes are counted in values over a typical stretch, so that all numbers are of one size.
+    // Slopes are scaled to values over a typical stretch, so that all unknowns have a similar magnitude.
     let scale = (n - 1) as f64 / (data.t[knots[n - 1].i] - data.t[origin]);
     for (s, pair) in knots.windows(2).enumerate() {
         let (a, b) = (pair[0].i, pair[1].i);
@@ -235,7 +237,7 @@ fn least_squares(data: &Data<'_>, knots: &[Knot], fixed: [bool; 2], weights: &[f
         }
     }
     for (s, knot) in knots.iter().enumerate() {
-        // A slope that no sample says anything about goes with the samples beside it.
+        // A slope that no sample determines follows the neighbouring samples.
         let (i, j) = (knot.i.saturating_sub(1), (knot.i + 1).min(data.len() - 1));
         let slope = (data.v[j] - data.v[i]) / (data.t[j] - data.t[i]);
         let faint = 1e-9 * (1.0 + own[s][0][0]);
@@ -301,7 +303,7 @@ fn product(a: Block, b: Block) -> Block {
     [[entry(0, 0), entry(0, 1)], [entry(1, 0), entry(1, 1)]]
 }
 
-/// Takes away knots where one stretch with handles at other times does for the two beside it.
+/// Removes knots where one stretch with handles at other times can replace the two beside them.
 fn merge(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     let mut gone = false;
     let mut k = 1;
@@ -318,8 +320,8 @@ fn merge(data: &Data<'_>, knots: &mut Vec<Knot>, bound: f64) -> bool {
     gone
 }
 
-/// The times of handles with which a stretch of given ends keeps to the bound: by steps to wherever the worst sample
-/// comes nearer, from two starts.
+/// Finds the handle times with which a stretch with given ends keeps to the bound: a pattern search for the smallest
+/// maximum deviation, from two starts.
 fn handles(data: &Data<'_>, a: &Knot, b: &Knot, near: [f64; 2], bound: f64) -> Option<[f64; 2]> {
     let h = data.t[b.i] - data.t[a.i];
     let worst = |x: [f64; 2], enough: f64| {
@@ -360,7 +362,7 @@ fn handles(data: &Data<'_>, a: &Knot, b: &Knot, near: [f64; 2], bound: f64) -> O
             if best == before {
                 step /= 2.0;
             }
-            // Far from it, and no longer coming nearer by much: it will not.
+            // The deviation is large and hardly falls: give up.
             if best > 30.0 * bound || (best > 6.0 * bound && step < 0.04) {
                 break;
             }

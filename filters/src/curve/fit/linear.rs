@@ -3,26 +3,26 @@
 use super::{Data, round};
 use crate::curve::{Key, Shape};
 
-/// Keys of lines that stay within the bound: with free values, or at samples, whichever are fewer.
+/// Keys of lines within the bound: with free values, or at samples, whichever are fewer.
 pub(super) fn keys(data: &Data<'_>, bound: f64) -> Vec<Key> {
     let subset = through_samples(data, bound);
     let free = free(data, bound);
     if free.len() < subset.len() && round::within(data, &free, bound) { free } else { subset }
 }
 
-/// The longest line from sample to sample, again and again.
+/// Greedy: the longest line from sample to sample.
 fn through_samples(data: &Data<'_>, bound: f64) -> Vec<Key> {
     let (t, v) = (&data.t, &data.v);
     let mut keys = vec![data.key(0, v[0], Shape::Linear)];
     let mut i = 0;
     while i + 1 < data.len() {
-        // The slopes that pass all windows so far.
+        // The range of slopes that pass all windows so far.
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
         let mut far = i + 1;
         for j in i + 1..data.len() {
             let (dt, dv) = (t[j] - t[i], v[j] - v[i]);
             let slope = dv / dt;
-            // A hair more, since the line is worked out otherwise; the exact check decides.
+            // Slightly wider, since this computes the line differently; the exact check decides.
             let hair = 1e-12 * (slope.abs() + bound / dt);
             if slope >= low - hair && slope <= high + hair && fits(data, i, j, bound) {
                 far = j;
@@ -39,8 +39,8 @@ fn through_samples(data: &Data<'_>, bound: f64) -> Vec<Key> {
     keys
 }
 
-/// Whether the line from sample to sample keeps to the bound: exactly as a curve would go. Only the samples nearest to
-/// the ends of the cone can break it, but rounding is not so simple: all are looked at, from both ends.
+/// Whether the line from sample to sample keeps to the bound, by the exact arithmetic of a curve. In theory only the
+/// samples nearest to the limits of the cone can break it; because of rounding all are checked, from both ends.
 fn fits(data: &Data<'_>, i: usize, j: usize, bound: f64) -> bool {
     let (a, b, h) = (data.v[i], data.v[j], data.t[j] - data.t[i]);
     (i + 1..j).all(|k| {
@@ -49,10 +49,11 @@ fn fits(data: &Data<'_>, i: usize, j: usize, bound: f64) -> bool {
     })
 }
 
-/// Lines y = a + b x as points of a plane: what is left of it after all windows so far, a convex polygon.
+/// Lines y = a + b x as points of the (a, b) plane: the set that passes all windows so far is a convex
+/// polygon.
 type Polygon = Vec<[f64; 2]>;
 
-/// What is left of a polygon where `side * (a + b x - y) >= 0`.
+/// The part of a polygon where `side * (a + b x - y) >= 0`.
 fn clip(polygon: &[[f64; 2]], x: f64, y: f64, side: f64, out: &mut Polygon) {
     out.clear();
     let f = |p: [f64; 2]| side * (p[0] + p[1] * x - y);
@@ -69,7 +70,7 @@ fn clip(polygon: &[[f64; 2]], x: f64, y: f64, side: f64, out: &mut Polygon) {
     }
 }
 
-/// A stretch: samples, and the lines that pass all its windows.
+/// A stretch: its samples, and the lines that pass all their windows.
 struct Stretch {
     from: usize,
     to: usize,
@@ -111,7 +112,7 @@ fn free(data: &Data<'_>, bound: f64) -> Vec<Key> {
         stretches.push(Stretch { from: i, to, lines });
         i = to;
     }
-    // Back from the end: of what is possible, what is nearest to the sample.
+    // Backwards from the end, choose the feasible value that is nearest to the sample.
     let last = data.len() - 1;
     let mut value = v[last].max(window.0).min(window.1);
     let mut keys = vec![data.key(last, value, Shape::Linear)];
@@ -124,7 +125,7 @@ fn free(data: &Data<'_>, bound: f64) -> Vec<Key> {
     keys
 }
 
-/// The values at 0 of the lines that have the value `y` at `x`.
+/// The range of values at 0 of the lines that have the value `y` at `x`.
 fn slice(lines: &[[f64; 2]], x: f64, y: f64) -> (f64, f64) {
     let f = |p: [f64; 2]| p[0] + p[1] * x - y;
     let mut range = (f64::INFINITY, f64::NEG_INFINITY);
@@ -140,7 +141,7 @@ fn slice(lines: &[[f64; 2]], x: f64, y: f64) -> (f64, f64) {
         }
     }
     if range.0 > range.1 {
-        // Past the last corner by rounding.
+        // Rounding has moved the point past the last corner.
         let nearest = lines.iter().min_by(|p, q| f(**p).abs().total_cmp(&f(**q).abs()));
         range = nearest.map_or((0.0, 0.0), |p| (p[0], p[0]));
     }

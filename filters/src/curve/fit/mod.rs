@@ -1,21 +1,26 @@
-//! Samples to curves: few keys, and no sample farther from the curve than a stated bound.
+//! Fits curves to samples: few keys, and no sample farther from the curve than a given bound.
 //!
-//! [`fit`] reads a track that was sampled (frame by frame, or at any times that grow) and gives a [`Curve`] through
-//! it. The bound is on every sample, measured with the curve's own arithmetic, so it holds to the last bit. Keys stand
-//! at times of samples. No fit is sure to have the fewest keys that are possible; what each does:
+//! [`fit`] fits a [`Curve`] to a track that was sampled at each frame or at any increasing times. The bound holds for
+//! every sample exactly, because it is checked with the arithmetic of the curve. Keys are at times of samples. The
+//! number of keys is small, but not always the smallest possible. The methods are:
 //!
-//! - [`FitShape::Linear`]: the longest line that stabs the samples' windows (value ± bound), then the longest that goes
-//!   on from where the last one can end (J. O'Rourke, "An On-Line Algorithm for Fitting Straight Lines Between Data
-//!   Ranges", Comm. ACM 24, 1981); or, where that is fewer, the longest lines from sample to sample.
-//! - [`FitShape::Smooth`]: keys are samples. The worst sample of a stretch becomes a key until none is too far, then
-//!   every key goes that can. Samples that rise give a curve that rises, since the shape keeps to its keys' order.
-//! - [`FitShape::Hermite`]: value and slope at some samples, by least squares over all of them, weighted in rounds so
-//!   that the worst come nearer (C. L. Lawson, 1961). The worst sample of a stretch gets a key until none is too far,
-//!   then every key goes that can, those beside it being set anew. Value and slope have no break.
-//! - [`FitShape::Bezier`]: the same, and then every key goes without which one stretch with handles at other times
-//!   keeps to the bound; value and slope have no break here either.
+//! - [`FitShape::Linear`]: the longest line that passes through the samples' windows (value ± bound), then the longest
+//!   that continues
+//!   from where the last one can end (J. O'Rourke, "An On-Line Algorithm for Fitting Straight Lines Between Data
+//!   Ranges", Comm. ACM 24, 1981); or the longest lines from sample to sample, if those are fewer.
+//! - [`FitShape::Smooth`]: keys are samples. The worst sample of a stretch becomes a key until all are within the
+//!   bound, then
+//!   every key that is not needed is removed. The shape is monotone, so rising samples give a rising curve.
+//! - [`FitShape::Hermite`]: value and slope at some samples, by least squares over all of them, reweighted in rounds so
+//!   that the largest deviations fall (C. L. Lawson, 1961). The worst sample of a stretch gets a key until all are
+//!   within
+//!   the bound, then every key that is not needed is removed and its neighbours are refitted. Value and slope are
+//!   continuous.
+//! - [`FitShape::Bezier`]: the same, and then every key is removed without which one stretch with handles at other
+//!   times
+//!   keeps to the bound; value and slope are continuous here, too.
 //!
-//! Numbers are rounded to as few decimals as the bound leaves room for.
+//! Numbers are rounded to the fewest decimals that the bound allows.
 
 mod cubic;
 mod linear;
@@ -31,20 +36,20 @@ use core::fmt;
 pub enum FitShape {
     /// [`Shape::Linear`].
     Linear,
-    /// [`Shape::Smooth`]: never leaves its keys' values, rises where they rise.
+    /// [`Shape::Smooth`]: never leaves the range of its keys' values, and is monotone where they are.
     #[default]
     Smooth,
-    /// [`Shape::Hermite`], the slopes on both sides of a key being equal.
+    /// [`Shape::Hermite`] with equal slopes on both sides of a key.
     Hermite,
-    /// [`Shape::Bezier`], the slopes on both sides of a key being equal.
+    /// [`Shape::Bezier`] with equal slopes on both sides of a key.
     Bezier,
 }
 
 impl FitShape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [FitShape; 4] = [FitShape::Linear, FitShape::Smooth, FitShape::Hermite, FitShape::Bezier];
 
-    /// What it is called: the shape's name in texts.
+    /// The name in texts.
     pub const fn name(self) -> &'static str {
         match self {
             FitShape::Linear => "linear",
@@ -55,18 +60,19 @@ impl FitShape {
     }
 }
 
-/// Why there is no curve through the samples. Samples are counted from 0 here and from 1 in messages.
+/// An error in the samples. Samples are counted from 0 here and from 1 in messages.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum FitError {
-    /// No sample.
+    /// There is no sample.
     Empty,
     /// More than [`MAX_KEYS`] samples.
     TooMany,
     /// This sample's value is not a number, or beyond [`MAX_VALUE`].
     Value(usize),
-    /// This sample is not later than the one before it, or in seconds where that is in frames.
+    /// This sample is not later than the one before it, or it is in seconds and that one in frames, or the
+    /// other way round.
     Order(usize),
-    /// The bound is negative or no number.
+    /// The bound is negative or not a number.
     Bound,
 }
 
@@ -90,13 +96,13 @@ impl fmt::Display for FitError {
 
 impl core::error::Error for FitError {}
 
-/// One sample: when, and the value.
+/// Time and value of one sample.
 pub type Sample = (KeyTime, f64);
 
-/// The samples in plain numbers.
+/// The samples as floating-point numbers.
 struct Data<'a> {
     samples: &'a [Sample],
-    /// Since the first sample.
+    /// Seconds or frames since the first sample.
     t: Vec<f64>,
     v: Vec<f64>,
 }
@@ -118,15 +124,16 @@ const fn when(at: KeyTime) -> Ratio {
     }
 }
 
-/// A curve of the given shape that is no farther than `bound` from any sample, with few keys. Times must grow; frames
-/// are taken as they are (negative ones too). The curve holds before the first sample and after the last.
+/// Fits a curve of the given shape, with few keys, that is no farther than `bound` from any sample. Times must
+/// increase; frame numbers may be negative. The curve holds before the first sample and after the last.
 pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, FitError> {
     let data = data(samples, bound)?;
-    // Keys that count from the end would not be comparable; samples never do, so a negative frame is just early.
+    // A negative frame number of a key would count from the end. A sample's negative number does not, so shift
+    // all of them.
     if data.len() == 1 {
         return curve(&data, vec![data.key(0, data.v[0], Shape::Linear)]);
     }
-    // A part of the bound is left to the rounding of numbers, as long as there is enough of it.
+    // Reserve a part of the bound for the rounding of numbers, as long as a fit is possible.
     for part in [0.98, 0.9, 0.5] {
         let keys = match shape {
             FitShape::Linear => linear::keys(&data, bound * part),
@@ -135,7 +142,7 @@ pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, Fit
             FitShape::Bezier => cubic::keys(&data, bound * part, true),
         };
         let keys = round::keys(&data, keys, bound);
-        // A cubic at every sample is no fit: least squares have lost more than there is room for.
+        // A cubic at every sample is no gain: the error of the least squares is larger than the bound allows.
         let fits = keys.len() < data.len()
             || data.len() == 2
             || matches!(shape, FitShape::Linear | FitShape::Smooth);
@@ -143,7 +150,7 @@ pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, Fit
             return curve(&data, keys);
         }
     }
-    // What is left when the bound is no wider than what arithmetic loses: some samples as keys, or all of them.
+    // If the bound is not wider than the error of the arithmetic, use some samples as keys, or all of them.
     if shape != FitShape::Linear {
         let keys = smooth::keys(&data, bound);
         if round::within(&data, &keys, bound) {
@@ -154,7 +161,7 @@ pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, Fit
     curve(&data, all.collect())
 }
 
-/// The shape of a stretch that holds no sample but its keys.
+/// The shape of a stretch that contains no sample but its keys.
 const fn every(shape: FitShape) -> Shape {
     match shape {
         FitShape::Linear => Shape::Linear,
@@ -188,14 +195,15 @@ fn data(samples: &[Sample], bound: f64) -> Result<Data<'_>, FitError> {
 }
 
 fn curve(data: &Data<'_>, keys: Vec<Key>) -> Result<Curve, FitError> {
-    // Samples in order with good values make keys in order with good values; slopes are checked where they are made.
+    // Samples were checked, so keys are in order with valid values; slopes are checked where they are computed.
     Curve::new(keys).map_err(|e| match e {
         CurveError::Value(i) | CurveError::Shape(i) => FitError::Value(i.min(data.len() - 1)),
         e => FitError::Order(e.key().unwrap_or(0)),
     })
 }
 
-/// The farthest that any sample is from the curve, and which: what [`fit`] keeps within its bound.
+/// The largest deviation of the curve from a sample, and the number of that sample. [`fit`] keeps it within
+/// the bound.
 pub fn deviation(curve: &Curve, samples: &[Sample]) -> Option<(usize, f64)> {
     let far = |s: &Sample| (curve.value_at(when(s.0)) - s.1).abs();
     samples.iter().map(far).enumerate().max_by(|a, b| a.1.total_cmp(&b.1))

@@ -1,13 +1,13 @@
-//! Numbers of few digits, and the last check.
+//! Rounds numbers to few digits and makes the final check.
 
 use super::Data;
 use crate::curve::key::length;
 use crate::curve::segment::segment;
 use crate::curve::{Handles, Key, MAX_VALUE, Shape};
 
-/// Keys with their numbers rounded, if the samples stay within the bound; else as they were.
+/// Rounds the numbers of keys if the samples stay within the bound; otherwise returns the keys unchanged.
 pub(super) fn keys(data: &Data<'_>, keys: Vec<Key>, bound: f64) -> Vec<Key> {
-    // The coarsest first: a hundredth of the bound, then finer, as long as there are decimals.
+    // Start with the coarsest, a hundredth of the bound, then refine while there are decimals left.
     let mut scale = 1.0;
     while scale < 1e15 && 50.0 > bound * scale {
         scale *= 10.0;
@@ -26,7 +26,7 @@ pub(super) fn keys(data: &Data<'_>, keys: Vec<Key>, bound: f64) -> Vec<Key> {
 
 fn rounded(key: &Key, scale: f64) -> Key {
     let to = |v: f64, scale: f64| if v.abs() * scale < 1e15 { (v * scale).round() / scale + 0.0 } else { v };
-    // A slope counts many times over a long stretch, a handle's time moves its value.
+    // An error of a slope grows with the length of the stretch, and the time of a handle affects the value.
     let (value, fine) = (to(key.value, scale), scale * 1000.0);
     let shape = match key.shape {
         Shape::Hermite { leave, arrive } => {
@@ -43,8 +43,8 @@ fn rounded(key: &Key, scale: f64) -> Key {
     Key { value, shape, ..*key }
 }
 
-/// Whether every sample is within the bound of the curve through the keys, by the curve's own arithmetic. Keys stand at
-/// times of samples, the first and last of them too.
+/// Whether every sample is within the bound of the curve, by the curve's own arithmetic. Keys must be at times of
+/// samples, the first and last among them.
 pub(super) fn within(data: &Data<'_>, keys: &[Key], bound: f64) -> bool {
     let mut i = 0;
     for (k, pair) in keys.windows(2).enumerate() {
@@ -55,7 +55,7 @@ pub(super) fn within(data: &Data<'_>, keys: &[Key], bound: f64) -> bool {
         while i < data.len() && data.samples[i].0 != pair[1].at {
             let passed = (super::when(data.samples[i].0) - pair[0].when()).to_f64();
             let u = (passed / h).clamp(0.0, 1.0);
-            // What is no number is not within.
+            // The comparison rejects NaN.
             let far = (piece.value(u) - data.v[i]).abs();
             if far.is_nan() || far > bound {
                 return false;

@@ -1,4 +1,4 @@
-//! Keys of the smooth shape: some of the samples.
+//! Chooses samples as keys of the smooth shape.
 
 use super::Data;
 use crate::curve::segment::segment;
@@ -16,8 +16,8 @@ pub(super) fn keys(data: &Data<'_>, bound: f64) -> Vec<Key> {
     best.iter().map(|&i| data.key(i, data.v[i], Shape::Smooth)).collect()
 }
 
-/// Where samples of a smooth curve may have had keys: between two keys it is a cubic, whose fourth differences are 0, and
-/// at a key its bend jumps, which shows in those beside it. With the two ends.
+/// Candidates for keys, with both ends. Between two keys a smooth curve is a cubic, whose fourth differences are 0; at
+/// a key the second derivative jumps, which shows in the differences around it.
 fn breakpoints(data: &Data<'_>, bound: f64) -> Vec<usize> {
     let (t, v, last) = (&data.t, &data.v, data.len() - 1);
     let mut found = vec![0];
@@ -32,7 +32,7 @@ fn breakpoints(data: &Data<'_>, bound: f64) -> Vec<usize> {
             match (jumps, row) {
                 (true, None) => row = Some((i, i)),
                 (true, Some((from, _))) => row = Some((from, i)),
-                // The jump itself may be hidden between those on both sides.
+                // The key may lie between the samples with large differences.
                 (false, Some((from, to))) if i > to + 1 || i == last => {
                     found.extend(if to - from <= 4 {
                         from.midpoint(to)..=from.midpoint(to)
@@ -50,9 +50,9 @@ fn breakpoints(data: &Data<'_>, bound: f64) -> Vec<usize> {
     found
 }
 
-/// More keys where they are missed, fewer where they are not.
+/// Adds keys where the bound is exceeded, and removes those that are not needed.
 fn refined(data: &Data<'_>, mut chosen: Vec<usize>, bound: f64) -> Vec<usize> {
-    // Stretches that are known to be good stay so until a key comes near.
+    // Stretches within the bound stay so until a key near them changes.
     let mut good = vec![false; chosen.len() - 1];
     loop {
         let mut more = Vec::new();
@@ -70,7 +70,7 @@ fn refined(data: &Data<'_>, mut chosen: Vec<usize>, bound: f64) -> Vec<usize> {
         let fresh = |i: &usize| more.binary_search(i).is_ok();
         let mut next: Vec<usize> = chosen.iter().chain(&more).copied().collect();
         next.sort_unstable();
-        // A new key changes its own stretches and those beside them.
+        // A new key changes its own stretches and their neighbours.
         let was =
             |i: usize| chosen.binary_search(&i).ok().is_some_and(|k| good.get(k).copied().unwrap_or(false));
         let near = |k: usize| (k.saturating_sub(1)..=(k + 2).min(next.len() - 1)).any(|k| fresh(&next[k]));
@@ -81,7 +81,7 @@ fn refined(data: &Data<'_>, mut chosen: Vec<usize>, bound: f64) -> Vec<usize> {
     chosen
 }
 
-/// Takes away keys that need not be, from left to right until none is left.
+/// Removes unnecessary keys, from left to right, repeatedly until none is left.
 fn thin(data: &Data<'_>, chosen: &mut Vec<usize>, bound: f64) {
     let mut gone = true;
     while gone {
@@ -100,7 +100,7 @@ fn thin(data: &Data<'_>, chosen: &mut Vec<usize>, bound: f64) {
     }
 }
 
-/// The sample of stretch `k` that is farthest from the curve, if that is beyond the bound.
+/// The sample of stretch `k` that is farthest from the curve, if it exceeds the bound.
 fn worst(data: &Data<'_>, chosen: &[usize], k: usize, bound: f64) -> Option<usize> {
     let (from, to) = (k.saturating_sub(1), (k + 3).min(chosen.len()));
     let keys: Vec<Key> = chosen[from..to].iter().map(|&i| data.key(i, data.v[i], Shape::Smooth)).collect();

@@ -1,4 +1,4 @@
-//! Errors within bounds, few keys, promises kept.
+//! Tests of bounds, numbers of keys and guarantees.
 
 use super::*;
 use crate::curve::tests::fixed;
@@ -16,7 +16,7 @@ fn random(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A random walk, noise, and what a hand-held camera does: slow ways with a tremble.
+/// A random walk, noise, and a hand-held camera: slow movement with a tremble.
 fn tracks(n: usize, seed: u64) -> [Vec<f64>; 3] {
     let mut r = random(seed);
     let mut at = 0.0;
@@ -70,7 +70,7 @@ fn samples_of_curves_give_the_curves_back() {
         (0..=n).map(|i| (KeyTime::Frame(i), c.value_at(Ratio::whole(i)))).collect()
     };
     let line = "0=0;48=12;60=12;131=-4.25;132=7;300=0";
-    // Exactly, without any room.
+    // With a bound of zero.
     assert_eq!(fit(&sampled(line), FitShape::Linear, 0.0).unwrap().to_string(), line);
     assert_eq!(keys(&sampled(line), FitShape::Linear, 1e-3), 6);
     let smooth = "0~=0;48~=12;90~=30;131~=-4.25;200~=7;300~=0";
@@ -78,7 +78,7 @@ fn samples_of_curves_give_the_curves_back() {
     let hermite = "0(hermite .5 -1)=0;48(hermite -1 .25)=12;131(hermite .25 0)=-4.25;300=5";
     assert_eq!(keys(&sampled(hermite), FitShape::Hermite, 1e-4), 4);
     assert_eq!(keys(&sampled(hermite), FitShape::Bezier, 1e-4), 4);
-    // What an ease in and out by handles takes: one stretch with handles, several without.
+    // An ease in and out, given by handles: one Bezier stretch, several Hermite stretches.
     let bezier = "0(bezier .8 0 .2 0)=0;100(bezier .6 0 .9 0)=50;180=20";
     let samples = sampled(bezier);
     let counts = [FitShape::Bezier, FitShape::Hermite].map(|shape| keys(&samples, shape, 0.05));
@@ -109,7 +109,7 @@ fn what_is_no_track_is_refused() {
     assert_eq!(of(&[(f(0), 1.0), (KeyTime::Seconds(Ratio::ONE), 1.0)], 1.0), Err(FitError::Order(1)));
     assert_eq!(of(&[(f(0), 1.0)], -1.0), Err(FitError::Bound));
     assert_eq!(of(&[(f(0), 1.0)], f64::NAN), Err(FitError::Bound));
-    // Values as large as they may be, and bounds beyond them.
+    // The largest values allowed, and bounds beyond them.
     for shape in FitShape::ALL {
         for bound in [0.0, 1e-300, 1e99, 1e300] {
             keys(&frames(&[1e100, -1e100, 1e100, 3.0, 1e-300, 0.0, 1e100]), shape, bound);
@@ -117,7 +117,7 @@ fn what_is_no_track_is_refused() {
     }
 }
 
-/// Samples at any times, in frames or seconds.
+/// Samples at increasing times, in frames or seconds.
 fn samples() -> impl Strategy<Value = Vec<Sample>> {
     let one = (1i64..9, -10.0f64..10.0);
     (proptest::collection::vec(one, 1..120), 0u8..4, any::<bool>(), 1i64..30, 0u64..100).prop_map(
@@ -170,7 +170,7 @@ proptest! {
             for i in 1..c.keys().len().saturating_sub(1) {
                 let h = |i: usize| crate::curve::key::length(&c.keys()[i], &c.keys()[i + 1]);
                 let (left, right) = (c.segment(i - 1, 0).ends().1 / h(i - 1), c.segment(i, 0).ends().0 / h(i));
-                // Rounding of numbers is all that is between them.
+                // They differ only by rounding.
                 prop_assert!((left - right).abs() < 1e-2 * bound.max(1.0) * (1.0 + left.abs()), "{:?}: {} {}", shape, left, right);
             }
         }

@@ -1,40 +1,41 @@
-//! The same bytes in an order that packs well: fields of all keys side by side, numbers byte by byte.
+//! Rearranges the bytes of a stream so that they compress well: field by field over all keys, and numbers byte by
+//! byte.
 //!
-//! What tells two keys in a row apart is little: the track counts up, the time is the same or the next, most values
-//! have like signs and exponents. Put together in columns, the track and the time as differences, that is bytes that
-//! repeat.
+//! Consecutive keys differ little: the track counts up, the time is the same or the next, and most values have
+//! similar signs and exponents. In columns, with track and time as differences, that becomes runs of repeated bytes.
 
 use super::format::{CHUNK_BYTES, CYCLES, INDEX, JUMP, POINTS};
 
-/// First byte of what [`to_columns`] gives: as it was, or in columns with times in frames or seconds.
+/// First byte of the output of [`to_columns`]: unchanged, or columns with times in frames or seconds.
 const PLAIN: u8 = 0;
 const FRAMES: u8 = 1;
 const SECONDS: u8 = 2;
-/// Times this, one more than the number of decimals that all values have: they then stand as whole numbers.
+/// Added to the first byte, times one more than the number of decimals, if all values are stored as integers.
 const DECIMALS: u8 = 16;
 /// 10 to the power of the number of decimals.
 const SCALES: [f64; 10] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
-/// The whole number that makes the value when it is divided by `scale`, to the bit.
+/// The integer that gives the value, bit for bit, when it is divided by `scale`.
 fn whole(value: [u8; 8], scale: f64) -> Option<[u8; 8]> {
     let v = f64::from_le_bytes(value);
     let n = (v * scale).round();
-    // Below 2^53 every whole number is one.
+    // Below 2^53 every integer is exact.
     let same = n.abs() < 9e15 && (n / scale).to_bits() == v.to_bits();
     same.then(|| (n as i64).to_le_bytes())
 }
 
-/// All values as whole numbers with the fewest decimals that do, if any do. Fitted curves have few.
+/// All values as integers with the fewest decimals that represent them exactly, if any number does. Fitted
+/// curves have few.
 fn decimals(values: &[[u8; 8]]) -> Option<(u8, Vec<[u8; 8]>)> {
     (1u8..).zip(SCALES).find_map(|(code, scale)| {
         Some((code, values.iter().map(|v| whole(*v, scale)).collect::<Option<_>>()?))
     })
 }
 
-/// Where bytes go: one list for each field.
+/// The columns: one list of bytes for each field.
 #[derive(Default)]
 struct Columns {
-    /// Track, counts, places: everything that stands before a key.
+    /// Track, counts, places: the fields before a key.
     heads: Vec<[u8; 4]>,
     small: Vec<u8>,
     times: Vec<[u8; 8]>,
@@ -43,7 +44,7 @@ struct Columns {
     numbers: Vec<[u8; 8]>,
 }
 
-/// How many numbers follow the value of a key of this shape; `None` when no shape has this tag.
+/// The number of values that follow the value of a key of this shape; `None` if no shape has this tag.
 const fn numbers(tag: u8) -> Option<usize> {
     match tag {
         0..=3 | 16..=45 => Some(0),
@@ -53,8 +54,7 @@ const fn numbers(tag: u8) -> Option<usize> {
     }
 }
 
-/// Goes through the fields of a chunk: `take` is asked for each in turn, and gives the bytes that stand there (or will
-/// have stood there, when columns are put back together).
+/// Visits the fields of a chunk in order: `take` receives or returns the bytes of each.
 trait FieldVisitor {
     fn head(&mut self) -> Option<u32>;
     fn small(&mut self) -> Option<u8>;
@@ -115,7 +115,7 @@ fn visit(kind: u32, seconds: bool, f: &mut impl FieldVisitor) -> Option<()> {
     Some(())
 }
 
-/// Fields from a chunk's bytes into columns.
+/// Distributes the fields of a chunk to columns.
 struct ColumnWriter<'a> {
     data: &'a [u8],
     columns: Columns,
@@ -165,7 +165,7 @@ impl FieldVisitor for ColumnWriter<'_> {
     }
 }
 
-/// Fields from columns into a chunk's bytes.
+/// Reassembles a chunk from columns.
 struct ColumnReader {
     columns: Columns,
     at: [usize; 6],
@@ -213,7 +213,7 @@ impl FieldVisitor for ColumnReader {
     }
 }
 
-/// First bytes, second bytes, ... of all.
+/// Stores the first bytes of all numbers, then the second bytes, and so on.
 fn to_byte_planes<const N: usize>(all: &[[u8; N]], out: &mut Vec<u8>) {
     (0..N).for_each(|plane| out.extend(all.iter().map(|bytes| bytes[plane])));
 }
@@ -232,8 +232,8 @@ fn sums(times: &mut [[u8; 8]], step: usize) {
     }
 }
 
-/// A piece of a stream (its head, a chunk with its header, or its tail) in the order that packs well. `seconds` is the
-/// stream's unit. What is no chunk comes back as it is, with a byte before it.
+/// Rearranges a piece of a stream (its head, a chunk with its header, or its tail) for compression. `seconds` is the
+/// stream's unit. A piece that is not a chunk is returned unchanged behind a marker byte.
 pub fn to_columns(piece: &[u8], seconds: bool) -> Vec<u8> {
     columns(piece, seconds).unwrap_or_else(|| [&[PLAIN], piece].concat())
 }
@@ -272,7 +272,7 @@ fn columns(piece: &[u8], seconds: bool) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// How far back stands the time that a time is most like.
+/// The distance back to the time that is most similar to a time.
 const fn step(kind: u32, seconds: bool) -> usize {
     match (kind, seconds) {
         (INDEX, false) => 3,
@@ -282,8 +282,8 @@ const fn step(kind: u32, seconds: bool) -> usize {
     }
 }
 
-/// What was given to [`to_columns`]; `None` when the bytes cannot be what it gave. Takes no more memory than some times
-/// their length.
+/// Reverses [`to_columns`]; `None` if the bytes cannot be its output. Memory is bounded by a small multiple of their
+/// length.
 pub fn from_columns(arranged: &[u8]) -> Option<Vec<u8>> {
     let (&how, rest) = arranged.split_first()?;
     let (how, code) = (how % DECIMALS, how / DECIMALS);

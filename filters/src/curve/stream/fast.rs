@@ -1,9 +1,9 @@
-//! Tracks that need no more than their newest key: those that hold, go straight or are Hermite cubics, with whole
-//! frames as times. They are most of what is played, so what a key and a frame cost is settled here.
+//! Plays the simple tracks, which depend on their newest key only: hold, linear and Hermite shapes with whole frames as
+//! times. Most tracks are of this kind, so they decide the speed.
 //!
-//! What a stretch needs to be asked stands field by field for eight tracks together (five cache lines), so that a frame
-//! is one straight pass; what the next key will need, the newest key itself, takes half a cache line a track and is
-//! only looked at when that key comes.
+//! The parameters of the current stretches are stored field by field for eight tracks together (five cache lines), so
+//! that a frame is one linear pass. The newest key itself, which is needed when the next one arrives, is stored apart
+//! in half a cache line per track.
 
 use super::state::TrackState;
 use crate::curve::segment::hermite;
@@ -13,16 +13,16 @@ use crate::simd::{Level, multiversion};
 use core::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Tracks of a block.
+/// Tracks per block.
 const WIDTH: usize = 8;
-/// Frames up to here, and their differences, are exact as `f32`.
+/// Frame numbers up to this one, and their differences, are exact in `f32`.
 const LAST: i64 = 1 << 23;
-/// In place of `left` where a track is not played here; the lower bits are its slot.
+/// The value of `left` for a track that is not played here; the lower bits are its slot.
 const OTHER: u32 = 3 << 30;
-/// The slot of a track that is asked aside.
+/// The slot of a cyclic track, which is evaluated separately.
 const NO_SLOT: u32 = !OTHER;
 
-/// What eight tracks play: cubics of the part of the stretch that has passed.
+/// Eight tracks: cubics in the elapsed fraction of the stretch.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Block {
@@ -41,11 +41,11 @@ struct LatestKey {
     leave: f64,
     arrive: f64,
     time: i32,
-    /// How many keys are still to come; above that, in two bits, the shape: 0 hold, 1 linear, 2 Hermite.
+    /// The number of keys still to come; above it, in two bits, the shape: 0 hold, 1 linear, 2 Hermite.
     left: u32,
 }
 
-/// A key as it stands in the stream, if it is one of those that are played here.
+/// A key as stored in the stream, if it is one of the simple kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SimpleKey {
     time: i32,
@@ -73,7 +73,8 @@ impl SimpleKey {
         })
     }
 
-    /// The track and key at the beginning of `data`, and their bytes; `None` also when there is anything wrong.
+    /// Decodes the track and key at the beginning of `data`, and their length in bytes; `None` also for invalid
+    /// data.
     #[inline(always)]
     fn read(data: &[u8]) -> Option<(u32, SimpleKey, usize)> {
         fn number(data: &[u8; 37], at: usize) -> f64 {
@@ -81,7 +82,7 @@ impl SimpleKey {
             bytes.copy_from_slice(&data[at..at + 8]);
             f64::from_le_bytes(bytes)
         }
-        // The last few keys of a chunk, whose bytes may end before, go the other way.
+        // The last few keys of a chunk may be shorter than this read; the general path decodes them.
         let all = data.first_chunk::<37>()?;
         let track = u32::from_le_bytes([all[0], all[1], all[2], all[3]]);
         let time = number(all, 4).to_bits() as i64;
@@ -101,24 +102,24 @@ impl SimpleKey {
     }
 }
 
-/// Why no more keys were taken up.
+/// The reason why reading of keys stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TakeEnd {
-    /// The next one is needed later.
+    /// The next key is needed later.
     Later,
-    /// The next one is not for here, or is wrong, or the bytes have ended.
+    /// The next key is not of the simple kind, or is invalid, or the bytes have ended.
     Other,
 }
 
-/// All tracks that are played here.
+/// All simple tracks.
 #[derive(Clone, Debug)]
 pub(super) struct FastTracks {
     pub(super) level: Level,
     blocks: Vec<Block>,
     newest: Vec<LatestKey>,
-    /// Which tracks of a block move: the values of the others stand already.
+    /// Which tracks of a block change; the values of the others are already set.
     moving: Vec<u8>,
-    /// When tracks come to their last keys. The others stop at keys that are taken up.
+    /// When tracks reach their last keys. Other tracks change their stretch when a key is taken up.
     ends: BinaryHeap<Reverse<(i32, u32)>>,
 }
 
@@ -133,7 +134,7 @@ impl FastTracks {
         }
     }
 
-    /// For so many tracks, none of which is played here.
+    /// Resets to so many tracks, none of which is played here.
     pub(super) fn reset(&mut self, tracks: usize) {
         self.blocks.clear();
         self.blocks.resize(tracks.div_ceil(WIDTH), STILL);
@@ -152,7 +153,7 @@ impl FastTracks {
             + self.ends.capacity() * size_of::<(i32, u32)>()
     }
 
-    /// Puts a track here, if it is one of those: its rules, kept keys and number of keys to come.
+    /// Takes over a track if it is simple: its extrapolations, kept keys and number of keys to come.
     pub(super) fn put(&mut self, track: usize, active: &TrackState, values: &mut [f64]) -> bool {
         let (before, after, left) = active.about();
         if (before, after) != (Extrapolation::Hold, Extrapolation::Hold) || left >= 1 << 30 {
@@ -177,8 +178,8 @@ impl FastTracks {
         true
     }
 
-    /// Says where a track is that is not played here, and gives what there was of it: its newest key and the number of
-    /// keys to come.
+    /// Marks a track as played in a slot of the general player, and returns its state: its newest key and the number
+    /// of keys to come.
     pub(super) fn leave(&mut self, track: usize, slot: u32) -> TrackState {
         let LatestKey { value, leave, arrive, time, left } = self.newest[track];
         let shape = match left >> 30 {
@@ -195,7 +196,7 @@ impl FastTracks {
         self.newest[track].left = OTHER | slot;
     }
 
-    /// Where a track is played; `None` when there is no such track.
+    /// Where a track is played; `None` if there is no such track.
     pub(super) fn place(&self, track: usize) -> Option<TrackPlace> {
         let newest = self.newest.get(track)?;
         Some(match newest.left {
@@ -205,8 +206,8 @@ impl FastTracks {
         })
     }
 
-    /// Takes up keys from `data`, as far as they are needed up to the frame `now`. `done` moves on, `last_need` is when
-    /// the last one was needed.
+    /// Takes up keys from `data` that are needed up to the frame `now`. Advances `done`; `last_need` is the time at
+    /// which the last one was needed.
     pub(super) fn take(
         &mut self,
         data: &[u8],
@@ -237,7 +238,7 @@ impl FastTracks {
         }
     }
 
-    /// Takes up a key of a track that is played here; `false` when it is not for here, or cannot be the next.
+    /// Takes up a key of a simple track; `false` if the key is not simple or cannot be the next one.
     pub(super) fn push_key(&mut self, track: usize, key: &Key, values: &mut [f64]) -> bool {
         let LatestKey { time, left, .. } = self.newest[track];
         match SimpleKey::of(key) {
@@ -247,7 +248,7 @@ impl FastTracks {
         true
     }
 
-    /// Goes on from the newest key to the next.
+    /// Sets the stretch from the newest key to the next.
     #[inline(always)]
     fn push(&mut self, track: usize, key: &SimpleKey, values: &mut [f64]) {
         let from = self.newest[track];
@@ -260,7 +261,7 @@ impl FastTracks {
             _ => (hermite(from.value, key.value, from.leave * h, from.arrive * h), true),
         };
         let (block, i) = (&mut self.blocks[track / WIDTH], track % WIDTH);
-        // Exact, as both are small whole numbers.
+        // Exact, since both are small integers.
         (block.start[i], block.length[i]) = (from.time as f32, h as f32);
         block.c.iter_mut().zip(c).for_each(|(field, c)| field[i] = c);
         if moves {
@@ -281,8 +282,8 @@ impl FastTracks {
         values[track] = value;
     }
 
-    /// Sets every value that moves; all keys needed at `now` have been taken up. `plain` is `now` where a plain number
-    /// holds it with all its differences to frames.
+    /// Sets every value that changes, after all keys needed at `now` have been taken up. `plain` is `now` as a float,
+    /// if that and its differences to frames are exact.
     pub(super) fn evaluate(&mut self, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
         let frame = now.floor();
         while let Some(Reverse((_, track))) = self.ends.peek().filter(|end| i64::from(end.0.0) <= frame) {
@@ -296,7 +297,7 @@ impl FastTracks {
         }
     }
 
-    /// At a time between plain ones, such as a third of a frame.
+    /// Evaluates at a time that is not exact as a float, such as a third of a frame.
     fn exactly(&self, now: Ratio, values: &mut [f64]) {
         for (track, value) in values.iter_mut().enumerate() {
             let (b, i) = (&self.blocks[track / WIDTH], track % WIDTH);
@@ -312,15 +313,15 @@ impl FastTracks {
 /// Where a track is played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TrackPlace {
-    /// Here; when its next key is needed, if there is one.
+    /// In the simple player; the time at which its next key is needed, if there is one.
     Here(Option<i64>),
-    /// Among those that need more.
+    /// In this slot of the general player.
     Slot(usize),
-    /// Not from the stream.
+    /// A cyclic track, which is not played from the stream.
     Aside,
 }
 
-/// Adding a negative zero changes nothing, not even a negative zero.
+/// Adding negative zero changes no value, not even a negative zero.
 const fn flat(value: f64) -> [f64; 4] {
     [value, -0.0, -0.0, -0.0]
 }
@@ -350,7 +351,7 @@ fn block_values(block: &Block, now: f64) -> [f64; WIDTH] {
     let mut out = [0.0; WIDTH];
     for (i, out) in out.iter_mut().enumerate() {
         let u = (now - f64::from(block.start[i])) / f64::from(block.length[i]);
-        // Before its first key a track stays at it; after its last it has been stopped.
+        // Before its first key a track holds that value; after its last it has been stopped.
         let u = if u > 0.0 { u } else { 0.0 };
         *out = block.c[0][i] + u * (block.c[1][i] + u * (block.c[2][i] + u * block.c[3][i]));
     }
@@ -358,6 +359,6 @@ fn block_values(block: &Block, now: f64) -> [f64; WIDTH] {
 }
 
 multiversion! {
-    /// The values of all blocks in which anything moves.
+    /// Evaluates all blocks in which any track changes.
     fn evaluate(level, blocks: &[Block], moving: &[u8], now: f64, values: &mut [f64]) = evaluate_body;
 }

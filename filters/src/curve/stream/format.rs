@@ -1,13 +1,13 @@
-//! The bytes: what one key, one chunk, one state looks like.
+//! The binary format of keys, chunks and states.
 
 use crate::curve::{Ease, Extrapolation, Handles, Key, KeyTime, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
 use core::fmt;
 use std::io;
 
-/// Most tracks of one stream.
+/// The largest number of tracks in a stream.
 pub const MAX_TRACKS: usize = 1 << 18;
-/// Most keys that all tracks together may have which repeat or mirror: they stay in memory.
+/// The largest number of keys, in total, of tracks that repeat or mirror: they stay in memory.
 pub const MAX_CYCLE_KEYS: usize = 1 << 20;
 
 pub(super) const MAGIC: [u8; 8] = *b"\x89GFA\r\n\x1a\n";
@@ -19,19 +19,20 @@ pub(super) const CYCLES: u32 = 4;
 pub(super) const HEAD_BYTES: u64 = 16;
 pub(super) const CHUNK_BYTES: u64 = 16;
 pub(super) const TAIL_BYTES: u64 = 40;
-/// A chunk of points ends when it has this many bytes.
+/// The size in bytes at which a chunk of points ends.
 pub(super) const POINTS_BYTES: usize = 1 << 16;
-/// How many keys after the next one the shape that looks furthest asks for.
+/// The largest number of keys after the next one that a shape needs.
 pub(super) const AHEAD: usize = 2;
-/// Most keys kept before the current one: as many, and one for the slope at the end of a track.
+/// The largest number of keys kept before the current one: as many, and one for the slope at the end of a
+/// track.
 pub(super) const BEHIND: usize = AHEAD + 1;
-/// Keys kept of a track at most: those behind, the current, the next, and those ahead.
+/// The largest number of keys kept for a track: those behind, the current, the next, and those ahead.
 pub(super) const KEPT: usize = BEHIND + 2 + AHEAD;
 
-/// What is wrong with a stream, and at which byte of it (before compression).
+/// An error in a stream, and the byte position (before compression).
 #[derive(Debug)]
 pub struct StreamError {
-    /// The byte.
+    /// The position in bytes.
     pub at: u64,
     /// What is wrong there.
     pub problem: StreamProblem,
@@ -42,15 +43,15 @@ pub struct StreamError {
 pub enum StreamProblem {
     /// It cannot be read.
     Read(io::Error),
-    /// It does not begin as a stream does.
+    /// It does not begin with the signature of a stream.
     Magic,
-    /// Of a version that this program does not know.
+    /// A version that this program does not support.
     Version(u32),
     /// It ends too early.
     Short,
-    /// The bytes are not those that were written: a checksum is wrong.
+    /// A checksum is wrong: the bytes were changed after they were written.
     Checksum,
-    /// The checksum is right and the content is not what it has to be: a writer's fault.
+    /// The checksum is right but the content is invalid, which is a defect of the writer.
     Content(&'static str),
 }
 
@@ -83,9 +84,9 @@ pub(super) fn fault<T>(at: u64, what: &'static str) -> Result<T, StreamError> {
     Err(StreamError { at, problem: StreamProblem::Content(what) })
 }
 
-/// FNV-1a's steps on words of eight bytes, with the high half folded down after each, in four lanes that take turns
-/// and are put together by the same step at the end. What is left over at the end of a piece is filled up with zeros,
-/// and followed by the piece's length. Every step can be undone, so no change inside one word goes unnoticed.
+/// FNV-1a on words of eight bytes in four interleaved lanes, with the high half folded down after each step; the
+/// lanes are combined by the same step. The rest of a piece is padded with zeros, and the piece's length follows.
+/// Every step is invertible, so a change inside one word is always detected.
 pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const fn step(h: u64, word: u64) -> u64 {
@@ -124,12 +125,12 @@ pub(super) fn chunk(kind: u32, payload: &[u8], out: &mut Vec<u8>) -> io::Result<
     Ok(())
 }
 
-/// Bytes being read, which know where they are from.
+/// A reader of bytes that knows their position in the stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByteReader<'a> {
     pub(super) data: &'a [u8],
     pub(super) at: usize,
-    /// The place of `data` in the stream.
+    /// The position of `data` in the stream.
     pub(super) base: u64,
 }
 
@@ -168,14 +169,14 @@ impl ByteReader<'_> {
         self.take().map(i64::from_le_bytes)
     }
 
-    /// A finite number that is not too large for a curve.
+    /// A finite number within the limits of a curve.
     fn number(&mut self) -> Result<f64, StreamError> {
         let place = self.place();
         let v = self.take().map(f64::from_le_bytes)?;
-        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or none at all") }
+        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or not finite") }
     }
 
-    /// A handle's time.
+    /// The time of a handle.
     fn fraction(&mut self) -> Result<f64, StreamError> {
         let place = self.place();
         let v = self.number()?;
@@ -190,9 +191,9 @@ impl ByteReader<'_> {
         }
         let d = self.i64()?;
         match Ratio::new(n, d) {
-            // Only the form that is written: lowest terms, denominator above 0.
+            // Accept only the form that is written: lowest terms, denominator above 0.
             Some(r) if (r.num(), r.den()) == (n, d) => Ok(KeyTime::Seconds(r)),
-            _ => fault(place, "a time is no fraction in lowest terms"),
+            _ => fault(place, "a time is not a fraction in lowest terms"),
         }
     }
 
@@ -215,7 +216,7 @@ impl ByteReader<'_> {
             }),
             n => match n.checked_sub(16).and_then(|n| Ease::of_index(n.into())) {
                 Some(ease) => Shape::Ease(ease),
-                None => return fault(tag_place, "no shape has this number"),
+                None => return fault(tag_place, "a shape is unknown"),
             },
         };
         Ok(Key { at, value, shape })
@@ -240,7 +241,7 @@ pub(super) fn put_key(key: &Key, out: &mut Vec<u8>) {
         Shape::BSpline => (3, &[]),
         Shape::Hermite { leave, arrive } => (4, &[*leave, *arrive]),
         Shape::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
-        // There are thirty.
+        // There are thirty easing functions.
         Shape::Ease(ease) => (16 + ease.index() as u8, &[]),
     };
     put_time(key.at, out);
@@ -265,7 +266,7 @@ pub(super) fn rules_of(byte: u8) -> Option<(Extrapolation, Extrapolation)> {
     Some((rule(byte % 16)?, rule(byte / 16)?))
 }
 
-/// Whether a track of these rules needs its old keys again.
+/// Whether a track with these extrapolations needs its old keys again.
 pub(super) const fn cyclic(before: Extrapolation, after: Extrapolation) -> bool {
     matches!(before, Extrapolation::Repeat | Extrapolation::Mirror)
         || matches!(after, Extrapolation::Repeat | Extrapolation::Mirror)

@@ -1,4 +1,4 @@
-//! Tracks that may need more than their newest key, and whose times may be any fraction: whatever there is.
+//! Plays all other tracks: those that depend on more than their newest key, or whose times are any fraction.
 
 use super::segment_columns::SegmentColumns;
 use super::state::TrackState;
@@ -6,15 +6,15 @@ use super::stretch::{PlainSegment, PreparedSegment};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
-/// Tracks that may need more than their newest key, by slots.
+/// Tracks that depend on more than their newest key, by slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GeneralTracks {
     pub(super) active: Vec<TrackState>,
     /// The track of each slot.
     tracks: Vec<u32>,
-    /// What every track plays, in plain numbers.
+    /// The current stretch of every track, with floating-point times.
     lanes: SegmentColumns,
-    /// A time is no plain number: `ready` is in use in place of them.
+    /// A time cannot be represented as a float, so `ready` is used instead of `lanes`.
     exact: bool,
     ready: Vec<PreparedSegment>,
     values: Vec<f64>,
@@ -30,7 +30,7 @@ impl GeneralTracks {
         self.values.clear();
     }
 
-    /// The slot that the next track gets.
+    /// The slot of the next track.
     pub(super) fn next_slot(&self) -> usize {
         self.active.len()
     }
@@ -55,7 +55,7 @@ impl GeneralTracks {
             + self.lanes.memory()
     }
 
-    /// Makes ready what a track plays now.
+    /// Prepares the current stretch of a track.
     pub(super) fn renew(&mut self, slot: usize) {
         let ready = self.active[slot].ready();
         if self.exact {
@@ -63,13 +63,13 @@ impl GeneralTracks {
         } else if let Some(hot) = PlainSegment::new(&ready) {
             self.lanes.set(slot, &hot);
         } else {
-            // Goes on with exact times, until the next jump.
+            // Use exact times until the next jump.
             self.exact = true;
             self.ready = self.active.iter().map(TrackState::ready).collect();
         }
     }
 
-    /// Works out every value; all that is needed at `now` is there.
+    /// Computes every value, after all keys needed at `now` have been taken up.
     pub(super) fn evaluate(&mut self, level: Level, now: Ratio, plain: Option<f64>, values: &mut [f64]) {
         self.own_values(level, now, plain);
         for (track, value) in self.tracks.iter().zip(&self.values) {
@@ -91,7 +91,8 @@ impl GeneralTracks {
             }
         }
         for slot in 0..self.active.len() {
-            // A time between plain ones, such as a third of a frame, is asked of every track exactly.
+            // A time that is not exact as a float, such as a third of a frame, uses exact times for every
+            // track.
             let over = !self.exact || self.ready[slot].end.is_some_and(|end| now >= end);
             if over && self.active[slot].advance(now) {
                 self.renew(slot);

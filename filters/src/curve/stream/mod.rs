@@ -1,20 +1,20 @@
 //! Many tracks played as one stream.
 //!
 //! After "Low Level Animation, Part 2" of the Bitsquid developer blog: to evaluate a track, the keys on both sides of
-//! the time are needed, and every key is first needed at a time that is known beforehand: when the stretch before it
-//! begins, or earlier for shapes that look further ([`Smooth`](super::Shape::Smooth) one key,
-//! [`BSpline`](super::Shape::BSpline) two). So the keys of all tracks are put into one stream, sorted by the time each
-//! is needed. A player keeps one place in the stream and an array of what is active; going on means reading on, and
-//! what it costs grows with the keys that come up, not with those that are stored. Jump frames (the active array at
-//! some times, with the place in the stream) make any time reachable by reading on from the one before it.
+//! the time are needed, and the time at which a key is first needed is known in advance: when the stretch before it
+//! begins, or earlier for shapes that depend on more keys ([`Smooth`](super::Shape::Smooth) one key,
+//! [`BSpline`](super::Shape::BSpline) two). So the keys of all tracks are stored in one stream, sorted by the time at
+//! which they are needed. A player keeps one position in the stream and an array of active keys. It plays forward by
+//! reading on, at a cost in proportion to the keys that become active, not to all keys. Jump frames (the active array
+//! at some times, with the position in the stream) give access to any time, by reading on from the jump frame before
+//! it.
 //!
-//! Tracks that hold, go straight or are Hermite cubics, in whole frames, need no more than their newest key. They are
-//! played from compact blocks of eight tracks, and only blocks in which something moves are asked; the others keep what
-//! they look at, key by key.
+//! Hold, linear and Hermite tracks in whole frames need only their newest key. They are played from compact blocks of
+//! eight tracks, and only blocks with changing values are evaluated. All other tracks keep the keys that they need.
 //!
-//! [`write`](write()) makes the bytes, [`Tracks`] opens them through a lent [`ReadAt`](crate::lend::ReadAt), a [`Playhead`] is
-//! moved to a time and holds the values, which are [`Curve::value_at`](super::Curve::value_at)'s to the bit.
-//! [`reindex`] copies a stream with jump frames at another spacing.
+//! [`write`](write()) writes a stream, [`Tracks`] opens it through a [`ReadAt`](crate::lend::ReadAt) of the host, and a
+//! [`Playhead`] holds the values at the time it was moved to, bit-identical to
+//! [`Curve::value_at`](super::Curve::value_at). [`reindex`] copies a stream with jump frames at another spacing.
 //!
 //! # The bytes
 //!
@@ -37,12 +37,12 @@
 //!           16 + n: the ease whose letter is n places after `a`
 //! ```
 //!
-//! The first jump is the state before anything is needed, at the earliest time there is. The keys kept of a track
-//! begin as far before the current one as its shape looks back, and at the end of a track that goes on straight, as
-//! far as its last stretch looked. Checksums: `checksum` in `format.rs`.
+//! The first jump is the state before all keys. The kept keys of a track begin with the earliest one that the current
+//! shape needs or, at the end of a track that is extrapolated, that its last stretch needs. Checksums: `checksum` in
+//! `format.rs`.
 //!
-//! Tracks that repeat or mirror beyond their ends need their old keys again: they stand whole in a chunk of their own,
-//! which stays in memory, and are asked one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
+//! Tracks that repeat or mirror beyond their ends need their old keys again. They are stored whole in a separate chunk,
+//! which stays in memory, and are evaluated one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
 mod columns;
 mod fast;

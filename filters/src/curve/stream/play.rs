@@ -1,4 +1,4 @@
-//! A place in time, which moves on.
+//! The player of a stream: a position in time that moves.
 
 use super::fast::{FastTracks, TakeEnd, TrackPlace};
 use super::general::GeneralTracks;
@@ -8,29 +8,31 @@ use crate::curve::Key;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
-/// A place in time: what is active there, and every track's value. Made by [`Tracks::start`](super::Tracks::start),
-/// moved by [`Tracks::seek`](super::Tracks::seek); its size depends on the number of tracks alone.
+/// A position in time: the active keys and the value of every track. Made by
+/// [`Tracks::start`](super::Tracks::start) and moved by [`Tracks::seek`](super::Tracks::seek). Its size depends
+/// only on the number of tracks.
 #[derive(Clone, Debug)]
 pub struct Playhead {
     pub(super) now: Option<Ratio>,
-    /// Tracks that need no more than their newest key.
+    /// Tracks that need only their newest key.
     pub(super) fast: FastTracks,
-    /// The others; all of them, with those that are asked aside, where the states themselves are wanted.
+    /// The other tracks; all tracks, including the cyclic ones, if the states themselves are wanted.
     pub(super) general: GeneralTracks,
     pub(super) states: bool,
     pub(super) values: Vec<f64>,
-    /// The chunk of points being read, where it stands, and how much of it is done.
+    /// The current chunk of points, its position, and how much of it has been read.
     pub(super) chunk: Vec<u8>,
     pub(super) place: u64,
     pub(super) done: usize,
-    /// The next key and its track, read but not yet needed, and the place where it stands.
+    /// The next key and its track, read but not yet needed, and its position.
     pub(super) next: Option<(u32, Key, u64)>,
-    /// When the last key was needed: no later one may be needed earlier.
+    /// When the last key was needed: times of need must not decrease.
     pub(super) last_need: Option<Ratio>,
 }
 
 impl Playhead {
-    /// Before any jump frame has been read. `states`: only to be read on, for the state of every track.
+    /// A playhead before any jump frame has been read. With `states`, it is used to read the state of every
+    /// track.
     pub(super) fn new(states: bool) -> Playhead {
         Playhead {
             now: None,
@@ -46,23 +48,23 @@ impl Playhead {
         }
     }
 
-    /// The values at the time it was last moved to, by track.
+    /// The value of each track at the current time.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The time it was last moved to; `None` when it never was.
+    /// The time of the last seek; `None` before the first.
     pub const fn now(&self) -> Option<Ratio> {
         self.now
     }
 
-    /// Bytes it takes.
+    /// Memory in bytes.
     pub fn memory(&self) -> usize {
         let lists = self.fast.memory() + self.general.memory() + self.values.capacity() * size_of::<f64>();
         size_of::<Playhead>() + lists + self.chunk.capacity()
     }
 
-    /// Forgets all states, for so many tracks.
+    /// Drops all states, and prepares for so many tracks.
     pub(super) fn reset(&mut self, tracks: usize) {
         self.fast.reset(tracks);
         self.general.clear();
@@ -70,7 +72,7 @@ impl Playhead {
         self.values.resize(tracks, 0.0);
     }
 
-    /// The state of a track, each once after [`reset`](Playhead::reset).
+    /// Sets the state of a track, once each after [`reset`](Playhead::reset).
     pub(super) fn put(&mut self, track: usize, active: TrackState) {
         if !self.states && (active.is_cyclic() || self.fast.put(track, &active, &mut self.values)) {
             return;
@@ -79,7 +81,7 @@ impl Playhead {
         self.general.add(track as u32, active);
     }
 
-    /// Takes up keys that are needed up to `now`, as far as that is simple.
+    /// Takes up simple keys that are needed up to `now`.
     pub(super) fn take(&mut self, now: Ratio) -> TakeEnd {
         let mut last = self.last_need.map_or(i64::MIN, Ratio::floor);
         let stop = self.fast.take(&self.chunk, &mut self.done, now.floor(), &mut last, &mut self.values);
@@ -89,7 +91,7 @@ impl Playhead {
         stop
     }
 
-    /// When the next key of a track is needed; `None` when none can come.
+    /// When the next key of a track is needed; `None` if there is none.
     pub(super) fn need(&self, track: usize) -> Option<Ratio> {
         match self.fast.place(track)? {
             TrackPlace::Here(need) => need.map(Ratio::whole),
@@ -98,7 +100,7 @@ impl Playhead {
         }
     }
 
-    /// Takes up a track's next key, which is needed now; `false` when it cannot be the next.
+    /// Takes up a track's next key, which is needed now; `false` if it cannot be the next.
     pub(super) fn push(&mut self, track: usize, key: Key, need: Ratio) -> bool {
         let slot = match self.fast.place(track) {
             Some(TrackPlace::Here(_)) if self.fast.push_key(track, &key, &mut self.values) => return true,
@@ -118,7 +120,7 @@ impl Playhead {
         fits
     }
 
-    /// Works out every value; all that is needed at `now` is there.
+    /// Computes every value, after all keys needed at `now` have been taken up.
     pub(super) fn evaluate(&mut self, now: Ratio) {
         self.now = Some(now);
         let plain = plain(now);

@@ -1,4 +1,4 @@
-//! Opening a stream, and moving through it.
+//! Opens a stream and seeks in it.
 
 use super::fast::TakeEnd;
 use super::format::{
@@ -11,18 +11,18 @@ use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
 
-/// A jump frame's place, and where to read on from it.
+/// The position of a jump frame, and the position at which to read on from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jump {
-    /// `None`: before everything.
+    /// `None` for the state before all keys.
     pub(super) time: Option<Ratio>,
     pub(super) place: u64,
     pub(super) chunk: u64,
     pub(super) offset: u32,
 }
 
-/// A stream of tracks, opened. It holds the places of the jump frames in memory, and the keys of tracks that repeat or
-/// mirror, nothing else.
+/// An open stream of tracks. It keeps only the positions of the jump frames and the keys of tracks that repeat or
+/// mirror in memory.
 #[derive(Clone, Debug)]
 pub struct Tracks<R> {
     reader: R,
@@ -30,15 +30,15 @@ pub struct Tracks<R> {
     tracks: usize,
     keys: u64,
     pub(super) jumps: Vec<Jump>,
-    /// Tracks that repeat or mirror, whole, in order.
+    /// Tracks that repeat or mirror, complete, in order.
     pub(super) cycles: Vec<(u32, Curve)>,
-    /// Where the points end.
+    /// The end of the points.
     pub(super) end: u64,
 }
 
 impl<R: ReadAt> Tracks<R> {
-    /// Opens a stream; refuses one that is cut off, of another version, or damaged in head, index or tail. Damage
-    /// further in is found when it is come to.
+    /// Opens a stream. Returns an error if it is cut off, has another version, or is damaged in head, index or
+    /// tail. Damage elsewhere is found when it is read.
     pub fn open(reader: R) -> Result<Tracks<R>, StreamError> {
         let length = reader.len();
         let mut head = [0; HEAD_BYTES as usize];
@@ -53,7 +53,7 @@ impl<R: ReadAt> Tracks<R> {
             return problem(8, StreamProblem::Version(version));
         }
         if unit > 1 {
-            return fault(12, "no unit of time has this number");
+            return fault(12, "the unit of time is unknown");
         }
         let Some(tail_place) = length.checked_sub(TAIL_BYTES).filter(|p| *p >= HEAD_BYTES) else {
             return problem(length, StreamProblem::Short);
@@ -64,7 +64,7 @@ impl<R: ReadAt> Tracks<R> {
         let (index_place, cycles_place) = (bytes.u64()?, bytes.u64()?);
         let (tracks, keys, sum) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
         if sum != checksum(&[&tail[..32]]) {
-            // The end of a whole stream checks itself, so this is another end.
+            // The tail of a complete stream has its own checksum, so these bytes are not a tail.
             return problem(length, StreamProblem::Short);
         }
         let tracks = match usize::try_from(tracks) {
@@ -89,7 +89,7 @@ impl<R: ReadAt> Tracks<R> {
         }
         match all.jumps.first() {
             Some(first) => all.end = first.place,
-            None => return fault(index_place, "there is no first jump frame"),
+            None => return fault(index_place, "the first jump frame is missing"),
         }
         all.read_cycles(cycles_place)?;
         Ok(all)
@@ -106,10 +106,10 @@ impl<R: ReadAt> Tracks<R> {
             let ordered = self.cycles.last().is_none_or(|(before, _)| *before < track);
             let rules = rules_of(rules).filter(|(before, after)| cyclic(*before, *after));
             let Some((before, after)) = rules.filter(|_| ordered && (track as usize) < self.tracks) else {
-                return fault(place, "a track that repeats is not where it should be");
+                return fault(place, "the tracks that repeat are not in order");
             };
             let Some(rest) = left.checked_sub(count as usize) else {
-                return fault(place, "too many keys of tracks that repeat");
+                return fault(place, "the tracks that repeat have too many keys");
             };
             left = rest;
             let mut keys: Vec<Key> = Vec::new();
@@ -117,14 +117,14 @@ impl<R: ReadAt> Tracks<R> {
                 keys.push(bytes.key(self.seconds)?);
             }
             let Ok(curve) = Curve::new(keys) else {
-                return fault(place, "the keys of a track that repeats make no curve");
+                return fault(place, "the keys of a track that repeats do not form a curve");
             };
             self.cycles.push((track, curve.with_extrapolation(before, after)));
         }
         Ok(())
     }
 
-    /// A whole track as a curve: goes through the stream once. `None` when there is no such track.
+    /// One whole track as a curve, by reading the stream once. `None` if there is no such track.
     pub fn track(&self, track: usize) -> Result<Option<Curve>, StreamError> {
         if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
             return Ok(Some(self.cycles[i].1.clone()));
@@ -143,46 +143,46 @@ impl<R: ReadAt> Tracks<R> {
         let whole = keys.len() == count as usize;
         match Curve::new(keys) {
             Ok(curve) if whole => Ok(Some(curve.with_extrapolation(before, after))),
-            _ => fault(head.place, "the keys of a track make no curve"),
+            _ => fault(head.place, "the keys of a track do not form a curve"),
         }
     }
 
-    /// How many tracks there are.
+    /// The number of tracks.
     pub const fn tracks(&self) -> usize {
         self.tracks
     }
 
-    /// How many keys all tracks have together.
+    /// The number of keys of all tracks.
     pub const fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// Whether times are seconds, not frames.
+    /// Whether times are in seconds rather than frames.
     pub const fn in_seconds(&self) -> bool {
         self.seconds
     }
 
-    /// How many jump frames there are, with the one before everything.
+    /// The number of jump frames, including the one before all keys.
     pub const fn jumps(&self) -> usize {
         self.jumps.len()
     }
 
-    /// A playhead before everything.
+    /// A playhead at the position before all keys.
     pub fn start(&self) -> Result<Playhead, StreamError> {
         let mut head = Playhead::new(false);
         self.jump(&mut head, &self.jumps[0])?;
         Ok(head)
     }
 
-    /// As [`start`](Tracks::start), to be read on for the states of all tracks.
+    /// Like [`start`](Tracks::start), for reading the states of all tracks.
     pub(super) fn states(&self) -> Result<Playhead, StreamError> {
         let mut head = Playhead::new(true);
         self.jump(&mut head, &self.jumps[0])?;
         Ok(head)
     }
 
-    /// Moves a playhead of this stream to a time, from wherever it is: it reads on when that is the shorter way, and
-    /// else from the last jump frame before. After an error it must be given up.
+    /// Moves a playhead of this stream to a time. It reads on from the current position or from the last jump frame
+    /// before the time, whichever is shorter. After an error, drop the playhead.
     pub fn seek(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
         let near = self.jumps.partition_point(|j| j.time.is_none_or(|t| t <= now)).saturating_sub(1);
         let jump = self.jumps[near];
@@ -206,13 +206,13 @@ impl<R: ReadAt> Tracks<R> {
             let Some((track, key, place)) = head.next else { return Ok(()) };
             let track = track as usize;
             let Some(need) = head.need(track) else {
-                return fault(place, "a key of no track, or one too many");
+                return fault(place, "a key has an unknown track, or its track has too many keys");
             };
             if need > now {
                 return Ok(());
             }
             if head.last_need.is_some_and(|last| need < last) {
-                return fault(place, "keys are not in the order they are needed");
+                return fault(place, "the keys are not in the order in which they are needed");
             }
             head.last_need = Some(need);
             if !head.push(track, key, need) {
@@ -232,7 +232,7 @@ impl<R: ReadAt> Tracks<R> {
             }
             self.chunk(POINTS, next, &mut head.chunk)?;
             if head.chunk.is_empty() {
-                return fault(next, "an empty chunk");
+                return fault(next, "a chunk is empty");
             }
             (head.place, head.done) = (next, 0);
         }
@@ -256,10 +256,10 @@ impl<R: ReadAt> Tracks<R> {
             head.put(track, active);
         }
         if !bytes.is_end() {
-            return fault(bytes.place(), "more tracks in a jump frame than in the stream");
+            return fault(bytes.place(), "a jump frame has more tracks than the stream");
         }
         if !same {
-            return fault(jump.place, "a jump frame has other tracks that repeat than the stream");
+            return fault(jump.place, "a jump frame and the stream disagree on the tracks that repeat");
         }
         (head.now, head.next, head.last_need) = (jump.time, None, jump.time);
         (head.place, head.done) = (jump.chunk, 0);
@@ -269,19 +269,19 @@ impl<R: ReadAt> Tracks<R> {
             self.chunk(POINTS, jump.chunk, &mut head.chunk)?;
             head.done = jump.offset as usize;
             if head.done > head.chunk.len() {
-                return fault(jump.place, "a jump frame goes on outside its chunk");
+                return fault(jump.place, "a jump frame points outside its chunk");
             }
         }
         Ok(())
     }
 
-    /// Reads a chunk whole and checks it.
+    /// Reads a whole chunk and checks it.
     pub(super) fn chunk(&self, kind: u32, place: u64, into: &mut Vec<u8>) -> Result<(), StreamError> {
         let mut head = [0; CHUNK_BYTES as usize];
         read(&self.reader, place, &mut head)?;
         let mut bytes = ByteReader { data: &head, at: 0, base: place };
         let (found, length, sum) = (bytes.u32()?, bytes.u32()?, bytes.u64()?);
-        // Nothing is taken from memory for bytes that are not there.
+        // Check the length before allocating memory for it.
         let whole =
             place.checked_add(CHUNK_BYTES + u64::from(length)).is_some_and(|end| end <= self.reader.len());
         if !whole {
@@ -292,7 +292,7 @@ impl<R: ReadAt> Tracks<R> {
         if sum != checksum(&[&head[..8], into]) {
             return Err(StreamError { at: place, problem: StreamProblem::Checksum });
         }
-        if found != kind { fault(place, "a chunk of another kind than expected") } else { Ok(()) }
+        if found != kind { fault(place, "a chunk has an unexpected kind") } else { Ok(()) }
     }
 }
 

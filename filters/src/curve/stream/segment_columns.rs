@@ -1,15 +1,14 @@
-//! What every track plays, field by field: all values in one go.
+//! The current stretch of every track, field by field, so that all values are computed in one pass.
 //!
-//! Whatever is a polynomial of the time is one shape here, four coefficients and two limits, so that going through the
-//! tracks asks nothing and works on several at once. Of what is none Bezier curves are asked several at a time, and eases one
-//! by one.
+//! All polynomials of time have one form, four coefficients and two limits, so the pass has no branches and vectorises.
+//! Bezier curves are evaluated in groups, and easing functions one by one.
 
 use super::stretch::PlainSegment;
 use crate::curve::bezier::{self, Bezier, TOGETHER};
 use crate::curve::segment::Segment;
 use crate::simd::Level;
 
-/// No place among those asked one by one.
+/// No index in `special`.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug, Default)]
@@ -20,13 +19,13 @@ pub(super) struct SegmentColumns {
     c: [Vec<f64>; 4],
     low: Vec<f64>,
     high: Vec<f64>,
-    /// Where a track stands in `special`.
+    /// The index of a track in `special`.
     slot: Vec<u32>,
     special: Vec<(u32, Segment)>,
 }
 
-/// Coefficients and limits that give the piece's own values, to the bit: adding a product with 0 changes none, as no
-/// first coefficient is a negative zero.
+/// Coefficients and limits that give the same values as the piece, bit for bit: the added products are zero and
+/// change nothing, since no first coefficient is a negative zero.
 fn polynomial(piece: &Segment) -> Option<([f64; 4], f64, f64)> {
     let free = |c| Some((c, f64::NEG_INFINITY, f64::INFINITY));
     match *piece {
@@ -40,7 +39,7 @@ fn polynomial(piece: &Segment) -> Option<([f64; 4], f64, f64)> {
 }
 
 impl SegmentColumns {
-    /// No tracks.
+    /// Removes all tracks.
     pub(super) fn clear(&mut self) {
         let [c0, c1, c2, c3] = &mut self.c;
         let (low, high) = (&mut self.low, &mut self.high);
@@ -51,7 +50,7 @@ impl SegmentColumns {
         self.special.clear();
     }
 
-    /// One track more, not set.
+    /// Adds a track, which is not set.
     pub(super) fn grow(&mut self) {
         let [c0, c1, c2, c3] = &mut self.c;
         let (low, high) = (&mut self.low, &mut self.high);
@@ -88,11 +87,11 @@ impl SegmentColumns {
         }
     }
 
-    /// The first track, from one on, whose stretch has ended.
+    /// The first track, from `from` on, whose stretch has ended.
     pub(super) fn ended(&self, now: f64, from: usize) -> Option<usize> {
         let mut at = from;
         for block in self.end.get(from..)?.chunks(64) {
-            // All of a block without a way out in between, so that several are compared at once.
+            // Compare whole blocks without an early exit, so that several are compared at once.
             if block.iter().fold(false, |any, end| any | (now >= *end)) {
                 return block.iter().position(|end| now >= *end).map(|i| at + i);
             }
@@ -101,7 +100,7 @@ impl SegmentColumns {
         None
     }
 
-    /// Every track's value.
+    /// Computes the value of every track.
     pub(super) fn values(&self, level: Level, now: f64, out: &mut [f64]) {
         let n = out.len();
         let (start, length) = (&self.start[..n], &self.length[..n]);

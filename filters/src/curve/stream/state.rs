@@ -1,4 +1,4 @@
-//! The active part of one track, and how it moves on.
+//! The active keys of one track, and how they advance.
 
 use super::format::{AHEAD, BEHIND, ByteReader, KEPT, StreamError, cyclic, fault, put_key, rules, rules_of};
 use super::stretch::PreparedSegment;
@@ -7,19 +7,19 @@ use crate::curve::segment::{Segment, reach, segment};
 use crate::curve::{Extrapolation, Key, KeyTime, Shape};
 use crate::ratio::Ratio;
 
-/// The active part of one track. What is touched at every key stands first, so that it shares a cache line with the
-/// first of the keys.
+/// The active keys of one track. The fields that every key touches come first, so that they share a cache line with
+/// the first of the keys.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct TrackState {
     kept: u8,
-    /// Which of the kept keys begins the stretch that is played; the first while the time is before it.
+    /// The index of the kept key that begins the current stretch; 0 while the time is before it.
     current: u8,
-    /// Whether the time has come to that key at all.
+    /// Whether the time has reached that key.
     begun: bool,
     before: Extrapolation,
     after: Extrapolation,
-    /// The number of the first kept key, and of all keys of the track.
+    /// The index of the first kept key in the track, and the number of all its keys.
     first: u32,
     count: u32,
     keys: [Key; KEPT],
@@ -27,27 +27,27 @@ pub(super) struct TrackState {
 
 const NO_KEY: Key = Key { at: KeyTime::Frame(0), value: 0.0, shape: Shape::Hold };
 
-/// The earliest time at which a key after the `keys` (the last three count) is needed: when the first stretch begins
-/// that looks so far.
+/// The earliest time at which a key after the `keys` (the last three count) is needed: the start of the first
+/// stretch that depends on it.
 fn needed(keys: &[Key]) -> Option<Ratio> {
     let looks = |back: &usize| 1 + reach(&keys[keys.len() - back].shape) >= *back;
     let back = (1..=(AHEAD + 1).min(keys.len())).rev().find(looks)?;
     Some(keys[keys.len() - back].when())
 }
 
-/// How many of a track's first keys are kept before anything is needed: the first stretch and what it looks at.
+/// The number of a track's first keys that are kept from the start: the keys that the first stretch needs.
 pub(super) fn at_start(keys: &[Key]) -> usize {
     keys.len().min(2 + reach(&keys[0].shape))
 }
 
-/// When key `i` of a track is needed; `None` for those that are there from the start.
+/// When key `i` of a track is needed; `None` for those that are kept from the start.
 pub(super) fn need(keys: &[Key], i: usize) -> Option<Ratio> {
     if i < at_start(keys) { None } else { needed(&keys[..i]) }
 }
 
-/// How many keys before the current one are still looked at: by its shape (a B-spline sees its own row only), or, at
-/// the end of a track of `count` keys that goes on straight, by the last stretch, for its slope. What this asks for at
-/// one key it has never let go at the one before.
+/// The number of keys before the current one that are still needed: by its shape (a B-spline needs only its own row),
+/// or, at the end of a track of `count` keys that is extrapolated, by the last stretch for its slope. A key needed
+/// here was needed at the key before, too.
 fn behind(keys: &[Key], current: usize, count: usize, after: Extrapolation) -> usize {
     let look = |i: usize| match keys[i].shape {
         Shape::BSpline => {
@@ -63,7 +63,7 @@ fn behind(keys: &[Key], current: usize, count: usize, after: Extrapolation) -> u
 }
 
 impl TrackState {
-    /// The state of a whole track at a time; `None` is before everything.
+    /// The state of a whole track at a time; `None` means before all keys.
     pub(super) fn of(
         keys: &[Key],
         before: Extrapolation,
@@ -92,8 +92,8 @@ impl TrackState {
         }
     }
 
-    /// The state of a track that holds at its ends at its newest key, which holds, goes straight or is a Hermite cubic,
-    /// with so many keys still to come. Its older keys no longer matter.
+    /// The state of a track that holds at its ends, at its newest key, which is hold, linear or Hermite, with so many
+    /// keys to come. Older keys are no longer needed.
     pub(super) fn after(key: Key, left: u32) -> TrackState {
         let mut keys = [NO_KEY; KEPT];
         keys[0] = key;
@@ -101,7 +101,7 @@ impl TrackState {
         TrackState { keys, kept: 1, current: 0, begun: true, before, after, first: 0, count: left + 1 }
     }
 
-    /// Stands for a track that repeats or mirrors: such a track is not played from the stream.
+    /// The placeholder for a track that repeats or mirrors, which is not played from the stream.
     fn cyclic_state(before: Extrapolation, after: Extrapolation) -> TrackState {
         TrackState {
             keys: [NO_KEY; KEPT],
@@ -115,17 +115,17 @@ impl TrackState {
         }
     }
 
-    /// Whether the track is not played from the stream.
+    /// Whether the track repeats or mirrors, so that it is not played from the stream.
     pub(super) const fn is_cyclic(&self) -> bool {
         cyclic(self.before, self.after)
     }
 
-    /// The rules before and after, and the number of its keys that are still to come.
+    /// The extrapolations before and after, and the number of keys still to come.
     pub(super) fn about(&self) -> (Extrapolation, Extrapolation, u32) {
         (self.before, self.after, self.count - self.first - u32::from(self.kept))
     }
 
-    /// Whether the stretch that is played begins at the first of the kept keys.
+    /// Whether the current stretch begins at the first of the kept keys.
     pub(super) const fn is_at_first(&self) -> bool {
         self.current == 0
     }
@@ -139,12 +139,12 @@ impl TrackState {
         &self.keys[..self.kept.into()]
     }
 
-    /// When the next key of the track will be needed; `None` when there is none.
+    /// When the next key of the track will be needed; `None` if there is none.
     pub(super) fn need(&self) -> Option<Ratio> {
         if self.first + u32::from(self.kept) < self.count { needed(self.kept()) } else { None }
     }
 
-    /// Takes up the next key; `false` when it cannot be the next.
+    /// Takes up the next key; `false` if it cannot be the next.
     pub(super) fn push(&mut self, key: Key) -> bool {
         let last = self.kept().last().map(Key::when);
         let fits = last.is_some_and(|t| t < key.when() && key.when() - t > Ratio::ZERO);
@@ -156,7 +156,7 @@ impl TrackState {
         true
     }
 
-    /// Moves on to the stretch that holds `now`, as far as there are keys; says whether it has moved.
+    /// Advances to the stretch that contains `now`, as far as there are keys; returns whether it moved.
     pub(super) fn advance(&mut self, now: Ratio) -> bool {
         let mut moved = false;
         if !self.begun && self.keys[0].when() <= now {
@@ -180,14 +180,14 @@ impl TrackState {
         moved
     }
 
-    /// What is played, made ready.
+    /// The current stretch, prepared for evaluation.
     pub(super) fn ready(&self) -> PreparedSegment {
         let (keys, i) = (self.kept(), usize::from(self.current));
         let key = &keys[i];
         let start = key.when();
         let hold = |value| PreparedSegment { start, end: None, length: 1.0, piece: Segment::Flat(value) };
         if !self.begun {
-            // Only the first key may not have been reached.
+            // Only the first key can be in the future.
             let ready = match self.before {
                 Extrapolation::Extrapolate if keys.len() > 1 => {
                     let slope = segment(keys, 0, 0).ends().0 / length(key, &keys[1]);
@@ -227,7 +227,7 @@ impl TrackState {
         }
     }
 
-    /// Reads the state of a track at `now` and checks that it can be one.
+    /// Reads the state of a track at `now` and checks that it is possible.
     pub(super) fn read(
         bytes: &mut ByteReader<'_>,
         seconds: bool,
@@ -235,7 +235,7 @@ impl TrackState {
     ) -> Result<TrackState, StreamError> {
         let place = bytes.place();
         let Some((before, after)) = rules_of(bytes.u8()?) else {
-            return fault(place, "no rule has this number");
+            return fault(place, "an extrapolation is unknown");
         };
         if cyclic(before, after) {
             return Ok(TrackState::cyclic_state(before, after));
@@ -244,7 +244,7 @@ impl TrackState {
         let (current, kept) = (bytes.u8()?, bytes.u8()?);
         let good = 0 < kept && usize::from(kept) <= KEPT && current < kept && usize::from(current) <= BEHIND;
         if !good || first.checked_add(kept.into()).is_none_or(|end| end > count) {
-            return fault(place, "the keys of a jump frame are not counted right");
+            return fault(place, "a jump frame has a wrong number of keys");
         }
         let mut active =
             TrackState { keys: [NO_KEY; KEPT], kept: 0, current, begun: true, before, after, first, count };
@@ -258,14 +258,14 @@ impl TrackState {
             }
         }
         active.begun = now.is_some_and(|now| active.keys[usize::from(current)].when() <= now);
-        // All that is needed must be there, so that nothing is ever asked of a key that is not.
+        // All keys that are needed must be present, so that evaluation never misses one.
         let next = active.kept().get(usize::from(current) + 1);
         let early = !active.begun && (current > 0 || first > 0);
         let missed = [next.map(Key::when), active.need()].into_iter().flatten().min();
         let late = missed.is_some_and(|t| now.is_some_and(|now| t <= now));
         let alone = next.is_none() && first + u32::from(kept) < count;
         if early || late || alone {
-            return fault(place, "a jump frame does not hold what its time needs");
+            return fault(place, "a jump frame lacks keys that its time needs");
         }
         Ok(active)
     }

@@ -1,4 +1,4 @@
-//! Played, sought and asked one by one: the same bits.
+//! Playing forward, seeking and evaluating curves one by one must give the same bits.
 
 use super::format::HEAD_BYTES;
 use super::*;
@@ -12,7 +12,7 @@ fn r(n: i64, d: i64) -> Ratio {
     Ratio::new(n, d).unwrap()
 }
 
-/// Tracks of any shape and rule, all in frames or all in seconds.
+/// Tracks of any shape and extrapolation, all in frames or all in seconds.
 fn tracks() -> impl Strategy<Value = Vec<Curve>> {
     let one = curve_of::<f64>(shape(), -10.0..10.0);
     (proptest::collection::vec(one, 1..12), any::<bool>()).prop_map(|(all, seconds)| {
@@ -41,7 +41,7 @@ fn asked(tracks: &[Curve], now: Ratio) -> Vec<u64> {
     bits(&tracks.iter().map(|t| t.value_at(now)).collect::<Vec<_>>())
 }
 
-/// A curve through many keys of one shape, cheaply random.
+/// A curve with many keys of one shape, from a simple random generator.
 fn walk(n: usize, step: i64, shape: Shape, mut state: u64) -> Curve {
     let mut at = 0;
     let keys = (0..n).map(|_| {
@@ -109,7 +109,7 @@ proptest! {
             let mut arranged = to_columns(piece, seconds);
             let back = from_columns(&arranged);
             prop_assert_eq!(back.as_deref(), Some(piece));
-            // Whatever stands there, nothing panics.
+            // No bytes may cause a panic.
             let i = cut.index(arranged.len());
             arranged[i] ^= 0x41;
             let _ = from_columns(&arranged);
@@ -134,7 +134,7 @@ proptest! {
             }
             Ok(out)
         };
-        // A checksum of 64 bits misses nothing that one byte can do; a jump frame that is never used is not read.
+        // A checksum of 64 bits detects every change of one byte; a jump frame that is not used is not read.
         match play(bad) {
             Ok(values) => prop_assert_eq!(values, play(good.clone()).unwrap()),
             Err(e) => prop_assert!(e.at <= good.len() as u64, "{}", e),
@@ -147,7 +147,7 @@ proptest! {
 
     #[test]
     fn bytes_with_the_right_checksums_may_say_anything(tracks in tracks(), at in any::<prop::sample::Index>(), put in any::<u8>()) {
-        // As damage above, but every checksum is made right again: nothing panics or hangs.
+        // The same damage with every checksum recomputed: nothing may panic or hang.
         let mut bad = bytes(&tracks, r(20, 1));
         let i = at.index(bad.len());
         bad[i] = put;
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// What a track has that is played by its newest key, and now and then something else, up to times that are not.
+/// Mostly simple tracks, sometimes others, with times beyond the limit of simple ones.
 fn simple_tracks() -> impl Strategy<Value = Vec<Curve>> {
     let slope = || prop_oneof![-5.0f64..5.0, Just(0.0), Just(-0.0)];
     let hermite = (slope(), slope()).prop_map(|(leave, arrive)| Shape::Hermite { leave, arrive });
@@ -203,14 +203,14 @@ proptest! {
         tracks in simple_tracks(), every in 1i64..60, seeks in proptest::collection::vec((-40i64..300, 1i64..5), 1..20),
         strides in proptest::collection::vec(1i64..60, 1..20),
     ) {
-        // The spacing is for the many short tracks; the rare long one must not make too many jump frames.
+        // The spacing suits many short tracks; a rare long one must not cause too many jump frames.
         let longest = tracks.iter().map(|t| t.keys()[t.keys().len() - 1].when().floor()).max().unwrap();
         let all = Tracks::open(bytes(&tracks, r(every.max(longest >> 10), 1))).unwrap();
         for level in Level::available() {
             let mut head = all.start().unwrap();
             head.fast.level = *level;
             let mut now = -30;
-            // By small and large steps, through halves; then from place to place, through thirds and fifths.
+            // In small and large steps, through halves; then random seeks, through thirds and fifths.
             for stride in strides.iter().cycle().take(60) {
                 now += stride;
                 all.seek(&mut head, r(now, 4)).unwrap();
@@ -230,7 +230,7 @@ proptest! {
 
 #[test]
 fn long_streams_play_in_little_memory() {
-    // Several chunks, keys at every frame and hardly any, every shape that looks ahead.
+    // Several chunks, dense and sparse keys, every shape that needs later keys.
     let shapes = [Shape::Linear, Shape::Smooth, Shape::BSpline, Shape::Hold];
     let tracks: Vec<Curve> =
         (0..60).map(|i| walk(3 + i * 60, 1 + i as i64 % 7, shapes[i % 4], i as u64)).collect();

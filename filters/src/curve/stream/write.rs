@@ -1,4 +1,4 @@
-//! Making a stream, and giving it other jump frames.
+//! Writes a stream, or copies one with other jump frames.
 
 use super::format::{
     CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS, POINTS_BYTES,
@@ -12,16 +12,17 @@ use crate::ratio::Ratio;
 use core::fmt;
 use std::io::{self, Write};
 
-/// Why tracks cannot be written as a stream. Tracks are counted from 0 here and from 1 in messages.
+/// The reason why tracks cannot be written as a stream. Tracks are counted from 0 here and from 1 in
+/// messages.
 #[derive(Debug)]
 pub enum TrackError {
     /// More than [`MAX_TRACKS`].
     TooMany,
     /// This track is in seconds and the first in frames, or the other way round.
     Mixed(usize),
-    /// Tracks that repeat or mirror have more than [`MAX_CYCLE_KEYS`] keys together.
+    /// Tracks that repeat or mirror have more than [`MAX_CYCLE_KEYS`] keys in total.
     Cycles,
-    /// Jump frames must be apart.
+    /// The distance of jump frames must be above 0.
     Spacing,
     /// More than 2^20 jump frames.
     Jumps,
@@ -72,7 +73,7 @@ impl From<StreamError> for TrackError {
     }
 }
 
-/// Bytes going out, counted.
+/// A writer that counts bytes.
 struct CountingWriter<'a> {
     to: &'a mut dyn Write,
     at: u64,
@@ -99,7 +100,7 @@ impl CountingWriter<'_> {
         self.raw(&u32::from(seconds).to_le_bytes())
     }
 
-    /// A jump frame; adds its line to the index.
+    /// Writes a jump frame and adds its entry to the index.
     fn jump(
         &mut self,
         time: KeyTime,
@@ -127,7 +128,7 @@ impl CountingWriter<'_> {
         for (track, curve) in cycles {
             payload.extend(track.to_le_bytes());
             payload.push(rules(curve.before(), curve.after()));
-            // No curve has more than fits.
+            // The limit of keys per curve fits.
             payload.extend((curve.keys().len() as u32).to_le_bytes());
             curve.keys().iter().for_each(|key| put_key(key, &mut payload));
         }
@@ -141,7 +142,7 @@ impl CountingWriter<'_> {
     }
 }
 
-/// The times of jump frames, `every` so much from the first key's time on and not beyond the last need.
+/// The times of jump frames: every `every` from the first key's time on, up to the time of the last need.
 fn spaced(first: Ratio, last: Ratio, every: Ratio) -> Result<Vec<Ratio>, TrackError> {
     if every <= Ratio::ZERO {
         return Err(TrackError::Spacing);
@@ -153,13 +154,13 @@ fn spaced(first: Ratio, last: Ratio, every: Ratio) -> Result<Vec<Ratio>, TrackEr
     Ok((1..=count).map(|i| first + every * Ratio::whole(i)).collect())
 }
 
-/// A frame or a time of the stream's unit; a frame number must be whole.
+/// A frame or a time in the stream's unit; frame numbers are integers.
 fn at(time: Ratio, seconds: bool) -> KeyTime {
     if seconds { KeyTime::Seconds(time) } else { KeyTime::Frame(time.floor()) }
 }
 
-/// Writes tracks as a stream, with a jump frame every so often (in the keys' unit; frames are rounded up to whole
-/// ones). Keys must be [resolved](Curve::resolve).
+/// Writes tracks as a stream, with a jump frame every `every` (in the keys' unit; frames are rounded up to
+/// integers). Keys must be [resolved](Curve::resolve).
 pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
     if tracks.len() > MAX_TRACKS {
         return Err(TrackError::TooMany);
@@ -188,7 +189,7 @@ pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), T
     let first = tracks.iter().map(|t| t.keys()[0].when()).min().unwrap_or(Ratio::ZERO);
     let last = points.last().map_or(first, |p| p.0);
     let times = spaced(first, last, every)?;
-    // Where each jump frame reads on: the first point that is needed later.
+    // The position at which to read on from each jump frame: the first point that is needed later.
     let mut places = Vec::new();
     let mut payload = Vec::new();
     for (need, track, key) in points {
@@ -221,7 +222,8 @@ fn whole(t: Ratio) -> Ratio {
     Ratio::whole(t.floor().saturating_add((t > Ratio::whole(t.floor())).into()))
 }
 
-/// Copies a stream, with jump frames at another spacing; the same bytes as if it had been written so.
+/// Copies a stream with jump frames at another spacing. The bytes are the same as if the tracks had been
+/// written with that spacing.
 pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
     let seconds = from.in_seconds();
     let every = if seconds { every } else { whole(every) };
@@ -240,7 +242,7 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
     let cycles = from.cycles.iter().filter_map(|(_, curve)| curve.keys().first());
     let first = streamed.chain(cycles).map(|k| k.when()).min().unwrap_or(Ratio::ZERO);
     out.jump(at(first, seconds), head.general.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
-    // Once through for the last time a key is needed, and once more for the states on the way.
+    // The first pass finds the last time at which a key is needed, the second the states on the way.
     from.read_to(&mut head, Ratio::whole(i64::MAX))?;
     let last = head.last_need.unwrap_or(first);
     let mut head = from.states()?;
@@ -250,7 +252,7 @@ pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) ->
             a.advance(time);
         });
         let next = match head.next {
-            // The key that has been read but not taken up.
+            // The key that was read but not taken up.
             Some((_, _, place)) => (head.place, (place - head.place - CHUNK_BYTES) as u32),
             None => (head.place + CHUNK_BYTES + head.done as u64, 0),
         };

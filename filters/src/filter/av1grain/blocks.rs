@@ -1,4 +1,4 @@
-//! Blocks of grain over a picture, and what they make of its samples.
+//! Applies blocks of grain to a picture.
 
 use super::template::{LENGTH, Register, STRIDE, Templates, halved, round2};
 use crate::film_grain::{ChromaIndex, Params};
@@ -7,14 +7,14 @@ use crate::frame::{Depth, Format, PlaneSet, Sample, Scratch};
 use crate::pixel::tone::Table;
 use crate::simd::{Level, multiversion};
 
-/// Luma samples a block, across and down.
+/// Luma samples of a block, in each direction.
 const BLOCK: usize = 32;
 
-/// How blocks lie over a picture.
+/// The layout of blocks over a picture.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks {
     format: Format,
-    /// Bits of the samples that are grained: 8, 10 or 12.
+    /// The depth at which grain is added: 8, 10 or 12 bits.
     pub bits: u32,
 }
 
@@ -43,12 +43,12 @@ impl Blocks {
         3 * (2 * LENGTH + 2 * 256)
     }
 
-    /// Bytes of scratch that [`Rows::render`] takes.
+    /// Bytes of scratch that [`Rows::render`] uses.
     pub(super) fn scratch_bytes(&self) -> usize {
         self.scratch().iter().map(|len| (2 * len).next_multiple_of(64)).sum()
     }
 
-    /// The lowest and highest code that samples of a plane are kept to.
+    /// The lowest and highest code of a plane after grain.
     fn limits(&self, params: &Params, plane: usize) -> (i16, i16) {
         let code = |v: i16| v << (self.bits - 8);
         match (params.clip && !self.format.full_range(), self.format.is_chroma(plane)) {
@@ -59,15 +59,16 @@ impl Blocks {
     }
 }
 
-/// What the bands of a frame share.
+/// The state that the bands of a frame share.
 #[derive(Default)]
 pub(super) struct State {
     pub templates: Templates,
-    /// Strength of each plane by the code it is looked up with.
+    /// Scaling functions of the planes.
     pub scales: [Scale; 3],
 }
 
-/// The strength of a plane over brightness in codes of 8 bits, of its points ([`Params::points`]).
+/// The strength of a plane over brightness in 8-bit codes, interpolated between its points
+/// ([`Params::points`]).
 fn curve(params: &Params, plane: usize) -> [u8; 256] {
     let points = &params.points[if params.chroma_from_luma { 0 } else { plane }];
     let (Some(&[first, low]), Some(&[last, high])) = (points.first(), points.last()) else { return [0; 256] };
@@ -84,7 +85,7 @@ fn curve(params: &Params, plane: usize) -> [u8; 256] {
     curve
 }
 
-/// Strength by the upper eight bits of a code, and that of the next one, between which the bits below choose.
+/// The strength at the upper eight bits of a code and at the next value; the lower bits interpolate.
 #[derive(Default)]
 pub(super) struct Scale([Option<Table>; 2]);
 
@@ -102,7 +103,7 @@ fn noise(strength: i16, grain: i16) -> i16 {
     (((i32::from(strength) * i32::from(grain)) as u32 >> 14).wrapping_add(1) >> 1) as i16
 }
 
-/// Weights of the block before and of the own one, where they overlap.
+/// Weights of the previous block and of the current one in their overlap.
 type Weights = [(i16, i16)];
 const WHOLE: &Weights = &[(27, 17), (17, 27)];
 const HALVED: &Weights = &[(23, 22)];
@@ -113,13 +114,13 @@ fn blend(old: i16, new: i16, (a, b): (i16, i16), limit: i16) -> i16 {
     round2(sum, 5).clamp(-i32::from(limit), i32::from(limit) - 1) as i16
 }
 
-/// Where the blocks of a stripe are taken from in a template, and how they are joined.
+/// The source positions of the blocks of a stripe in a template, and their overlap.
 #[derive(Clone, Copy)]
 struct Layout<'a> {
     template: &'a [i16],
-    /// Of each block, four bits across and four down.
+    /// For each block, four bits horizontally and four vertically.
     offsets: &'a [i16],
-    /// The first block's place, and what one step of an offset moves it by.
+    /// The position of the first block, and the distance of one step of an offset.
     origin: (usize, usize),
     step: (usize, usize),
     weights: &'a Weights,
@@ -160,7 +161,7 @@ fn join_body(out: &mut [i16], above: &[i16], weights: (i16, i16), limit: i16) {
     }
 }
 
-/// The narrow samples that grain is added to.
+/// Sample types to which grain is added directly.
 trait Grained: Sample + Into<u16> {
     fn of(v: i16) -> Self;
 }
@@ -194,7 +195,7 @@ fn shift_body(strength: &mut [i16], low: &[u8], left: u32) {
     }
 }
 
-/// `shift` is 2 or 4, so that all fits 16 bits.
+/// `shift` is 2 or 4, so the result fits 16 bits.
 #[inline(always)]
 fn between_body<T: Grained>(
     strength: &mut [i16],
@@ -220,12 +221,12 @@ fn add_body<T: Grained>(row: &mut [T], grain: &[i16], strength: &[i16], low: i16
     }
 }
 
-/// What chroma is looked up by: of luma's mean and its own sample.
+/// The index of chroma's strength, as a mix of the mean of luma and the chroma sample.
 #[derive(Clone, Copy)]
 struct Mix {
-    /// log2 of luma samples a chroma sample, across.
+    /// log2 of luma samples per chroma sample, horizontally.
     across: u8,
-    /// Whether it is luma alone.
+    /// Whether the index is luma only.
     luma_alone: bool,
     luma: i32,
     own: i32,
@@ -268,7 +269,7 @@ fn mix_body<T: Grained>(index: &mut [u16], luma: &[T], own: &[T], mix: Mix) {
             *i = mix.index((i32::from(code(a)) + i32::from(code(b)) + 1) >> 1, code(own));
         }
     }
-    // The last of an odd width, and all where there are four luma samples.
+    // The last sample of an odd width; all samples if there are four luma samples for each.
     let first = if mix.across == 1 { luma.len() / 2 } else { 0 };
     for (x, (i, &own)) in index.iter_mut().zip(own).enumerate().skip(first) {
         let at = x << mix.across;
@@ -278,24 +279,24 @@ fn mix_body<T: Grained>(index: &mut [u16], luma: &[T], own: &[T], mix: Mix) {
 }
 
 multiversion! {
-    /// Row `row` of a stripe of blocks `width` wide.
+    /// Fills row `row` of a stripe of blocks that is `width` wide.
     fn fill_row(level, out: &mut [i16], row: usize, width: usize, of: Layout<'_>) = fill_body;
-    /// Joins a row with that of the stripe above.
+    /// Blends a row with that of the stripe above.
     fn join(level, out: &mut [i16], above: &[i16], weights: (i16, i16), limit: i16) = join_body;
     /// The upper eight bits of codes.
     fn tops<T: Grained>(level, tops: &mut [u8], codes: &[T], shift: u32) = tops_body;
-    /// Strength, shifted so that [`noise`] is 15 bits to the right.
+    /// Shifts the strength so that [`noise`] is 15 bits to the right.
     fn shift_row(level, strength: &mut [i16], low: &[u8], left: u32) = shift_body;
-    /// The same between two strengths.
+    /// The same, interpolated between two strengths.
     fn between<T: Grained>(level, strength: &mut [i16], codes: &[T], low: &[u8], high: &[u8], shift: u32, left: u32)
         = between_body;
-    /// Adds grain times strength, limited.
+    /// Adds grain times strength, and clips.
     fn add<T: Grained>(level, row: &mut [T], grain: &[i16], strength: &[i16], low: i16, high: i16) = add_body;
-    /// The codes by which chroma's strength is looked up.
+    /// The codes with which chroma's strength is looked up.
     fn mix_row<T: Grained>(level, index: &mut [u16], luma: &[T], own: &[T], mix: Mix) = mix_body;
 }
 
-/// Samples that grain can be added to, directly or by codes of fewer bits.
+/// Sample types to which grain is added, directly or at a lower depth.
 pub(super) trait Depths: Sample {
     fn render(rows: &Rows<'_>, band: &mut Band<'_>, scratch: &mut Scratch);
 }
@@ -332,7 +333,7 @@ impl Depths for f32 {
         rows.converted::<f32>(
             band,
             scratch,
-            // What is no number is 0, and stays below.
+            // NaN becomes 0 and stays below the range.
             |chroma, v| (v * 4095.0 + if chroma { 2048.5 } else { 0.5 }).clamp(0.0, 4095.0) as u16,
             |v, before, after| {
                 let changed = v + (f32::from(after) - f32::from(before)) / 4095.0;
@@ -342,12 +343,12 @@ impl Depths for f32 {
     }
 }
 
-/// Chroma before luma, since it is looked up by luma as it was.
+/// Chroma before luma, since its strength depends on the original luma.
 fn chroma_first(planes: PlaneSet) -> impl Iterator<Item = usize> {
     [1, 2, 0].into_iter().filter(move |&p| planes.has(p))
 }
 
-/// The grain of a frame over its picture.
+/// Adds the grain of a frame to its rows.
 pub(super) struct Rows<'a> {
     pub blocks: &'a Blocks,
     pub params: &'a Params,
@@ -356,7 +357,7 @@ pub(super) struct Rows<'a> {
     pub level: Level,
 }
 
-/// Rows that are made on the way.
+/// Buffers of intermediate rows.
 struct Buffers<'a> {
     grain: &'a mut [i16],
     above: &'a mut [i16],
@@ -368,7 +369,7 @@ struct Buffers<'a> {
     luma: &'a mut [u16],
     before: &'a mut [u16],
     after: &'a mut [u16],
-    /// Offsets of the own stripe's blocks and of those above, and the stripe's number.
+    /// The offsets of the blocks of this stripe and of the stripe above, and the stripe's number.
     offsets: &'a mut [i16],
     offsets_above: &'a mut [i16],
     stripe: Option<usize>,
@@ -405,7 +406,7 @@ impl Rows<'_> {
         to.fill_with(|| random.bits(8) as i16);
     }
 
-    /// Makes the grain of row `y` of a plane in `grain`.
+    /// Writes the grain of row `y` of a plane to `grain`.
     fn grain(&self, plane: usize, y: usize, width: usize, buffers: &mut Buffers<'_>) {
         let (sx, sy) = self.blocks.format.plane_subsampling(plane);
         let (across, down) = halved(&self.blocks.format, plane);
@@ -446,7 +447,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Looks the strength of codes up in `scale`; `strength` and the two others are as long as `codes`, at least.
+    /// Looks up the strength of codes in `scale`; `strength` and the two other slices are at least as long as
+    /// `codes`.
     fn look_up<T: Grained>(
         &self,
         scale: &Scale,
@@ -468,11 +470,11 @@ impl Rows<'_> {
         }
     }
 
-    /// Samples that are of the depth that is grained.
+    /// Adds grain to samples of the depth at which grain is added.
     fn direct<T: Grained>(&self, band: &mut Band<'_>, scratch: &mut Scratch) {
         let mut buffers = Buffers::new(self.blocks, scratch);
         for p in chroma_first(band.writes) {
-            // To a decoder B and R are chroma, too, and G is luma.
+            // A decoder treats B and R as chroma, and G as luma.
             let mix = (p > 0).then(|| Mix::new(self.blocks, self.params, p));
             let (down, (low, high)) =
                 (self.blocks.format.plane_subsampling(p).1, self.blocks.limits(self.params, p));
@@ -498,7 +500,8 @@ impl Rows<'_> {
         }
     }
 
-    /// Other samples: `code` says what code a sample (whether of chroma) has, `change` what becomes of one whose code changed.
+    /// Adds grain to other samples: `code` converts a sample to a code (given whether it is chroma), and `change`
+    /// applies the change of the code to it.
     fn converted<T: Sample>(
         &self,
         band: &mut Band<'_>,

@@ -1,4 +1,4 @@
-//! Samples of a normal distribution, of 12 bits: `Gaussian_Sequence` of the AV1 specification, section 7.18.3.
+//! Normally distributed samples of 12 bits: `Gaussian_Sequence` of the AV1 specification, section 7.18.3.
 
 #[rustfmt::skip]
 pub(super) static GAUSSIAN: [i16; 2048] = [

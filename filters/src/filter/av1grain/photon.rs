@@ -1,32 +1,32 @@
-//! The noise of light itself, as libaom's `photon_noise_table` estimates it.
+//! Photon noise, as libaom's `photon_noise_table` estimates it.
 //!
-//! A camera counts photons, whose number varies by its square root; its electronics add some of their own, and no two of its
-//! pixels respond quite alike. The picture is taken to be a whole frame of 36 by 24 mm, exposed as the ISO setting says, so that
-//! the larger the picture is, the fewer photons each sample has.
+//! A camera counts photons, whose number has a standard deviation of its square root; read noise and the varying
+//! sensitivity of pixels are added. The model assumes a full-frame sensor of 36 by 24 mm, exposed at the ISO setting,
+//! so that a picture with more samples has fewer photons per sample.
 
 use crate::film_grain::{ChromaIndex, DEFAULT_SEED, Params, Table};
 use crate::frame::{Format, Transfer};
 use crate::pixel::transfer::TransferFunction;
 
-/// Of daylight, for each lux second and square micrometre.
+/// Photons of daylight per lux second and square micrometre.
 const PHOTONS: f64 = 11260.0;
-/// The part of them that makes electrons, behind a colour filter.
+/// Quantum efficiency behind a colour filter.
 const EFFICIENCY: f64 = 0.2;
-/// How far pixels respond differently.
+/// Relative standard deviation of the sensitivity of pixels.
 const NON_UNIFORMITY: f64 = 0.005;
-/// Electrons of noise without light.
+/// Read noise in electrons.
 const READ_NOISE: f64 = 1.5;
-/// In square micrometres.
+/// Area of the sensor in square micrometres.
 const SENSOR: f64 = 36_000.0 * 24_000.0;
-/// Points of the curve.
+/// Points of the scaling function.
 const POINTS: u32 = 14;
-/// Strength of 1 at a shift of 8 is so much less than a standard deviation of 1 code.
+/// The ratio between a strength at shift 8 and the standard deviation in codes.
 const SCALE: f64 = 7.88;
 
-/// From samples to the light of a display, and the light that an exposure puts in the middle.
+/// Conversion of samples to display light, and the light of middle grey.
 struct Tone {
     function: TransferFunction,
-    /// The exponent that HLG's display adds.
+    /// The exponent of the HLG system gamma.
     system: f64,
     middle: f64,
 }
@@ -52,7 +52,7 @@ impl Tone {
     }
 }
 
-/// The table for pictures of a format.
+/// Makes the table for pictures of a format.
 pub(super) fn table(format: &Format, iso: f64) -> Table {
     Table::constant(params(format, iso), DEFAULT_SEED)
 }
@@ -60,7 +60,7 @@ pub(super) fn table(format: &Format, iso: f64) -> Table {
 fn params(format: &Format, iso: f64) -> Params {
     let tone = Tone::of(format);
     let sample = SENSOR / (f64::from(format.width) * f64::from(format.height));
-    // Ten lux seconds over the ISO setting are the exposure of what comes out in the middle.
+    // Middle grey has an exposure of ten lux seconds divided by the ISO setting.
     let most = EFFICIENCY * PHOTONS * (10.0 / iso) * sample / tone.middle;
     let point = |i: u32| {
         let x = f64::from(i) / f64::from(POINTS - 1);
@@ -68,7 +68,7 @@ fn params(format: &Format, iso: f64) -> Params {
         let electrons = most * light;
         let non_uniform = NON_UNIFORMITY * electrons;
         let noise = (READ_NOISE * READ_NOISE + electrons + non_uniform * non_uniform).sqrt() / most;
-        // How much a change of light changes the code, over two standard deviations on both sides.
+        // The slope of the code over light, measured over two standard deviations on both sides.
         let (from, to) = ((light - 2.0 * noise).max(0.0), (light + 2.0 * noise).min(1.0));
         let slope = (tone.code(to) - tone.code(from)) / (to - from);
         [round(255.0 * x), round(255.0 * SCALE * noise * slope)]
@@ -88,7 +88,7 @@ fn params(format: &Format, iso: f64) -> Params {
     }
 }
 
-/// Halves up, kept to a byte.
+/// Rounds halves up, and clamps to a byte.
 fn round(v: f64) -> u8 {
     (v + 0.5).clamp(0.0, 255.0) as u8
 }

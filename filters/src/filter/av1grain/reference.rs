@@ -1,5 +1,5 @@
-//! The specification's pseudocode (section 7.18.3), as it stands there, over whole arrays: the definition that the filter is
-//! compared with. `sub` is `(subX, subY)`.
+//! The specification's pseudocode (section 7.18.3), unchanged, over whole arrays. Tests compare the filter with it.
+//! `sub` is `(subX, subY)`.
 
 use super::gaussian::GAUSSIAN;
 use crate::film_grain::Params;

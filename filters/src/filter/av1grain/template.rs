@@ -1,21 +1,21 @@
-//! The templates that blocks of grain are taken from.
+//! The templates from which blocks of grain are copied.
 
 use super::gaussian::GAUSSIAN;
 use crate::film_grain::Params;
 use crate::frame::{Format, PlaneSet};
 use crate::simd::{Level, multiversion};
 
-/// Samples from row to row of a template: more than its 82, so that rows end with whole registers.
+/// The row stride of a template: more than its 82 samples, so that rows end with whole registers.
 pub(super) const STRIDE: usize = 96;
-/// Width and height of luma's template, and of chroma's where that is subsampled.
+/// Width and height of the template of luma, and of subsampled chroma.
 const FULL: (usize, usize) = (82, 73);
 const HALF: (usize, usize) = (44, 38);
-/// Samples of the largest.
+/// Samples of the largest template.
 pub(super) const LENGTH: usize = STRIDE * FULL.1;
-/// Rows above, and samples left and right, that the filter leaves as they are.
+/// Rows above, and samples left and right, that the filter does not change.
 const MARGIN: usize = 3;
 
-/// The specification's random numbers: a shift register of 16 bits.
+/// The random number generator of the specification: a shift register of 16 bits.
 pub(super) struct Register(pub u16);
 
 impl Register {
@@ -31,19 +31,19 @@ pub(super) const fn round2(v: i32, shift: u32) -> i32 {
     if shift == 0 { v } else { (v + (1 << (shift - 1))) >> shift }
 }
 
-/// Whether a plane is subsampled across and down.
+/// Whether a plane is subsampled horizontally and vertically.
 pub(super) fn halved(format: &Format, plane: usize) -> (bool, bool) {
     let (x, y) = format.plane_subsampling(plane);
     (x > 0, y > 0)
 }
 
-/// Of Y, Cb and Cr.
+/// The templates of Y, Cb and Cr.
 #[derive(Default)]
 pub(super) struct Templates {
     planes: [Vec<i16>; 3],
 }
 
-/// What a chroma plane's filter takes of luma.
+/// The contribution of luma to a chroma plane's filter.
 #[derive(Clone, Copy)]
 struct Correlation<'a> {
     luma: &'a [i16],
@@ -51,14 +51,14 @@ struct Correlation<'a> {
     coefficient: i32,
 }
 
-/// The filter of a plane.
+/// The autoregressive filter of a plane.
 #[derive(Clone, Copy)]
 struct Autoregression<'a> {
     size: (usize, usize),
     lag: usize,
     coefficients: &'a [i8],
     shift: u32,
-    /// Samples are kept to -limit to limit - 1.
+    /// Samples are clipped to -limit..limit - 1.
     limit: i32,
     luma: Option<Correlation<'a>>,
 }
@@ -68,7 +68,7 @@ impl Templates {
         &self.planes[p]
     }
 
-    /// Makes those of `planes` for samples of so many bits, and luma's where chroma needs it.
+    /// Makes the templates of `planes` for a bit depth, and that of luma if chroma needs it.
     pub(super) fn make(
         &mut self,
         level: Level,
@@ -138,7 +138,7 @@ fn rows<const LAG: usize>(samples: &mut [i16], of: Autoregression<'_>) {
     for y in MARGIN..height {
         let (above, here) = samples.split_at_mut(y * STRIDE);
         let here = &mut here[..STRIDE];
-        // What comes from the rows above and from luma, which does not wait for the sample before.
+        // First sum up the rows above and luma, which do not depend on the previous sample.
         let mut sums = [round2(1 << of.shift, 1); STRIDE];
         for (i, &c) in of.coefficients[..LAG * taps].iter().enumerate() {
             let from = &above[(y - LAG + i / taps) * STRIDE + MARGIN - LAG + i % taps..];
@@ -159,7 +159,7 @@ fn rows<const LAG: usize>(samples: &mut [i16], of: Autoregression<'_>) {
 }
 
 impl Correlation<'_> {
-    /// Adds luma's part of row `y`.
+    /// Adds luma's contribution to row `y`.
     #[inline(always)]
     fn add(&self, sums: &mut [i32], y: usize) {
         let (across, down) = (usize::from(self.halved.0), usize::from(self.halved.1));

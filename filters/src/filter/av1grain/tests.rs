@@ -9,7 +9,8 @@ use md5::{Digest, Md5};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// The picture whose hashes with grain are known: Y = 3x + 5y, U = 7x + y, V = x + 11y in 8 bits, shifted.
+/// A picture for which the hashes with grain are known: Y = 3x + 5y, U = 7x + y, V = x + 11y in 8 bits,
+/// shifted.
 fn known(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     let Depth::Bits(bits) = format.depth else { panic!() };
@@ -46,7 +47,7 @@ fn with_table(table: Table, format: &Format, given: &[(&str, &str)], level: Leve
     ENTRY.bind(&values, format, 42, level).unwrap()
 }
 
-/// The MD5 of planes that decoders and a program in C gave.
+/// Compares with the MD5 of planes from decoders and a C program.
 #[test]
 fn decoders_say_the_same() {
     for (number, name, width, height, want) in [
@@ -67,7 +68,7 @@ fn decoders_say_the_same() {
     }
 }
 
-/// Every level and band, over pictures of all codes, any size and any parameters.
+/// All levels and bands agree with the reference, over pictures of all codes, sizes and parameters.
 #[test]
 fn rows_are_the_reference() {
     let names = [
@@ -109,7 +110,7 @@ fn rows_are_the_reference() {
         .unwrap();
 }
 
-/// Of deeper samples the upper twelve bits become what a decoder makes of them.
+/// The upper twelve bits of deeper samples are those of a decoder.
 #[test]
 fn deeper_samples_keep_what_is_below() {
     let (deep, narrow) = (format("yuv420p16", 75, 41), format("yuv420p12", 75, 41));
@@ -135,7 +136,7 @@ fn segment(start: i64, end: i64, apply: bool, seed: u16, of: Option<usize>) -> S
     Segment { start, end, apply, seed, params: of.map(|n| vector(n).unwrap().0) }
 }
 
-/// What a frame is given: the vector that the parameters are of, and the seed.
+/// The test vector and the seed of a frame.
 fn grain_of(filter: &Av1Grain, at: &FrameTime) -> Option<(usize, u16)> {
     let (_, now) = filter.at(at)?;
     let params = filter.table.params(now.segment).unwrap();
@@ -163,7 +164,7 @@ fn segments_hold_from_their_first_frame() {
                 segment(0, start, true, 100, Some(1)),
                 segment(start, 10_000_000, true, 200, None),
                 segment(10_000_000, 15_000_000, false, 300, Some(3)),
-                // From 30 on there is nothing, until 48.
+                // From 30 to 48 there is no grain.
                 segment(12_500_000, 15_000_000, true, 400, Some(4)),
                 segment(20_000_000, i64::MAX, true, 500, None),
             ],
@@ -179,7 +180,7 @@ fn segments_hold_from_their_first_frame() {
         assert_eq!((at(36), at(47)), (None, None));
         assert_eq!(at(48), Some((4, 500)));
         assert_eq!(at(49), Some((4, 500 + 3381)));
-        // A frame's own number does not count, its time does; and times a tick off do.
+        // The time of a frame counts, not its number, with a tolerance of one tick.
         let late = FrameTime::of_time(1010, Ratio::new(416_667, 1_000_000).unwrap());
         assert_eq!(grain_of(&filter, &late), Some((1, 200)));
     }
@@ -202,7 +203,7 @@ fn seeds_and_offsets_are_the_users() {
     assert_eq!((at(&earlier, 2), at(&earlier, 3)), (None, Some((1, 100))));
 }
 
-/// Times are never too large, whatever the rate and the number.
+/// No rate or number causes an overflow.
 #[test]
 fn any_moment_may_be_asked_for() {
     for rate in
@@ -228,7 +229,7 @@ fn one_thing_says_what_the_grain_is_like() {
     assert!(unread.setting == "table" && unread.problem.contains("a.tbl"), "{unread}");
 }
 
-/// Where luma has no grain, 4:2:0 has none at all; other formats may.
+/// If luma has no grain, 4:2:0 has none in chroma either; other formats may have.
 #[test]
 fn chroma_alone_has_grain_where_streams_can_say_so() {
     let mut params = vector(1).unwrap().0;
@@ -241,7 +242,7 @@ fn chroma_alone_has_grain_where_streams_can_say_so() {
     }
 }
 
-/// Points that the formulas of libaom's `photon_noise_table.c` give in C.
+/// Compares with points computed by libaom's `photon_noise_table.c` in C.
 #[test]
 fn photons_are_counted_as_libaom_counts_them() {
     let points = |name, width, height, transfer, iso| {

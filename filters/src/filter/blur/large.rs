@@ -1,25 +1,25 @@
-//! A Gaussian of large sigma: on a coarser raster.
+//! A Gaussian of large sigma, at reduced resolution.
 //!
-//! A cell is the mean of a square (or rectangle) of samples, at fixed places whatever the band, so that bands agree. The
-//! averaging of D samples has a variance of (D^2 - 1) / 12, straight lines between cells have D^2 / 6; the Gaussian
-//! on the cells has what is left of sigma^2.
+//! A cell is the mean of a square (or rectangle) of samples at positions that do not depend on the band, so that bands
+//! agree. Averaging over D samples has a variance of (D^2 - 1) / 12, and linear interpolation between cells D^2 / 6;
+//! the Gaussian on the cells has the rest of sigma^2.
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
 use crate::pixel::convert::CodeSample;
 use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
 
-/// Sigmas above this many samples go this way.
+/// The sigma in samples above which this method is used.
 pub(super) const FROM: f64 = 8.0;
 
-/// How one axis is made coarser.
+/// The reduction of one axis.
 #[derive(Clone, Copy)]
 pub(super) struct Axis {
-    /// log2 of samples a cell.
+    /// log2 of samples per cell.
     log: u32,
-    /// Cells there are.
+    /// The number of cells.
     cells: usize,
-    /// Of the Gaussian on the cells.
+    /// Sigma of the Gaussian on the cells.
     sigma: f64,
 }
 
@@ -34,7 +34,7 @@ impl Axis {
         Axis { log, cells: len.div_ceil(1 << log), sigma: (sigma * sigma - own).max(0.0).sqrt() / d }
     }
 
-    /// Cell on the left of sample `i` (it may be -1), and how far it is to the next in 1/(2D).
+    /// The cell left of sample `i` (it may be -1), and the fraction towards the next in 1/(2D).
     fn place(self, i: usize) -> (i64, u32) {
         let d = 1i64 << self.log;
         let at = 2 * i as i64 + 1 - d;
@@ -42,7 +42,7 @@ impl Axis {
     }
 }
 
-/// Blurs the rows of the output that are here.
+/// Blurs the rows of the output in this band.
 pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
     let height = job.input.height();
     let (xs, ys) = (Axis::new(sigmas[0], job.width), Axis::new(sigmas[1], height));
@@ -52,8 +52,8 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     if rows.is_empty() {
         return;
     }
-    // Cells of the blurred raster that the band's rows lie between, and those that are blurred into them. There is
-    // one more at either end, of nothing but the outermost samples, which goes on for ever.
+    // The blurred cells between which the band's rows lie, and the cells that they depend on. One more cell at
+    // each end repeats the outermost samples.
     let cell = |c: i64| c.clamp(-1, ys.cells as i64);
     let (from, to) = (ys.place(rows.start).0, ys.place(rows.end - 1).0 + 1);
     let (first, last) = (cell(from - up as i64), cell(to + up as i64));
@@ -98,13 +98,14 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     }
 }
 
-/// What the coarse raster needs of a sample.
+/// The operations on samples of the reduced picture.
 pub(super) trait Coarse: Kernel {
-    /// Means of cells of `1 << lx` by `1 << ly` samples, of sums of their rows; before the first and behind the last
-    /// one of the outermost samples alone.
+    /// Means of cells of `1 << lx` by `1 << ly` samples, from sums of their rows; before the first and after the
+    /// last cell, those of the outermost samples.
     fn average(out: &mut [Self::Wide], sums: &[Self::Sum], logs: (u32, u32), bits: u8);
 
-    /// A row of samples between two rows of cells, `part` of the way down in 1/(2D). `room` is as long as a row of cells.
+    /// Interpolates a row of samples between two rows of cells, `part` of the way down in 1/(2D). `room` has the length
+    /// of a row of cells.
     fn between(
         out: &mut [Self],
         rows: [&[Self::Wide]; 2],
@@ -115,12 +116,12 @@ pub(super) trait Coarse: Kernel {
     );
 }
 
-/// 2D, or 1 where nothing is made coarser.
+/// 2D, or 1 if the axis is not reduced.
 fn whole(log: u32) -> u32 {
     if log == 0 { 1 } else { 2 << log }
 }
 
-/// Calls `each(sample, cell, part)`, cells counted from the one before the first.
+/// Calls `each(sample, cell, part)`; cells are counted from the one before the first.
 fn places(axis: Axis, count: usize, mut each: impl FnMut(usize, usize, u32)) {
     for x in 0..count {
         let (c, part) = axis.place(x);
@@ -138,7 +139,7 @@ impl<T: CodeSample> Coarse for T {
         let end = out.len() - 1;
         (out[0], out[end]) = (mean(first << lx), mean(last << lx));
         for (out, cell) in out[1..end].iter_mut().zip(sums.chunks(d)) {
-            // A cell that the picture cuts goes on as its last sample.
+            // A cell at the edge of the picture repeats the last sample.
             let sum = cell.iter().sum::<i32>() + last * (d - cell.len()) as i32;
             *out = mean(sum);
         }

@@ -5,7 +5,7 @@ use crate::frame::Scratch;
 use crate::pixel::resample::{Kernel, Pass, accumulate1, accumulate4, round_saturate};
 use std::collections::BTreeMap;
 
-/// Blurs the rows of the output that are here.
+/// Blurs the rows of the output in this band.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, vector: [f64; 2], scratch: &mut Scratch) {
     let taps = taps(vector);
     let list: Vec<f64> = taps.iter().map(|t| t.1).collect();
@@ -19,7 +19,7 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, vector: [f64; 2], scratch: &mu
     for y in job.output.rows() {
         let mut next = 0;
         while next < taps.len() {
-            // All taps of one row, four at a time.
+            // Sum all taps of one row, four at a time.
             let dy = taps[next].0.0;
             let row = job.input.row::<T>((y as i64 + i64::from(dy)).clamp(0, last) as usize);
             pad(padded, row, side);
@@ -45,7 +45,7 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, vector: [f64; 2], scratch: &mu
     }
 }
 
-/// What each sample around weighs: (row, column) and weight, in that order.
+/// The taps: (row, column) and weight, in that order.
 pub(super) fn taps([dx, dy]: [f64; 2]) -> Vec<((i32, i32), f64)> {
     let far = (dx * dx + dy * dy).sqrt();
     let count = (libm::ceil(far * 2.0) as i32).max(1);

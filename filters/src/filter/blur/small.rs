@@ -1,16 +1,16 @@
-//! A Gaussian of small sigma: down, then across.
+//! A Gaussian of small sigma: vertical, then horizontal.
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
 use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
 
-/// Blurs the rows of the output that are here.
+/// Blurs the rows of the output in this band.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
     let [across, down] = sigmas.map(|s| T::weights(&gaussian(s)));
     let [left, up] = [across.len() / 2, down.len() / 2];
     let width = job.width;
     let last = job.input.height() - 1;
-    // One buffer of the widest type for all: 4 bytes a number.
+    // One element size for all buffers, that of the widest type: 4 bytes.
     let [acc, wide, padded] = scratch.buffers::<u32, 3>([width, width, width + 2 * left]);
     let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
     let wide = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(wide)[..width];

@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::testing::{FORMATS, at, bind, compare, format, noise, run};
 use crate::frame::Frame;
 
-/// The sample at a place, the edges going on.
+/// The sample at a position, with repeated edges.
 fn clamped(f: &Frame, p: usize, x: i64, y: i64) -> f64 {
     let (w, h) = f.format().plane_size(p);
     at(f, p, x.clamp(0, w as i64 - 1) as usize, y.clamp(0, h as i64 - 1) as usize)
@@ -13,7 +13,7 @@ fn finite(f: &Frame, p: usize) -> bool {
     (0..h).all(|y| (0..w).all(|x| at(f, p, x, y).is_finite()))
 }
 
-/// The weights of all samples of an axis for sample `i`, those beyond the edges counted to the outermost.
+/// The weights of all samples of an axis for sample `i`; those beyond the edges are added to the outermost.
 fn folded(i: usize, len: usize, sigma: f64) -> Vec<f64> {
     let reach = libm::ceil(6.0 * sigma) as i64;
     let mut all = vec![0.0; len];
@@ -25,7 +25,7 @@ fn folded(i: usize, len: usize, sigma: f64) -> Vec<f64> {
     all.iter().map(|w| w / total).collect()
 }
 
-/// The exact Gaussian, far out.
+/// The exact Gaussian, far beyond 3.5 sigma.
 fn exact(f: &Frame, p: usize, (x, y): (usize, usize), [sx, sy]: [f64; 2]) -> f64 {
     let (w, h) = f.format().plane_size(p);
     let (across, down) = (folded(x, w, sx), folded(y, h, sy));
@@ -37,10 +37,11 @@ fn top(f: &Format) -> f64 {
     f.depth.bits().map_or(1.0, |b| f64::from((1u32 << b) - 1))
 }
 
-/// The largest difference from the exact Gaussian, as a part of the range, over some samples of all planes.
+/// The largest difference from the exact Gaussian, as a fraction of the range, over some samples of all
+/// planes.
 fn worst(source: &Frame, sigma: f64) -> f64 {
     let f = *source.format();
-    // The setting counts in samples of a picture 1920 wide.
+    // The setting is in samples of a picture 1920 wide.
     let text = format!("{}", sigma * 1920.0 / f64::from(f.width));
     let given = [("sigma", text.as_str())];
     let want = run(&*bind(&ENTRY, &given, &f, Level::SCALAR), source, 0, &[]);
@@ -61,7 +62,7 @@ fn worst(source: &Frame, sigma: f64) -> f64 {
     worst
 }
 
-/// Black on the left, white on the right, and a white corner.
+/// Black on the left, white on the right, and one white corner.
 fn edge(f: Format) -> Frame {
     let mut frame = Frame::new(f);
     for p in 0..f.planes() {
@@ -85,7 +86,7 @@ fn small_sigmas_are_the_gaussian_to_a_rounding() {
     for &(name, w, h) in FORMATS {
         let f = format(name, w, h);
         for sigma in [0.3, 1.0, 3.3].into_iter().filter(|s| s * 1920.0 <= 500.0 * f64::from(w)) {
-            // Half a code twice, weights of 14 bits and 3.5 sigma.
+            // Allows two roundings of half a code, weights of 14 bits, and the cut at 3.5 sigma.
             let bound = 0.75 / top(&f).min(4095.0) + 0.0006;
             assert!(worst(&noise(f), sigma) < bound, "{name} {sigma} {}", worst(&noise(f), sigma));
         }
@@ -152,7 +153,8 @@ fn a_line_is_its_mean() {
                 sum += (s(0, 0) * (1.0 - fu) + s(1, 0) * fu) * (1.0 - fv)
                     + (s(0, 1) * (1.0 - fu) + s(1, 1) * fu) * fv;
             }
-            // Weights are multiples of 2^-14: hundreds of them add up to a part of a code of 8 bits.
+            // Weights are multiples of 2^-14; the error of hundreds of them adds up to a fraction of an 8-bit
+            // code.
             Some((sum / f64::from(count), 0.6 + top(f) * 0.0015))
         });
     }

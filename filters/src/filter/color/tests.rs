@@ -8,7 +8,7 @@ fn nominal(f: &Frame, p: usize, x: usize, y: usize) -> f64 {
     (at(f, p, x, y) - zero) / span
 }
 
-/// The luma that chroma sees, with the rounding of its mean undone by nothing: exact to half a code.
+/// The luma at a chroma sample, as an unrounded mean.
 fn seen(f: &Frame, x: usize, y: usize) -> f64 {
     let (sx, sy) = f.format().plane_subsampling(1);
     let (w, h) = f.format().plane_size(0);
@@ -21,7 +21,7 @@ fn seen(f: &Frame, x: usize, y: usize) -> f64 {
     sum / f64::from(1u32 << (sx + sy))
 }
 
-/// The formula in words of red, green and blue, for luma weights kr and kb.
+/// Compares with the formula in terms of red, green and blue, for luma weights kr and kb.
 fn check(given: &[(&str, &str)], [brightness, contrast, saturation, hue, temperature]: [f64; 5]) {
     let turn = |(kr, kb): (f64, f64), [y, u, v]: [f64; 3]| {
         let kg = 1.0 - kr - kb;
@@ -63,7 +63,7 @@ fn check(given: &[(&str, &str)], [brightness, contrast, saturation, hue, tempera
             return Some(if value.is_finite() && was.is_finite() { (value, 3e-5) } else { (was, 0.0) });
         }
         let (lo, hi) = f.legal(p).unwrap();
-        // Half a code of rounding, a little for integer weights, and half a code of the mean of luma.
+        // Half a code of rounding, a margin for integer weights, and half a code for the mean of luma.
         let mean =
             if f.is_chroma(p) && f.subsampling != (0, 0) { 0.15 * temperature.abs() * contrast } else { 0.0 };
         Some(((zero + value * span).clamp(lo.into(), hi.into()), 0.54 + mean))

@@ -1,4 +1,4 @@
-//! A conversion in one line for people.
+//! Describes a conversion in one line for users.
 
 use super::light::{curve, curves};
 use super::ops::Ops;
@@ -30,7 +30,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     if let Ok(Some((a, b))) = curves(from, to) {
         note(format!("{} -> {}", light(a), light(b)));
         if from.transfer == Transfer::UNSPECIFIED && curve(from).is_some() {
-            note("no transfer tag: assuming the first of these".into());
+            note(format!("no transfer tag: assuming {}", light(a)));
         }
     }
     match (from.alpha, to.alpha) {
@@ -47,7 +47,7 @@ pub(super) fn describe(from: &Format, to: &Format, ops: &Ops) -> String {
     line
 }
 
-/// What a curve is called.
+/// The name of a transfer function.
 fn light(curve: TransferFunction) -> String {
     match curve {
         TransferFunction::Linear => "linear light".into(),

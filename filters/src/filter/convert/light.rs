@@ -1,11 +1,10 @@
-//! Other light and another kind of alpha: what a conversion does beside depth, family and grid.
+//! Conversion between transfer functions and between kinds of alpha.
 //!
-//! It is made on nominal R, G and B (or grey) in f32, between two conversions of the samples. For a colour `v` with
-//! alpha `a`: straight `s = v / a` where colour is premultiplied and `a > 0` (what nothing covers is taken as it is),
-//! `s' = code'(light(s))` by the two curves of [`TransferFunction`], and `s' a` where it is to be premultiplied (again as it is
-//! where it was not divided). So premultiplied
-//! colour is a product in the very values that the file holds: linear light in OpenEXR. A sample that is no finite
-//! number stays to the bit, one with such an alpha is neither divided nor multiplied, and none is made.
+//! It works on nominal R, G and B (or grey) in f32, between two conversions of the samples. A colour `v` with alpha `a`
+//! becomes straight, `s = v / a`, if it is premultiplied and `a > 0` (else `s = v`); then `s' = code'(light(s))` by the
+//! two curves of [`TransferFunction`]; then `s' a` if the result is premultiplied (unchanged if it was not divided). So
+//! premultiplied colour is a product in the values of the file: linear light in OpenEXR. A sample that is not finite is
+//! unchanged, to the bit; one with such an alpha is neither divided nor multiplied; no sample becomes non-finite.
 
 use super::ConvertError;
 use crate::filter::{Band, Memory, Plan, Render};
@@ -13,8 +12,8 @@ use crate::frame::{Alpha, ColorRange, Depth, Family, Format, FrameTime, Matrix, 
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
-/// The curve of a format's values; where none is said, sRGB for R, G and B and for grey of full range, which is that
-/// of pictures, else that of video. `None` where there is none to convert by.
+/// The transfer function of a format. If it is unspecified: sRGB for R, G and B and for full-range grey, as in
+/// images, else that of video. `None` if it is not supported.
 pub(super) fn curve(format: &Format) -> Option<TransferFunction> {
     let picture = format.family == Family::Gray && format.range == ColorRange::Full;
     match format.transfer {
@@ -25,7 +24,7 @@ pub(super) fn curve(format: &Format) -> Option<TransferFunction> {
     }
 }
 
-/// From which curve to which, where they differ. A target that says none takes the values as they are.
+/// The source and target curve, if they differ. If the target's is unspecified, values are not changed.
 pub(super) fn curves(
     from: &Format,
     to: &Format,
@@ -39,8 +38,8 @@ pub(super) fn curves(
     }
 }
 
-/// The formats that a conversion goes through, the last being `to`: one step, or three where light or alpha change,
-/// the middle one of which is `Light`.
+/// The formats that a conversion goes through, the last of which is `to`: one step, or three if transfer or alpha
+/// change, of which the second is `Light`.
 pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
     let alpha = from.has_alpha() && to.has_alpha() && from.alpha != to.alpha;
     let curves = curves(from, to)?;
@@ -60,7 +59,7 @@ pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
         ..*from
     };
     let before = if float(from) && from.alpha == before.alpha { *from } else { before };
-    // Where alpha is dropped, premultiplied colour is what is seen over black, and converted as that.
+    // If alpha is dropped, premultiplied colour is the picture over black, and is converted as such.
     let kind = if before.has_alpha() { to.alpha } else { Alpha::None };
     let behind = Format { alpha: kind, transfer: to.transfer, primaries: to.primaries, ..before };
     let behind = if float(to) && to.alpha == kind { *to } else { behind };
@@ -71,9 +70,8 @@ pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
     Ok(list)
 }
 
-/// The transfer of an output that a picture of `from` becomes: linear light of float pictures is for calculating, and
-/// integers hold what is shown, sRGB as R, G and B or grey, BT.709 as luma and chroma. Integers that are linear already
-/// stay so.
+/// The transfer of the output for a picture of `from`. Linear light of float pictures is for calculations; integers get
+/// display values, sRGB as R, G and B or grey, BT.709 as luma and chroma. Integers that are linear stay linear.
 pub fn displayed(from: &Format, to: Format) -> Format {
     let linear = from.transfer == Transfer::LINEAR && from.depth == Depth::Float;
     if !linear || to.transfer != Transfer::LINEAR || to.depth == Depth::Float {
@@ -83,7 +81,7 @@ pub fn displayed(from: &Format, to: Format) -> Format {
     Format { transfer: if video { Transfer::BT709 } else { Transfer::SRGB }, ..to }
 }
 
-/// The step in the middle: in place, on float R, G, B or grey.
+/// The middle step: in place, on float R, G, B or grey.
 pub(super) struct Light {
     from: Alpha,
     to: Format,
@@ -92,7 +90,7 @@ pub(super) struct Light {
 }
 
 impl Light {
-    /// Between two formats that [`path`] gave, if they are the two in the middle.
+    /// The conversion between two formats of [`path`], if they are the two in the middle.
     pub(super) fn between(from: &Format, to: &Format, level: Level) -> Result<Option<Light>, ConvertError> {
         let curves = curves(from, to)?;
         let shape = |f: &Format| (f.family, f.depth, f.has_alpha());
@@ -139,7 +137,7 @@ impl Render for Light {
                     to.encode(self.level, row);
                 }
                 if self.to.alpha == Alpha::Premultiplied {
-                    // what was not divided, a glow that covers nothing, is not multiplied
+                    // samples that were not divided, such as a glow without coverage, are not multiplied
                     multiply(row, alpha, self.from == Alpha::Straight);
                 }
                 for (v, old) in row.iter_mut().zip(&*before) {

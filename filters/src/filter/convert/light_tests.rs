@@ -1,4 +1,5 @@
-//! Light and alpha against their definitions in f64, sample by sample, with curves written down here once more.
+//! Tests transfer and alpha against their definitions in f64, sample by sample, with an independent
+//! implementation of the curves.
 
 use super::tests::{frame_time, random_frame};
 use super::{Convert, bind, displayed, path};
@@ -6,7 +7,7 @@ use crate::filter::Band;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Matrix, PlaneSet, Scratch, Transfer};
 use crate::simd::Level;
 
-/// All steps of a conversion, one after another.
+/// Runs all steps of a conversion.
 fn through(input: &Frame, to: &Format, level: Level) -> Frame {
     let mut frame = input.clone();
     for next in path(input.format(), to).unwrap() {
@@ -57,7 +58,7 @@ fn shown(t: Transfer, l: f64) -> f64 {
     v.copysign(l)
 }
 
-/// What the definition says of plane `p` at a place.
+/// The value of plane `p` at a position by the definition.
 fn reference(input: &Frame, to: &Format, p: usize, x: usize, y: usize) -> f64 {
     let from = input.format();
     let a = from.alpha_plane().map_or(1.0, |p| value(input, p, x, y));
@@ -109,7 +110,7 @@ fn every_pair_is_as_defined_and_the_same_at_every_level() {
                         let (want, got) = (reference(&input, &to, p, x, y), value(&got, p, x, y));
                         let top = to.depth.bits().map(|n| f64::from((1u32 << n) - 1));
                         let (off, slack) = match top {
-                            // one rounding, and what f32 is off by: two millionths of the value
+                            // one rounding, and the error of f32: two millionths of the value
                             Some(top) => ((want.clamp(0.0, 1.0) - got).abs() * top, 0.5 + 4e-6 * top),
                             None => ((want - got).abs(), 1e-5 * want.abs() + 1e-7),
                         };
@@ -121,7 +122,7 @@ fn every_pair_is_as_defined_and_the_same_at_every_level() {
     }
 }
 
-/// Video's chroma is resampled before light is changed: the same as by way of float R, G and B.
+/// Chroma is resampled before the transfer changes, with the same result as through float R, G, B.
 #[test]
 fn video_goes_by_way_of_rgb() {
     let video = Format { matrix: Matrix::BT709, ..Format::from_name("yuva420p10", 64, 32).unwrap() };
@@ -132,7 +133,7 @@ fn video_goes_by_way_of_rgb() {
     assert_eq!((list[0].name().as_str(), list[0].alpha), ("gbrapf32", Alpha::Straight));
     let back = path(&to, &Format { transfer: Transfer::BT709, ..video }).unwrap();
     assert_eq!((back.len(), back[0].transfer, back[0].alpha), (2, Transfer::BT709, Alpha::Straight));
-    // one kind of light, one kind of alpha: one step as ever
+    // without a change of transfer or alpha there is one step
     assert_eq!(path(&video, &Format { depth: Depth::Bits(8), ..video }).unwrap().len(), 1);
 }
 

@@ -1,24 +1,24 @@
-//! What each output plane is made of: worked out once, when a conversion is bound.
+//! The operations for each output plane, determined when a conversion is bound.
 
 use super::ConvertError;
 use super::target::by_height;
 use crate::frame::{Depth, Family, Format, Matrix, Parity, PictureStructure, Siting};
 use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
 
-/// How one output plane comes to be.
+/// The source of one output plane.
 #[derive(Debug)]
 pub(super) enum Op {
-    /// One value all over: neutral chroma, opaque alpha.
+    /// A constant: neutral chroma or opaque alpha.
     Fill { code: u16, real: f32 },
     /// Integer codes of one input plane, rescaled.
     Scale { source: usize, scale: Scale },
-    /// Float samples of one input plane as they are.
+    /// Float samples of one input plane, unchanged.
     Copy { source: usize },
-    /// With others, from a [`Group`].
+    /// A mix of planes, from a [`Group`].
     Mixed,
 }
 
-/// Output planes on one grid, made of the same resampled input planes.
+/// Output planes on one grid, computed from the same resampled input planes.
 #[derive(Debug)]
 pub(super) struct Group {
     grid: [(u8, i32); 2],
@@ -26,7 +26,7 @@ pub(super) struct Group {
     pub(super) outputs: Vec<Output>,
 }
 
-/// An input plane, and how it gets to the group's grid.
+/// An input plane, and its resampling to the group's grid.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) plane: usize,
@@ -35,12 +35,12 @@ pub(super) struct Source {
     pub(super) across: Taps,
 }
 
-/// An output plane: a linear form of some of the group's sources.
+/// An output plane as a linear combination of the group's sources.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) plane: usize,
     pub(super) code: Code,
-    /// Which of the group's sources the terms belong to.
+    /// The group's sources to which the terms belong.
     pub(super) used: Vec<usize>,
     pub(super) terms: Vec<Term>,
 }
@@ -50,13 +50,13 @@ pub(super) struct Output {
 pub(super) struct Ops {
     pub(super) planes: Vec<Op>,
     pub(super) groups: Vec<Group>,
-    /// Whether the source's and the target's matrix mattered; as used.
+    /// The source's and the target's matrix as used, if they affect the result.
     pub(super) matrices: (Option<Matrix>, Option<Matrix>),
-    /// Whether chroma changes its grid.
+    /// Whether chroma is resampled.
     pub(super) resampled: bool,
 }
 
-/// Y, U and V of grey, of YUV, or planes G, B and R; with the matrix as used.
+/// Y, U and V of grey or YUV, or planes G, B and R; with the matrix as used.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Gray,
@@ -81,7 +81,7 @@ fn solve(matrix: Matrix, format: &Format) -> Result<Coefficients, ConvertError> 
     coefficients(matrix, format.primaries).ok_or(ConvertError::Matrix(matrix, format.primaries))
 }
 
-/// The code of plane `p`.
+/// The code mapping of plane `p`.
 fn code(format: &Format, kind: Kind, p: usize) -> Code {
     let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
     let full = format.full_range();
@@ -93,7 +93,8 @@ fn code(format: &Format, kind: Kind, p: usize) -> Code {
     }
 }
 
-/// The grid of plane `p`, across and down, for [`Taps`]: log2 of the step, and the first sample's place in quarters.
+/// The grid of plane `p`, horizontally and vertically, for [`Taps`]: log2 of the step, and the position of the first
+/// sample in quarters.
 fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
     let (sx, sy) = format.plane_subsampling(p);
     let middle = |s: u8| 2 * ((1 << s) - 1);
@@ -109,9 +110,9 @@ fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
         Siting::PalDv => return [(sx, x), (sy, if sy > 0 { 4 } else { 0 })],
         _ => middle(sy),
     };
-    // Chroma rows go to the fields in turns, like luma rows. In a field's own rows a top field's chroma is half as
-    // far down as the frame's, a bottom field's half as far plus half of what a chroma row is high beyond one luma row:
-    // 1/4 and 3/4 for 4:2:0 at the left.
+    // Chroma rows alternate between the fields, like luma rows. In rows of the field, the chroma of a top field is half
+    // as far down as that of the frame; that of a bottom field half as far plus half of the difference of a chroma row
+    // and a luma row: 1/4 and 3/4 for 4:2:0 at the left.
     let y = match format.picture {
         PictureStructure::Field(Parity::Top) if siting != Siting::PalDv => y / 2,
         PictureStructure::Field(Parity::Bottom) if siting != Siting::PalDv => y / 2 + middle(sy),
@@ -124,7 +125,7 @@ impl Ops {
     pub(super) fn new(from: &Format, to: &Format) -> Result<Ops, ConvertError> {
         let default = by_height(from.height);
         let (tag_in, tag_out) = (said(from.matrix), said(to.matrix));
-        // what is not said is as on the other side, if that is YUV too
+        // an unspecified property is that of the other side, if that is YUV too
         let yuv = |f: &Format| f.family == Family::Yuv && !f.is_rgb();
         let both = yuv(from) && yuv(to);
         let matrix_in = tag_in.unwrap_or(default);
@@ -189,7 +190,7 @@ impl Ops {
         Ok(ops)
     }
 
-    /// Joins the plane to the group on its grid, or founds one.
+    /// Adds the plane to the group on its grid, or to a new one.
     fn place(
         &mut self,
         grid: [(u8, i32); 2],
@@ -215,8 +216,8 @@ impl Ops {
         group.outputs.push(Output { plane, code, used, terms });
     }
 
-    /// How many luma rows above or below an output row (with all luma rows of its chroma block) input may lie that
-    /// it is made of, with all luma rows of its own block.
+    /// How many luma rows above or below an output row (with all luma rows of its chroma block) the input that it
+    /// depends on may lie, including all luma rows of its own block.
     pub(super) fn reach(&self, from: &Format, to: &Format) -> u32 {
         let mut reach = 0;
         for group in &self.groups {
@@ -225,7 +226,7 @@ impl Ops {
             {
                 let (_, fine_in) = from.plane_subsampling(source.plane);
                 let (_, fine_out) = to.plane_subsampling(output.plane);
-                // far from the edge, every phase
+                // all phases, far from the edges
                 for i in 64..68usize {
                     let (first, weights) = source.down.at(i);
                     let (top, bottom) = ((i as i64) << fine_out, (i as i64 + 1) << fine_out);
@@ -238,8 +239,8 @@ impl Ops {
     }
 }
 
-/// Nominal output planes as sums of nominal input planes: rows are output planes, columns input planes, alpha apart.
-/// Notes the matrices that it needed.
+/// Nominal output planes as sums of nominal input planes: rows are output planes, columns input planes, without
+/// alpha. Records the matrices that it needed.
 fn nominal(
     from: &Format,
     to: &Format,
@@ -263,7 +264,8 @@ fn nominal(
             solve(m, to)?.to_yuv()
         }
         (Kind::Rgb, Kind::Gray) => {
-            // grey may carry any tag, the one of the RGB it came from too; its luma must come from somewhere
+            // grey may have any matrix tag, including that of the RGB it was made from; use one that defines
+            // luma
             let m = said(to.matrix).filter(|&m| m != Matrix::RGB).unwrap_or(by_height(to.height));
             used.1 = Some(m);
             solve(m, to)?.to_yuv()

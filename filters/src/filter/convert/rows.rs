@@ -1,13 +1,13 @@
-//! Making the rows of a band.
+//! Computes the rows of a band.
 
 use super::ops::{Group, Op, Ops};
 use crate::frame::{Depth, Format, FrameMut, FrameRef, Scratch};
 use crate::pixel::convert::{Accumulate, CodeSample, Mix, Num, PAD, pad};
 use crate::simd::Level;
 
-/// What [`render`] borrows at most for pictures of that width.
+/// The scratch memory of [`render`] for pictures of that width, at most.
 pub(super) fn scratch_bytes(width: usize) -> usize {
-    // four sources, each with a padded row before and one behind resampling across
+    // four sources, each with a padded row before and one after horizontal resampling
     4 * 2 * (buffer_len(width) * 4 + 64)
 }
 
@@ -15,7 +15,7 @@ fn buffer_len(width: usize) -> usize {
     (width + 2 * PAD).next_multiple_of(16)
 }
 
-/// Writes every row of `output` that is there.
+/// Writes every row in `output`.
 pub(super) fn render(
     from: &Format,
     to: &Format,
@@ -101,7 +101,7 @@ impl Job<'_, '_, '_> {
         let planes: Vec<_> = group.outputs.iter().map(|o| (&o.terms[..], o.code)).collect();
         let forms = D::forms(&planes);
         let size = buffer_len(self.from.width as usize);
-        // a row before resampling across and one behind, for each source
+        // a row before horizontal resampling and one after it, for each source
         let [lines, ready] = self.scratch.buffers::<A, 2>([size * group.sources.len(); 2]);
         for y in self.output.plane(first.plane).rows() {
             for (i, source) in group.sources.iter().enumerate() {
@@ -111,7 +111,8 @@ impl Job<'_, '_, '_> {
                 let (len, _) = self.from.plane_size(source.plane);
                 let sum = if still { &mut *ready } else { &mut line[PAD..PAD + len] };
                 if plane.height() == 0 {
-                    // the lower field of a picture with one row of chroma: none of it, so no colour
+                    // the bottom field of a picture with one row of chroma has no chroma rows, so it has no
+                    // colour
                     sum.fill(A::of(source.code.zero << source.down.bits));
                 } else {
                     let (first, weights) = source.down.at(y);

@@ -1,10 +1,10 @@
-//! The format that a pixel format name means for a given source.
+//! The format that a pixel format name means for a source.
 
 use super::light::displayed;
 use crate::frame::{Alpha, ColorRange, Family, Format, Matrix, NameError, Siting};
 
-/// The matrix of a picture, and whether it had to be assumed: where it is not tagged, BT.601 (as SMPTE 170M) up to 576
-/// rows, which is standard definition, and BT.709 above. RGB is [`Matrix::RGB`].
+/// The matrix of a picture, and whether it is assumed: without a tag, BT.601 (as SMPTE 170M) up to 576 rows, which is
+/// standard definition, and BT.709 above. RGB is [`Matrix::RGB`].
 pub fn assumed_matrix(format: &Format) -> (Matrix, bool) {
     match (format.family, format.matrix) {
         (Family::Rgb, _) => (Matrix::RGB, false),
@@ -17,13 +17,13 @@ pub(super) const fn by_height(height: u32) -> Matrix {
     if height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 }
 }
 
-/// The format that `from` becomes when asked for as `name`: the name's family, depth, subsampling and alpha, and tags
-/// that suit them.
+/// The format for the pixel format `name` from the source `from`: the name's family, depth, subsampling and alpha,
+/// with matching tags.
 ///
 /// To RGB: matrix RGB, full range. From RGB to YUV: limited range and the matrix by height; to grey: the range that
-/// RGB had. Between YUV and grey, range and matrix stay. `yuvj...` is full range. The siting stays as long as the
-/// subsampling does; newly subsampled chroma is at the left. Alpha keeps its kind. Linear light of float pictures
-/// becomes that of a display in integers ([`displayed`]). The rest is as in `from`.
+/// RGB had. Between YUV and grey, range and matrix stay. `yuvj...` is full range. The siting stays if the subsampling
+/// does; newly subsampled chroma is at the left. Alpha keeps its kind. Linear light of float pictures becomes
+/// display-referred in integers ([`displayed`]). Other properties are those of `from`.
 pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     let named = Format::from_name(name, from.width, from.height)?;
     let alpha = match (named.alpha, from.alpha) {
@@ -36,14 +36,14 @@ pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     match (from.is_rgb(), to.family) {
         (true, Family::Rgb) => to.matrix = Matrix::RGB,
         (false, Family::Rgb) => (to.matrix, to.range) = (Matrix::RGB, ColorRange::Full),
-        // planes that are G, B and R under the name of YUV may stay so as long as none is made smaller
+        // planes G, B and R with a YUV name may stay so unless one would be subsampled
         (true, Family::Yuv) if from.family == Family::Yuv && to.subsampling == (0, 0) => {}
         (true, Family::Yuv) => (to.matrix, to.range) = (by_height(to.height), ColorRange::Limited),
         (true, Family::Gray) => {
             to.matrix = by_height(to.height);
             to.range = if from.full_range() { ColorRange::Full } else { ColorRange::Limited };
         }
-        // grey from an image library may say RGB, which as YUV would mean planes G, B and R
+        // grey from an image library may have the RGB matrix, which in YUV would mean planes G, B and R
         (false, Family::Yuv) if to.matrix == Matrix::RGB => to.matrix = by_height(to.height),
         (false, _) => {}
     }

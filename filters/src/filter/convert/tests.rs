@@ -1,4 +1,5 @@
-//! Against a reference in f64 that shares no code with the conversion: per sample, from the definitions.
+//! Tests against a reference in f64 that shares no code with the conversion: per sample, from the
+//! definitions.
 
 use super::*;
 use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PictureStructure, PlaneRef, PlaneSet, Siting};
@@ -44,7 +45,7 @@ pub(super) fn frame_time() -> FrameTime {
     FrameTime::of_time(0, Ratio::ZERO)
 }
 
-/// In bands of `height` luma rows.
+/// Converts in bands of `height` luma rows.
 fn run(convert: &Convert, input: &Frame, height: usize) -> Frame {
     let mut out = Frame::new(*convert.output());
     let mut scratch = Scratch::default();
@@ -76,7 +77,7 @@ fn convert(from: &Format, to: &Format, level: Level) -> Convert {
     Convert::new(from, to, level).unwrap_or_else(|e| panic!("{from:?} {to:?}: {e}"))
 }
 
-// ---- the reference ----
+// ---- reference ----
 
 fn raw(plane: PlaneRef<'_>, depth: Depth, x: usize, y: usize) -> f64 {
     match depth {
@@ -104,7 +105,7 @@ fn codes(f: &Format, p: usize) -> (f64, f64) {
     (offset, if full { all - 1.0 } else { span * all / 256.0 })
 }
 
-/// Where sample (i, j) of a plane lies, in luma samples of the picture.
+/// The position of sample (i, j) of a plane, in luma samples of the picture.
 fn place(f: &Format, p: usize, i: i64, j: i64) -> (f64, f64) {
     let (sx, sy) = f.plane_subsampling(p);
     let (kx, ky) = ((1i64 << sx) as f64, (1i64 << sy) as f64);
@@ -134,7 +135,7 @@ fn place(f: &Format, p: usize, i: i64, j: i64) -> (f64, f64) {
     (x, line)
 }
 
-/// Weights along one axis: `at` is where sample n lies.
+/// Weights along one axis; `at` is the position of sample n.
 fn weights(target: f64, step_in: f64, step_out: f64, at: impl Fn(i64) -> f64) -> Vec<(i64, f64)> {
     let near: Vec<(i64, f64)> =
         (-24..1000).map(|n| (n, (at(n) - target).abs())).filter(|n| n.1 < 9.0).collect();
@@ -149,7 +150,8 @@ fn weights(target: f64, step_in: f64, step_out: f64, at: impl Fn(i64) -> f64) ->
     near.iter().map(|&(n, d)| (n, accumulate(d) / sum)).filter(|w| w.1 > 0.0).collect()
 }
 
-/// Nominal values of `f`'s plane `p`, given per input sample, at output sample (i, j) of plane `q` of `t`.
+/// Nominal values of `f`'s plane `p`, given for each input sample, at output sample (i, j) of plane `q` of
+/// `t`.
 fn resampled(
     f: &Format,
     p: usize,
@@ -224,7 +226,7 @@ fn reference(input: &Frame, t: &Format, q: usize, i: usize, j: usize) -> f64 {
     if t.alpha_plane() == Some(q) {
         return f.alpha_plane().map_or(1.0, |p| nominal(p, i, j));
     }
-    // G B R are Y U V of matrix RGB
+    // planes G B R are Y U V with the RGB matrix
     let rgb_in = f.family != Family::Gray && mf == Matrix::RGB;
     let rgb_out = t.family != Family::Gray && mt == Matrix::RGB;
     match (f.family, t.family) {
@@ -312,14 +314,14 @@ const SITINGS: [Siting; 8] = [
     Siting::PalDv,
 ];
 
-/// A format of that name with tags by chance.
+/// A format of that name with random tags.
 fn tagged(name: &str, random: &mut Random, (w, h): (u32, u32), picture: PictureStructure) -> Format {
     let mut f = Format::from_name(name, w, h).unwrap();
     f.picture = picture;
     f.range = random.pick(&[ColorRange::Limited, ColorRange::Full]);
     f.siting = random.pick(&SITINGS);
     if f.subsampling != (0, 0) && random.next().is_multiple_of(3) {
-        // those too that have no name
+        // including those that have no name
         f.subsampling = random.pick(&[(0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)]);
     }
     f.matrix = random.pick(if f.subsampling == (0, 0) && f.family == Family::Yuv {
@@ -347,7 +349,7 @@ fn every_pair_of_formats_is_as_defined_at_every_level_and_in_any_bands() {
                 let from = tagged(a, &mut random, size, picture);
                 let mut to = tagged(b, &mut random, size, picture);
                 if round == 0 && from.family == to.family {
-                    // a pure change of depth or chroma grid
+                    // only the depth or the chroma grid changes
                     (to.range, to.matrix, to.siting) = (from.range, from.matrix, from.siting);
                     if to.subsampling != (0, 0) && to.matrix == Matrix::RGB {
                         continue;
@@ -387,7 +389,7 @@ fn rows_beyond_the_reach_do_not_matter() {
                 let mut input = random_frame(from, 1);
                 let want = run(&c, &input, 1000);
                 let band = 20..24;
-                // all of the input's rows that lie wholly beyond
+                // overwrite all rows of the input that are entirely outside
                 for p in 0..from.planes() {
                     let sy = from.plane_subsampling(p).1;
                     for y in 0..from.plane_size(p).1 {
@@ -436,7 +438,7 @@ fn more_bits_and_back_is_where_it_began() {
         let from = Format::from_name(a, 64, 32).unwrap();
         let input = random_frame(from, 3);
         let to = retarget(&from, b).unwrap();
-        // limited grey has codes that full-range RGB does not
+        // limited-range grey has codes that full-range RGB does not have
         let to = if from.family == Family::Gray { Format { range: ColorRange::Limited, ..to } } else { to };
         assert!(there_and_back(from, to, &input) == input, "{a} {b}");
     }
@@ -509,7 +511,7 @@ fn what_cannot_be_is_refused_by_name() {
             text.contains("bt709") && text.contains(&matrix.name().map_or("99".into(), String::from)),
             "{text}"
         );
-        // nothing is solved where the matrix stays
+        // no linear system is solved if the matrix does not change
         assert!(
             Convert::new(
                 &Format { matrix, ..f("yuv420p10") },

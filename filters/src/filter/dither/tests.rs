@@ -1,4 +1,4 @@
-//! The filter, and the chain that ends with it.
+//! Tests the filter, and chains that end with it.
 
 use super::*;
 use crate::frame::{Alpha, ColorRange, Frame};
@@ -8,7 +8,7 @@ fn format(name: &str, width: u32, height: u32, range: ColorRange) -> Format {
     Format { range, ..Format::from_name(name, width, height).unwrap() }
 }
 
-/// A slow ramp in 16 bits: 20 codes of 8 bits over the width.
+/// A slow ramp in 16 bits: 20 8-bit codes over the width.
 fn ramp(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     let bits = format.depth.bits().unwrap();
@@ -97,10 +97,10 @@ fn errors(range: ColorRange, mode: Mode) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The mean of each column over all rows: what is left of the bands when the eye averages.
+/// The mean of each column over all rows: the visible part of the bands.
 fn band(errors: &[Vec<f64>]) -> f64 {
     let columns = errors[0].len();
-    // Neighbouring columns are averaged too.
+    // Average neighbouring columns, too.
     let mean = |x: usize| {
         let sum: f64 = errors.iter().map(|row| row[x..x + 16].iter().sum::<f64>()).sum();
         sum / (16.0 * errors.len() as f64)
@@ -112,18 +112,19 @@ fn band(errors: &[Vec<f64>]) -> f64 {
 #[test]
 fn a_ramp_has_no_bands_and_its_error_is_the_same_everywhere() {
     for range in [ColorRange::Full, ColorRange::Limited] {
-        // Plain rounding: errors up to half a code, whole bands of them.
+        // Plain rounding gives whole bands with errors up to half a code.
         assert!(band(&errors(range, Mode::None)) > 0.15);
         assert!(band(&errors(range, Mode::Uniform)) < 0.02);
         for mode in [Mode::Tpdf, Mode::HighPass, Mode::Blue] {
             let errors = errors(range, mode);
             assert!(band(&errors) < 0.02, "{mode:?} {}", band(&errors));
-            // The variance is 1/12 of rounding and 1/6 of the noise, wherever the ramp stands between two codes.
+            // The variance is 1/12 of rounding and 1/6 of the noise, independent of the position between two
+            // codes.
             for start in (0..1024).step_by(13).take(70) {
                 let part: Vec<f64> = errors.iter().flat_map(|r| r[start..start + 13].to_vec()).collect();
                 let mean = part.iter().sum::<f64>() / part.len() as f64;
                 let var = part.iter().map(|e| (e - mean) * (e - mean)).sum::<f64>() / part.len() as f64;
-                // Neighbours go together, and the mask repeats: fewer independent samples.
+                // Neighbours are correlated and the mask repeats, so there are fewer independent samples.
                 let bound = if mode == Mode::Tpdf { 0.025 } else { 0.04 };
                 assert!((var - 0.25).abs() < bound, "{mode:?} at {start}: {var}");
             }
@@ -156,14 +157,14 @@ fn low(errors: &[Vec<f64>]) -> f64 {
 fn the_error_of_high_pass_and_blue_is_less_at_low_frequencies() {
     let white = low(&errors(ColorRange::Full, Mode::Tpdf));
     assert!((white - 0.25).abs() < 0.02, "{white}");
-    // Half of the noise is high along rows, half along columns: over all rows of one direction less is gained than in
-    // the corner where both are low, but it is the same in both.
+    // Half of the noise is high-frequency along rows, half along columns. The gain along one direction over all rows
+    // is smaller than in the corner where both frequencies are low, but it is the same for both directions.
     let high_pass = errors(ColorRange::Full, Mode::HighPass);
     let turned: Vec<Vec<f64>> = (0..1024).map(|x| high_pass.iter().map(|row| row[x]).collect()).collect();
     let [along, down] = [low(&high_pass), low(&turned)].map(|p| 10.0 * libm::log10(p / white));
     assert!((along - down).abs() < 0.2, "{along} dB along rows, {down} dB down");
     assert!((-2.5..-1.0).contains(&along), "{along} dB");
-    // What the eye averages: sums over squares of eight by eight samples. Only the rounding is left.
+    // Sums over squares of eight by eight samples, as the eye averages. Only the rounding error is left.
     let squares = |errors: &[Vec<f64>]| {
         let sum = |x: usize, y: usize| {
             let rows = errors[y..y + 8].iter();
@@ -217,7 +218,7 @@ mod chain {
         assert!(rgb.contains("-> gbrp16") && rgb.ends_with("gbrp16 -> gbrp; dithered (uniform)"), "{rgb}");
         let float = ok(&[], "grayf32", Some("gray10"));
         assert!(float.ends_with("gray16 -> gray10; dithered (uniform)"), "{float}");
-        // The last filter rules.
+        // The last filter decides.
         let blue = ok(&[grain(), step("dither", &[("mode", "blue")])], "gray", None);
         assert_eq!(blue, "gray limited -> gray16 limited | gray16 -> gray; dithered (blue)");
         let plain = ok(&[grain(), step("dither", &[("mode", "none")])], "gray16", Some("gray"));
@@ -226,7 +227,7 @@ mod chain {
         assert_eq!(ok(&[step("dither", &[("bits", "8")])], "gray16", None), "");
     }
 
-    /// A flat 8-bit frame through a chain.
+    /// Renders a flat 8-bit frame.
     fn shown(steps: &[Step], name: &str, code: u8, number: i64) -> Frame {
         use crate::chain::{States, Workspace};
         use crate::lend::{CurrentThread, Host, NoCache};
@@ -255,13 +256,13 @@ mod chain {
             let fade = [step(name, &[given])];
             let means: Vec<f64> =
                 (1..40).map(|n| mean(&plane(&shown(&fade, "yuv420p", 126, n), 0))).collect();
-            // Flat areas go on by parts of a code from frame to frame, not by a whole one.
+            // Flat areas change by fractions of a code from frame to frame, not by a whole one.
             for two in means.windows(2) {
                 let step = (two[1] - two[0]).abs();
                 assert!(step > 0.005 && step < 0.2, "{name}: {step}");
             }
         }
-        // Planes that are not changed, and samples that are exact codes, stay.
+        // Planes that are not changed, and exact codes, stay as they are.
         let luma = Step { planes: Some("y".parse().unwrap()), ..step("fade", &[("amount", "0.3")]) };
         let out = shown(&[luma], "yuv420p", 100, 1);
         assert!(plane(&out, 1).iter().all(|&v| v == 100.0));

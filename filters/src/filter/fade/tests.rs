@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::testing::{at, compare, compare_premultiplied, format, noise, run, try_bind, zero_span};
 use crate::frame::Depth;
 
-/// Towards nominal values of Y, U, V and of G, B, R.
+/// Compares with a fade to nominal values of Y, U, V and of G, B, R.
 fn towards(amount: f64, yuv: [f64; 3], gbr: [f64; 3], given: &[(&str, &str)], number: i64) {
     compare(&ENTRY, given, number, |source, p, x, y| {
         let f = source.format();
@@ -36,7 +36,7 @@ fn black_is_legal_and_mixing_is_exact() {
 
 #[test]
 fn colours_go_through_the_matrix() {
-    // BT.601, as pictures of so few rows are: red is (0.299, -0.168736, 0.5).
+    // BT.601, which pictures with so few rows use: red is (0.299, -0.168736, 0.5).
     let red = [0.299, -0.299 / 1.772, 0.5];
     towards(0.4, red, [0.0, 0.0, 1.0], &[("amount", "0.4"), ("color", "red")], 0);
     towards(1.0, red, [0.0, 0.0, 1.0], &[("amount", "1"), ("color", "red")], 0);
@@ -60,15 +60,15 @@ fn alpha_fades_alone_and_premultiplied_colour_with_it() {
     assert!(problem.problem.contains("no alpha"), "{problem}");
 }
 
-/// Chroma that is multiplied by alpha gets as much of the colour as the mean of its own block of alpha, and light that
-/// covers nothing fades as well.
+/// For premultiplied chroma the colour is weighted with the mean of alpha over its block, and light without coverage
+/// also fades.
 #[test]
 fn premultiplied_colour_fades_to_a_colour_times_alpha() {
-    // BT.601, as pictures of so few rows are.
+    // BT.601, which pictures with so few rows use.
     let red = |f: &Format, p| if f.is_rgb() { [0.0, 0.0, 1.0][p] } else { [0.299, -0.299 / 1.772, 0.5][p] };
     for (text, amount) in [("0.3", 0.3), ("0.95", 0.95)] {
         compare_premultiplied(&ENTRY, &[("amount", text), ("color", "red")], 0.501, |f, p, v, a| {
-            // What is not added does not depend on alpha either.
+            // A contribution of zero does not depend on alpha.
             let added = if red(f, p) == 0.0 { 0.0 } else { red(f, p) * a * amount };
             Some(v[p] * (1.0 - amount) + added)
         });

@@ -36,7 +36,7 @@ fn exposures_have_the_amount_as_deviation() {
     let mean = values.iter().sum::<f64>() / 4000.0;
     let deviation = (values.iter().map(|v| v * v).sum::<f64>() / 4000.0).sqrt();
     assert!(mean.abs() < 0.005 && (deviation - 0.1).abs() < 0.005, "{mean} {deviation}");
-    // Slow: neighbours are alike.
+    // At low speed, neighbouring values are similar.
     let slow: Vec<f64> = (0..500).map(|n| exposure(&[("amount", "0.1"), ("speed", "0.1")], n)).collect();
     assert!(slow.windows(2).all(|p| (p[0] - p[1]).abs() < 0.06));
     let held: Vec<f64> = (0..8).map(|n| exposure(&[("speed", "0.25"), ("mode", "step")], n)).collect();

@@ -43,7 +43,7 @@ fn lines_and_tables_are_the_formula() {
 #[test]
 fn the_defaults_change_nothing_and_a_threshold_is_one() {
     compare(&ENTRY, &[], 0, |_, _, _, _| None);
-    // Luma becomes black or white; float samples are as steep.
+    // Luma becomes black or white; the slope for float samples is as steep.
     compare(&ENTRY, &[("black", "0.5"), ("white", "0.5"), ("channel", "all")], 0, |source, p, x, y| {
         let f = source.format();
         let (zero, span) = zero_span(f, p);
@@ -71,7 +71,7 @@ fn one_channel_alone() {
     assert_eq!(filter.at(&at).unwrap().plan.writes, PlaneSet(0b1000));
     let problem = try_bind(&ENTRY, &[("channel", "u")], &f, Level::best()).err().unwrap();
     assert!(problem.problem.contains("no channel 'u'"), "{problem}");
-    // The middle of a colour difference stays where black and white lie even about it.
+    // The middle of a colour difference does not move if black and white are symmetric about it.
     let f = format("yuv444p", 8, 8);
     let mut frame = crate::frame::Frame::new(f);
     frame.row_mut::<u8>(1, 0).copy_from_slice(&[16, 72, 128, 184, 240, 0, 255, 128]);
@@ -102,7 +102,7 @@ fn colour_that_is_multiplied_by_alpha_is_divided_by_it() {
     check(&line, [0.1, 0.8, 1.0, 0.0, 0.9]);
     check(&[("gamma", "1.8"), ("out-black", "0.2")], [0.0, 1.0, 1.8, 0.2, 1.0]);
     check(&[("gamma", "0.25"), ("white", "0.9")], [0.0, 0.9, 0.25, 0.0, 1.0]);
-    // One channel; only some of the formats have it.
+    // One channel, which only some of the formats have.
     let f = Format { alpha: Alpha::Premultiplied, ..format("yuva444p10", 4, 4) };
     let mut source = Frame::new(f);
     for (p, code) in [512 + 112, 512 + 112, 512 - 112, 512].into_iter().enumerate() {
@@ -110,7 +110,7 @@ fn colour_that_is_multiplied_by_alpha_is_divided_by_it() {
     }
     let given = [("channel", "u"), ("black", "0.25"), ("white", "0.75")];
     let out = run(&*try_bind(&ENTRY, &given, &f, Level::best()).unwrap(), &source, 0, &[]);
-    // With alpha a half, u is 0.25 beyond the middle: at white; half of it is left.
+    // With alpha 1/2, u is 0.25 above the middle: at white; half of it is left.
     assert_eq!(out.row::<u16>(1, 0), [512 + 224; 4]);
     assert_eq!(out.row::<u16>(2, 0), [512 - 112; 4]);
 }

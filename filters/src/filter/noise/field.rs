@@ -1,26 +1,27 @@
-//! Noise that is not white: octaves blended, drawn out by an integrator, or hanging together in time.
+//! Noise that is not white: octaves, stretched by an integrator, or correlated in time.
 //!
-//! A field is a function of the address, as white noise is, so any band of rows of any frame is made alone.
+//! A field is a function of the address, like white noise, so any band of rows of any frame can be computed
+//! independently.
 //!
-//! **In time**, where a white number of frame t stood, stands a sum of white numbers of several frames, of the same
-//! deviation. `ar1`: frames t, t-1, ... t-M+1 with weights rho^k, where M is chosen so that what is left out is less
-//! than half a percent. `pink`: ten staggered layers (Voss and McCartney), of which layer j changes every 2^j frames and in
-//! the middle between the changes of the others; its power falls by 10 dB a decade down to 1/1024 of the frame rate.
+//! **In time**, the white number of frame t is replaced by a sum of white numbers of several frames with the same
+//! deviation. `ar1`: frames t, t-1, ... t-M+1 with weights rho^k, where M is chosen so that the omitted weight is less
+//! than half a percent. `pink`: ten staggered layers (Voss and McCartney), of which layer j changes every 2^j frames,
+//! midway between the changes of the others; its power falls by 10 dB a decade down to 1/1024 of the frame rate.
 //!
-//! **Octaves**: octave 0 is white, octave j is as coarse as a raster 2^j coarser. It begins as white numbers on a raster
-//! 2^(j-1) coarser. From the coarsest up, the sum so far is widened by the taps (1 5 10 10 5 1)/16, the next octave is
-//! added to it, and both are softened by (1 2 1)/4. So little is left above half the frequency of the coarser raster that
-//! all samples have the same statistics: neighbours differ equally at every place, to 2 %. Weights are persistence^j
-//! over the octave's own deviation (taps average it down), normalised, so that the whole has the strength wanted: its
-//! variance over all places and many frames, to 2 %. A frame in which a coarse octave has few samples has more or less
-//! than that, and a mean.
+//! **Octaves**: octave 0 is white, octave j is as coarse as a raster 2^j coarser. It begins as white numbers on a
+//! raster 2^(j-1) coarser. From the coarsest up, the sum so far is upsampled with the taps (1 5 10 10 5 1)/16, the next
+//! octave is added, and the sum is smoothed by (1 2 1)/4. Almost no power is left above half the frequency of the
+//! coarser raster, so all samples have the same statistics: the differences of neighbours have the same variance at
+//! every position, to 2 %. Weights are persistence^j divided by the octave's deviation after filtering, normalised so
+//! that the sum has the given strength as its deviation over all positions and many frames, to 2 %. In a single frame a
+//! coarse octave has few samples, so the frame's deviation varies and its mean is not 0.
 //!
-//! **Lengths**: the integrator of [`crate::pixel::field`], across from some samples before the row's start, then down.
-//! Down it starts anew at every block of rows, some rows before the block, so that a band needs no more than its own
-//! blocks. What is left of the true past is below 1/500.
+//! **Lengths**: the integrator of [`crate::pixel::field`], horizontally from some samples before the row's start, then
+//! vertically. Vertically it restarts at every block of rows, some rows before the block, so that a band depends only
+//! on its own blocks. The error of the restart is below 1/500.
 //!
-//! Chroma of half the raster has octaves and lengths that look as long as luma's; so have fields, whose rows lie twice
-//! as far apart.
+//! Octaves and lengths of subsampled chroma are scaled to look as long as those of luma; the same holds for fields,
+//! whose rows are twice as far apart.
 
 use crate::frame::{Format, FrameTime, MAX_SIDE, Parity, PictureStructure};
 use crate::noise::seed::Layer;
@@ -34,21 +35,21 @@ use crate::pixel::grain::mirror;
 use crate::settings::Animated;
 use crate::simd::Level;
 
-/// How noise hangs together in time.
+/// The correlation of noise in time.
 #[derive(Clone, Debug)]
 pub(super) enum Temporal {
     None,
-    /// By a correlation from frame to frame.
+    /// An autoregressive process with this correlation from frame to frame.
     Ar1(Animated),
     Pink,
 }
 
-/// How it hangs together in space.
+/// The correlation of noise in space.
 #[derive(Clone, Debug)]
 pub(super) enum Space {
-    /// How many, and the persistence.
+    /// The number of octaves, and the persistence.
     Octaves(u32, Animated),
-    /// Across and down, in luma samples.
+    /// Horizontal and vertical lengths, in luma samples.
     Lengths([u32; 2]),
 }
 
@@ -61,22 +62,22 @@ pub(super) struct FieldSettings {
 /// Layers of 1/f noise in time.
 const VOICES: u32 = 10;
 
-/// The rows of a block, at least; see [`Plane::block`].
+/// The smallest number of rows of a block; see [`Plane::block`].
 const BLOCK: usize = 64;
 
-/// Rows that are kept of a coarser raster: the one that a finer row lies in, and its neighbours.
+/// Rows of a coarser raster that are kept: the one that contains a finer row, and its neighbours.
 const KEPT: usize = 3;
 
-/// A plane's part of a field.
+/// The parameters of a field for one plane.
 #[derive(Clone, Debug)]
 pub(super) struct Plane {
-    /// How many times as coarse as the plane octave 0, 1 ... is, as a power of two, across and down.
+    /// The coarseness of each octave relative to the plane, as a power of two, horizontally and vertically.
     coarseness: Vec<[u32; 2]>,
-    /// The variance that is left of each octave's white numbers at the full raster.
+    /// The remaining variance of each octave's white numbers at full resolution.
     powers: Vec<f64>,
     size: (usize, usize),
     poles: [Option<Pole>; 2],
-    /// Samples and rows before the first that are made to warm up.
+    /// Samples and rows before the first that are computed as run-up.
     warm: [usize; 2],
 }
 
@@ -101,14 +102,14 @@ impl Plane {
         plane
     }
 
-    /// Width and height of the raster of octave `k`, without what warms up.
+    /// Width and height of the raster of octave `k`, without the run-up.
     pub(super) fn raster(&self, k: usize) -> (usize, usize) {
         let halved = |n: usize, by: u32| (1..by).fold(n, |n, _| n.div_ceil(2));
         (halved(self.size.0, self.coarseness[k][0]), halved(self.size.1, self.coarseness[k][1]))
     }
 
-    /// The rows from one start of the integrator to the next: no fewer than warm up, so that that costs at most as much
-    /// as the rows themselves.
+    /// The rows from one start of the integrator to the next: at least as many as the run-up, which then costs at most
+    /// as much as the rows themselves.
     pub(super) fn block(&self) -> usize {
         self.warm[1].next_multiple_of(BLOCK).max(BLOCK)
     }
@@ -124,11 +125,11 @@ impl Plane {
     }
 }
 
-/// Samples of a coarse raster beyond which its edges need not be looked at.
+/// A coarse raster with more samples is treated as one without edges.
 const FEW: usize = 80;
 
-/// What is left of the variance of white numbers of an octave so many times (a power of two) as coarse as a raster of
-/// `len` samples: the mean over all of them, and over a raster without edges where the coarse one has more than [`FEW`].
+/// The remaining variance of white numbers of an octave whose raster is coarser by a power of two than one of `len`
+/// samples: the mean over all samples, without edges if the coarse raster has more than [`FEW`].
 pub(super) fn power(len: usize, coarseness: u32) -> f64 {
     if coarseness == 0 {
         return 1.0;
@@ -150,7 +151,7 @@ pub(super) fn power(len: usize, coarseness: u32) -> f64 {
         let pulse = (1..coarseness).fold(soften(&[1.0]), |pulse, _| soften(&widen(&pulse)));
         return pulse.iter().map(|v| v * v).sum::<f64>() / f64::from(1u32 << (coarseness - 1));
     }
-    // The weights with which each sample takes those of the coarse raster.
+    // The weights of the coarse raster's samples in each sample.
     let coarse = lengths[lengths.len() - 1];
     let mut rows: Vec<[f64; FEW]> = vec![[0.0; FEW]; coarse];
     rows.iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
@@ -172,14 +173,14 @@ pub(super) fn power(len: usize, coarseness: u32) -> f64 {
     rows.iter().flatten().map(|w| w * w).sum::<f64>() / rows.len() as f64
 }
 
-/// The coarse samples, of `len`, that sample `i` lies among: the nearest, the one beside both, and the one on the
-/// other side of the nearest.
+/// The coarse samples, of `len`, around sample `i`: the nearest, the next one on the side of `i`, and the one on
+/// the other side.
 fn around(i: usize, len: usize) -> [usize; KEPT] {
     let (half, by) = ((i / 2) as isize, if i.is_multiple_of(2) { -1 } else { 1 });
     [half, half + by, half - by].map(|c| mirror(c, len))
 }
 
-/// Frames that ar1 sums.
+/// The number of frames that ar1 sums.
 pub(super) fn window(rho: f64) -> usize {
     match rho {
         r if r <= 0.0 => 1,
@@ -193,7 +194,7 @@ pub(super) fn window(rho: f64) -> usize {
 }
 
 impl Temporal {
-    /// Layer, frame and weight of all that a frame sums; the squares of the weights sum to 1.
+    /// Layer, frame and weight of all terms of a frame; the squares of the weights sum to 1.
     pub(super) fn sum(&self, at: &FrameTime, t: i64) -> Vec<(u32, i64, f64)> {
         match self {
             Temporal::None => vec![(0, t, 1.0)],
@@ -218,23 +219,23 @@ impl Temporal {
     }
 }
 
-/// A field over pictures of one format.
+/// A field for pictures of one format.
 pub(super) struct Field {
     planes: Vec<Plane>,
-    /// Of octave 0 all layers in time, then of octave 1, and so on.
+    /// All layers in time of octave 0, then those of octave 1, and so on.
     streams: Vec<Stream>,
     way: FieldSettings,
     picture: PictureStructure,
 }
 
-/// White rows of each octave, and their weights without the plane's.
+/// White rows of each octave, and their weights without the plane's factor.
 pub(super) struct Parts<'a> {
     octaves: Vec<Vec<(StreamFrame<'a>, f64)>>,
     persistence: f64,
 }
 
 impl Field {
-    /// Lays a field over a format; `stream` lays a stream of a layer over planes of the sizes given.
+    /// Makes a field for a format; `stream` makes the stream of a layer over planes of the given sizes.
     pub(super) fn new(
         format: &Format,
         way: &FieldSettings,
@@ -255,7 +256,8 @@ impl Field {
         let octaves = largest.iter().map(|p| p.coarseness.len()).max().unwrap_or(1);
         let mut streams = Vec::new();
         for k in 0..octaves {
-            // A raster that is a little wider than any picture only lets its rows begin nearer to each other.
+            // The limit on the width is harmless: rows of a wider raster would only begin nearer to each
+            // other.
             let side = |n: usize, warm: usize| (n + warm).clamp(1, MAX_SIDE as usize) as u32;
             let size = |plane: &Plane| {
                 let (w, h) = plane.raster(k);
@@ -269,12 +271,12 @@ impl Field {
         Ok(Field { planes: of(format), streams, way: way.clone(), picture: format.picture })
     }
 
-    /// How many streams it has.
+    /// The number of streams.
     pub(super) fn streams(&self) -> usize {
         self.streams.len()
     }
 
-    /// All that a picture takes. With `fixed` every frame takes what frame 0 does.
+    /// All terms of a picture. With `fixed` every frame uses those of frame 0.
     pub(super) fn parts(&self, at: &FrameTime) -> Parts<'_> {
         let (t, parity) = at.split(self.picture);
         let sum = self.way.temporal.sum(at, t);
@@ -293,7 +295,7 @@ impl Field {
         Parts { octaves: octaves.collect(), persistence }
     }
 
-    /// Pixels that the streams make at a time.
+    /// Pixels that the streams generate at a time.
     fn block(&self) -> usize {
         self.streams[0].block()
     }
@@ -312,14 +314,14 @@ impl Field {
         BufferSizes { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
     }
 
-    /// How many `i32` of memory rows of plane `p` need.
+    /// The number of `i32` of memory that rows of plane `p` need.
     pub(super) fn buffer_len(&self, p: usize) -> usize {
         let room = self.buffer_sizes(p);
         let narrow = room.words + 2 * room.drawn + room.state + room.rasters.iter().flatten().sum::<usize>();
         room.drawn + narrow.div_ceil(2)
     }
 
-    /// Rows of plane `p`, with the numbers of plane `source`, in the memory lent.
+    /// Rows of plane `p`, with the numbers of plane `source`, in the given memory.
     pub(super) fn rows<'a>(
         &'a self,
         parts: &Parts<'a>,
@@ -365,25 +367,25 @@ struct BufferSizes {
     drawn: usize,
     words: usize,
     state: usize,
-    /// For each octave: its rows kept to be softened and one with its ends; rows kept of the next coarser one and one
-    /// of those with its ends.
+    /// For each octave: its rows that are kept for smoothing, and one with its ends; rows of the next coarser one,
+    /// and one of those with its ends.
     rasters: Vec<[usize; 4]>,
 }
 
 const NONE: usize = usize::MAX;
 
-/// A row's place in memory begins at a cache line.
+/// The memory of a row, rounded up to cache lines.
 fn line(width: usize) -> usize {
     width.next_multiple_of(32)
 }
 
-/// Rows of one plane, cheapest in order.
+/// Rows of one plane; computing them in order is cheapest.
 pub(super) struct Rows<'a> {
     plane: &'a Plane,
     rasters: Vec<Raster<'a>>,
     draw: WhiteSource<'a>,
     h: &'a mut [i16],
-    /// Of the integrator down, and the row that it stands at.
+    /// The state of the vertical integrator, and its row.
     state: &'a mut [i16],
     last: Option<usize>,
 }
@@ -392,21 +394,21 @@ pub(super) struct Rows<'a> {
 struct Raster<'a> {
     size: (usize, usize),
     parts: Vec<(StreamFrame<'a>, i16)>,
-    /// Whether this octave and all coarser ones are softened here, across and down.
+    /// Whether this octave and all coarser ones are smoothed here, horizontally and vertically.
     softened: [bool; 2],
-    /// Rows of their sum, softened across.
+    /// Rows of their sum, smoothed horizontally.
     soft: Kept<'a>,
-    /// A row with room at its ends.
+    /// A row with padding at its ends.
     padded: &'a mut [i16],
-    /// Whether the next coarser octave has half as many samples, across and down.
+    /// Whether the next coarser octave has half as many samples, horizontally and vertically.
     halved: [bool; 2],
-    /// Rows of it, widened to this width.
+    /// Its rows, upsampled to this width.
     coarser: Kept<'a>,
-    /// A row of it, with room at its ends.
+    /// One of its rows, with padding at its ends.
     narrow: &'a mut [i16],
 }
 
-/// Some rows that follow each other.
+/// Some consecutive rows.
 struct Kept<'a> {
     rows: &'a mut [i16],
     has: [usize; KEPT],
@@ -417,14 +419,14 @@ impl Kept<'_> {
         &self.rows[line(width) * (y % KEPT)..][..width]
     }
 
-    /// The place of row `y`, if it is not there yet.
+    /// The slot of row `y` if it has not been computed yet.
     fn missing(&mut self, y: usize, width: usize) -> Option<&mut [i16]> {
         let has = core::mem::replace(&mut self.has[y % KEPT], y);
         (has != y).then(|| &mut self.rows[line(width) * (y % KEPT)..][..width])
     }
 }
 
-/// What white rows are drawn with.
+/// The source of white rows.
 struct WhiteSource<'a> {
     source: usize,
     block: usize,
@@ -435,7 +437,7 @@ struct WhiteSource<'a> {
 }
 
 impl WhiteSource<'_> {
-    /// Row `y` of the weighted sum of white rows into `out`, upon what stands there if `upon`.
+    /// Writes row `y` of the weighted sum of white rows to `out`; with `upon` adds it.
     fn row(&mut self, parts: &[(StreamFrame<'_>, i16)], y: usize, out: &mut [i16], upon: bool) {
         let n = out.len();
         let sum = &mut self.sum[..n];
@@ -451,7 +453,7 @@ impl WhiteSource<'_> {
 }
 
 impl Rows<'_> {
-    /// Row `y`, into `out`, which is as long as the plane is wide.
+    /// Writes row `y` to `out`, which has the width of the plane.
     pub(super) fn row(&mut self, y: usize, out: &mut [i16]) {
         let [across, down] = self.plane.poles;
         if across.is_none() && down.is_none() {
@@ -461,7 +463,7 @@ impl Rows<'_> {
             self.across(y, out.len());
             return out.copy_from_slice(&self.h[self.plane.warm[0]..][..out.len()]);
         };
-        // Row numbers of the stream, which begins where the first block warms up.
+        // Row numbers of the stream, which begins with the run-up of the first block.
         let (block, warm) = (self.plane.block(), self.plane.warm[1]);
         let start = y / block * block;
         let from = match self.last {
@@ -480,7 +482,7 @@ impl Rows<'_> {
         out.copy_from_slice(&self.state[..out.len()]);
     }
 
-    /// Row `i` of the stream, drawn out along the row, into h.
+    /// Computes row `i` of the stream into `h`, with horizontal integration.
     fn across(&mut self, i: usize, width: usize) {
         let h = &mut self.h[..width + self.plane.warm[0]];
         self.draw.row(&self.rasters[0].parts, i, h, false);
@@ -499,7 +501,7 @@ fn octaves(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out
     }
     let rows = [-1, 0, 1].map(|d| mirror(y as isize + d, height));
     for row in rows {
-        // The memory is taken out while it is written, since the rest of the raster is at work too.
+        // The memory is moved out while it is written, since other parts of the raster are borrowed too.
         let mut soft = core::mem::replace(&mut rasters[0].soft, Kept { rows: &mut [], has: [NONE; KEPT] });
         if let Some(place) = soft.missing(row, width) {
             across_softened(rasters, draw, row, place);
@@ -509,7 +511,7 @@ fn octaves(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out
     soften_down(level, out, rows.map(|row| rasters[0].soft.row(row, width)));
 }
 
-/// The same, before it is softened down.
+/// The same, before vertical smoothing.
 fn across_softened(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
     let Some((this, coarser)) = rasters.split_first_mut() else { return };
     let (level, width) = (draw.level, out.len());

@@ -1,4 +1,4 @@
-//! What the user can set, and the presets.
+//! The settings and presets.
 
 use super::field::{FieldSettings, Space, Temporal};
 use crate::noise::{CycleStart, Distribution, Generator, Layout};
@@ -42,7 +42,7 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give wins over the preset." {
         /// snow of an analogue television without a signal
-        // A receiver's band is narrower than the picture's lines are long: specks are a little longer than high.
+        // The bandwidth of a receiver is limited, so specks are slightly longer than high.
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
         /// streaks of a video cassette, in luma and chroma
         "vhs" = "strength=11:distribution=gaussian:across=7:temporal=ar1:correlation=0.3",
@@ -53,7 +53,7 @@ settings! {
 }
 
 choices! {
-    /// How noise hangs together in time.
+    /// The correlation of noise in time.
     pub(super) enum InTime {
         /// new in every frame
         None = "none",
@@ -65,7 +65,7 @@ choices! {
 }
 
 choices! {
-    /// How often small and large values come.
+    /// The distribution of noise values.
     pub(super) enum DistributionKind {
         /// all values within +-1.73 strengths are equally likely; fastest
         Uniform = "uniform",
@@ -99,7 +99,8 @@ fn err<T>(setting: &'static str, problem: impl Into<String>) -> Result<T, Settin
 }
 
 impl NoiseSpec {
-    /// Refuses what does not go together. One way into space typed puts the preset's other way aside.
+    /// Rejects settings that contradict each other. A spatial setting that the user gives replaces the
+    /// preset's other kind.
     pub(super) fn agree(&mut self, given: &Values) -> Result<(), SettingError> {
         let typed = |id: &str| given.given(id).is_some();
         let by_octaves = typed("octaves") && self.octaves > 1;
@@ -130,7 +131,7 @@ impl NoiseSpec {
         }
     }
 
-    /// Where the cycle begins, if that is given.
+    /// The start of the cycle, if it is given.
     pub(super) fn register(&self) -> Result<Option<CycleStart>, SettingError> {
         let Some(wide) = self.state else { return Ok(None) };
         let Ok(state) = u32::try_from(wide) else {
@@ -142,7 +143,7 @@ impl NoiseSpec {
         }
     }
 
-    /// What makes it other than white; `None` when nothing does.
+    /// The settings of a field; `None` for white noise.
     pub(super) fn field_settings(&self) -> Option<FieldSettings> {
         let space = if self.octaves > 1 {
             Space::Octaves(self.octaves as u32, self.persistence.clone())

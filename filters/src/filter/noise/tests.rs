@@ -1,4 +1,4 @@
-//! The filter as the chain uses it.
+//! Tests the filter through the chain's interface.
 
 use super::*;
 use crate::curve::{Curve, Key, KeyTime, Shape as Ease};
@@ -38,7 +38,7 @@ pub(super) fn at(n: i64) -> FrameTime {
     FrameTime::of_frame(n, Ratio::whole(24))
 }
 
-/// A picture of full-range samples, illegal ones among them.
+/// A picture of full-range samples, including illegal ones.
 pub(super) fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
@@ -181,7 +181,7 @@ fn wide_rows_go_on_over_chunks() {
     }
 }
 
-/// Mean and standard deviation of what was added, in 8-bit code values.
+/// Mean and standard deviation of the added noise in 8-bit code values.
 pub(super) fn measured(frame: &Frame, p: usize, code8: u16) -> (f64, f64) {
     let (w, h) = frame.format().plane_size(p);
     let (mut sum, mut squares) = (0.0, 0.0);
@@ -218,7 +218,7 @@ fn strength_is_the_standard_deviation_whatever_the_rest() {
                 render(&*bind(&given, &format, Level::best()), &mut frame, 1, &[]);
                 for p in 0..format.planes() {
                     let (mean, sd) = measured(&frame, p, 128);
-                    // Five standard errors of samples as many as the plane has.
+                    // Five standard errors for the number of samples of the plane.
                     let n = (format.plane_size(p).0 * format.plane_size(p).1) as f64;
                     let five = 5.0 / n.sqrt();
                     assert!(
@@ -226,7 +226,7 @@ fn strength_is_the_standard_deviation_whatever_the_rest() {
                         "{name} {distribution:?} {strength} plane {p}: mean {mean}"
                     );
                     // Words of one lane are not independent (three bits 28 and 31 apart always have even parity), so
-                    // long sums have flatter tails than a binomial; rounding below half a code shows it.
+                    // sums have flatter tails than a binomial distribution; rounding below half a code shows it.
                     let tails =
                         if strength < 1.0 && distribution != Distribution::UNIFORM { 0.02 } else { 0.004 };
                     assert!(
@@ -253,7 +253,7 @@ fn limited_range_stays_legal_and_illegal_samples_are_not_pulled() {
         assert_eq!(u16::from(low), lo);
         assert!(u16::from(high) <= hi);
     }
-    // Below black there is room up, but not further down.
+    // Below black noise can move samples up, but not further down.
     let mut frame = flat(format, 3);
     render(&*filter, &mut frame, 0, &[]);
     assert!((0..64).all(|y| frame.row::<u8>(0, y).iter().all(|s| *s >= 3)));
@@ -283,7 +283,7 @@ fn frames_planes_and_seeds_differ() {
 
 #[test]
 fn a_state_is_the_articles() {
-    // The first pixel of frame 0 takes the first word after the state.
+    // The first pixel of frame 0 uses the first word after the state.
     let format = Format { range: ColorRange::Full, ..Format::from_name("gray16", 64, 8).unwrap() };
     let given = [("state", Value::Seed(0xace1)), ("layout", Value::Choice("sequential"))];
     let mut frame = flat(format, 128);
@@ -297,7 +297,7 @@ fn a_state_is_the_articles() {
 
 #[test]
 fn fields_are_pictures_of_their_own() {
-    // Odd height: the top field has a row more; both go through.
+    // With an odd height the top field has one row more; both are filtered.
     let format = Format::from_name("yuv420p", 40, 21).unwrap();
     let mut frame = flat(format, 128);
     for (i, parity) in [Parity::Top, Parity::Bottom].into_iter().enumerate() {
@@ -327,7 +327,7 @@ fn strength_moves_and_zero_is_idle() {
     let mut fixed = flat(format, 128);
     render(&*bind(&[("strength", number(10.0))], &format, Level::best()), &mut fixed, 5, &[]);
     assert_eq!(moving, fixed);
-    // So little that no sample can move.
+    // Too weak to change any sample.
     assert!(bind(&[("strength", number(0.0))], &format, Level::best()).at(&at(0)).is_none());
 }
 
@@ -383,7 +383,7 @@ fn golden_pictures() {
     assert_eq!(found, GOLDEN, "{found:#x?}");
 }
 
-/// Frozen: another number here means that every render with `noise` changes.
+/// Golden values: a change here means that every render with `noise` changes.
 const GOLDEN: [u64; 7] = [
     0x920a_d5dc_fb27_82c5,
     0x586f_9aeb_f9fc_0d24,

@@ -1,4 +1,4 @@
-//! Moving whole pictures: what `transform` and `weave` share.
+//! Moves whole pictures, for `transform` and `weave`.
 
 use super::super::point::{key, nominal};
 use crate::filter::Band;
@@ -10,22 +10,22 @@ use crate::pixel::resample::{
 };
 use crate::simd::Level;
 
-/// Where the output's places lie in the source, in luma samples of the frame from its upper left corner:
+/// The mapping of output positions to the source, in luma samples of the frame from its upper left corner:
 /// `source = matrix * output + shift`.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(in crate::filter) struct Placement {
     pub matrix: [[f64; 2]; 2],
     pub shift: [f64; 2],
-    /// Parts of width and height that are cut off: left, right, top, bottom.
+    /// Fractions of width and height that are cropped: left, right, top, bottom.
     pub crop: [f64; 4],
 }
 
 impl Placement {
-    /// Everything stays where it is.
+    /// The identity.
     pub(in crate::filter) const SAME: Placement =
         Placement { matrix: [[1.0, 0.0], [0.0, 1.0]], shift: [0.0; 2], crop: [0.0; 4] };
 
-    /// What a prepared state hangs on.
+    /// The key of the prepared state.
     pub(in crate::filter) fn key(&self) -> u128 {
         let [[a, b], [c, d]] = self.matrix;
         let [x, y] = self.shift;
@@ -34,7 +34,7 @@ impl Placement {
     }
 }
 
-/// How pictures of one format are moved.
+/// A resampler for pictures of one format.
 pub(in crate::filter) struct Resampler {
     pub format: Format,
     pub level: Level,
@@ -43,20 +43,20 @@ pub(in crate::filter) struct Resampler {
     pub weights: Coefficients,
 }
 
-/// Kernels grow with the step up to this many samples a sample; beyond that samples are skipped. Only a small zoom of
-/// pixels that are far from square gets there.
+/// Kernels grow with the step up to this many samples per sample; for larger steps samples are skipped. Only a small
+/// zoom of pixels that are far from square reaches the limit.
 const MAX_STEP: f64 = 80.0;
 
-/// A plane's walk, and what is the same in all its rows.
+/// The positions of a plane's samples, and the data that all its rows share.
 pub(in crate::filter) struct Plan<T: Warp> {
     start: SampleLine,
-    /// From row to row: columns, rows.
+    /// The step from row to row: columns, rows.
     down: (i64, i64),
     phases: (Phases<T::Sum>, Phases<T::Sum>),
     columns: Option<Columns<T>>,
 }
 
-/// The walks of luma and of chroma.
+/// The plans of luma and of chroma.
 #[derive(Default)]
 pub(in crate::filter) enum Plans {
     #[default]
@@ -66,26 +66,25 @@ pub(in crate::filter) enum Plans {
     F32([Plan<f32>; 2]),
 }
 
-/// The windows of all columns, where rows stay level.
+/// The windows of all columns, without rotation.
 struct Columns<T: Warp> {
-    /// The first sample of the row that any of them needs, and one behind the last.
+    /// The first sample of the row that any window needs, and one after the last.
     range: (i64, i64),
-    /// The first sample of each, from the first of the range.
+    /// The first sample of each window, relative to the range.
     at: Vec<u32>,
-    /// Theirs, one after the other; those of one window when all are alike.
+    /// The weights of the windows, one after the other; those of one window if all are equal.
     weights: Vec<T::Sum>,
     alike: bool,
     quads: Quads,
 }
 
-/// A place with 32 fraction bits.
+/// A position with 32 fraction bits.
 fn fixed(v: f64) -> i64 {
     libm::floor(v.clamp(-1.0e9, 1.0e9) * 4_294_967_296.0 + 0.5) as i64
 }
 
 impl Resampler {
-    /// Bytes that a frame takes at most when the picture is made smaller by at most `farthest`: tables, and rows that
-    /// reach that far.
+    /// Bytes per frame for reductions of up to `farthest`: tables, and rows within reach.
     pub(in crate::filter) fn memory(&self, farthest: f64) -> usize {
         let width = self.format.width as usize;
         let step = if farthest > 1.0 { MAX_STEP } else { 1.0 };
@@ -105,7 +104,7 @@ impl Resampler {
         }
     }
 
-    /// Of luma, and of chroma.
+    /// The plans of luma and of chroma.
     fn plans<T: Warp>(&self, placement: &Placement) -> [Plan<T>; 2] {
         [0, 1].map(|i: usize| self.plan(placement, i.min(self.format.planes() - 1)))
     }
@@ -113,7 +112,7 @@ impl Resampler {
     fn plan<T: Warp>(&self, placement: &Placement, p: usize) -> Plan<T> {
         let (sx, sy) = self.format.plane_subsampling(p);
         let (rows, first) = self.format.field_rows();
-        // Luma place of sample i: step * i + half.
+        // Luma position of sample i: step * i + half.
         let step = [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows];
         let half = [0.5 * step[0], (first + 0.5) * f64::from(1u32 << sy)];
         let [[a, b], [c, d]] = placement.matrix;
@@ -132,7 +131,7 @@ impl Resampler {
         Plan { start, down, phases, columns }
     }
 
-    /// The rows of a band, of the planes that are written.
+    /// Renders the written planes of a band.
     pub(in crate::filter) fn render(
         &self,
         (placement, color): &(Placement, [f64; 4]),
@@ -207,7 +206,7 @@ impl Resampler {
         }
     }
 
-    /// The rows of a window, weighed to what stands between two passes.
+    /// Weights the rows of a window, with the precision between two passes.
     fn down<'a, T: Warp>(
         &self,
         out: &mut [T::Wide],
@@ -227,7 +226,7 @@ impl Resampler {
         round_saturate(self.level, &mut out[done..], acc, bits, Pass::Widen);
     }
 
-    /// Down first, then across.
+    /// Vertically first, then horizontally.
     fn level_rows<T: Warp>(
         &self,
         plan: &Plan<T>,
@@ -239,7 +238,7 @@ impl Resampler {
     ) {
         let (lo, hi) = patch.columns;
         let (from, to) = columns.range;
-        // The part of the source's rows that is needed; all of it where the picture comes again.
+        // The part of the source's rows that is needed; all of it if the picture is repeated.
         let again = matches!(patch.edge, Edge::Mirror | Edge::Wrap) && (from < lo || to > hi);
         let (first, last) = match again {
             true => (lo, hi),
@@ -257,7 +256,7 @@ impl Resampler {
         let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len + Quads::ROOM];
         let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
         blank.fill(patch.color);
-        // The one value as it stands between two passes.
+        // The constant value with the precision between two passes.
         accumulate1(self.level, &mut acc[..1], &blank[..1], plan.whole(), false);
         round_saturate(self.level, &mut wide[..1], &acc[..1], patch.bits, Pass::Widen);
         let color = wide[0];
@@ -267,7 +266,7 @@ impl Resampler {
                 Some(r) => &input.row::<T>(r as usize)[first as usize..last as usize],
                 None => &*blank,
             };
-            // Where all that is made of the row is needed, it is made in its place.
+            // If the whole row is needed, compute it in place.
             let direct = from <= first && last <= to;
             let offset = (first - from).max(0) as usize;
             let made = if direct { &mut padded[offset..offset + count] } else { &mut *wide };

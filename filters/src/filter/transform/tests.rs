@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::testing::{FORMATS, at, bind, compare, format, noise, run, zero_span};
 use crate::frame::{Depth, Frame};
 
-/// The settings that the reference knows.
+/// The settings that the reference supports.
 #[derive(Clone, Copy)]
 struct Set {
     zoom: f64,
@@ -14,14 +14,14 @@ struct Set {
 
 const PLAIN: Set = Set { zoom: 1.0, pan: [0.0; 2], rotate: 0.0, shape: Shape::Bicubic, edge: Edge::Color };
 
-/// One sample, all in f64, in one pass.
+/// One sample, entirely in f64, in one pass.
 fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
     let f = source.format();
     let (w, h) = (f64::from(f.width), f64::from(f.height));
     let (sx, sy) = f.plane_subsampling(p);
     let (sx, sy) = (f64::from(1u32 << sx), f64::from(1u32 << sy));
     let (pw, ph) = f.plane_size(p);
-    // From the middle, where the picture was moved to, turned and scaled back.
+    // From the middle, inverse translation, rotation and scale.
     let (ox, oy) =
         ((x as f64 + 0.5) * sx - w * (0.5 + set.pan[0]), (y as f64 + 0.5) * sy - h * (0.5 + set.pan[1]));
     let a = set.rotate.to_radians();
@@ -32,7 +32,7 @@ fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
         |along: f64, other: f64| ((along * cos).powi(2) + (other * sin).powi(2)).sqrt() / along / set.zoom;
     let taps = |c: f64, scale: f64| -> Vec<(i64, f64)> {
         let scale = if set.shape == Shape::Nearest { 1.0 } else { scale.max(1.0) };
-        // Places are rounded to 1/256.
+        // Positions are rounded to 1/256.
         let c = (c * 256.0 + 0.5).floor() / 256.0;
         let all: Vec<(i64, f64)> = ((c - 3.1 * scale).floor() as i64..=(c + 3.1 * scale).ceil() as i64)
             .map(|i| (i, set.shape.weight((c - i as f64) / scale)))
@@ -51,7 +51,7 @@ fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
     };
     let across = taps(u, wide(sx, sy));
     let down = taps(v, wide(sy, sx));
-    // Down first; what stands between the passes keeps to 16 bits.
+    // Vertically first; the value between the passes is limited to 16 bits.
     let most = f.depth.bits().map(|b| 65535.0 / f64::from(1u32 << (16 - b)));
     let column = |i: i64| {
         let sum: f64 = down.iter().map(|j| j.1 * sample(i, j.0)).sum();
@@ -114,7 +114,7 @@ fn it_is_the_formula() {
 
 #[test]
 fn a_smooth_picture_is_hit_closely() {
-    // Where nothing is near the ends of the range: some codes of 65536, by the weights of 14 bits.
+    // Far from the ends of the range, an error of some codes of 65536, due to weights of 14 bits.
     let f = format("gray16", 90, 70);
     let mut source = Frame::new(f);
     for y in 0..70 {
@@ -153,7 +153,7 @@ fn whole_turns_and_whole_samples_are_exact() {
         let (w, h) = f.plane_size(p);
         for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
             assert_eq!(at(&half, p, x, y), at(&source, p, w - 1 - x, h - 1 - y));
-            // Clockwise: what was above is at the right.
+            // Clockwise: the top moves to the right.
             assert_eq!(at(&quarter, p, x, y), at(&source, p, y, h - 1 - x));
             assert_eq!(at(&moved, p, x, y), at(&source, p, (x + w - w / 4) % w, (y + h / 2) % h));
         }

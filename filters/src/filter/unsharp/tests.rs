@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::testing::{at, bind, compare, format, noise, run, zero_span};
 use crate::frame::Frame;
 
-/// The Gaussian of sigmas across and down around a sample of a plane, out to 3.5 sigma.
+/// The Gaussian of a horizontal and a vertical sigma around a sample of a plane, out to 3.5 sigma.
 fn gaussian(f: &Frame, (x, y): (usize, usize), sigmas: [f64; 2], plane: usize) -> f64 {
     let (w, h) = f.format().plane_size(plane);
     let taps = |i: usize, len: usize, sigma: f64| {
@@ -40,7 +40,7 @@ fn against_the_definition(amount: f64, size: f64, threshold: f64) {
         }
         let difference = was - gaussian(source, (x, y), [sigma; 2], p);
         let float = f.depth.bits().is_none();
-        // What is not finite blurs differently where the blur works on a coarse raster.
+        // Non-finite samples spread differently if the blur works at reduced resolution.
         if float && sigma > 7.9 {
             return Some((0.0, f64::INFINITY));
         }
@@ -50,8 +50,8 @@ fn against_the_definition(amount: f64, size: f64, threshold: f64) {
         }
         let Some((low, high)) = f.legal(p) else { return Some((value, 1e-5 * (1.0 + amount))) };
         let value = value.clamp(was.min(low.into()), was.max(high.into()));
-        // The blur is off by half a code and parts of the range (and from one cut at 3.5 sigma by more), and the result is
-        // rounded.
+        // The blur has an error of half a code and a fraction of the range (and more relative to a Gaussian cut at 3.5
+        // sigma), and the result is rounded.
         let top = f64::from(f.codes().1);
         let off = if sigma > 7.9 { 0.006 } else { 0.0006 };
         Some((value, 0.51 + amount * (0.75 + off * top)))
@@ -64,7 +64,7 @@ fn the_difference_from_the_gaussian_is_added() {
     {
         against_the_definition(amount, size, threshold);
     }
-    // Of the wide pictures by the coarse raster, too.
+    // Wide pictures use the blur at reduced resolution, too.
     against_the_definition(0.7, 120.0, 0.0);
 }
 
@@ -97,7 +97,7 @@ fn a_size_is_of_a_picture_1920_wide_and_a_field_has_every_second_row() {
     }
 }
 
-/// Colour that is multiplied by alpha, of a plane's nominal value, and what alpha is at a place.
+/// Premultiplied colour from a plane's nominal value, and alpha at a position.
 fn multiplied(
     name: &str,
     alpha: impl Fn(usize, usize) -> f64,

@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::testing::{at, bind, compare, format, noise, run, zero_span};
 use crate::frame::{Format, Parity};
 
-/// What is lost at a place of plane `p`, in f64.
+/// The darkening at a position of plane `p`, in f64.
 fn loss(
     f: &Format,
     p: usize,

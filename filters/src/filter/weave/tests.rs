@@ -15,7 +15,7 @@ fn all_levels_and_bands_agree() {
     }
 }
 
-/// How far a bar of one row has moved down, by its centre of mass.
+/// The vertical displacement of a bar of one row, by its centre of mass.
 fn place(given: &[(&str, &str)], number: i64) -> f64 {
     let f = format("gray16", 8, 400);
     let mut source = Frame::new(f);

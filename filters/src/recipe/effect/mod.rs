@@ -1,12 +1,12 @@
-//! Effect files: what the filter `particles` draws, as TOML.
+//! Effect files: TOML that defines what the filter `particles` draws.
 //!
 //! ```toml
 //! version = 1        # may be left out
 //! blend = "add"      # over, add, screen or multiply
-//! light = "gamma"    # or linear: in what they mix
-//! wind = 0.1         # units a second
+//! light = "gamma"    # or linear: the values that are mixed
+//! wind = 0.1         # units per second
 //!
-//! [[layer]]          # an emitter with one kind of particle; as many as there are layers
+//! [[layer]]          # an emitter with one kind of particle; may be repeated
 //! rate = 40
 //! place = "box"
 //! y = [1.03, 1.1]
@@ -18,9 +18,9 @@
 //! colour-by = "life"
 //! ```
 //!
-//! All keys with what they take, their units and defaults stand in `samples/effects/README.md`, which [`page`] writes
-//! from the table that files are read by. A number that each particle has its own of is one number, `[lowest, highest]`
-//! or `{ base = B, offset = O }`: each particle has `B + r O`, r from -1 to 1.
+//! `samples/effects/README.md` lists all keys with their values, units and defaults; [`page`] generates it from the
+//! table that the parser uses. A value that varies between particles is one number, `[lowest, highest]` or `{ base = B,
+//! offset = O }`: each particle has `B + r O` with its own r from -1 to 1.
 
 mod page;
 mod print;
@@ -34,26 +34,28 @@ use crate::filter::particles::Effect;
 use crate::frame::Frame;
 use md5::{Digest, Md5};
 
-/// Longest text of an effect file, in bytes.
+/// The largest size of an effect file in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
 /// The version of the format that this program reads and writes.
 pub const VERSION: i64 = 1;
 
-/// Reads the picture of a name, or says why it cannot; `None` leaves it unread.
+/// A function that reads a picture by name and returns an error if it cannot; `None` leaves the picture
+/// unread.
 pub type LoadPicture<'a> = &'a mut dyn FnMut(&str) -> Result<Option<Frame>, String>;
 
-/// Reads an effect and its pictures. The caller adds the file's name to an error: [`RecipeError::named`].
+/// Parses an effect and reads its pictures. The caller adds the file name to an error:
+/// [`RecipeError::named`].
 pub fn parse_with(text: &str, picture: LoadPicture<'_>) -> Result<Effect, RecipeError> {
     read::parse(text, picture)
 }
 
-/// Reads an effect without its pictures.
+/// Parses an effect without reading its pictures.
 pub fn parse(text: &str) -> Result<Effect, RecipeError> {
     parse_with(text, &mut |_| Ok(None))
 }
 
-/// What an effect is known by: the MD5 of what [`print()`] says of it, first byte highest. Comments and the order of
-/// keys do not count; then, for each picture in it that has been read, that of its samples.
+/// The identity of an effect: the MD5 of its text from [`print()`], first byte highest, and of the samples of each
+/// picture that has been read. Comments and the order of keys make no difference.
 pub fn digest(effect: &Effect) -> u128 {
     let mut md5 = Md5::new();
     md5.update(print(effect));

@@ -1,4 +1,4 @@
-//! The documentation of effect files, from the table that they are read by.
+//! Generates the documentation of effect files from the table that the parser uses.
 
 use super::print::text;
 use crate::filter::particles::keys::{KeyType, LAYER};
@@ -32,7 +32,7 @@ where 0 is birth and 1 is death, connected by straight lines; or one number.
 
 ";
 
-/// The page, as Markdown.
+/// The page as Markdown.
 pub fn page() -> String {
     let mut out = String::from(HEAD);
     let _ = writeln!(

@@ -1,4 +1,4 @@
-//! Effects as text.
+//! Prints effects as text.
 
 use super::super::toml_string;
 use super::VERSION;
@@ -9,15 +9,15 @@ use crate::particle::draw::BlendSpace;
 use crate::settings::ChoiceEnum;
 use std::fmt::Write;
 
-/// Where explanations begin.
+/// The column of explanations.
 const COLUMN: usize = 36;
 
-/// An effect as TOML; what reads it gets an equal one.
+/// Prints an effect as TOML, which parses to an equal effect.
 pub fn print(effect: &Effect) -> String {
     written(effect, false)
 }
 
-/// The same with a word on every key, to start from.
+/// The same with an explanation of every key, as a starting point.
 pub fn print_explained(effect: &Effect) -> String {
     written(effect, true)
 }
@@ -25,7 +25,7 @@ pub fn print_explained(effect: &Effect) -> String {
 fn written(effect: &Effect, explained: bool) -> String {
     let mut out = format!("version = {VERSION}\n");
     line(&mut out, &format!("blend = \"{}\"", effect.blend.id()), explained.then_some(BLEND));
-    // Left out where it is as usual: the keys of recipes hang on this text.
+    // Default values are left out: recipe keys depend on this text and must not change.
     if explained || effect.light != BlendSpace::default() {
         line(&mut out, &format!("light = \"{}\"", effect.light.id()), explained.then_some(LIGHT));
     }
@@ -58,7 +58,7 @@ fn explanation(key: &Key) -> String {
     if key.unit.is_empty() { first.to_owned() } else { format!("{}: {first}", key.unit) }
 }
 
-/// A value as it is written.
+/// The text of a value.
 pub(super) fn text(item: &KeyValue) -> String {
     fn list<T>(all: &[T], one: impl Fn(&T) -> String) -> String {
         format!("[{}]", all.iter().map(one).collect::<Vec<_>>().join(", "))
@@ -78,13 +78,13 @@ pub(super) fn text(item: &KeyValue) -> String {
     }
 }
 
-/// Zero has no sign, as what is equal is written alike.
+/// Prints zero without a sign, so that equal numbers have equal texts.
 fn number(v: &f64) -> String {
     (v + 0.0).to_string()
 }
 
-/// In as few digits as give the same. Where the offset is below 0, the range would have its lowest number last, and
-/// to turn it around would give each particle the value of another.
+/// Prints the fewest digits that read back to the same value. A negative offset cannot become a range: exchanging
+/// the ends would change the value of each particle.
 fn spread(s: Spread) -> String {
     let [base, offset] = [s.base + 0.0, s.offset + 0.0];
     if offset == 0.0 {

@@ -1,4 +1,4 @@
-//! Text to effects.
+//! Parses effects.
 
 use super::super::{Problem, RecipeError, nearest};
 use super::{LoadPicture, MAX_TEXT, VERSION};
@@ -13,7 +13,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
 type Value<'a> = Spanned<DeValue<'a>>;
-/// A place, what is wrong there, and what was probably meant.
+/// The position and kind of an error, and a suggestion.
 type Fault = (Range<usize>, Problem, Option<String>);
 
 const TOP: [&str; 5] = ["version", "blend", "light", "wind", "layer"];
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str, load: LoadPicture<'_>) -> Result<Effect, RecipeE
     effect(document.get_ref(), load).map_err(fault)
 }
 
-/// The entries in the order of the text, so that the first error is the first in the text.
+/// The entries in the order of the text, so that the first error in the text is reported.
 fn in_order<'t, 'a>(table: &'t DeTable<'a>) -> Vec<(&'t Spanned<DeString<'a>>, &'t Value<'a>)> {
     let mut all: Vec<_> = table.iter().collect();
     all.sort_by_key(|(key, _)| key.span().start);
@@ -77,7 +77,7 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
     if effect.layers.is_empty() {
         return Err(fault(0..0, "an effect needs a [[layer]]"));
     }
-    // What layers say of each other.
+    // Check the references between layers.
     effect.check().map_err(|e| {
         let all = table.get("layer").and_then(|l| l.get_ref().as_array());
         let EffectError::Value { layer, key, wrong } = &e else { return fault(0..0, e) };
@@ -104,7 +104,7 @@ fn layer(value: &Value<'_>, number: usize, load: LoadPicture<'_>) -> Result<Laye
         let item = item(known, value, load)?;
         draft.put(known, item).map_err(|e| fault(value.span(), format!("{name}: {e}")))?;
     }
-    // Of a key that is there, or of the layer.
+    // The position of a key if it is given, else of the layer.
     let place = |id: &str| {
         let found = table.iter().find(|(key, _)| key.get_ref().as_ref() == id);
         found.map_or(value.span(), |(key, value)| key.span().start..value.span().end)
@@ -212,7 +212,7 @@ fn spread(key: &Key, value: &Value<'_>) -> Result<Spread, Fault> {
     }
 }
 
-/// A list of colours, or one.
+/// One colour or a list.
 fn colours(value: &Value<'_>) -> Result<Vec<[f64; 3]>, Fault> {
     match value.get_ref().as_array() {
         Some(all) if numbers(value).is_none() || all.is_empty() => all.iter().map(colour).collect(),

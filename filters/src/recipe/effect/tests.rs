@@ -31,7 +31,7 @@ fn presets_read_back() {
     }
 }
 
-/// What the words of a file come to is printed in words that come to the same.
+/// An effect that was parsed and printed parses to the same effect.
 #[test]
 fn odd_numbers_read_back() {
     for (said, printed) in [
@@ -93,7 +93,7 @@ fn all_spellings() {
     );
 }
 
-/// What is wrong, the line, and what would be right.
+/// Errors have the right kind, line and suggestion.
 #[test]
 fn wrong_files_say_where_and_what() {
     for (text, line, says) in [
@@ -178,7 +178,7 @@ fn births_and_places_in_all_their_ways() {
     }
 }
 
-/// `GRAINFIELD_BLESS=1` writes it anew.
+/// With `GRAINFIELD_BLESS=1` it writes the page.
 #[test]
 fn the_page_says_what_the_table_says() {
     let path = samples().join("README.md");

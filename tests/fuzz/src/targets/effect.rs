@@ -1,4 +1,4 @@
-//! Effect files; and, for a part of them, what the filter draws.
+//! Effect files, and for some of them the frames of the filter.
 
 use super::super::Target;
 use super::hash;
@@ -90,7 +90,7 @@ fn run(data: &[u8]) -> bool {
     true
 }
 
-/// A frame of a small picture, where there are not many particles.
+/// Renders a frame of a small picture, if there are not many particles.
 fn draw(effect: Effect) {
     let format = Format::from_name("yuv420p", 33, 18).expect("a known format");
     let filter = match Particles::new(effect).bind(&format, 1, Level::best()) {

@@ -1,4 +1,4 @@
-//! Files that the program keeps beside its outputs, or takes tracks and jobs from.
+//! Files that the program writes beside its outputs, or reads tracks and jobs from.
 
 use super::super::Target;
 use grainfield::assets;
@@ -6,11 +6,13 @@ use grainfield::batch::{jobs::Jobs, queue};
 use grainfield::journal::resume::{Manifest, xxh64};
 use std::path::Path;
 
-/// `.gfa` track files. Nearly all mutants fail their checksums, so what begins as one counts as understood.
+/// `.gfa` track files. Nearly all mutants fail their checksums, so every file with the right beginning counts
+/// as understood.
 pub const TRACKS: Target =
     Target { name: "tracks", run: tracks, words: &["\0", "\u{1}", "\u{7f}"], seeds: &[] };
 
-/// Jump frames of the cache. Nearly all mutants fail their sum, so what begins as one counts as understood.
+/// Jump frames of the cache. Nearly all mutants fail their checksum, so every file with the right beginning
+/// counts as understood.
 pub const STATE: Target = Target { name: "state", run: state, words: &["\0", "\u{1}", "\u{7f}"], seeds: &[] };
 
 /// Lottie keyframe lists.
@@ -38,7 +40,7 @@ pub const SAMPLES: Target = Target {
     ],
 };
 
-/// Manifests, of shards too. Any bytes are one, with lines left out.
+/// Manifests, including those of shards. Any bytes are valid; invalid lines are ignored.
 pub const MANIFEST: Target = Target {
     name: "manifest",
     run: manifest,
@@ -95,7 +97,7 @@ pub const JOBS: Target = Target {
     ],
 };
 
-/// Status files of a batch. Any bytes are one, with lines left out.
+/// Status files of a batch. Any bytes are valid; invalid lines are ignored.
 pub const STATUS: Target = Target {
     name: "status",
     run: status,
@@ -126,7 +128,7 @@ fn samples(data: &[u8]) -> bool {
 
 fn manifest(data: &[u8]) -> bool {
     let _ = Manifest::parse(data);
-    // and every line with the check that belongs to it
+    // and every line with a matching checksum
     let lines =
         data.split(|&b| b == b'\n').map(|l| [l, format!(" ~{:08x}\n", xxh64(l) as u32).as_bytes()].concat());
     let _ = Manifest::parse(&lines.collect::<Vec<_>>().concat());

@@ -1,4 +1,4 @@
-//! Film grain tables; and, for a part of them, what the filter makes of a picture.
+//! Film grain tables, and for some of them the result of the filter.
 
 use super::super::Target;
 use super::hash;
@@ -63,7 +63,7 @@ fn run(data: &[u8]) -> bool {
     true
 }
 
-/// A few frames of a small picture.
+/// Renders a few frames of a small picture.
 fn render(table: Table) {
     let format = Format::from_name("yuv420p10", 35, 37).expect("a known format");
     let filter = catalog::find("av1grain").expect("a filter of the catalog");

@@ -1,4 +1,4 @@
-//! The targets, one file a subject.
+//! The targets, one file per subject.
 
 pub mod curve;
 pub mod effect;
@@ -10,10 +10,10 @@ pub mod ranges;
 pub mod recipe;
 pub mod y4m;
 
-/// The largest frame that is read, in bytes: a header may promise more, which is then left at that.
+/// The size limit of a frame in bytes; a header may declare larger ones, which are not read.
 pub const FRAME: usize = 1 << 20;
 
-/// FNV-1a: some work is done for a part of the inputs only, always the same ones.
+/// FNV-1a: selects the inputs that get additional work, always the same ones.
 fn hash(data: &[u8]) -> u64 {
     data.iter().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3))
 }

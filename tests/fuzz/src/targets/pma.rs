@@ -1,4 +1,4 @@
-//! Packed memory arrays, against sorted lists.
+//! Packed memory arrays, compared with sorted lists.
 
 use super::super::Target;
 use super::hash;
@@ -12,8 +12,8 @@ pub const TARGET: Target = Target {
 };
 
 fn run(data: &[u8]) -> bool {
-    // Every operation is followed by a check of the whole, so the work grows with the square of the length: most
-    // inputs are short ones.
+    // Every operation is followed by a check of the whole array, so the work grows with the square of the
+    // length: most inputs are short.
     let most = if hash(data).is_multiple_of(16) { 160 } else { 40 };
     let data = &data[..data.len().min(most)];
     if let Err(fault) = grainfield_filters::pma::fuzz::run(data) {

@@ -1,4 +1,4 @@
-//! Recipes: `-f` chains and TOML; and, for a part of them, what the filters make of such settings.
+//! Recipes: `-f` chains and TOML; and for some of them the result of the filters.
 
 use super::super::Target;
 use super::hash;
@@ -124,7 +124,7 @@ fn run(data: &[u8], parse: fn(&str) -> Result<Recipe, RecipeError>) -> bool {
     true
 }
 
-/// A frame of a small picture, if the settings can be bound to it.
+/// Renders a frame of a small picture, if the settings can be bound to it.
 fn render(recipe: &Recipe) {
     let names = ["yuv420p", "gray16", "gbrapf32", "yuv410p10"];
     let format = Format::from_name(names[recipe.steps.len() % 4], 33, 18).expect("a known format");
@@ -133,7 +133,7 @@ fn render(recipe: &Recipe) {
         Ok(chain) => chain,
         Err(e) => return drop(e.to_string()),
     };
-    // What is stepped takes as long as it is to get there.
+    // Simulations take time in proportion to the frame number.
     let numbers = if chain.is_simulation() { &[0, -1][..] } else { &[0, 48, -1, i64::MAX / 1001] };
     let stop = AtomicBool::new(false);
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };

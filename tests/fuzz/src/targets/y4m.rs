@@ -1,4 +1,4 @@
-//! Streams of y4m: header and frames, through a pipe and, for a part of them, from a file that is moved about in.
+//! Streams of y4m: header and frames, from a pipe, and some of them from a file with seeking.
 
 use super::super::Target;
 use super::{FRAME, hash};
@@ -71,7 +71,7 @@ thread_local! {
     static FILE: OnceCell<Temporary> = const { OnceCell::new() };
 }
 
-/// A file that goes with its thread.
+/// A file that is removed with its owner.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {

@@ -1,4 +1,4 @@
-//! Fields against their definitions, and against what they promise.
+//! Tests fields against their definitions and guarantees.
 
 use super::field::{Plane, Space, power, window};
 use super::settings::InTime;
@@ -16,7 +16,7 @@ fn whole(v: i64) -> Value {
     Value::Integer(v)
 }
 
-/// Ways that are not white, each with what is typed for it.
+/// Fields that are not white, each with its settings.
 fn ways() -> Vec<Vec<(&'static str, Value)>> {
     let temporal = |id| ("temporal", Value::Choice(id));
     vec![
@@ -31,19 +31,19 @@ fn ways() -> Vec<Vec<(&'static str, Value)>> {
     ]
 }
 
-/// The white number of a layer, from nothing but its address; `xs64`, seed 42.
+/// The white number of a layer, computed from its address; `xs64`, seed 42.
 fn white(law: Distribution, layer: Layer, frame: i64, p: usize, x: usize, y: usize) -> i16 {
     let shape = Shape::new(&[(1, 1)], Layout::Keyed, law).unwrap();
     xs64::noise_at(&shape, 42, frame, layer.plane(p as u32) as usize, x as u32, y as u32)
 }
 
-/// A weighted sum upon a base: [`crate::pixel::field`]'s definition.
+/// A weighted sum added to a base, as [`crate::pixel::field`] defines it.
 fn sum(base: i16, parts: &[(i16, i16)]) -> i16 {
     let sum: i64 = parts.iter().map(|&(g, w)| i64::from(g) * i64::from(w)).sum();
     (i64::from(base) * 8192 + sum + 4096).div_euclid(8192).clamp(-32767, 32767) as i16
 }
 
-/// Layer, frame and weight of what a frame sums in time.
+/// Layer, frame and weight of the terms of a frame in time.
 fn in_time(given: &Values, t: i64) -> Vec<(u32, i64, f64)> {
     let given = NoiseSpec::read(given);
     match given.temporal {
@@ -249,7 +249,7 @@ fn fields_of_an_interlaced_picture_are_the_definition_too() {
     }
 }
 
-/// What was added to one sample of every so many in frames in order, in codes.
+/// The noise at every n-th sample in consecutive frames, in codes.
 fn series(given: &[(&str, Value)], format: Format, frames: i64) -> Vec<Vec<f64>> {
     let filter = bind(given, &format, Level::best());
     let one = |n| {
@@ -270,7 +270,7 @@ fn strength_stays_the_standard_deviation() {
             let way = [way, vec![("strength", number(9.0))]].concat();
             let filter = bind(&way, &format, Level::best());
             for p in 0..format.planes() {
-                // Coarse fields have few samples of their own in a frame, so that many frames far apart are taken.
+                // Coarse fields have few independent samples in a frame, so take many frames that are far apart.
                 let (mut sum, mut squares, count) = (0.0, 0.0, 48);
                 let mut means = 0.0;
                 for n in 0..count {
@@ -285,8 +285,8 @@ fn strength_stays_the_standard_deviation() {
                 let (mean, sd) = (sum / n, (squares / n).sqrt());
                 let slack = 5.0 * (means / n / n).sqrt() + 0.01;
                 assert!(mean.abs() < slack, "{name} {way:?} plane {p}: mean {mean} +- {slack}");
-                // Five standard errors: 48 frames of what makes 90 independent samples where lengths are 12 and 15, and
-                // of one sample, with half of the variance, where there are 8 octaves.
+                // Five standard errors: 48 frames with about 90 independent samples at lengths 12 and 15, and with one
+                // sample, of half the variance, at 8 octaves.
                 let slack = match way[0].1 {
                     Value::Integer(8) => 0.28,
                     Value::Integer(12) => 0.055,
@@ -301,9 +301,9 @@ fn strength_stays_the_standard_deviation() {
 #[test]
 fn what_octaves_leave_is_the_same_with_and_without_edges() {
     assert_eq!(power(100, 0), 1.0);
-    // (1 2 1)/4: 6/16 inside, and 3/8 + 1/8 at most at an edge.
+    // (1 2 1)/4: 6/16 inside, and at most 3/8 + 1/8 at an edge.
     assert!((power(1 << 20, 1) / 0.375 - 1.0).abs() < 0.01);
-    // A lone sample fills its whole raster.
+    // A single sample fills its whole raster.
     assert_eq!(power(64, 7), 1.0);
     for by in 1..8 {
         let (few, many) = (power(80 << (by - 1), by), power(81 << (by - 1), by));
@@ -329,7 +329,8 @@ fn no_octave_leaves_a_lattice() {
             let n: Vec<Vec<f64>> = (0..h).map(row).collect();
             for period in 2..=16 {
                 let ratio = lattice(&n, period);
-                // Chance: as many independent differences as the coarsest octave that counts has samples, or twice.
+                // The number of independent differences is that of the samples of the coarsest relevant octave, or
+                // twice.
                 let few = (1u32 << (2 * octaves.min(5) - 1)) as f64 / if p == 0 { 1.0 } else { 4.0 };
                 let chance = 6.0 * (2.0 * few.max(4.0) * period as f64 / (w * h) as f64).sqrt();
                 assert!(ratio < 1.02 + chance, "{octaves} {persistence} plane {p}, period {period}: {ratio}");
@@ -352,7 +353,7 @@ fn ar1_correlates_neighbours_as_asked() {
                 at2 += a * c;
             }
         }
-        // Samples of different places are independent; those of one place count as one.
+        // Samples at different positions are independent; those at one position count as one.
         let sigma = 1.0 / (frames[0].len() as f64).sqrt() * (1.0 - rho * rho);
         let cut = 0.006;
         assert!((at1 / at0 - rho).abs() < 5.0 * sigma + cut, "{rho}: {}", at1 / at0);
@@ -365,7 +366,7 @@ fn pink_falls_by_ten_decibels_a_decade() {
     const T: usize = 2048;
     let format = Format::from_name("gray16", 32, 8).unwrap();
     let frames = series(&[("temporal", Value::Choice("pink"))], format, T as i64);
-    // Power in octaves of frequency, from 1/1024 to 1/8 of the frame rate: a slope against log10.
+    // The slope of power against log10 of frequency, in octaves from 1/1024 to 1/8 of the frame rate.
     let mut points = Vec::new();
     for octave in 1..8 {
         let (first, last) = (1usize << octave, 2 << octave);
@@ -456,7 +457,7 @@ fn presets_are_read_and_what_is_typed_wins() {
             );
         }
     }
-    // Another way into space puts the preset's aside.
+    // Another spatial setting replaces the preset's.
     let clouds = ("preset", Value::Choice("clouds"));
     assert!((ENTRY.build)(&values(&[clouds.clone(), ("down", whole(3))])).is_ok());
     assert!(
@@ -484,7 +485,7 @@ fn fields_that_cannot_be() {
     ] {
         assert!(values.set(id, value).is_err(), "{id}");
     }
-    // One tape has no room for several layers, and holds one layer in any number of frames.
+    // One cycle has no room for several layers, but holds one layer in any number of frames.
     let format = Format::from_name("gray", 64, 64).unwrap();
     let bound = |way: Vec<(&'static str, Value)>| {
         let way = [way, vec![("layout", Value::Choice("sequential"))]].concat();
@@ -510,7 +511,7 @@ fn golden_fields() {
     assert_eq!(found, GOLDEN, "{found:#x?}");
 }
 
-/// Frozen: another number here means that renders with such noise change.
+/// Golden values: a change here means that renders with such noise change.
 const GOLDEN: [u64; 8] = [
     0x1d86_79e6_8031_846b,
     0x97c8_3b3d_c84e_672f,
