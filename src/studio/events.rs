@@ -1,4 +1,4 @@
-//! What the page is told without asking: how jobs go on, and how far a frame that must be stepped to has come.
+//! Events for the page: progress of jobs and of simulations.
 
 use super::api::Studio;
 use super::guard;
@@ -10,12 +10,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
-/// How long a socket may stand open without having shown the token.
+/// How long a socket may be open before it has sent the token.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The most bytes that a page says.
+/// The largest message of a page, in bytes.
 const MAX_MESSAGE: usize = 1024;
 
-/// `/api/events`. Browsers let any page open a socket, so the origin has to be there, and the token is the first message.
+/// `/api/events`. Browsers let any page open a socket, so the origin is checked, and the first message must be the
+/// token.
 pub(super) async fn socket(
     State(studio): State<Arc<Studio>>,
     headers: HeaderMap,
@@ -51,7 +52,7 @@ async fn talk(studio: &Studio, mut socket: WebSocket) {
                         return;
                     }
                 }
-                // A page that reads slowly misses some; each says all there is to say.
+                // A page that reads slowly misses some events; each contains the whole state.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             },

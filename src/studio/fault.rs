@@ -1,14 +1,14 @@
-//! Why something cannot be done, as the page is told.
+//! Errors for the page.
 
 use crate::session::{Error, ErrorKind};
 
-/// What is wrong, and where in the recipe.
+/// An error, and its position in the recipe.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) text: String,
-    /// The filter (of those that are on) and the setting that it is about.
+    /// The filter (among those that are on) and the setting with the error.
     pub(super) place: Option<(usize, &'static str)>,
-    /// Nobody wants it any more.
+    /// Whether the request was cancelled.
     pub(super) stopped: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Files that a page may name: those beneath the folder that the studio was started in, and beneath the folders of what
-//! was named on its command line. No `..`, no links, no protocols.
+//! Files that a page may name: those below the folder in which the studio was started, and below the folders of files
+//! named on its command line. `..`, links and protocols are not allowed.
 
 use super::fault::Fault;
 use crate::source::sequence;
@@ -8,26 +8,26 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The most names of a folder that are listed.
+/// The largest number of names in a listing.
 const MAX_NAMES: usize = 5000;
 
 /// The folders.
 #[derive(Clone, Debug)]
 pub(super) struct Roots(Vec<PathBuf>);
 
-/// What is in a folder.
+/// The contents of a folder.
 #[derive(Debug, Serialize)]
 pub(super) struct Listing {
-    /// The folder, as the page may name it again.
+    /// The folder, in the form that the page may use.
     pub(super) folder: String,
-    /// The one above it, unless that is out of reach.
+    /// Its parent folder, unless that is not accessible.
     pub(super) above: Option<String>,
     pub(super) folders: Vec<String>,
     pub(super) files: Vec<String>,
 }
 
 impl Roots {
-    /// The current folder, and those in which files lie that the user has named.
+    /// The current folder, and the folders of files that the user has named.
     pub(super) fn new(named: &[&Path]) -> Result<Roots, String> {
         let here = std::env::current_dir().and_then(fs::canonicalize);
         let mut all = vec![here.map_err(|e| format!("the current folder: {e}"))?];
@@ -42,18 +42,18 @@ impl Roots {
         Ok(Roots(all))
     }
 
-    /// The folder that relative names count from.
+    /// The folder to which relative names refer.
     pub(super) fn first(&self) -> &Path {
         &self.0[0]
     }
 
-    /// A name that stays beneath a root by its components, no part of which is a link. The file itself need not be there.
+    /// A path below a root, no component of which is a link. The file itself need not exist.
     pub(super) fn within(&self, name: &str) -> Result<PathBuf, Fault> {
         let outside = || Fault::new(format!("{name}: only files below {} can be opened here", self.shown()));
         if name.is_empty() || name.contains('\0') {
             return Err(Fault::new("the file name is missing"));
         }
-        // FFmpeg would take what stands before a colon for a protocol.
+        // FFmpeg would interpret the text before a colon as a protocol.
         if name.split('/').next().is_some_and(|first| first.contains(':')) {
             return Err(Fault::new(format!("{name}: protocols are not allowed here")));
         }
@@ -61,7 +61,7 @@ impl Roots {
         if path.components().any(|c| c == Component::ParentDir) {
             return Err(outside());
         }
-        // By components: `/testtest` is not beneath `/test`.
+        // By components: `/testtest` is not below `/test`.
         let root = self.0.iter().find(|root| path.starts_with(root)).ok_or_else(outside)?;
         let mut at = root.clone();
         for part in path.strip_prefix(root).map_err(|_| outside())?.components() {
@@ -76,7 +76,7 @@ impl Roots {
         Ok(if Path::new(name).is_absolute() { path } else { PathBuf::from(name) })
     }
 
-    /// The same of a file that is there.
+    /// The same for an existing file.
     pub(super) fn existing(&self, name: &str) -> Result<PathBuf, Fault> {
         let path = self.within(name)?;
         match fs::metadata(&path) {
@@ -86,7 +86,7 @@ impl Roots {
         }
     }
 
-    /// The name of an input: a file, a folder or a pattern of images, or a test signal.
+    /// The name of an input: a file, a folder or pattern of images, or a test signal.
     pub(super) fn input(&self, name: &str) -> Result<OsString, Fault> {
         if name.starts_with("pattern:") {
             return Ok(name.into());
@@ -99,7 +99,7 @@ impl Roots {
         Ok(path.into())
     }
 
-    /// What is in a folder; `""` is the first root.
+    /// The contents of a folder; `""` is the first root.
     pub(super) fn list(&self, folder: &str) -> Result<Listing, Fault> {
         let path = if folder.is_empty() { PathBuf::from(".") } else { self.within(folder)? };
         let entries = fs::read_dir(&path).map_err(|e| Fault::new(format!("{}: {e}", path.display())))?;

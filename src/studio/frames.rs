@@ -1,4 +1,4 @@
-//! Frames as the page asks for them: as pixels, codes, scopes, where the next cut is and what each filter costs.
+//! Frames for the page: pixels, codes, scopes, the next cut, and the cost of each filter.
 
 use super::api::{Answer, Shared, Which, apart};
 use super::picture::{self, Field, Rgba, View};
@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::json;
 
-/// The clip, the recipe's key in hexadecimal digits, and the frame's number.
+/// The clip, the recipe's key in hexadecimal digits, and the frame number.
 type Place = Name<(u32, String, i64)>;
 
 fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
@@ -35,7 +35,7 @@ pub(super) struct FrameAsked {
     side: Side,
     /// Left, top, width, height.
     region: Option<String>,
-    /// Width and height of what is shown smaller.
+    /// Width and height of a reduced view.
     size: Option<String>,
     gain: Option<f64>,
     gamma: Option<f64>,
@@ -53,7 +53,7 @@ fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Pro
         .ok_or_else(|| Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers")))
 }
 
-/// A frame as pixels of four bytes; its header tells the hash of the frame itself, as `grainfield hash` prints it.
+/// A frame as pixels of four bytes; a header has the frame's hash, as `grainfield hash` prints it.
 pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked): Ask<FrameAsked>) -> Answer {
     let view = View {
         region: numbers(asked.region.as_deref())?,
@@ -94,7 +94,7 @@ pub(super) struct PixelsAsked {
     region: String,
 }
 
-/// The codes of the samples of a small part of a frame, plane by plane.
+/// The codes of the samples in a small area of a frame, plane by plane.
 pub(super) async fn pixels(
     State(studio): Shared,
     Name(place): Place,
@@ -148,7 +148,7 @@ pub(super) struct SceneAsked {
     back: bool,
 }
 
-/// The first frame of the next scene of the input, or of the one before.
+/// The first frame of the next or the previous scene of the input.
 pub(super) async fn scene(
     State(studio): Shared,
     Name((clip, number)): Name<(u32, i64)>,
@@ -160,7 +160,7 @@ pub(super) async fn scene(
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
 
-/// What each filter of a recipe adds to the time of a frame, in milliseconds.
+/// The time that each filter of a recipe adds to a frame, in milliseconds.
 pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;
     let measured = apart(&studio, move |studio, cancel| {
@@ -175,7 +175,7 @@ pub(super) struct PlotAsked {
     region: Option<String>,
 }
 
-/// A plot of what is measured in a part of some frames, as a PNG image.
+/// A plot of measurements in an area of some frames, as a PNG image.
 pub(super) async fn plot(State(studio): Shared, Name(place): Place, Ask(asked): Ask<PlotAsked>) -> Answer {
     let region = numbers(asked.region.as_deref())?;
     let which = which(place, asked.side == Side::In)?;

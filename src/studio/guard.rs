@@ -1,5 +1,5 @@
-//! Who may ask: any page in the browser can send requests to this machine, so each one has to show that it comes from
-//! ours.
+//! Access control: any page in the browser can send requests to this machine, so each request must prove that it
+//! comes from ours.
 
 use super::api::Studio;
 use super::problem::Problem;
@@ -9,10 +9,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 
-/// Requests that are answered at the same time, event sockets included.
+/// The largest number of simultaneous requests, including event sockets.
 pub(super) const MAX_REQUESTS: usize = 128;
 
-/// What every answer carries. Nothing runs or is loaded but the page's own files, nothing is kept, and no other page may
+/// Headers of every answer. Only the page's own files may run or be loaded, nothing is stored, and no other page may
 /// frame it, read it or learn its address.
 const HEADERS: [(&str, &str); 7] = [
     (
@@ -28,13 +28,13 @@ const HEADERS: [(&str, &str); 7] = [
     ("cache-control", "no-store"),
 ];
 
-/// The names that this server may be called by: a page that another name has led here is not ours.
+/// The allowed host names of this server: a request under another name comes from another page.
 pub(super) fn hosts(port: u16, more: &[String]) -> Vec<String> {
     let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
     own.into_iter().chain(more.iter().cloned()).collect()
 }
 
-/// Refuses what is not asked of this server under its own name by its own page, and too much at a time.
+/// Rejects requests under other host names or from other pages, and too many at a time.
 pub(super) async fn guard(State(studio): State<Arc<Studio>>, request: Request, next: Next) -> Response {
     let mut response = match refused(&studio, &request) {
         Some(why) => Problem::new(StatusCode::FORBIDDEN, why).into_response(),
@@ -57,13 +57,13 @@ fn refused(studio: &Studio, request: &Request) -> Option<&'static str> {
     let Some(host) = only(headers, header::HOST).filter(|host| known(host)) else {
         return Some("this server is not known by that name");
     };
-    // A target with a name of its own, as for a proxy.
+    // A target with its own host name, as for a proxy.
     if request.uri().authority().is_some_and(|a| !known(a.as_str())) {
         return Some("this server is not known by that name");
     }
     if headers.contains_key(header::ORIGIN) {
         let own = |origin: &str| origin.strip_prefix("http://").is_some_and(|o| o.eq_ignore_ascii_case(host));
-        // A tunnel that `--allow-host` names may end in TLS.
+        // A tunnel named by `--allow-host` may use TLS.
         let tunnel = |origin: &str| {
             let name = origin.strip_prefix("https://");
             name.is_some_and(|o| o.eq_ignore_ascii_case(host)) && !host.starts_with("127.0.0.1:")
@@ -80,14 +80,14 @@ fn refused(studio: &Studio, request: &Request) -> Option<&'static str> {
     None
 }
 
-/// The value of a header that is there once and is text.
+/// The value of a header that occurs exactly once and is text.
 pub(super) fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let value = all.next()?.to_str().ok()?;
     if all.next().is_some() { None } else { Some(value) }
 }
 
-/// Lets only those in who know the token.
+/// Rejects requests without the token.
 pub(super) async fn secret(State(studio): State<Arc<Studio>>, request: Request, next: Next) -> Response {
     let given = only(request.headers(), header::AUTHORIZATION).and_then(|v| v.strip_prefix("Bearer "));
     if given.is_some_and(|given| same(given, &studio.token)) {
@@ -100,7 +100,7 @@ pub(super) async fn secret(State(studio): State<Arc<Studio>>, request: Request, 
     .into_response()
 }
 
-/// Whether two texts are equal, in a time that does not tell where they differ.
+/// Compares two texts in a time that does not depend on where they differ.
 pub(super) fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().zip(b.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }

@@ -1,20 +1,20 @@
-//! Recipes saved into the text that they were opened from: comments, the order of settings and how values are written
-//! stay where nothing has changed.
+//! Saves recipes into the text from which they were opened: comments, the order of settings and the form of values
+//! are kept where nothing has changed.
 
 use super::recipe::{OFF, RecipeText, parse, uncommented};
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-/// What a recipe comes from.
+/// The origin of a recipe.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Base {
     /// The text that was opened.
     text: String,
-    /// For each filter of the recipe, which of the text's it was.
+    /// For each filter of the recipe, its index in the text.
     origins: Vec<Option<usize>>,
 }
 
-/// `base` with what the recipe says, of which `fresh` is a text; nothing where the two cannot be brought together.
+/// `base` with the contents of the recipe, whose text is `fresh`; `None` if they cannot be merged.
 pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<String> {
     let said = parse(&base.text, false).ok()?;
     let mut doc: DocumentMut = uncommented(&base.text).0.parse().ok()?;
@@ -32,7 +32,7 @@ pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<Str
     };
     let new = fresh.get("filter").and_then(Item::as_array_of_tables).unwrap_or(&none);
     let mut filters = ArrayOfTables::new();
-    // Tables are written in the order of their positions: these behind all others.
+    // Tables are written in the order of their positions: these come after all others.
     let first = doc.iter().filter_map(|(_, item)| item.as_table()?.position()).max().unwrap_or(0) + 1;
     for (i, (step, new)) in asked.steps.iter().zip(new.iter()).enumerate() {
         let origin = base.origins.get(i).copied().flatten();
@@ -64,11 +64,11 @@ pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<Str
         doc.insert("filter", Item::ArrayOfTables(filters));
     }
     let text = with_off(&doc.to_string(), asked);
-    // Whatever was in the text: what is saved is what the page shows.
+    // In any case, the saved text must have the contents that the page shows.
     (parse(&text, false).ok()? == *asked).then_some(text)
 }
 
-/// Sets a value; the comment beside it stays.
+/// Sets a value and keeps the comment beside it.
 fn put(table: &mut Table, id: &str, item: &Item) {
     match (table.get_mut(id).and_then(Item::as_value_mut), item.as_value()) {
         (Some(old), Some(new)) => {
@@ -80,7 +80,7 @@ fn put(table: &mut Table, id: &str, item: &Item) {
     }
 }
 
-/// Marks the lines of filters that are off. Comments above the next filter's header are that one's.
+/// Marks the lines of filters that are off. Comments above the next filter's header belong to that filter.
 fn with_off(text: &str, asked: &RecipeText) -> String {
     let mut out = String::new();
     let (mut header, mut off) = (0, false);
@@ -131,7 +131,7 @@ mod tests {
             text.starts_with("# My look.") && text.contains("#off name = \"invert\" # perhaps"),
             "{text}"
         );
-        // On, off, away, new, and in another order.
+        // On, off, removed, new, and in another order.
         asked.steps[1].off = false;
         asked.steps[2].off = true;
         asked.steps.swap(0, 2);

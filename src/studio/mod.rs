@@ -1,11 +1,11 @@
-//! `grainfield studio`: a page in the browser that shows a source and what a recipe makes of it, frame by frame.
+//! `grainfield studio`: a page in the browser that shows a source and the result of a recipe, frame by frame.
 //!
-//! The server listens on this machine alone. What it shows is what a render writes: frames come from the same chain as
-//! any render's, and only then are turned into 8-bit RGB (`picture`), cut out, or made smaller. Curves, scopes,
-//! differences and code values are worked out here too, so that the page does no arithmetic on samples.
+//! The server listens on the local machine only. It shows what a render writes: frames come from the same chain as in
+//! a render, and are converted to 8-bit RGB (`picture`), cropped or reduced afterwards. Curves, scopes, differences
+//! and code values are computed here, too, so that the page does no arithmetic on samples.
 //!
-//! The parts: `guard` decides who may ask, `api` and `frames` answer by the library's [`session`](crate::session),
-//! `jobs` renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
+//! `guard` checks requests, `api` and `frames` answer them with the library's [`session`](crate::session), `jobs`
+//! renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
 
 mod api;
 mod assets;
@@ -41,11 +41,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The most bytes of a request's body.
+/// The largest body of a request in bytes.
 const MAX_BODY: usize = 1 << 20;
-/// Threads for frames, files and curves: further requests wait.
+/// The number of threads for frames, files and curves: further requests wait.
 const MAX_THREADS: usize = 12;
-/// What a page and its renders have for ending after Ctrl-C.
+/// The time that a page and its renders have to end after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Serves the page until `stop` is set.
@@ -124,10 +124,10 @@ fn token() -> io::Result<String> {
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
-/// Tells the address, and opens it in the browser unless that is not wanted.
+/// Prints the address, and opens it in the browser if requested.
 fn announce(asked: &StudioArgs, address: &str) -> Result<(), String> {
     let mut out = io::stdout();
-    // Whoever closed standard output does not want to know.
+    // If standard output is closed, nobody needs the address.
     let _ = writeln!(out, "{address}").and_then(|()| out.flush());
     if asked.no_browser {
         return Ok(());
@@ -138,7 +138,7 @@ fn announce(asked: &StudioArgs, address: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Opens the address by a page of our own that only we can read: the arguments of a program can be seen by everybody.
+/// Opens the address through an HTML file that only the user can read: all users can see the arguments of a program.
 fn browse(address: &str) -> io::Result<()> {
     let mut page = tempfile::Builder::new().prefix("grainfield-studio-").suffix(".html").tempfile()?;
     let text = format!(
@@ -153,7 +153,7 @@ fn browse(address: &str) -> io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    // The browser reads the file a while after its starter has ended.
+    // The browser reads the file some time after the program that starts it has ended.
     std::thread::spawn(move || {
         let _ = child.wait();
         std::thread::sleep(Duration::from_secs(20));
@@ -162,7 +162,7 @@ fn browse(address: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Where what is not saved yet is kept: one file for each folder that a studio was started in.
+/// The file for unsaved work: one for each folder that a studio was started in.
 fn autosave_file(state: Option<&Path>, root: &Path) -> Option<PathBuf> {
     use md5::{Digest, Md5};
     let sum = Md5::digest(root.as_os_str().as_encoded_bytes());

@@ -1,34 +1,34 @@
 //! Finished frames as the page shows them: 8-bit RGB.
 //!
 //! The conversion is that of `grainfield frame FRAME.y4m 0 OUT.png -f dither=mode=none --pix-fmt gbrp`: the frame that
-//! a render writes, turned into R, G and B of 8 bits, rounded to the nearest. Differences and gains are worked out in
-//! 16 bits before that. What is shown smaller is the mean of the area that each pixel covers, rounded; filters always
-//! see the whole frame in full size.
+//! a render writes, converted to 8-bit RGB and rounded to the nearest value. Differences and gains are computed in 16
+//! bits before the conversion. A reduced picture is the rounded mean of the area that each pixel covers; filters
+//! always process the whole frame in full size.
 
 use super::fault::Fault;
 use crate::session::converted;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
 
-/// What of a frame is shown, and how.
+/// The part of a frame that is shown, and how it is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
-    /// Left, top, width and height of the part that is shown; `None` is all.
+    /// Left, top, width and height of the part that is shown; `None` is the whole frame.
     pub(super) region: Option<[usize; 4]>,
-    /// Width and height that it is made smaller to.
+    /// Width and height to which it is reduced.
     pub(super) size: Option<[usize; 2]>,
-    /// Brightness, or the difference, is multiplied by this.
+    /// The factor of brightness, or of the difference.
     pub(super) gain: f64,
     /// Brightness is raised to the power of 1 over this, after the gain.
     pub(super) gamma: f64,
-    /// One plane by its number, as grey.
+    /// The number of a plane that is shown as grey.
     pub(super) plane: Option<usize>,
-    /// Marks samples at the ends of their range.
+    /// Marks samples at the limits of their range.
     pub(super) clipping: bool,
-    /// One field, each line of it twice.
+    /// Shows one field, each of its lines twice.
     pub(super) field: Option<Field>,
 }
 
-/// Every other line of a picture.
+/// Every second line of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Field {
@@ -58,9 +58,9 @@ impl Rgba {
     }
 }
 
-/// A frame as it is shown.
+/// Converts a frame for display.
 pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
-    // What a part of full scale becomes.
+    // The displayed value of a fraction of full scale.
     let tone = |v: f64| {
         let v = v * view.gain;
         if view.gamma == 1.0 { v } else { v.max(0.0).powf(1.0 / view.gamma) }
@@ -79,7 +79,7 @@ pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
     Ok(finished(whole, view))
 }
 
-/// What `b` differs from `a` by, grey where it does not: 128 plus the difference times the gain.
+/// The difference of `b` from `a`: 128 plus the difference times the gain.
 pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Fault> {
     let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling);
     if shape(a.format()) != shape(b.format()) {
@@ -114,13 +114,13 @@ pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Faul
     Ok(finished(whole, view))
 }
 
-/// The field, the part and the size that are asked for.
+/// Applies the field, region and size of the view.
 fn finished(mut whole: Rgba, view: &View) -> Rgba {
     if let Some(field) = view.field {
         let row = 4 * whole.width;
         let bottom = usize::from(field == Field::Bottom);
         for y in 0..whole.height {
-            // A bottom field of an odd height has a line less.
+            // The bottom field of an odd height has one line less.
             let from = (y / 2 * 2 + bottom).min(whole.height - 1);
             whole.bytes.copy_within(from * row..(from + 1) * row, y * row);
         }
@@ -128,7 +128,7 @@ fn finished(mut whole: Rgba, view: &View) -> Rgba {
     reduced(&cut(&whole, view.region), view.size)
 }
 
-/// The code of a sample, or its value where it is a float.
+/// The code of a sample, or the value of a float sample.
 pub(super) fn code(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
     match frame.format().depth.bytes() {
         1 => f64::from(frame.row::<u8>(p, y)[x]),
@@ -149,7 +149,7 @@ pub(super) fn plane_names(format: &Format) -> &'static [&'static str] {
 }
 
 fn byte(v: f64) -> u8 {
-    // A cast keeps to the range of the type, and makes no number black.
+    // The cast saturates, and turns NaN into black.
     (v + 0.5).floor() as u8
 }
 
@@ -161,7 +161,7 @@ pub(super) fn full_scale(frame: &Frame) -> f64 {
     }
 }
 
-/// What full scale is in a plane, and its subsampling.
+/// Full scale of a plane, and its subsampling.
 fn plane_facts(frame: &Frame, p: usize) -> Result<(f64, (u8, u8)), Fault> {
     let format = frame.format();
     if p >= format.planes() {
@@ -170,10 +170,10 @@ fn plane_facts(frame: &Frame, p: usize) -> Result<(f64, (u8, u8)), Fault> {
     Ok((full_scale(frame), format.plane_subsampling(p)))
 }
 
-/// One plane as grey: the code as a part of the highest one.
+/// One plane as grey: the code as a fraction of full scale.
 fn plane(frame: &Frame, p: usize, tone: impl Fn(f64) -> f64) -> Result<Rgba, Fault> {
     let (top, sampling) = plane_facts(frame, p)?;
-    // Colour differences of float pictures lie around 0.
+    // Chroma of float pictures is centred at 0.
     let middle = if frame.format().depth == Depth::Float && frame.format().is_chroma(p) { 0.5 } else { 0.0 };
     let mut out = Rgba::new(frame.format().width as usize, frame.format().height as usize);
     each(&mut out, |x, y| {
@@ -192,7 +192,7 @@ fn each(out: &mut Rgba, pixel: impl Fn(usize, usize) -> [u8; 3]) {
     }
 }
 
-/// Planes G, B and R, and which byte of a pixel each is.
+/// For planes G, B and R: the plane, and the index of its byte in a pixel.
 const PLACES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
 
 /// Planes G, B and R as pixels.
@@ -207,7 +207,8 @@ fn pack<T: Sample>(rgb: &Frame, byte: impl Fn(T) -> u8) -> Rgba {
     out
 }
 
-/// Stripes over pixels of which a sample is at or beyond black or white (the codes that its range allows).
+/// Draws stripes over pixels that have a sample at or beyond black or white (the limits of the frame's
+/// range).
 fn mark_clipping(frame: &Frame, out: &mut Rgba) {
     let format = *frame.format();
     let (width, planes) = (out.width, format.color_planes());
@@ -229,7 +230,7 @@ fn mark_clipping(frame: &Frame, out: &mut Rgba) {
     }
 }
 
-/// A part of the picture; what reaches beyond its edges is left out.
+/// A region of the picture, limited to the picture.
 fn cut(whole: &Rgba, region: Option<[usize; 4]>) -> Rgba {
     let Some([x, y, width, height]) = region else { return whole.clone() };
     let (x, y) = (x.min(whole.width - 1), y.min(whole.height - 1));
@@ -240,7 +241,8 @@ fn cut(whole: &Rgba, region: Option<[usize; 4]>) -> Rgba {
     Rgba { width, height, bytes }
 }
 
-/// Smaller, by the mean of the area that each pixel covers, exact and rounded half up; never larger.
+/// Reduces by the mean of the area that each pixel covers, computed exactly and rounded half up; never
+/// enlarges.
 fn reduced(from: &Rgba, size: Option<[usize; 2]>) -> Rgba {
     let Some([width, height]) = size else { return from.clone() };
     let (width, height) = (width.clamp(1, from.width), height.clamp(1, from.height));
@@ -276,8 +278,8 @@ fn reduced(from: &Rgba, size: Option<[usize; 2]>) -> Rgba {
     out
 }
 
-/// For each of `to` samples the first of `from` that it covers, and by how much it covers that and those after it: parts
-/// of one `to`th.
+/// For each of `to` samples: the first of the `from` samples that it covers, and the covered lengths of that and the
+/// following ones, in units of 1/`to` of a sample.
 fn weights(from: usize, to: usize) -> Vec<(usize, Vec<u64>)> {
     (0..to)
         .map(|i| {
@@ -308,7 +310,7 @@ mod tests {
             for y in 0..height {
                 for x in 0..width {
                     for c in 0..3 {
-                        // By the definition: the overlap of each sample with the pixel.
+                        // The reference: the overlap of each sample with the pixel.
                         let overlap = |s: usize, i: usize, from: usize, to: usize| {
                             let (a, b) = ((i * from) as f64 / to as f64, ((i + 1) * from) as f64 / to as f64);
                             ((s + 1) as f64).min(b) - (s as f64).max(a)

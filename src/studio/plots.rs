@@ -1,4 +1,4 @@
-//! What `grainfield analyze` measures, of a part of the picture.
+//! The measurements of `grainfield analyze` over a region of the picture.
 
 use super::fault::Fault;
 use crate::analyze::{Accumulator, Tools, plot};
@@ -6,13 +6,13 @@ use crate::session::{Cancel, Clip};
 use grainfield_filters::frame::{Frame, Sample};
 use grainfield_filters::recipe::Recipe;
 
-/// The most frames that are measured.
+/// The largest number of frames that are measured.
 pub(super) const MAX_FRAMES: i64 = 24;
-/// The least width and height of a part.
+/// The smallest width and height of a region.
 const LEAST: usize = 32;
 
-/// A plot of what filters add within a region (left, top, width, height) of some frames, or of the input itself where there
-/// are none.
+/// A plot of what filters add within a region (left, top, width, height) of several frames, or of the input itself if
+/// there are no filters.
 pub(super) fn png(
     clip: &Clip,
     recipe: &Recipe,
@@ -48,7 +48,7 @@ pub(super) fn png(
     plot::png(&sums.report(), title).map_err(Fault::new)
 }
 
-/// A part of a frame, from whole samples of every plane.
+/// A region of a frame, aligned to whole samples of every plane.
 fn part(frame: &Frame, region: Option<[usize; 4]>) -> Result<Frame, Fault> {
     let Some([x, y, width, height]) = region else { return Ok(frame.clone()) };
     let from = *frame.format();
@@ -65,7 +65,7 @@ fn part(frame: &Frame, region: Option<[usize; 4]>) -> Result<Frame, Fault> {
         )));
     }
     let mut format = from;
-    // Both fit: they are not larger than the frame's own.
+    // Both fit into `u32`: they are not larger than those of the frame.
     (format.width, format.height) = (width as u32, height as u32);
     let mut to = Frame::new(format);
     match from.depth.bytes() {

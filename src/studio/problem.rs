@@ -1,4 +1,4 @@
-//! Why a request is not answered, and requests whose form is checked.
+//! Errors of requests, and extractors that report a request's form errors in the same way.
 
 use super::fault::Fault;
 use super::recipe::RecipeFault;
@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-/// Why a request is not answered.
+/// The error of a request.
 #[derive(Debug)]
 pub(super) struct Problem {
     status: StatusCode,
@@ -58,7 +58,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A JSON body; what is wrong with it is told as all else.
+/// A JSON body; its errors are reported like all others.
 #[derive(FromRequest)]
 #[from_request(via(Json), rejection(Problem))]
 pub(super) struct Body<T>(pub(super) T);

@@ -1,4 +1,4 @@
-//! Cuts: frames at which the picture changes at once.
+//! Scene cuts: frames at which the picture changes abruptly.
 
 use super::fault::Fault;
 use super::picture::{code, full_scale};
@@ -6,16 +6,18 @@ use crate::session::{Cancel, Clip};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
 
-/// Cells across and down, whose means are compared: motion within them, noise and grain do not count.
+/// The numbers of columns and rows of cells whose means are compared: motion within cells, noise and grain
+/// have little effect.
 const CELLS: (usize, usize) = (32, 18);
-/// A cut changes the means by so much of full scale, summed over the planes...
+/// At a cut, the means change by at least this fraction of full scale, summed over the planes...
 const LEAST: f64 = 0.07;
-/// ...and by so many times what changed from the frame before: a fast pan changes much in every frame.
+/// ...and by at least this multiple of the change of the frame before: in a fast pan every frame changes a
+/// lot.
 const TIMES: f64 = 2.5;
-/// So many frames are looked at together on the way back, as sources decode forward.
+/// The number of frames in a block of the backward search, as sources decode forward.
 const BLOCK: i64 = 48;
 
-/// The first frame of a scene that begins after `from`, or on the way back before it.
+/// The first frame of the next scene after `from`, or, backward, of the last scene that begins before it.
 pub(super) fn find(clip: &Clip, from: i64, back: bool, cancel: &Cancel) -> Result<Option<i64>, Fault> {
     let first = clip.info().first;
     if !back {
@@ -30,7 +32,7 @@ pub(super) fn find(clip: &Clip, from: i64, back: bool, cancel: &Cancel) -> Resul
     let mut end = from;
     while end > first {
         let start = (end - BLOCK).max(first);
-        // One before, to know how much changes in any frame.
+        // One frame more gives the amount of change before the block.
         let mut cuts = Cuts::new(clip, (start - 1).max(first), cancel)?;
         let mut found = None;
         while cuts.next + 1 < end {
@@ -42,17 +44,17 @@ pub(super) fn find(clip: &Clip, from: i64, back: bool, cancel: &Cancel) -> Resul
         if found.is_some() {
             return Ok(found);
         }
-        // The cut to `end - 1` has been looked for, that to `start` has not.
+        // The cut at `end - 1` has been searched for, the one at `start` has not.
         end = if start == first { first } else { start + 1 };
     }
     Ok((from > first).then_some(first))
 }
 
-/// Goes from frame to frame.
+/// Searches frame by frame.
 struct Cuts<'a> {
     clip: &'a Clip,
     cancel: &'a Cancel,
-    /// The frame that was looked at last.
+    /// The frame that was measured last.
     next: i64,
     means: Vec<f64>,
     change: Option<f64>,
@@ -81,7 +83,7 @@ impl Cuts<'_> {
     }
 }
 
-/// The mean of each cell of each plane, as a part of full scale, from at most 8 by 8 of its samples.
+/// The mean of each cell of each plane as a fraction of full scale, over at most 8 by 8 of its samples.
 fn means(frame: &Frame) -> Vec<f64> {
     let format = frame.format();
     let mut all = Vec::with_capacity(3 * CELLS.0 * CELLS.1);
@@ -117,7 +119,7 @@ mod tests {
     #[test]
     fn cuts_are_found_both_ways() {
         let folder = tempfile::tempdir().unwrap();
-        // Scenes of 20, 60 and 10 frames: three levels, each with a slow fade of its own.
+        // Scenes of 20, 60 and 10 frames: three levels, each with a slow fade.
         let mut bytes = b"YUV4MPEG2 W40 H30 F24:1 Ip C420jpeg\n".to_vec();
         for n in 0..90u8 {
             let level = match n {

@@ -1,4 +1,4 @@
-//! Scopes: where the samples of a frame lie, as pictures 256 high.
+//! Scopes: the distribution of a frame's samples, as pictures 256 high.
 
 use super::fault::Fault;
 use super::picture::Rgba;
@@ -8,17 +8,17 @@ use grainfield_filters::frame::Frame;
 /// Width of a waveform.
 const COLUMNS: usize = 512;
 
-/// What a scope shows.
+/// The scopes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Scope {
-    /// How many samples have each value, of red, green and blue.
+    /// The number of samples of each value, for red, green and blue.
     Histogram,
-    /// The values of luma from left to right of the picture.
+    /// The values of luma, by the column of the picture.
     Waveform,
-    /// The same of red, green and blue, side by side.
+    /// The values of red, green and blue, side by side.
     Parade,
-    /// The colour differences: U to the right, V upwards.
+    /// Chroma: U to the right, V upwards.
     Vectorscope,
 }
 
@@ -41,13 +41,14 @@ fn histogram(rgb: &Frame) -> Rgba {
             rgb.row::<u8>(plane, y).iter().for_each(|&v| counts[to][usize::from(v)] += 1);
         }
     }
-    // The ends hold all that was clipped and would flatten the rest.
+    // The ends hold all clipped samples and would flatten the rest.
     let top = counts.iter().flat_map(|c| &c[1..255]).max().copied().unwrap_or(0).max(1);
     let mut out = Rgba::new(256, 256);
     for (c, counts) in counts.iter().enumerate() {
         for (x, &n) in counts.iter().enumerate() {
             let height = (n * 250).div_ceil(top).min(256) as usize;
-            // A line over a dim area: where areas lie over each other, their mixture is no colour of the picture.
+            // The area is dim with a bright line at its top: where areas of several colours overlap, the mixture
+            // is not a colour of the picture.
             for y in 256 - height..256 {
                 out.bytes[4 * (y * 256 + x) + c] = if y < 258 - height { 235 } else { 56 };
             }
@@ -56,7 +57,7 @@ fn histogram(rgb: &Frame) -> Rgba {
     out
 }
 
-/// Counts of values over columns, each plane in a part of the width.
+/// Counts of values by column, each plane in its part of the width.
 fn waves(frame: &Frame, planes: &[(usize, [u8; 3])]) -> Rgba {
     let mut out = Rgba::new(COLUMNS, 256);
     let part = COLUMNS / planes.len();
@@ -86,7 +87,7 @@ fn vectors(yuv: &Frame) -> Rgba {
     out
 }
 
-/// Brightness goes with the root of the count, so that single samples are seen beside many.
+/// Brightness is the square root of the count, so that single samples are visible beside many.
 fn brighten(out: &mut Rgba, counts: &[u64], place: impl Fn(usize) -> usize, colour: [u8; 3]) {
     let top = counts.iter().max().copied().unwrap_or(0).max(1);
     for (n, &count) in counts.iter().enumerate().filter(|(_, c)| **c > 0) {

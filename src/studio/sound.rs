@@ -1,4 +1,4 @@
-//! The sound of a clip, for playback: the browser plays what it can read of the clip's own file.
+//! The sound of a clip, for playback: the browser plays the clip's own file if it can.
 
 use super::api::{Answer, Shared, apart, lock};
 use super::fault::Fault;
@@ -10,18 +10,18 @@ use axum::response::IntoResponse;
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 
-/// The bytes of one answer.
+/// The size of an answer in bytes.
 const PART: u64 = 8 << 20;
-/// The largest file whose sound is played: the browser keeps it.
+/// The largest file whose sound is played, in bytes: the browser holds it in memory.
 const MAX: u64 = 1 << 30;
 
-/// The size of the file that has the sound; nothing where there is none that a browser might play.
+/// The size of the file with the sound; `None` if there is no file that a browser might play.
 pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
     let meta = std::fs::metadata(input).ok().filter(|m| info.kind == VIDEO && m.is_file())?;
     (meta.len() <= MAX).then_some(meta.len())
 }
 
-/// A part of the file, counted from 0; the last one is shorter.
+/// A part of the file by its index; the last part is shorter.
 pub(super) async fn part(State(studio): Shared, Name((clip, part)): Name<(u32, u64)>) -> Answer {
     let bytes = apart(&studio, move |studio, _| {
         let path = lock(&studio.sounds).iter().find(|(id, _)| *id == clip).map(|(_, path)| path.clone());

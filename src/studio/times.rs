@@ -1,14 +1,15 @@
-//! What each filter adds to the time that a frame takes.
+//! The time that each filter adds to a frame.
 
 use super::fault::Fault;
 use crate::session::{Cancel, Clip};
 use grainfield_filters::recipe::Recipe;
 use std::time::{Duration, Instant};
 
-/// So many runs are measured; the fastest counts, as others are held up by what else the machine does.
+/// The number of measured runs; the fastest counts, as other work of the machine slows the rest.
 const RUNS: usize = 3;
 
-/// Milliseconds for each filter: the frame with it and all before it, less the frame without it.
+/// Milliseconds of each filter: the time of the frame with the chain up to this filter, less the time without
+/// this filter.
 pub(super) fn measure(clip: &Clip, recipe: &Recipe, number: i64, cancel: &Cancel) -> Result<Vec<f64>, Fault> {
     let mut before = Duration::ZERO;
     let mut all = Vec::with_capacity(recipe.steps.len());
@@ -16,7 +17,7 @@ pub(super) fn measure(clip: &Clip, recipe: &Recipe, number: i64, cancel: &Cancel
         let mut part = recipe.clone();
         part.steps.truncate(count);
         part.links.retain(|link| link.step < count);
-        // The first run decodes, binds and steps, which is not done again for the next frame.
+        // The first run decodes, binds and advances stateful filters; later runs of the same frame do not.
         clip.preview(number, &part, cancel)?;
         let mut best = Duration::MAX;
         for _ in 0..RUNS {

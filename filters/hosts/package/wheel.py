@@ -50,7 +50,7 @@ def pack(out, name, tag, files, summary, python, needs):
     target = Path(out) / f"{full}-{VERSION}-{tag}.whl"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path, (data, program) in files.items():
-            # A fixed time: the same files make the same wheel.
+            # A fixed time, so that the same files give the same wheel.
             entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if program else 0o100644) << 16

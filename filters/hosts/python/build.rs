@@ -1,4 +1,4 @@
-//! The library stays in memory once it is loaded: its threads live as long as the process.
+//! Keeps the library in memory after it is loaded, because its threads live as long as the process.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

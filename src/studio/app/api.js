@@ -1,5 +1,4 @@
-// @ts-check
-// Talks with the server: the token, JSON, frames as raw pixels, and the socket that tells what happens.
+// @ts-check Communicates with the server: the token, JSON, frames as raw pixels, and the socket for events.
 
 /** The key of this page, from the address; it is kept for this tab alone and taken out of sight. */
 const token = (() => {

@@ -1,19 +1,20 @@
-//! The number of a frame from the host's time.
+//! Computes the number of a frame from the host's time.
 //!
-//! frei0r says seconds. FFmpeg to version 7 gives milliseconds, and no host says its rate. With the rate known, time x rate
-//! is the number in seconds, and a thousand times it in milliseconds: the first frame after the first tells.
+//! frei0r specifies seconds. FFmpeg up to version 7 passes milliseconds, and no host passes its rate. With a known
+//! rate, time x rate is the number if the unit is seconds, and a thousand times the number if it is milliseconds: the
+//! second frame distinguishes the two.
 
 use grainfield_filters::ratio::Ratio;
 use host_kit::params::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How far a time rounded to milliseconds may lie from its frame's, in thousandths of a frame.
+/// The largest deviation of a time rounded to milliseconds from that of its frame, in thousandths of a frame.
 const NEAR: f64 = 30.0;
 
-/// Whether this process's host was seen to count seconds.
+/// Whether the host of this process was found to use seconds.
 static SECONDS: AtomicBool = AtomicBool::new(false);
 
-/// The number of the frame at the host's time. Without a rate, one for each millisecond.
+/// The number of the frame at the host's time. Without a rate, each millisecond is a frame.
 pub(crate) fn number(time: f64, rate: Option<Ratio>, clock: Clock) -> i64 {
     if !time.is_finite() {
         return 0;
@@ -36,11 +37,11 @@ pub(crate) fn number(time: f64, rate: Option<Ratio>, clock: Clock) -> i64 {
     (if seconds { frames } else { frames / 1000.0 }).round() as i64
 }
 
-/// Whether milliseconds are out of the question: they lie near multiples of a thousand.
+/// Whether the unit cannot be milliseconds, whose values are near multiples of a thousand.
 fn is_seconds(frames: f64) -> bool {
     let beyond = frames.abs() % 1000.0;
     let near = beyond.min(1000.0 - beyond);
-    // A frame's number in seconds, that is not 0.
+    // A frame's number in seconds other than 0.
     let small = (0.5..1000.0 - NEAR).contains(&frames.abs());
     small || near > NEAR
 }
@@ -57,7 +58,7 @@ mod tests {
             let rounded = (seconds * 1000.0).round();
             assert_eq!(number(seconds, ntsc, Clock::Seconds), n);
             assert_eq!(number(rounded, ntsc, Clock::Milliseconds), n);
-            // As a mistake would have it: milliseconds are never taken for seconds.
+            // The opposite error must not occur: milliseconds taken for seconds.
             assert!(!is_seconds(rounded * 24000.0 / 1001.0) || n == 0, "{n}");
         }
         assert!(is_seconds(1.0) && is_seconds(2.0) && is_seconds(500.0) && !is_seconds(0.0));

@@ -8,7 +8,7 @@ use host_kit::params::{Clock, ParamValue, Role, Shape, look};
 use host_kit::{BoundLook, HostError, Setup, Threads, guarded, packed};
 use std::ffi::{CStr, CString, c_char, c_void};
 
-/// What the parameters make, or why not.
+/// The look and its binding, or an error.
 struct Ready {
     bound: BoundLook,
     rate: Option<Ratio>,
@@ -16,12 +16,13 @@ struct Ready {
     offset: i64,
 }
 
-/// An effect: the parameters' values, and what they make, made when the first frame after a change comes.
+/// An effect: the values of its parameters, and what follows from them, computed when the first frame after a
+/// change arrives.
 pub(crate) struct Instance {
     plugin: &'static Plugin,
     size: (u32, u32),
     values: Vec<ParamValue>,
-    /// The host reads texts where they lie.
+    /// The host reads texts in place.
     texts: Vec<CString>,
     ready: Option<Result<Ready, HostError>>,
     frame: Frame,
@@ -41,15 +42,15 @@ impl Instance {
         Instance { plugin, size: (width, height), values, texts, ready: None, frame, told: None }
     }
 
-    /// Takes a parameter's value.
+    /// Sets the value of a parameter.
     ///
     /// # Safety
     ///
-    /// `value` points to a value of the parameter's type.
-    #[allow(unsafe_code)] // values come by their address
+    /// `value` must point to a value of the parameter's type.
+    #[allow(unsafe_code)] // values are passed by address
     pub(crate) unsafe fn set(&mut self, index: usize, value: *const c_void) {
         let Some(param) = self.plugin.params.get(index) else { return };
-        // SAFETY: the caller's promise; a text is a pointer to one that ends in zero, or to none.
+        // SAFETY: guaranteed by the caller; a text is a pointer to a zero-terminated one, or null.
         let new = unsafe {
             match param.shape {
                 Shape::Switch => ParamValue::Switch(value.cast::<f64>().read() >= 0.5),
@@ -69,14 +70,14 @@ impl Instance {
         }
     }
 
-    /// Gives a parameter's value. A text stays where it is until it is changed.
+    /// Returns the value of a parameter. A text stays in place until it is changed.
     ///
     /// # Safety
     ///
-    /// `value` points to room for a value of the parameter's type.
+    /// `value` must point to memory for a value of the parameter's type.
     #[allow(unsafe_code)] // as above
     pub(crate) unsafe fn get(&self, index: usize, value: *mut c_void) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             match self.values.get(index) {
                 Some(ParamValue::Switch(on)) => value.cast::<f64>().write(f64::from(u8::from(*on))),
@@ -88,25 +89,26 @@ impl Instance {
         }
     }
 
-    /// Makes a frame. What is wrong goes to standard error once, for frei0r has no other place, and the picture passes as it is.
+    /// Renders a frame. An error is printed to standard error once, because frei0r has no other place, and the picture
+    /// passes unchanged.
     ///
     /// # Safety
     ///
-    /// Both are pictures of the instance's size, or one picture.
-    #[allow(unsafe_code)] // pictures come by their address
+    /// Both must be pictures of the instance's size; they may be the same.
+    #[allow(unsafe_code)] // pictures are passed by address
     pub(crate) unsafe fn update(&mut self, time: f64, input: *const u32, output: *mut u32) {
         let pixels = self.size.0 as usize * self.size.1 as usize;
         if pixels == 0 || input.is_null() || output.is_null() {
             return;
         }
         let made = {
-            // SAFETY: the caller's promise; the slice is gone before the output is written.
+            // SAFETY: guaranteed by the caller; the slice is dropped before the output is written.
             let input = unsafe { core::slice::from_raw_parts(input, pixels) };
             guarded(|| self.make(time, input))
         };
         match made {
             Ok(()) => {
-                // SAFETY: the caller's promise; nothing reads the input any more.
+                // SAFETY: guaranteed by the caller; nothing reads the input any more.
                 let output = unsafe { core::slice::from_raw_parts_mut(output, pixels) };
                 packed::pack::<u8>(&self.frame, RGBA, bytemuck::cast_slice_mut(output));
             }
@@ -115,13 +117,13 @@ impl Instance {
                     eprintln!("{}: {error}", self.plugin.name.to_string_lossy());
                     self.told = Some(error.0);
                 }
-                // SAFETY: as above; the two may be one.
+                // SAFETY: as above; the two may overlap.
                 unsafe { core::ptr::copy(input, output, pixels) };
             }
         }
     }
 
-    /// Makes a frame in `self.frame`.
+    /// Renders a frame in `self.frame`.
     fn make(&mut self, time: f64, input: &[u32]) -> Result<(), HostError> {
         if self.ready.is_none() {
             self.ready = Some(self.prepare());

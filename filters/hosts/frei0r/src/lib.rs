@@ -1,8 +1,8 @@
-//! Grainfield as frei0r plugins: one library that is the filter which its file is named after, `grainfield_noise.so`, or
-//! takes recipes as `grainfield.so`. (Copies, not links: the system's loader takes two names of one file for one library.)
+//! Grainfield as frei0r plugins: one library, whose file name selects the filter (`grainfield_noise.so`) or recipes
+//! (`grainfield.so`). (Files are copies, not links: the system's loader treats two names of one file as one library.)
 //!
-//! `plugin` is what a library is, `instance` one effect of a host's, `clock` finds the frame's number in the host's time.
-//! Here are the functions that frei0r 1.2 names.
+//! `plugin` describes a library, `instance` is one effect in a host, `clock` computes the frame number from the host's
+//! time. This module has the functions of frei0r 1.2.
 
 mod clock;
 mod instance;
@@ -45,14 +45,14 @@ extern "C" fn f0r_init() -> c_int {
     1
 }
 
-/// Nothing to undo: the library stays in memory.
+/// Does nothing: the library stays in memory.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above
 extern "C" fn f0r_deinit() {}
 
 /// # Safety
 ///
-/// Called by the host with a structure to fill in.
+/// The host passes a structure to fill in.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above, and the host's structure is written
 unsafe extern "C" fn f0r_get_plugin_info(info: *mut PluginInfo) {
@@ -74,7 +74,7 @@ unsafe extern "C" fn f0r_get_plugin_info(info: *mut PluginInfo) {
 
 /// # Safety
 ///
-/// Called by the host with a structure to fill in.
+/// The host passes a structure to fill in.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above
 unsafe extern "C" fn f0r_get_param_info(info: *mut ParamInfo, index: c_int) {
@@ -93,24 +93,25 @@ extern "C" fn f0r_construct(width: c_uint, height: c_uint) -> *mut c_void {
 
 /// # Safety
 ///
-/// `instance` is from [`f0r_construct`] and not used afterwards.
+/// `instance` must come from [`f0r_construct`] and not be used afterwards.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above
 unsafe extern "C" fn f0r_destruct(instance: *mut c_void) {
     if !instance.is_null() {
-        // SAFETY: the host's promise.
+        // SAFETY: guaranteed by the host.
         drop(unsafe { Box::from_raw(instance.cast::<Instance>()) });
     }
 }
 
 /// # Safety
 ///
-/// `instance` is from [`f0r_construct`], used by one thread at a time, and `value` points to a value of the parameter's type.
+/// `instance` must come from [`f0r_construct`] and be used by one thread at a time; `value` must point to a value of
+/// the parameter's type.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above
 unsafe extern "C" fn f0r_set_param_value(instance: *mut c_void, value: *mut c_void, index: c_int) {
     let (Ok(index), false) = (usize::try_from(index), value.is_null()) else { return };
-    // SAFETY: the host's promise.
+    // SAFETY: guaranteed by the host.
     unsafe { (*instance.cast::<Instance>()).set(index, value) }
 }
 
@@ -121,16 +122,18 @@ unsafe extern "C" fn f0r_set_param_value(instance: *mut c_void, value: *mut c_vo
 #[allow(unsafe_code)] // as above
 unsafe extern "C" fn f0r_get_param_value(instance: *mut c_void, value: *mut c_void, index: c_int) {
     let (Ok(index), false) = (usize::try_from(index), value.is_null()) else { return };
-    // SAFETY: the host's promise.
+    // SAFETY: guaranteed by the host.
     unsafe { (*instance.cast::<Instance>()).get(index, value) }
 }
 
 /// # Safety
 ///
-/// `instance` is from [`f0r_construct`], used by one thread at a time; the pictures have its size.
+/// `instance` must come from [`f0r_construct`] and be used by one thread at a time; the pictures must have
+/// its size.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code)] // as above
 unsafe extern "C" fn f0r_update(instance: *mut c_void, time: f64, input: *const u32, output: *mut u32) {
-    // SAFETY: the host's promise; a host may give the same picture twice, so no two slices of it are made at a time.
+    // SAFETY: guaranteed by the host, which may pass the same picture twice, so two slices of it never exist at the
+    // same time.
     unsafe { (*instance.cast::<Instance>()).update(time, input, output) }
 }

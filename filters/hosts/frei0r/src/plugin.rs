@@ -1,4 +1,4 @@
-//! Which filter the library is.
+//! The filter of a library.
 
 use grainfield_filters::catalog::{Entry, find};
 use host_kit::params::{Param, Shape, params};
@@ -6,7 +6,7 @@ use std::ffi::{CString, c_int};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// A library under its file's name.
+/// A library, identified by its file name.
 pub(crate) struct Plugin {
     /// The filter; `None` takes recipes.
     pub(crate) filter: Option<&'static Entry>,
@@ -16,26 +16,27 @@ pub(crate) struct Plugin {
     pub(crate) help: CString,
 }
 
-/// What the host is told of a parameter.
+/// The texts of a parameter for the host.
 pub(crate) struct ParamText {
     pub(crate) name: CString,
     pub(crate) kind: c_int,
     pub(crate) help: CString,
 }
 
-/// This library.
+/// The description of this library.
 pub(crate) fn plugin() -> &'static Plugin {
     static PLUGIN: OnceLock<Plugin> = OnceLock::new();
     PLUGIN.get_or_init(|| Plugin::named(&own_name()))
 }
 
-/// Our texts have no zeros.
+/// Our texts contain no zero bytes.
 fn text(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
 impl Plugin {
-    /// `grainfield_noise` is the filter `noise`; any other name takes recipes. A `-` in a filter's name is `_` in a file's.
+    /// `grainfield_noise` is the filter `noise`; any other name means recipes. A `-` in a filter's name is `_` in the
+    /// file's.
     fn named(name: &str) -> Plugin {
         let filter =
             name.strip_prefix("grainfield_").and_then(|f| find(f).or_else(|| find(&f.replace('_', "-"))));
@@ -58,7 +59,7 @@ impl Plugin {
 }
 
 /// The name of the file that this code was loaded from, without folder and extension.
-#[allow(unsafe_code)] // no safe function tells which library an address is in
+#[allow(unsafe_code)] // no safe function returns the library that contains an address
 fn own_name() -> String {
     let mut info = libc::Dl_info {
         dli_fname: std::ptr::null(),

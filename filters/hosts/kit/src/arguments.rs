@@ -1,9 +1,9 @@
-//! A filter's settings as the arguments of a host's function.
+//! Settings of a filter as arguments of a host's function.
 
 use grainfield_filters::recipe::quoted;
 use grainfield_filters::settings::{Kind, Setting};
 
-/// A setting by its id, and what the host was given for it: one text, or several where it takes lists.
+/// A setting by its id, and its values from the host: one text, or several if the host accepts lists.
 #[derive(Clone, Debug)]
 pub struct Argument {
     /// The setting.
@@ -13,8 +13,8 @@ pub struct Argument {
 }
 
 impl Argument {
-    /// The text that a recipe has in their place. Of a setting that moves, several numbers are those of frame 0, 1, 2 and
-    /// so on; of a position, a colour or planes they are its parts.
+    /// The text for a recipe. Several numbers for a setting that can be animated are those of frame 0, 1, 2 and so on;
+    /// for a position, a colour or planes they are the components.
     pub fn text(&self) -> String {
         match (&self.values[..], self.setting.kind) {
             ([one], _) => one.clone(),
@@ -27,7 +27,7 @@ impl Argument {
     }
 }
 
-/// The chain that says the same as a filter's name and arguments.
+/// The chain for a filter's name and arguments.
 pub fn chain_text(filter: &str, arguments: &[Argument]) -> String {
     let mut out = String::from(filter);
     for (i, argument) in arguments.iter().enumerate() {

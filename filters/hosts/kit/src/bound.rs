@@ -1,4 +1,4 @@
-//! A look bound to a format, ready for any frame.
+//! A look bound to a format, ready to render any frame.
 
 use super::memory::MemoryCache;
 use super::{Earlier, HostError, Look, WorkPool, float, guarded};
@@ -10,29 +10,29 @@ use grainfield_filters::simd::Level;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-/// What a look is bound with beside the format.
+/// The options of a binding, besides the format.
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
     /// The number of the source's last frame, for keys that count from the end.
     pub last: Option<i64>,
-    /// How interlaced pictures are filtered; `None`: as the format says.
+    /// How interlaced pictures are filtered; `None` follows the format.
     pub fields: Option<Fields>,
-    /// What the picture has been through.
+    /// The filters of earlier calls.
     pub earlier: Earlier,
-    /// Whether the output must have the input's format; else filters may change it.
+    /// Whether the output must have the input's format; otherwise filters may change it.
     pub same_format: bool,
 }
 
-/// Which threads a frame is made on.
+/// The threads that render a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Threads {
-    /// The caller's alone: the host calls with many frames at the same time.
+    /// The caller's only: the host renders many frames at the same time.
     Caller,
-    /// All of the process's.
+    /// All threads of the process.
     Pool,
 }
 
-/// A look bound to a format. Frames may be asked for in any order and from any number of threads at the same time.
+/// A look bound to a format. Frames may be rendered in any order and on any number of threads at the same time.
 #[derive(Debug)]
 pub struct BoundLook {
     chain: Chain,
@@ -43,7 +43,7 @@ pub struct BoundLook {
 }
 
 impl BoundLook {
-    /// Binds a look. A frame of the source that a setting names has to have been given before.
+    /// Binds a look. Frames of the source that settings name must be supplied before.
     pub fn bind(look: &Look, format: Format, setup: &Setup) -> Result<BoundLook, HostError> {
         format.check().map_err(|e| HostError::of(&e))?;
         let (steps, seed) = setup.earlier.seeds(&look.recipe);
@@ -61,22 +61,22 @@ impl BoundLook {
         })
     }
 
-    /// What goes in.
+    /// The format of the input.
     pub fn input(&self) -> &Format {
         self.chain.input()
     }
 
-    /// What comes out.
+    /// The format of the output.
     pub fn output(&self) -> &Format {
         self.chain.output()
     }
 
-    /// Whether frames follow from those before them.
+    /// Whether frames depend on earlier frames.
     pub fn is_simulation(&self) -> bool {
         self.chain.is_simulation()
     }
 
-    /// The frame of a moment, from a host's planes to a host's planes.
+    /// Renders the frame at a time, from planes of the host to planes of the host.
     pub fn run_between(
         &self,
         at: &FrameTime,
@@ -90,7 +90,7 @@ impl BoundLook {
         })
     }
 
-    /// The same in a frame of our own, which becomes the result.
+    /// The same in place in a frame.
     pub fn run(&self, at: &FrameTime, threads: Threads, frame: &mut Frame) -> Result<(), HostError> {
         let duration = self.duration();
         self.with(threads, |work, host| self.chain.run(at, duration, frame, work, &self.states, host))
@@ -105,7 +105,7 @@ impl BoundLook {
         threads: Threads,
         run: impl FnOnce(&mut Workspace, &Host<'_>) -> Result<(), grainfield_filters::lend::PrepareError>,
     ) -> Result<(), HostError> {
-        // Nobody waits for memory to be lent: a fork may have left the lock taken.
+        // Never wait for the lock: a fork may have left it locked.
         let mut work = self.work.try_lock().ok().and_then(|mut all| all.pop()).unwrap_or_default();
         let pool = WorkPool::get();
         let executor: &dyn Executor = if threads == Threads::Pool { &pool } else { &CurrentThread };
@@ -118,7 +118,7 @@ impl BoundLook {
     }
 }
 
-/// A picture as the gray image that a setting which names a frame of the source takes.
+/// A picture as a gray image, for a setting that names a frame of the source.
 pub fn gray(picture: FrameRef<'_>) -> Result<Frame, HostError> {
     guarded(|| grainfield_filters::chain::gray(picture).map_err(|e| HostError::of(&*e)))
 }

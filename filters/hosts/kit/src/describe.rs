@@ -1,4 +1,5 @@
-//! The catalog as other programs read it: the Python module of filters, and Kdenlive's descriptions of effects.
+//! Generates descriptions of the catalog for other programs: the Python module of filters, and Kdenlive's
+//! effects.
 
 use super::params::{Param, ParamValue, Role, Shape, params};
 use grainfield_filters::catalog::{Entry, FILTERS};
@@ -6,7 +7,7 @@ use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{Kind, Setting};
 use std::fmt::Write;
 
-/// A name that Python takes: no `-`, and none of its own words.
+/// A valid Python name: without `-`, and not a keyword.
 fn python_name(id: &str) -> String {
     let name = id.replace('-', "_");
     let own =
@@ -47,7 +48,7 @@ fn wrapped(out: &mut String, indent: &str, first: &str, words: &str) {
     let _ = writeln!(out, "{}", line.trim_end());
 }
 
-/// What a setting takes and is without a word, for a docstring.
+/// The values and default of a setting, for a docstring.
 fn range(s: &Setting) -> String {
     let mut text = match s.kind {
         Kind::Integer { min, max } => format!("{min} to {max}. "),
@@ -123,7 +124,7 @@ fn function(out: &mut String, filter: &Entry) {
     let _ = writeln!(out, "    return apply(\"{}\", picture, settings, options, out)", filter.name);
 }
 
-/// The names of Kdenlive's files, and what stands in them: one for each filter, and one for recipes.
+/// The names and contents of Kdenlive's files: one for each filter, and one for recipes.
 pub fn kdenlive() -> Vec<(String, String)> {
     let file = |filter: Option<&'static Entry>| {
         let service = plugin_name(filter);
@@ -142,7 +143,7 @@ pub fn kdenlive() -> Vec<(String, String)> {
     FILTERS.iter().map(Some).chain([None]).map(file).collect()
 }
 
-/// What a plugin's file is called, without its extension.
+/// The name of a plugin's file, without its extension.
 pub fn plugin_name(filter: Option<&Entry>) -> String {
     filter.map_or_else(|| "grainfield".into(), |f| format!("grainfield_{}", f.name.replace('-', "_")))
 }
@@ -152,7 +153,7 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
     let (kind, more) = match (param.shape, &default) {
         (Shape::Switch, ParamValue::Switch(on)) => ("bool", format!("default=\"{}\"", u8::from(*on))),
         (Shape::Number(low, high), ParamValue::Number(part)) => {
-            // Shown is the stored part times the factor, plus the offset.
+            // The displayed value is the stored one times the factor, plus the offset.
             let factor = high - low;
             let mut decimals = 0;
             let mut step = factor / 200.0;
@@ -216,7 +217,7 @@ mod tests {
                 .1;
             assert_eq!(xml.matches("<parameter ").count(), params(Some(filter)).len());
         }
-        // The names of a function's parameters are different.
+        // The names of a function's parameters are unique.
         for function in module.split("\ndef ").skip(1) {
             let head = function.split(") -> ").next().unwrap();
             let mut names: Vec<&str> =

@@ -1,4 +1,4 @@
-//! Filters that a picture has been through before, in earlier calls of a host.
+//! Filters that earlier calls of a host have applied to a picture.
 
 use grainfield_filters::chain::Step;
 use grainfield_filters::noise::filter_seed;
@@ -6,38 +6,38 @@ use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::Value;
 use grainfield_filters::settings::common::SEED;
 
-/// The filters that earlier calls have laid over the same picture, which travel with it where the host lets them. Two
-/// filters of one name then draw different random numbers, as in one chain.
+/// The filters that earlier calls have applied to the same picture, passed on with it if the host supports that. Two
+/// filters of the same name then draw different random numbers, as in one chain.
 ///
-/// As text: the names with commas between them, and a semicolon behind each call.
+/// The text form has the names separated by commas, and a semicolon after each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Earlier(String);
 
-/// More than any real script lays over one another; what is longer is no list of ours.
+/// Longer than in any practical script; a longer text is not ours.
 const LONGEST: usize = 1 << 16;
 
 impl Earlier {
-    /// Reads what [`text`](Earlier::text) gave; what is not of ours counts as nothing.
+    /// Parses the result of [`text`](Earlier::text); an invalid text means no filters.
     pub fn read(text: &str) -> Earlier {
         let ours = |b: u8| b.is_ascii_alphanumeric() || b"-_,;".contains(&b);
         let known = text.len() <= LONGEST && text.ends_with(';') && text.bytes().all(ours);
         Earlier(if known { text.into() } else { String::new() })
     }
 
-    /// As it travels with the picture.
+    /// The text that is passed on with the picture.
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// After one more call.
+    /// The list after one more call.
     #[must_use]
     pub fn and(&self, recipe: &Recipe) -> Earlier {
         let names: Vec<&str> = recipe.steps.iter().map(|s| s.filter.name).collect();
         Earlier(format!("{}{};", self.0, names.join(",")))
     }
 
-    /// The steps of a recipe with the seeds that they would have behind the earlier ones, and the seed of the rounding at
-    /// the chain's end.
+    /// The steps of a recipe with the seeds that they would have after the earlier filters, and the seed of the final
+    /// dither.
     pub(super) fn seeds(&self, recipe: &Recipe) -> (Vec<Step>, u64) {
         let seed = recipe.seed.unwrap_or(0);
         let mut steps = recipe.steps.clone();
@@ -52,11 +52,11 @@ impl Earlier {
             names.push(name);
             let draws = step.filter.settings.iter().any(|s| s.id == SEED.id);
             if draws && step.values.seed().is_none() {
-                // A seed takes any number.
+                // A seed accepts any number.
                 let _ = step.values.set(SEED.id, Value::Seed(filter_seed(seed, name, nth)));
             }
         }
-        // No chain has so many filters, so no filter of any has this seed.
+        // No chain has so many filters, so this seed is unique.
         (steps, filter_seed(seed, "dither", (1 << 32) + calls))
     }
 }
@@ -84,7 +84,7 @@ mod tests {
         let of = |nth| Some(filter_seed(5, "noise", nth));
         assert_eq!(seeds, [of(2), Some(3), of(3)]);
         assert_ne!(rounding, earlier.and(&noise).seeds(&noise).1);
-        // Nothing before: nothing is touched.
+        // Without earlier filters nothing changes.
         assert_eq!(Earlier::default().seeds(&noise).1, 5);
         assert_eq!(Earlier::default().seeds(&noise).0[0].values.seed(), None);
     }

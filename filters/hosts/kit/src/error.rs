@@ -1,9 +1,9 @@
-//! What a shell tells its host when something is wrong.
+//! Errors for hosts.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What is wrong and what would be right, as text: hosts can do no more than show it.
+/// The error and what would be right, as text, which is all that hosts can show.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostError(pub String);
 
@@ -16,7 +16,7 @@ impl fmt::Display for HostError {
 impl std::error::Error for HostError {}
 
 impl HostError {
-    /// Any error of ours, with the causes that its text does not have.
+    /// Any error of ours, with causes that its text lacks.
     pub(crate) fn of(error: &dyn std::error::Error) -> HostError {
         let mut text = error.to_string();
         let mut cause = error.source();
@@ -32,7 +32,7 @@ impl HostError {
     }
 }
 
-/// Runs `f` so that a panic in it is an error: unwinding into a host is undefined.
+/// Runs `f` and converts a panic to an error, since unwinding into a host is undefined behaviour.
 pub fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());

@@ -1,8 +1,8 @@
-//! The floating-point state: hosts may flush denormals or round otherwise, which would change pictures, and expect to
-//! find their own state when a plugin returns.
-#![allow(unsafe_code)] // one register is read and written, for which there is no safe function
+//! The floating-point state: a host may flush denormals or use another rounding, which would change pictures, and
+//! expects its own state when a plugin returns.
+#![allow(unsafe_code)] // reads and writes one register, for which there is no safe function
 
-/// The state that Rust expects: round to nearest, denormals as they are, nothing trapped.
+/// The state that Rust expects: round to nearest, denormals enabled, no traps.
 #[cfg(target_arch = "x86_64")]
 const EXPECTED: u32 = 0x1f80;
 #[cfg(target_arch = "aarch64")]
@@ -47,7 +47,7 @@ fn write(state: State) {
     let () = state;
 }
 
-/// The host's state, put back when this is dropped.
+/// Restores the host's state when it is dropped.
 struct Found(State);
 
 impl Drop for Found {
@@ -56,7 +56,7 @@ impl Drop for Found {
     }
 }
 
-/// Runs `f` under the state that Rust expects, on this thread.
+/// Runs `f` on this thread with the state that Rust expects.
 pub(super) fn expected<T>(f: impl FnOnce() -> T) -> T {
     let _found = Found(read());
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -73,7 +73,7 @@ mod tests {
     fn denormals_live_inside_and_the_host_finds_its_state() {
         let half = || black_box(f32::MIN_POSITIVE) / black_box(2.0);
         let before = read();
-        // Flush to zero, as hosts do for speed.
+        // Flush to zero, which some hosts set.
         let flushing = if cfg!(target_arch = "x86_64") { 0x9fc0 } else { 1 << 24 };
         write(flushing);
         let (outside, inside) = (half(), expected(half));
@@ -81,7 +81,7 @@ mod tests {
         write(before);
         assert_eq!(outside, 0.0);
         assert!(inside > 0.0);
-        // But for the flags of what has happened.
+        // Except for the exception flags.
         assert_eq!(after & !0x3f, flushing);
     }
 }

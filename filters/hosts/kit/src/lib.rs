@@ -1,11 +1,11 @@
-//! What Grainfield's shells for other programs share.
+//! Shared parts of the plugins for other programs.
 //!
-//! A shell turns what its host gives it into three things: a [`Look`] (the filters, with the files that they name), a
-//! [`Format`](grainfield_filters::frame::Format), and planes. [`BoundLook`] does the rest, and a frame of it equals the
-//! frame that the command line makes of the same samples, number and rate.
+//! A plugin converts the data of its host to three things: a [`Look`] (the filters, with the files that they name), a
+//! [`Format`](grainfield_filters::frame::Format), and planes. [`BoundLook`] renders a frame, which equals that of the
+//! command line for the same samples, number and rate.
 //!
-//! - Whatever goes wrong, a panic of ours too, is a [`HostError`]: one text for whatever the host shows errors with.
-//! - Nothing here writes files, and nothing outlives the process but what the host has.
+//! - Every error, including a panic, is a [`HostError`]: one text for the host to show.
+//! - No files are written.
 
 mod arguments;
 mod bound;

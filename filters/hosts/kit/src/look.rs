@@ -1,4 +1,4 @@
-//! What a host was asked for.
+//! The filters for a host.
 
 use super::{Argument, HostError, chain_text, guarded};
 use grainfield_filters::recipe::{MAX_TEXT, Recipe};
@@ -7,20 +7,20 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Filters in order, with the seed and the files that they name, read.
+/// Filters in order, with the seed, and the files that they name, already read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Look {
     pub(super) recipe: Recipe,
 }
 
 impl Look {
-    /// A chain as behind the command line's `-f`.
+    /// Parses a chain, as for `-f`.
     pub fn of_chain(text: &str) -> Result<Look, HostError> {
         let recipe = Recipe::parse_chain(text).map_err(|e| HostError::of(&e))?;
         Look { recipe }.read()
     }
 
-    /// A recipe file, as behind `--recipe`.
+    /// Reads a recipe file, as for `--recipe`.
     pub fn of_file(path: &Path) -> Result<Look, HostError> {
         let failed = |problem: String| HostError(format!("{}: {problem}", path.display()));
         let mut bytes = Vec::new();
@@ -37,19 +37,19 @@ impl Look {
         Look { recipe }.read()
     }
 
-    /// One filter, by name, and its arguments.
+    /// One filter, by name, with its arguments.
     pub fn of_filter(name: &str, arguments: &[Argument]) -> Result<Look, HostError> {
         Look::of_chain(&chain_text(name, arguments))
     }
 
-    /// The filters of another behind this one's; the last seed said wins.
+    /// Appends the filters of another look, whose seed, if given, replaces this one's.
     #[must_use]
     pub fn then(mut self, more: Look) -> Look {
         self.recipe.append(more.recipe);
         self
     }
 
-    /// With this seed, as behind `--seed`; `None` leaves the recipe's own.
+    /// Sets the seed, as with `--seed`; `None` keeps that of the recipe.
     #[must_use]
     pub fn seeded(mut self, seed: Option<u64>) -> Look {
         self.recipe.seed = seed.or(self.recipe.seed);
@@ -61,7 +61,7 @@ impl Look {
         &self.recipe
     }
 
-    /// Frames of the source that settings name: which filter, which setting, and the number as given.
+    /// Frames of the source that settings name: the filter, the setting, and the number as given.
     pub fn source_frames(&self) -> Vec<(usize, &'static str, String)> {
         let steps = self.recipe.steps.iter().enumerate();
         let named = |(i, step): (usize, &'_ grainfield_filters::chain::Step)| {
@@ -71,7 +71,7 @@ impl Look {
         steps.flat_map(named).collect()
     }
 
-    /// Hands in a frame of the source, grey, for one of [`source_frames`](Look::source_frames).
+    /// Supplies a frame of the source, in grey, for one of [`source_frames`](Look::source_frames).
     pub fn give_source_frame(
         &mut self,
         (step, id): (usize, &str),

@@ -1,4 +1,4 @@
-//! Writes what is made of the catalog: `grainfield-describe python`, `kdenlive FOLDER` or `names`.
+//! Writes generated descriptions of the catalog: `grainfield-describe python`, `kdenlive FOLDER` or `names`.
 
 use host_kit::describe::{kdenlive, plugin_name, python};
 use std::io;

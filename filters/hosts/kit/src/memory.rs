@@ -1,13 +1,13 @@
-//! States of what must be stepped, kept in memory: a host's user did not ask for files.
+//! Stores states of simulations in memory, since a host's user did not ask for files.
 
 use grainfield_filters::lend::StateCache;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Bytes that are kept.
+/// The limit in bytes.
 const LIMIT: usize = 256 << 20;
 
-/// The newest states, up to a limit.
+/// The most recent states, up to a limit.
 #[derive(Debug, Default)]
 pub(super) struct MemoryCache {
     kept: Mutex<Kept>,

@@ -1,9 +1,9 @@
-//! Pictures whose channels lie side by side, as most of the world's images do.
+//! Pictures with interleaved channels, the usual layout of images.
 
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Sample};
 use grainfield_filters::frame::{Matrix, Primaries, Transfer};
 
-/// The planes of channels in the order R G B A, or grey and alpha; `None` for other counts.
+/// The planes for channels in the order R G B A, or grey and alpha; `None` for other counts.
 pub fn planes(channels: usize) -> Option<&'static [usize]> {
     Some(match channels {
         1 => &[0],
@@ -14,7 +14,7 @@ pub fn planes(channels: usize) -> Option<&'static [usize]> {
     })
 }
 
-/// What such a picture is: as an image file of it would be read. Straight alpha, all codes, sRGB.
+/// The format of such a picture, as for an image file: straight alpha, full range, sRGB.
 pub fn format(width: u32, height: u32, channels: usize, depth: Depth) -> Format {
     let grey = channels < 3;
     let family = if grey { Family::Gray } else { Family::Rgb };
@@ -28,7 +28,7 @@ pub fn format(width: u32, height: u32, channels: usize, depth: Depth) -> Format 
     }
 }
 
-/// Takes the channels of row `y` apart. `order` has the plane of each.
+/// Separates the channels of row `y`. `order` has the plane of each.
 fn unpack_row<T: Sample>(packed: &[T], order: &[usize], y: usize, frame: &mut Frame) {
     for (channel, &p) in order.iter().enumerate() {
         let row = frame.row_mut::<T>(p, y);
@@ -38,14 +38,14 @@ fn unpack_row<T: Sample>(packed: &[T], order: &[usize], y: usize, frame: &mut Fr
     }
 }
 
-/// Takes channels apart: rows of `frame`'s width follow each other without gaps. `order` has the plane of each channel.
-/// Panics when the frame is of other samples or another size.
+/// Separates channels: rows of `frame`'s width without gaps. `order` has the plane of each channel. Panics if the frame
+/// has another sample type or size.
 pub fn unpack<T: Sample>(packed: &[T], order: &[usize], frame: &mut Frame) {
     let width = frame.format().width as usize * order.len();
     packed.chunks_exact(width).enumerate().for_each(|(y, row)| unpack_row(row, order, y, frame));
 }
 
-/// Puts channels together again.
+/// Interleaves channels.
 pub fn pack<T: Sample>(frame: &Frame, order: &[usize], packed: &mut [T]) {
     let width = frame.format().width as usize * order.len();
     for (y, to) in packed.chunks_exact_mut(width).enumerate() {

@@ -1,8 +1,8 @@
-//! The parameters that a frei0r plugin has, and what recipe they make.
+//! The parameters of a frei0r plugin, and the recipe that they make.
 //!
-//! Projects save parameters by their place, and numbers by their part of a range. Both are therefore frozen in
-//! `order.txt`, which only grows: a new setting gets a line at the end of its filter's, and a setting that is gone keeps
-//! its place without doing anything. `GRAINFIELD_BLESS=1 cargo test -p grainfield-host-kit order` adds what is missing.
+//! Projects store parameters by position, and numbers as a fraction of a range. Both are therefore fixed in
+//! `order.txt`, which only grows: a new setting gets a line at the end of its filter, and a removed setting keeps its
+//! position without effect. `GRAINFIELD_BLESS=1 cargo test -p grainfield-host-kit order` adds missing lines.
 
 use super::{Argument, HostError, Look};
 use grainfield_filters::catalog::Entry;
@@ -10,16 +10,16 @@ use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{Animated, Kind, Setting, Value};
 use std::path::Path;
 
-/// See the [module](self). A line `[filter]`, then one for each parameter: the setting's id (`.x` or `.y` behind it for a
-/// part of a position), what it is, and of a number the value at 0 and at 1.
+/// See the [module](self). A line `[filter]`, then one for each parameter: the setting's id (with `.x` or `.y` for a
+/// component of a position), its type, and for a number the values at 0 and at 1.
 const ORDER: &str = include_str!("order.txt");
 
-/// What a parameter is to frei0r.
+/// The frei0r type of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Shape {
     /// Off or on.
     Switch,
-    /// A number: 0 and 1 stand for these values.
+    /// A number: the values at 0 and at 1.
     Number(f64, f64),
     /// Red, green and blue, 0 to 1.
     Colour,
@@ -27,14 +27,14 @@ pub enum Shape {
     Text,
 }
 
-/// What a parameter says.
+/// The meaning of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Role {
-    /// Settings as in a chain, `strength=12:monochrome=1`; they win over parameters.
+    /// Settings as in a chain, `strength=12:monochrome=1`; they override other parameters.
     Settings,
     /// A chain, or the name of a TOML file.
     Recipe,
-    /// Frames a second, `24` or `24000/1001`.
+    /// Frames per second, `24` or `24000/1001`.
     Rate,
     /// The unit of the host's time.
     Clock,
@@ -42,26 +42,26 @@ pub enum Role {
     Offset,
     /// The recipe's seed.
     Seed,
-    /// A setting; of a position one coordinate.
+    /// A setting; for a position one coordinate.
     Setting(&'static Setting, Option<usize>),
-    /// A setting that is gone.
+    /// A removed setting.
     Nothing,
 }
 
 /// One parameter.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The help.
     pub help: &'static str,
-    /// What it is to frei0r.
+    /// The frei0r type.
     pub shape: Shape,
-    /// What it says.
+    /// The meaning.
     pub role: Role,
 }
 
-/// A parameter's value as frei0r has it.
+/// A parameter's value in frei0r.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ParamValue {
     /// Off or on.
@@ -74,14 +74,14 @@ pub enum ParamValue {
     Text(String),
 }
 
-/// How the host counts time.
+/// The unit of the host's time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// To be found out.
+    /// To be detected.
     Auto,
-    /// As frei0r says.
+    /// Seconds, as frei0r specifies.
     Seconds,
-    /// As FFmpeg to version 7 has it.
+    /// Milliseconds, as in FFmpeg up to version 7.
     Milliseconds,
 }
 
@@ -119,7 +119,7 @@ pub fn params(filter: Option<&'static Entry>) -> Vec<Param> {
         let setting = filter.settings.iter().chain(&COMMON).find(|s| s.id == base);
         let axis = ["", " x", " y"][part.map_or(0, |part| part + 1)];
         all.push(match setting {
-            // By the id, which never changes: hosts make names of properties of it.
+            // Use the id, which never changes: hosts derive property names from it.
             Some(s) => {
                 let name = s.id.replace(['-', '_'], " ");
                 let name = name[..1].to_ascii_uppercase() + &name[1..] + axis;
@@ -131,7 +131,7 @@ pub fn params(filter: Option<&'static Entry>) -> Vec<Param> {
     all
 }
 
-/// The frozen parameters of a filter.
+/// The fixed parameters of a filter.
 fn lines(filter: &str) -> Vec<(String, Shape)> {
     let head = format!("[{filter}]");
     let own = ORDER.lines().skip_while(|l| **l != head).skip(1).take_while(|l| !l.starts_with('['));
@@ -149,13 +149,13 @@ fn lines(filter: &str) -> Vec<(String, Shape)> {
     .collect()
 }
 
-/// The parameters that a filter would have were nothing frozen.
+/// The parameters of a filter without fixed ones.
 fn natural(filter: &Entry) -> Vec<(String, Shape)> {
     let mut all = Vec::new();
     for s in filter.settings.iter().chain(&COMMON) {
         let id = || s.id.to_owned();
         let range = |min: f64, max: f64| s.soft.map_or(Shape::Number(min, max), |(a, b)| Shape::Number(a, b));
-        // What is absent unless it is given has no place between 0 and 1.
+        // A setting without a default has no value between 0 and 1.
         if s.default.is_none() {
             all.push((id(), Shape::Text));
             continue;
@@ -175,7 +175,7 @@ fn natural(filter: &Entry) -> Vec<(String, Shape)> {
 }
 
 impl Param {
-    /// What it is when nobody has touched it.
+    /// The value of an untouched parameter.
     pub fn default(&self) -> ParamValue {
         let default = if let Role::Setting(setting, _) = self.role { setting.default() } else { None };
         match (self.shape, default) {
@@ -202,7 +202,7 @@ impl Param {
         }
     }
 
-    /// A value as text for the setting.
+    /// The value as text for the setting.
     fn text(&self, value: &ParamValue) -> String {
         match (value, self.shape) {
             (ParamValue::Switch(on), _) => on.to_string(),
@@ -220,8 +220,8 @@ impl Param {
     }
 }
 
-/// The value at a part of a range, with five or six decimal digits: hosts print parts with so many, and 12 of 255 comes back as
-/// 11.99999.
+/// The value at a fraction of a range, with five or six decimal digits: hosts print fractions with that precision, and
+/// 12 of 255 would come back as 11.99999.
 fn decimal(part: f64, low: f64, high: f64, whole: bool) -> String {
     let value = low + part.clamp(0.0, 1.0) * (high - low);
     if whole {
@@ -236,7 +236,7 @@ fn decimal(part: f64, low: f64, high: f64, whole: bool) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The look that parameters make.
+/// The look for parameter values.
 pub fn look(
     filter: Option<&'static Entry>,
     params: &[Param],
@@ -283,8 +283,8 @@ pub fn look(
     Ok(Look::of_chain(&chain)?.seeded(seed))
 }
 
-/// Settings whose parameters are not as nobody has touched them. Hosts set every parameter, and a value beside a preset
-/// would win over it.
+/// Settings whose parameters differ from their defaults. Hosts set every parameter, and a default value would override
+/// a preset.
 fn arguments(params: &[Param], values: &[ParamValue], given: &[&str]) -> Vec<Argument> {
     let mut all: Vec<Argument> = Vec::new();
     for (i, (param, value)) in params.iter().zip(values).enumerate() {
@@ -387,7 +387,7 @@ mod tests {
             let params = params(find(filter));
             let shape = params.iter().find(|p| p.name == name).unwrap().shape;
             let Shape::Number(low, high) = shape else { panic!("{name} is no number") };
-            // As hosts print it.
+            // With the precision of hosts.
             ParamValue::Number(format!("{:.6}", (value - low) / (high - low)).parse().unwrap())
         };
         let noise = [
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(made("vignette", &center).recipe(), &typed("vignette=center='0.25,0.5'"));
         let red = [("Color", ParamValue::Colour([1.0, 0.5, 0.0]))];
         assert_eq!(made("fade", &red).recipe(), &typed("fade=color='1,0.5,0'"));
-        // Text wins, and brings what no parameter can say.
+        // The text wins, and may contain settings without parameters.
         let both = [
             ("Settings", ParamValue::Text("strength='0=0;48=12'".into())),
             ("Strength", ParamValue::Number(0.9)),

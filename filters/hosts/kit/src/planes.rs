@@ -1,19 +1,19 @@
-//! Planes of a host's by their addresses.
-#![allow(unsafe_code)] // hosts hand out addresses, widths and strides
+//! Planes of a host, given by address.
+#![allow(unsafe_code)] // hosts pass addresses, widths and strides
 
 use super::HostError;
 use grainfield_filters::frame::{Format, FrameMut, FrameRef, PlaneMut, PlaneRef};
 
-/// Where a plane of a host's begins, and how many bytes lie from row to row.
+/// The start of a plane of a host, and its stride in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Address<P> {
     /// The first sample.
     pub start: P,
-    /// From row to row.
+    /// Bytes from row to row.
     pub stride: isize,
 }
 
-/// The bytes of a plane of this format, when rows follow each other downwards on whole samples.
+/// The size in bytes of a plane of this format, if rows go downwards and are aligned to samples.
 fn length(
     format: &Format,
     p: usize,
@@ -32,32 +32,32 @@ fn length(
     Ok(((height - 1) * stride + row, stride, row, height))
 }
 
-/// A picture to read.
+/// A picture for reading.
 ///
 /// # Safety
 ///
-/// Each address is that of as many rows as the format's plane has, which live and are not written for `'a`.
+/// Each address must be that of all rows of the format's plane, which must live and not be written for `'a`.
 pub unsafe fn read<'a>(format: Format, planes: &[Address<*const u8>]) -> Result<FrameRef<'a>, HostError> {
     let mut all = [PlaneRef::default(); 4];
     for (p, (to, from)) in all.iter_mut().zip(planes).enumerate().take(format.planes()) {
         let (bytes, stride, row, height) = length(&format, p, from.start.addr(), from.stride)?;
-        // SAFETY: the caller's promise; not null by `length`.
+        // SAFETY: guaranteed by the caller; not null after `length`.
         let data = unsafe { core::slice::from_raw_parts(from.start, bytes) };
         *to = PlaneRef::new(data, stride, row, height);
     }
     Ok(FrameRef::new(format, all))
 }
 
-/// A picture to write.
+/// A picture for writing.
 ///
 /// # Safety
 ///
-/// As [`read`], and nobody else reads or writes the rows, nor are two planes one.
+/// As [`read`], and nobody else may read or write the rows, nor may two planes overlap.
 pub unsafe fn write<'a>(format: Format, planes: &[Address<*mut u8>]) -> Result<FrameMut<'a>, HostError> {
     let mut all: [PlaneMut<'a>; 4] = Default::default();
     for (p, (to, from)) in all.iter_mut().zip(planes).enumerate().take(format.planes()) {
         let (bytes, stride, row, height) = length(&format, p, from.start.addr(), from.stride)?;
-        // SAFETY: the caller's promise; not null by `length`.
+        // SAFETY: guaranteed by the caller; not null after `length`.
         let data = unsafe { core::slice::from_raw_parts_mut(from.start, bytes) };
         *to = PlaneMut::new(data, stride, row, height);
     }
@@ -74,13 +74,13 @@ mod tests {
         let data: Vec<u16> = (0..64).collect();
         let at = |start: usize, stride| Address { start: data[start..].as_ptr().cast::<u8>(), stride };
         let planes = [at(0, 16), at(32, 8), at(48, 8)];
-        // SAFETY: each plane lies inside `data`.
+        // SAFETY: each plane is inside `data`.
         let frame = unsafe { read(format, &planes) }.unwrap();
         assert_eq!(frame.plane(0).row::<u16>(3), &data[24..30]);
         assert_eq!(frame.plane(2).row::<u16>(1), &data[52..55]);
         for stride in [-16, 10, 13] {
             let bad = [Address { stride, ..planes[0] }, planes[1], planes[2]];
-            // SAFETY: refused before anything is read.
+            // SAFETY: rejected before anything is read.
             assert!(unsafe { read(format, &bad) }.is_err(), "{stride}");
         }
         let odd = [Address { start: planes[0].start.wrapping_add(1), stride: 16 }, planes[1], planes[2]];

@@ -1,4 +1,4 @@
-//! Threads for hosts that call with one.
+//! Threads for hosts that call from one thread.
 
 use super::float;
 use grainfield_filters::lend::{Executor, take_tasks};
@@ -6,15 +6,15 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// The threads of this process, started when they are first needed and shared by all instances. A process that was
-/// forked has none of its parent's threads, so it starts its own.
+/// The threads of this process, started at first use and shared by all instances. A forked process has none of its
+/// parent's threads, so it starts its own.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkPool(&'static Threads);
 
 #[derive(Debug)]
 struct Threads {
     process: u32,
-    /// `None` where one is enough, or the system gives none.
+    /// `None` if one thread is enough, or the system cannot start any.
     pool: Option<ThreadPool>,
     helpers: usize,
 }
@@ -37,10 +37,11 @@ impl Threads {
 
 impl WorkPool {
     /// The pool of this process.
-    #[allow(unsafe_code)] // a pointer and no lock: a lock that another thread holds while the process forks stays locked
+    #[allow(unsafe_code)] // a pointer instead of a lock: a lock that another thread holds during a fork stays locked
     pub fn get() -> WorkPool {
         let found = THREADS.load(Ordering::Acquire);
-        // SAFETY: only leaked boxes are ever stored, so what is not null lives to the end of the process.
+        // SAFETY: only leaked boxes are ever stored, so a non-null pointer is valid until the end of the
+        // process.
         if let Some(threads) = unsafe { found.as_ref() }
             && threads.process == std::process::id()
         {
@@ -51,9 +52,9 @@ impl WorkPool {
             // SAFETY: leaked just now.
             Ok(_) => WorkPool(unsafe { &*own }),
             Err(other) => {
-                // SAFETY: nobody else has seen `own`.
+                // SAFETY: no one else has seen `own`.
                 drop(unsafe { Box::from_raw(own) });
-                // SAFETY: as above; the pool of a process changes once, so it is this process's.
+                // SAFETY: as above; the pool of a process is set once, so it belongs to this process.
                 WorkPool(unsafe { &*other })
             }
         }
@@ -65,10 +66,10 @@ impl Executor for WorkPool {
         let next = AtomicUsize::new(0);
         let work = || take_tasks(&next, count, task);
         match &self.0.pool {
-            // The caller works too, so nothing waits for a thread that is busy with another frame.
+            // The caller also works, so nothing waits for a thread that is busy with another frame.
             Some(pool) if count > 1 => pool.in_place_scope(|scope| {
                 for _ in 0..self.0.helpers.min(count - 1) {
-                    // Threads have the floating-point state of whoever started them.
+                    // New threads inherit the floating-point state of the thread that started them.
                     scope.spawn(|_| float::expected(work));
                 }
                 work();

@@ -14,16 +14,16 @@ from ._native import Error, Look, __version__, chain_text
 
 __all__ = ["Chain", "Error", "__version__"]
 
-#: A NumPy array, or anything of the CPU that DLPack hands over without a copy.
+# : A NumPy array, or any CPU array that supports DLPack without a copy.
 Array = Any
 #: A number, keys as in a chain ("0=0;48=12"), or a number for each frame from 0 on.
 Number = Union[float, str, Sequence[float]]
-#: x and y, or keys.
+# : x and y, or keys.
 Position = Union[Tuple[float, float], str]
 #: "#ff8000", a name, three or four numbers from 0 to 1, or keys.
 Colour = Union[str, Sequence[float]]
 Path = Union[str, "os.PathLike[str]"]
-#: Frames a second.
+# : Frames per second.
 Rate = Union[int, float, str, Fraction]
 
 #: Settings that name files.
@@ -60,7 +60,7 @@ def _array(image: Array) -> np.ndarray:
     """The samples where they lie."""
     if isinstance(image, np.ndarray):
         return image
-    # Before DLPack: NumPy takes other libraries' memory for reading only, where it is an old one or they are.
+    # Before DLPack: NumPy imports memory of some other libraries read-only.
     view = getattr(image, "numpy", None)
     if callable(view):
         return view()
@@ -181,7 +181,7 @@ class Chain:
             raise Error(f"out is of type {out.dtype}, the result of {made}")
         if out is not None and not out.flags.writeable:
             raise Error("out cannot be written to")
-        # Views may have gaps or share memory in ways that only a copy takes apart.
+        # Views may have gaps or shared memory, which needs a copy.
         whole = out is not None and out.flags.c_contiguous and out.flags.aligned
         target = out if whole else np.empty(source.shape, made)
         assert target is not None

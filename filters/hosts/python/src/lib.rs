@@ -1,5 +1,5 @@
-//! Grainfield for Python: what the package `grainfield` is built on. A [`Look`] is bound to a size and a depth, and what comes
-//! of that, a [`Bound`], makes frames of NumPy arrays, channels last, without holding the interpreter.
+//! Grainfield for Python: the native part of the package `grainfield`. A [`Look`] is bound to a size and a depth; the
+//! resulting [`Bound`] filters frames in NumPy arrays, channels last, without holding the interpreter's lock.
 
 use grainfield_filters::chain::Fields;
 use grainfield_filters::frame::{Depth, Frame, FrameTime, Parity, Transfer};
@@ -28,7 +28,7 @@ fn fail<T>(text: impl Into<String>) -> PyResult<T> {
     Err(raise(HostError(text.into())))
 }
 
-/// Filters with their settings, and the files that these name, read.
+/// Filters with their settings, and the files that they name, already read.
 #[pyclass(frozen, module = "grainfield._native")]
 struct Look(host_kit::Look);
 
@@ -61,7 +61,7 @@ impl Look {
         self.0.recipe().canonical()
     }
 
-    /// Binds it to pictures of this size, with so many channels (1 to 4) and bits (0 for float).
+    /// Binds it to pictures of this size, number of channels (1 to 4) and depth in bits (0 for float).
     #[allow(clippy::too_many_arguments)] // named in Python
     #[pyo3(signature = (height, width, channels, bits, rate, last, fields, transfer))]
     fn bind(
@@ -170,13 +170,14 @@ impl<'py> Target<'py> {
 
 #[pymethods]
 impl Bound {
-    /// Bits of a sample that comes out; 0 for float.
+    /// Bits per sample of the output; 0 for float.
     #[getter]
     fn bits(&self) -> u8 {
         self.bound.output().depth.bits().unwrap_or(0)
     }
 
-    /// Makes the frames `start`, `start + 1` and so on of contiguous arrays: of `source` into `target`, or in place.
+    /// Filters the frames `start`, `start + 1` and so on of contiguous arrays: from `source` to `target`, or in
+    /// place.
     #[pyo3(signature = (source, target, start))]
     fn run(
         &self,
@@ -200,7 +201,7 @@ impl Bound {
         if start.unsigned_abs().saturating_add(count as u64) > 1 << 53 {
             return fail(format!("frame {start}: numbers must stay within 2^53 of zero"));
         }
-        // A batch at a time, so that the user may interrupt.
+        // In batches, so that the user can interrupt.
         let batch = 4 * WorkPool::get().width();
         for (i, to) in to.chunks_mut(batch * output.frame_bytes()).enumerate() {
             py.check_signals()?;
@@ -213,7 +214,8 @@ impl Bound {
 }
 
 impl Bound {
-    /// Frames that follow each other, on all threads: a frame each, or, of one frame and of what must go in order, bands.
+    /// Filters consecutive frames on all threads: one frame per thread, or bands for a single frame and for
+    /// simulations.
     fn frames(&self, from: Option<&[u8]>, to: &mut [u8], first: i64) -> Result<(), HostError> {
         let (input, output) = (self.bound.input().frame_bytes(), self.bound.output().frame_bytes());
         let frames = to.chunks_mut(output).enumerate().map(|(i, to)| {
@@ -271,7 +273,7 @@ impl Bound {
     }
 }
 
-/// The chain that says the same as a filter's name and arguments: ids, each with its values as text.
+/// The chain for a filter's name and arguments: ids, each with its values as text.
 #[pyfunction]
 fn chain_text(filter: &str, arguments: Vec<(String, Vec<String>)>) -> PyResult<String> {
     let Some(entry) = grainfield_filters::catalog::find(filter) else {

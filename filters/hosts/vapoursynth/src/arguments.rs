@@ -7,7 +7,7 @@ use grainfield_filters::settings::{Kind, Setting};
 use host_kit::Argument;
 use std::fmt::Write;
 
-/// The function that takes a chain or a recipe's file.
+/// The function for a chain or a recipe file.
 pub(crate) const CHAIN: &str = "Chain";
 
 /// `Noise`, for `noise`.
@@ -21,7 +21,8 @@ fn argument_name(setting: &Setting) -> String {
     setting.id.replace('-', "_")
 }
 
-/// How the host takes values of a kind. Whatever may move is text, or several, which Python makes of numbers.
+/// The host's type for a kind of values. Values that can be animated are text, which Python makes from
+/// numbers.
 fn host_type(kind: Kind) -> &'static str {
     match kind {
         Kind::Switch | Kind::Integer { .. } | Kind::SourceFrame => "int",
@@ -53,7 +54,7 @@ pub(crate) fn signature(filter: Option<&'static Entry>) -> String {
     text + "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;"
 }
 
-/// What was given for a filter's settings.
+/// The values given for a filter's settings.
 pub(crate) fn given(filter: &'static Entry, map: MapRef) -> Vec<Argument> {
     let read = |setting: &'static Setting| {
         let name = argument_name(setting);

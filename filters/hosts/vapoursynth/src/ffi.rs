@@ -1,4 +1,4 @@
-//! The part of VapourSynth's interface, version 4.0, that is used. The order and shapes are those of `VapourSynth4.h`.
+//! The part of VapourSynth's interface, version 4.0, that is used. Order and layout are those of `VapourSynth4.h`.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -94,10 +94,10 @@ pub(crate) struct PluginApi {
     ) -> c_int,
 }
 
-/// A function that is not called.
+/// A function that is not used.
 type Unused = *const c_void;
 
-/// `VSAPI`, to the last function that is called.
+/// `VSAPI`, up to the last function that is used.
 #[repr(C)]
 pub(crate) struct Api {
     pub(crate) create_video_filter: unsafe extern "C" fn(

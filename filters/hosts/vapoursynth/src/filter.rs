@@ -1,5 +1,5 @@
-//! A filter in a script: made once, asked for frames from many threads.
-#![allow(unsafe_code)] // called by the host through its C interface
+//! A filter in a script: created once, called from many threads.
+#![allow(unsafe_code)] // the host calls it through its C interface
 
 use crate::arguments::{CHAIN, function_name, given};
 use crate::ffi::{self, Api, VideoInfo};
@@ -15,11 +15,11 @@ use std::path::Path;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The property that tells which filters of ours a frame has been through.
+/// The frame property with the names of our filters that have been applied.
 const EARLIER: &str = "GrainfieldFilters";
-/// The property that holds a frame's alpha.
+/// The frame property with the alpha plane.
 const ALPHA: &str = "_Alpha";
-/// Looks bound to different tags that are kept: a clip has one set of them, or a few.
+/// The number of looks that are kept for different tags: a clip usually has one set of tags.
 const KEPT: usize = 8;
 
 struct Instance {
@@ -30,14 +30,14 @@ struct Instance {
     look: Look,
     offset: i64,
     rate: Ratio,
-    /// What the clip is, without the tags that only its frames have.
+    /// The format of the clip, without the tags that only frames have.
     input: Format,
-    /// What comes out: the picture, and alpha where there is some.
+    /// The output: the picture, and alpha if there is one.
     made: (VideoInfo, Option<VideoInfo>),
     bound: Mutex<Vec<(Format, Earlier, Arc<BoundLook>)>>,
 }
 
-/// Creates a filter: a function of the plugin's. The data is the catalog's entry, or null.
+/// Creates a filter: a function of the plugin. The data is the catalog's entry, or null.
 ///
 /// # Safety
 ///
@@ -49,7 +49,7 @@ pub(crate) unsafe extern "C" fn create(
     core: *mut ffi::Core,
     api: *const Api,
 ) {
-    // SAFETY: the host's promise; the data is what was registered, which lives as long as the process.
+    // SAFETY: guaranteed by the host; the data was registered by us and lives as long as the process.
     let (host, arguments, filter) =
         unsafe { (Host::new(api), MapRef::new(Host::new(api), arguments), data.cast::<Entry>().as_ref()) };
     let name = filter.map_or_else(|| CHAIN.to_owned(), |f| function_name(f.name));
@@ -57,7 +57,7 @@ pub(crate) unsafe extern "C" fn create(
         Ok(instance) => Box::new(instance),
         Err(error) => {
             let text = c_text(&format!("{name}: {error}"));
-            // SAFETY: the map is the host's, and it copies the text.
+            // SAFETY: the map is the host's, which copies the text.
             unsafe { (host.api().map_set_error)(out, text.as_ptr()) };
             return;
         }
@@ -67,7 +67,7 @@ pub(crate) unsafe extern "C" fn create(
     let dependencies: Vec<_> =
         [Some(&instance.clip), instance.alpha.as_ref()].into_iter().flatten().map(dependency).collect();
     let (name, info) = (c_text(&name), instance.made.0);
-    // SAFETY: the host copies all but the instance, which it gives back to `free` once.
+    // SAFETY: the host copies everything except the instance, which it returns to `free` once.
     unsafe {
         (host.api().create_video_filter)(
             out,
@@ -98,7 +98,7 @@ unsafe extern "C" fn get_frame(
     core: *mut ffi::Core,
     _: *const Api,
 ) -> *const ffi::Frame {
-    // SAFETY: from `create`, and not freed while a frame is asked for.
+    // SAFETY: from `create`, and not freed while a frame is requested.
     let instance = unsafe { &*instance.cast::<Instance>() };
     match reason {
         ffi::REASON_INITIAL => {
@@ -184,7 +184,7 @@ impl Instance {
             };
             let picture = clip.frame(own)?;
             let format = Format { alpha: Alpha::None, ..tagged(input, picture.properties()) };
-            // SAFETY: the frame lives, is of this format, and nobody writes to it.
+            // SAFETY: the frame lives, has this format, and is not written.
             let gray = host_kit::gray(unsafe { planes::read(format, &picture.planes(&format)) }?)?;
             look.give_source_frame((step, id), gray)?;
         }
@@ -200,13 +200,13 @@ impl Instance {
             made: (info, None),
             bound: Mutex::default(),
         };
-        // What is wrong with the settings is told now, not with the first frame.
+        // Report errors in settings now, not with the first frame.
         let bound = instance.bound(input, &Earlier::default())?;
         instance.made = instance.info(bound.output(), &info, core)?;
         Ok(instance)
     }
 
-    /// What the host has to know of what comes out.
+    /// The host's description of the output.
     fn info(
         &self,
         output: &Format,
@@ -224,7 +224,7 @@ impl Instance {
         };
         let of = |family, (sub_w, sub_h): (u8, u8)| {
             let mut format = ffi::VideoFormat::default();
-            // SAFETY: the host fills the format in.
+            // SAFETY: the host fills in the format.
             let known = unsafe {
                 let query = self.host.api().query_video_format;
                 query(&mut format, family, sample, bits, sub_w.into(), sub_h.into(), core) != 0
@@ -237,7 +237,7 @@ impl Instance {
         Ok((of(family, output.subsampling)?, alpha))
     }
 
-    /// The look bound to a format as a frame has it.
+    /// The look bound to the format of a frame.
     fn bound(&self, format: Format, earlier: &Earlier) -> Result<Arc<BoundLook>, HostError> {
         let mut all = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, _, bound)) = all.iter().find(|(f, e, _)| (f, e) == (&format, earlier)) {
@@ -291,12 +291,12 @@ impl Instance {
         from.extend(alpha.iter().flat_map(|a| a.planes(&grey(&format))));
         let mut to = made.planes(&output);
         to.extend(made_alpha.iter_mut().flat_map(|a| a.planes(&grey(&output))));
-        // SAFETY: both frames live and have the formats that were checked; the new one is ours alone.
+        // SAFETY: both frames live and have the formats that were checked; the new one is exclusively ours.
         let (from, to) = unsafe { (planes::read(format, &from)?, planes::write(output, &to)?) };
         let number = i64::from(n);
         let time = FrameTime::of_frame(number, self.rate).time;
         let at = FrameTime::of_time(number + self.offset, time);
-        // The host calls for many frames at the same time; but of a simulation only one is made at a time.
+        // The host requests many frames at the same time, but a simulation renders one at a time.
         let threads = if bound.is_simulation() { Threads::Pool } else { Threads::Caller };
         bound.run_between(&at, threads, from, to)?;
         if let Some(alpha) = made_alpha {
@@ -307,7 +307,7 @@ impl Instance {
     }
 }
 
-/// What a clip is, but for what only frames say.
+/// The format of a clip, without the properties of frames.
 fn format(info: &VideoInfo) -> Result<Format, HostError> {
     let (width, height) = (u32::try_from(info.width).unwrap_or(0), u32::try_from(info.height).unwrap_or(0));
     if width == 0 || height == 0 || info.format.color_family == 0 {
@@ -330,7 +330,7 @@ fn format(info: &VideoInfo) -> Result<Format, HostError> {
     Ok(Format::new(width, height, family, depth, (sub(info.format.sub_w), sub(info.format.sub_h))))
 }
 
-/// With the tags of a frame.
+/// Adds the tags of a frame.
 fn tagged(format: Format, properties: MapRef) -> Format {
     let code = |key| properties.int(key).and_then(|v| u8::try_from(v).ok());
     let range = match (properties.int("_Range"), properties.int("_ColorRange")) {

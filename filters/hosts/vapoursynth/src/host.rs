@@ -1,5 +1,5 @@
-//! The host's maps, clips and frames as values that free themselves.
-#![allow(unsafe_code)] // every call is one of the host's functions
+//! The host's maps, clips and frames as owned values.
+#![allow(unsafe_code)] // every call is to a function of the host
 
 use crate::ffi::{self, Api};
 use grainfield_filters::frame::Format;
@@ -14,9 +14,9 @@ pub(crate) struct Host(&'static Api);
 impl Host {
     /// # Safety
     ///
-    /// `api` is what the host handed in; its functions stay for as long as the process.
+    /// `api` must come from the host; its functions stay valid as long as the process.
     pub(crate) unsafe fn new(api: *const Api) -> Host {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Host(unsafe { &*api })
     }
 
@@ -25,12 +25,12 @@ impl Host {
     }
 }
 
-/// A text for the host: cut at a zero, of which none of ours has one.
+/// A text for the host: cut at a zero byte, which our texts do not contain.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-/// A map of the host's, to read: the arguments of a call, or the properties of a frame. Keys are of ours.
+/// A map of the host for reading: the arguments of a call, or the properties of a frame.
 #[derive(Clone, Copy)]
 pub(crate) struct MapRef {
     host: Host,
@@ -40,14 +40,14 @@ pub(crate) struct MapRef {
 impl MapRef {
     /// # Safety
     ///
-    /// `map` lives for as long as this.
+    /// `map` must live as long as this.
     pub(crate) unsafe fn new(host: Host, map: *const ffi::Map) -> MapRef {
         MapRef { host, map }
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn count(self, key: &str) -> usize {
-        // SAFETY: the map lives, and the key ends in zero.
+        // SAFETY: the map lives, and the key is zero-terminated.
         let count = unsafe { (self.host.0.map_num_elements)(self.map, c_text(key).as_ptr()) };
         usize::try_from(count).unwrap_or(0)
     }
@@ -59,7 +59,7 @@ impl MapRef {
         get: unsafe extern "C" fn(*const ffi::Map, *const c_char, c_int, *mut c_int) -> T,
     ) -> Option<T> {
         let (mut error, i) = (0, c_int::try_from(i).ok()?);
-        // SAFETY: as above; what is not there, or of another type, is an error.
+        // SAFETY: as above; a missing value, or one of another type, is an error.
         let value = unsafe { get(self.map, c_text(key).as_ptr(), i, &mut error) };
         (error == 0).then_some(value)
     }
@@ -75,7 +75,7 @@ impl MapRef {
     pub(crate) fn text(self, key: &str, i: usize) -> Option<String> {
         let data = self.value(key, i, self.host.0.map_get_data)?;
         let size = usize::try_from(self.value(key, i, self.host.0.map_get_data_size)?).ok()?;
-        // SAFETY: the host's data of this size, which live as long as the map.
+        // SAFETY: the host's data has this size and lives as long as the map.
         let bytes = unsafe { core::slice::from_raw_parts(data.cast::<u8>(), size) };
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
@@ -86,7 +86,7 @@ impl MapRef {
     }
 }
 
-/// A clip: one reference to a node of the host's.
+/// A clip: a reference to a node of the host.
 pub(crate) struct Clip {
     host: Host,
     pub(crate) node: *mut ffi::Node,
@@ -99,7 +99,7 @@ unsafe impl Sync for Clip {}
 
 impl Drop for Clip {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours.
+        // SAFETY: we own the reference.
         unsafe { (self.host.0.free_node)(self.node) }
     }
 }
@@ -111,21 +111,21 @@ impl Clip {
     }
 
     pub(crate) fn request(&self, n: c_int, context: *mut ffi::FrameContext) {
-        // SAFETY: called while the host asks for a frame.
+        // SAFETY: called while the host requests a frame.
         unsafe { (self.host.0.request_frame_filter)(n, self.node, context) }
     }
 
     /// A frame that has been requested.
     pub(crate) fn requested(&self, n: c_int, context: *mut ffi::FrameContext) -> Option<Picture> {
-        // SAFETY: called when the host has all frames ready.
+        // SAFETY: called after the host has made all requested frames.
         let frame = unsafe { (self.host.0.get_frame_filter)(n, self.node, context) };
         (!frame.is_null()).then_some(Picture { host: self.host, frame })
     }
 
-    /// A frame, waited for. Only while a filter is created.
+    /// Waits for a frame. Only while a filter is created.
     pub(crate) fn frame(&self, n: c_int) -> Result<Picture, HostError> {
         let mut text = [0 as c_char; 512];
-        // SAFETY: the host writes a text that ends in zero into so many bytes.
+        // SAFETY: the host writes a zero-terminated text of at most this size.
         let frame = unsafe { (self.host.0.get_frame)(n, self.node, text.as_mut_ptr(), text.len() as c_int) };
         if frame.is_null() {
             // SAFETY: as above.
@@ -136,7 +136,7 @@ impl Clip {
     }
 }
 
-/// A frame to read: one reference to it.
+/// A frame for reading: a reference to it.
 pub(crate) struct Picture {
     host: Host,
     pub(crate) frame: *const ffi::Frame,
@@ -144,12 +144,12 @@ pub(crate) struct Picture {
 
 impl Drop for Picture {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours.
+        // SAFETY: we own the reference.
         unsafe { (self.host.0.free_frame)(self.frame) }
     }
 }
 
-/// The host's number of our plane `p`: it has R, G and B, we have G, B and R.
+/// The host's number of our plane `p`: its order is R, G, B, ours is G, B, R.
 fn own_plane(format: &Format, p: usize) -> c_int {
     let rgb = format.family == grainfield_filters::frame::Family::Rgb;
     if rgb { [1, 2, 0][p % 3] } else { p as c_int }
@@ -157,11 +157,11 @@ fn own_plane(format: &Format, p: usize) -> c_int {
 
 impl Picture {
     pub(crate) fn properties(&self) -> MapRef {
-        // SAFETY: the properties live as long as the frame, and whoever calls drops them before.
+        // SAFETY: the properties live as long as the frame, and the caller drops them before it.
         MapRef { host: self.host, map: unsafe { (self.host.0.get_frame_properties_ro)(self.frame) } }
     }
 
-    /// Whether it is of this format and size.
+    /// Whether it has this format and size.
     pub(crate) fn is_of(&self, info: &ffi::VideoInfo) -> bool {
         // SAFETY: the frame lives, and every format has a plane 0.
         unsafe {
@@ -172,11 +172,11 @@ impl Picture {
         }
     }
 
-    /// Its planes in our order, those of colour.
+    /// Its colour planes in our order.
     pub(crate) fn planes(&self, format: &Format) -> Vec<Address<*const u8>> {
         let of = |p| {
             let p = own_plane(format, p);
-            // SAFETY: the frame is of this format, so it has the plane.
+            // SAFETY: the frame has this format, so it has the plane.
             unsafe {
                 Address {
                     start: (self.host.0.get_read_ptr)(self.frame, p),
@@ -196,25 +196,25 @@ pub(crate) struct NewPicture {
 
 impl Drop for NewPicture {
     fn drop(&mut self) {
-        // SAFETY: the reference is ours.
+        // SAFETY: we own the reference.
         unsafe { (self.host.0.free_frame)(self.frame) }
     }
 }
 
 impl NewPicture {
-    /// With the properties of another, samples as they come.
+    /// A frame with the properties of another one; samples are undefined.
     pub(crate) fn new(host: Host, info: &ffi::VideoInfo, like: &Picture, core: *mut ffi::Core) -> NewPicture {
-        // SAFETY: the format was asked of the host, and the other frame lives.
+        // SAFETY: the host has provided the format, and the other frame lives.
         let frame =
             unsafe { (host.0.new_video_frame)(&info.format, info.width, info.height, like.frame, core) };
         NewPicture { host, frame }
     }
 
-    /// Its planes in our order, those of colour.
+    /// Its colour planes in our order.
     pub(crate) fn planes(&mut self, format: &Format) -> Vec<Address<*mut u8>> {
         let of = |p| {
             let p = own_plane(format, p);
-            // SAFETY: the frame is of this format, so it has the plane.
+            // SAFETY: the frame has this format, so it has the plane.
             unsafe {
                 Address {
                     start: (self.host.0.get_write_ptr)(self.frame, p),
@@ -227,7 +227,7 @@ impl NewPicture {
 
     pub(crate) fn set_text(&mut self, key: &str, text: &str) {
         let size = c_int::try_from(text.len()).unwrap_or(0);
-        // SAFETY: the frame is ours alone; the host copies so many bytes of the text.
+        // SAFETY: the frame is exclusively ours; the host copies this number of bytes of the text.
         unsafe {
             let map = (self.host.0.get_frame_properties_rw)(self.frame);
             let (set, text) = (self.host.0.map_set_data, c_text(text));
@@ -236,14 +236,14 @@ impl NewPicture {
     }
 
     pub(crate) fn set_frame(&mut self, key: &str, frame: NewPicture) {
-        // SAFETY: the frame is ours alone; the host takes our reference to the other.
+        // SAFETY: the frame is exclusively ours; the host takes over our reference to the other one.
         unsafe {
             let map = (self.host.0.get_frame_properties_rw)(self.frame);
             (self.host.0.map_consume_frame)(map, c_text(key).as_ptr(), frame.into_raw(), ffi::REPLACE);
         }
     }
 
-    /// Our reference, for the host.
+    /// Passes our reference to the host.
     pub(crate) fn into_raw(self) -> *const ffi::Frame {
         let frame = self.frame;
         core::mem::forget(self);

@@ -1,7 +1,8 @@
-//! Grainfield as a plugin of VapourSynth 4: namespace `grf`, a function for each filter of the catalog, and `grf.Chain`.
+//! Grainfield as a plugin of VapourSynth 4: namespace `grf`, a function for each filter of the catalog, and
+//! `grf.Chain`.
 //!
-//! `ffi` is the part of the host's interface that is used, `host` wraps it in values that free themselves, `arguments`
-//! makes the functions' signatures, and `filter` makes frames.
+//! `ffi` is the used part of the host's interface, `host` wraps it in owned values, `arguments` makes the functions'
+//! signatures, and `filter` renders frames.
 
 mod arguments;
 mod ffi;
@@ -14,18 +15,18 @@ use grainfield_filters::catalog::FILTERS;
 use std::ffi::{CString, c_void};
 use std::ptr;
 
-/// What the host calls first: names the plugin and its functions.
+/// The entry point: registers the plugin and its functions.
 ///
 /// # Safety
 ///
-/// Called by VapourSynth with the pointers of its interface.
+/// VapourSynth calls it with the pointers of its interface.
 #[unsafe(no_mangle)]
-#[allow(unsafe_code)] // the host finds the plugin by this name and hands in its functions
+#[allow(unsafe_code)] // the host finds the plugin by this name and passes its functions
 unsafe extern "C" fn VapourSynthPluginInit2(plugin: *mut Plugin, api: *const PluginApi) {
-    // SAFETY: the host's promise.
+    // SAFETY: guaranteed by the host.
     let api = unsafe { &*api };
     let version = (ffi::API_MAJOR << 16, 1 << 16);
-    // SAFETY: texts end in zero; the host copies them.
+    // SAFETY: texts are zero-terminated; the host copies them.
     unsafe {
         (api.config_plugin)(
             c"org.grainfield".as_ptr(),
@@ -39,7 +40,7 @@ unsafe extern "C" fn VapourSynthPluginInit2(plugin: *mut Plugin, api: *const Plu
     }
     for filter in FILTERS.iter().map(Some).chain([None]) {
         let name = filter.map_or_else(|| CHAIN.to_owned(), |f| function_name(f.name));
-        // Neither names nor signatures have zeros.
+        // Names and signatures contain no zero bytes.
         let (Ok(name), Ok(signature)) = (CString::new(name), CString::new(signature(filter))) else {
             continue;
         };
