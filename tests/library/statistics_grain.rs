@@ -77,7 +77,7 @@ fn kernel(size: f64) -> (f64, f64) {
 }
 
 /// The response to one white sample: [b a 1 a b] times [c 1 c], two of [d 0 1 0 d], two of [e 0 0 0 1 0 0 0 e] and so
-/// on. Above size 2 the second moment grows with the square of the size; a and b reach 1/2 and 0 at size 2.5, and each
+/// on. Above size 2 the second moment grows with the square of the size; a and b reach 1/2 and 0 at size 2.75, and each
 /// of c, d, d', e .. takes the rest of the moment, up to 1/2.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
@@ -85,7 +85,7 @@ fn pulse(size: f64) -> Vec<f64> {
     let mut left = 0.0;
     if size > 2.0 {
         let want = spread((0.44, 0.15)) * (size / 2.0).powi(2);
-        let part = ((size - 2.0) / 0.5).min(1.0);
+        let part = ((size - 2.0) / 0.75).min(1.0);
         (a, b) = (0.44 + 0.06 * part, 0.15 - 0.15 * part);
         left = want - spread((a, b));
     }

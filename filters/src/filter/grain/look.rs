@@ -8,7 +8,7 @@ const SIZES: [(f64, f64, f64); 5] =
     [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (2.0, 0.44, 0.15)];
 
 /// Above size 2 the five taps give way to `[.5 1 .5]`, which lets no single sample through, over so much of size.
-const CHANGE: f64 = 0.5;
+const CHANGE: f64 = 0.75;
 
 /// The most that a pass before the last weighs its neighbours. Two of one step are then a cubic spline; one alone would
 /// make kernels triangles, whose straight sides show as a weave along rows and columns.
@@ -21,6 +21,8 @@ fn step(k: usize) -> usize {
 
 /// The outer taps that full sharpness takes away.
 const CRISP: f64 = 0.12;
+/// And so much of those of coarse passes: with more, grain would shrink where its size grows.
+const CRISP_COARSE: f64 = 0.07;
 
 /// One direction of a field.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -68,6 +70,7 @@ impl Axis {
             (a, b) = (a + (0.5 - a) * changed, b * (1.0 - changed));
             left -= second_moment(a, b);
             b -= crisp * (1.0 - changed);
+            let crisp = CRISP_COARSE * sharpness;
             // A pass of weight c over s samples adds s^2 2c/(1+2c) to the moment.
             let most = 2.0 * MOST / (1.0 + 2.0 * MOST);
             for k in 0..MAX_PASSES {
@@ -320,8 +323,7 @@ mod tests {
                 for step in 1..=160 {
                     let now = spread(f64::from(step) * 0.05);
                     let grown = now.0 / before.0;
-                    // Where a pass takes over from another the spread falls back by up to 1.8 %.
-                    assert!((0.98..1.45).contains(&grown), "{scale} {sharpness} {step}: {grown}");
+                    assert!((0.995..1.45).contains(&grown), "{scale} {sharpness} {step}: {grown}");
                     let louder = now.1 / before.1;
                     assert!((0.7..1.25).contains(&louder), "{scale} {sharpness} {step}: {louder}");
                     before = now;
@@ -346,7 +348,7 @@ mod tests {
                 let now = kernel(size);
                 let distance: f64 = now.iter().zip(&before).map(|(a, b)| (a - b) * (a - b)).sum();
                 let all: f64 = now.iter().map(|w| w * w).sum();
-                assert!(distance < 1.5e-3 * all, "at {size}, {sharpness}: {}", distance / all);
+                assert!(distance < 1e-3 * all, "at {size}, {sharpness}: {}", distance / all);
                 before = now;
             }
         }
