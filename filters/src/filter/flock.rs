@@ -2,22 +2,19 @@
 //!
 //! Agents follow C. Reynolds, *Flocks, Herds, and Schools: A Distributed Behavioral Model* (1987): each makes room for its
 //! neighbours, flies as they do and stays near them; beside that it is drawn home, blown by a wind, and flees what it fears.
-//! They move in a space behind the frame and are stepped, so frame n is so many steps of one length after the source's
-//! first frame. Every [`JUMP`] frames the state goes to the store that the host lends. The flock never sees the moving
-//! picture; what obstructs it is an image, or one frame of the source.
+//! They move in a space behind the frame in steps of one length. The flock never sees the moving picture; what
+//! obstructs it is an image, or one frame of the source.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `rules` | one step: neighbours, rules, motion |
 //! | `kinds` | what the kinds of animals do differently |
-//! | `state` | a state as bytes, and what it is known by |
 //! | `figure` | bodies that flap and swim |
 //! | `view` | from agents to splats |
 
 mod figure;
 mod kinds;
 mod rules;
-mod state;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -25,19 +22,18 @@ mod view;
 
 use super::fluid::{Side, mask};
 use super::overlay::{Overlay, bounds};
+use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::lend::{Executor, Host, PrepareError};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Shape, Splat, SplatStyle};
-use crate::ratio::Ratio;
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
 use rules::{Agent, Moment, Rules, scale};
-use std::collections::VecDeque;
 use std::sync::Arc;
-use view::{Look, SHEET, SPLATS, SPLATS_SIMPLE, View};
+use view::{LIGHT, Look, SPLATS, SPLATS_SIMPLE, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(
@@ -47,14 +43,8 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 )
 .with_role(Role::Covers);
 
-/// Frames from one stored state to the next.
-pub const JUMP: u64 = 24;
 /// The most agents that may be asked for.
 pub const MAX_AGENTS: i64 = 100_000;
-/// The last frame: beyond it nobody waits for what comes.
-const LAST: u64 = 1 << 24;
-/// Frames whose agents are kept for workers that come late, and for going backwards.
-const RECENT: usize = JUMP as usize + 1;
 /// More agents than these are drawn as simple bodies, however large they are.
 const MAX_DETAILED: usize = 8000;
 /// Agents that a task draws.
@@ -167,7 +157,7 @@ impl Spec for FlockSpec {
         };
         let (shapes, sheet) = self.shapes()?;
         let styles = shapes.into_iter().enumerate().map(|(i, shape)| {
-            SplatStyle::new(shape, if i == usize::from(SHEET) - 1 { Blend::Screen } else { Blend::Over })
+            SplatStyle::new(shape, if i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over })
         });
         let agents = (self.agents + self.predators) as usize;
         // The lamp alone has to be mixed in R, G and B.
@@ -185,18 +175,17 @@ impl Spec for FlockSpec {
         };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 4, level)?;
         overlay.painter = overlay.painter.draft(self.draft);
-        let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
+        let rate = stepped::rate(input);
         let steps = kinds::steps(1.0 / rate.to_f64());
-        let ahead = libm::floor(self.start * rate.to_f64() + 0.5) as u64 * steps;
         let (rules, beats) = kinds::rules(self, seed, aspect, 1.0 / (rate.to_f64() * steps as f64), solid);
         // All that shapes a state.
         let walls: Vec<u32> = rules.solid.iter().flat_map(|s| s.words().collect::<Vec<_>>()).collect();
         let plain = Rules { solid: None, ..rules.clone() };
         let points = [&self.goal, &self.threat].map(|p| p.as_ref().map(ToString::to_string));
-        let text = format!("{plain:?} {points:?} {beats} {ahead} {steps} {rate:?} {} {walls:?}", self.depth);
-        let key = state::key(&text);
-        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, rate, steps, ahead, rules, beats, key }
-            .boxed_simulation())
+        let depth = self.depth;
+        let text = format!("flock 2 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
+        let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
+        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats }.boxed_simulation())
     }
 }
 
@@ -248,15 +237,9 @@ struct Flock {
     full: bool,
     /// Rows of half a pixel of a picture 1920 wide.
     unit: f64,
-    rate: Ratio,
-    /// Steps a frame: an even number, so that fields come at steps too.
-    steps: u64,
-    /// Steps before the source's first frame.
-    ahead: u64,
+    clock: Clock,
     rules: Rules,
     beats: f32,
-    /// Of the flock's states.
-    key: u128,
 }
 
 /// What a frame shows.
@@ -272,26 +255,7 @@ struct FlockAt {
     look: Look,
 }
 
-/// What is moved on from frame to frame.
-struct Simulation {
-    key: u128,
-    steps: u64,
-    agents: Arc<Vec<Agent>>,
-    /// Agents after so many steps, of the latest frames.
-    recent: VecDeque<(u64, Arc<Vec<Agent>>)>,
-}
-
 impl Flock {
-    /// Steps before the frame is shown.
-    fn steps(&self, at: &FrameTime) -> u64 {
-        let (t, r) = (at.time, self.rate);
-        let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
-        let over = over.and_then(|v| v.checked_mul(i128::from(self.steps))).unwrap_or(0);
-        let under = i128::from(t.den()) * i128::from(r.den());
-        let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
-        steps.min(u64::MAX / 4) + self.ahead
-    }
-
     /// A point of the frame, in its samples, in frame heights.
     fn point(&self, [x, y]: [f64; 2]) -> [f64; 2] {
         let [w, h] = self.overlay.size();
@@ -308,10 +272,7 @@ impl Flock {
 
     /// What moves without the agents before a step.
     fn moment(&self, step: u64) -> Moment {
-        let since = step.saturating_sub(self.ahead).min(i64::MAX as u64) as i64;
-        let frame = Ratio::new(since, self.steps as i64).unwrap_or(Ratio::ZERO);
-        let time = frame.checked_div(self.rate).unwrap_or(Ratio::ZERO);
-        let at = FrameTime { index: 0, frame, time, late: Ratio::ZERO };
+        let at = self.clock.time(step);
         let threat =
             self.set.threat.as_ref().map(|p| self.point(p.at(&at)).map(|v| v.clamp(-50.0, 50.0) as f32));
         Moment { step, home: self.home(&at), threat }
@@ -329,57 +290,6 @@ impl Flock {
             look,
         }
     }
-
-    /// The latest stored state after `after` steps and up to `to`.
-    fn stored(
-        &self,
-        after: Option<u64>,
-        to: u64,
-        host: &Host<'_>,
-    ) -> Result<Option<(u64, Vec<Agent>)>, PrepareError> {
-        let every = JUMP * self.steps;
-        let mut steps = to / every * every;
-        while steps > 0 && after.is_none_or(|a| steps > a) {
-            host.check()?;
-            let count = self.rules.agents + self.rules.predators;
-            if let Some(bytes) = host.cache.get(state::at(self.key, steps))
-                && let Some(agents) = state::load(&bytes, steps, count)
-            {
-                return Ok(Some((steps, agents)));
-            }
-            steps -= every;
-        }
-        Ok(None)
-    }
-
-    /// Steps on to `target`; the latest of what is kept is then that. Where it fails, what is kept is a state.
-    fn advance_to(&self, line: &mut Simulation, target: u64, host: &Host<'_>) -> Result<(), PrepareError> {
-        // From one frame to the next nobody waits long.
-        let long = target.saturating_sub(line.steps) > self.steps;
-        loop {
-            let steps = line.steps;
-            if long && steps.is_multiple_of(self.steps) {
-                host.cache.simulating(steps / self.steps, target.div_ceil(self.steps));
-            }
-            if steps.is_multiple_of(self.steps) || steps == target {
-                if steps > 0 && steps.is_multiple_of(JUMP * self.steps) {
-                    host.cache.put(state::at(self.key, steps), &state::save(&line.agents, steps));
-                }
-                line.recent.retain(|(n, _)| *n != steps);
-                while line.recent.len() >= RECENT {
-                    line.recent.pop_front();
-                }
-                line.recent.push_back((steps, line.agents.clone()));
-            }
-            if steps >= target {
-                return Ok(());
-            }
-            host.check()?;
-            line.agents =
-                Arc::new(self.rules.step(&line.agents, &self.moment(steps), self.beats, host.executor));
-            line.steps += 1;
-        }
-    }
 }
 
 impl Render for Flock {
@@ -391,7 +301,7 @@ impl Render for Flock {
     }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, FlockAt)> {
-        let steps = self.steps(at);
+        let steps = self.clock.steps(at);
         let rgb = |colour: &Option<Animated<[f64; 4]>>| {
             colour.as_ref().map(|c| {
                 let [r, g, b, _] = c.at(at);
@@ -403,7 +313,7 @@ impl Render for Flock {
             haze: self.set.haze.at(at) as f32,
             haze_colour: rgb(&self.set.haze_colour),
             colour: rgb(&self.set.colour),
-            shutter: (self.set.shutter / self.rate.to_f64()) as f32,
+            shutter: (self.set.shutter / self.clock.rate.to_f64()) as f32,
             glow: self.set.glow.at(at) as f32,
             lamp: self.home(at),
             time: steps as f64 * f64::from(self.rules.dt),
@@ -454,40 +364,45 @@ impl Render for Flock {
     }
 }
 
+impl Stepped<8> for Flock {
+    const NAME: &'static str = "flock";
+    type State = Arc<Vec<Agent>>;
+    type Shown = Arc<Vec<Agent>>;
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn start(&self) -> Result<Self::State, PrepareError> {
+        Ok(Arc::new(self.rules.start(self.moment(0).home)))
+    }
+
+    fn advance(&self, agents: &mut Self::State, steps: u64, executor: &dyn Executor) {
+        *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, executor));
+    }
+
+    fn shown(&self, agents: &Self::State) -> Self::Shown {
+        agents.clone()
+    }
+
+    fn items(&self, agents: &Self::State) -> Vec<Agent> {
+        agents.to_vec()
+    }
+
+    fn restore(&self, agents: Vec<Agent>, _: u64) -> Option<Self::State> {
+        (agents.len() == self.rules.agents + self.rules.predators).then(|| Arc::new(agents))
+    }
+}
+
 impl Simulate for Flock {
-    type Simulation = Simulation;
+    type Simulation = Line<Arc<Vec<Agent>>, Arc<Vec<Agent>>>;
 
     fn step(
         &self,
         now: &FlockAt,
-        line: &mut Option<Simulation>,
+        line: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<FlockFrame, PrepareError> {
-        let target = now.steps;
-        if target - self.ahead > LAST * self.steps {
-            let text =
-                format!("flock is stepped from the first frame on, and goes no further than {LAST} frames");
-            return Err(PrepareError::Failed(text));
-        }
-        let shown = |agents: Arc<Vec<Agent>>| FlockFrame { agents, bins: Bins::default() };
-        line.take_if(|kept| kept.key != self.key);
-        let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
-        if let Some((_, agents)) = recent {
-            return Ok(shown(agents.clone()));
-        }
-        let usable = line.as_ref().map(|kept| kept.steps).filter(|n| *n <= target);
-        let from = match self.stored(usable, target, host)? {
-            Some((steps, agents)) => Some((steps, Arc::new(agents))),
-            None if usable.is_some() => None,
-            None => Some((0, Arc::new(self.rules.start(self.moment(0).home)))),
-        };
-        let recent = VecDeque::new();
-        let kept =
-            line.get_or_insert(Simulation { key: self.key, steps: u64::MAX, agents: Arc::default(), recent });
-        if let Some((steps, agents)) = from {
-            (kept.steps, kept.agents) = (steps, agents);
-        }
-        self.advance_to(kept, target, host)?;
-        Ok(shown(kept.agents.clone()))
+        Ok(FlockFrame { agents: stepped::shown(self, now.steps, line, host)?, bins: Bins::default() })
     }
 }

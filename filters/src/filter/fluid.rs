@@ -1,32 +1,28 @@
 //! `fluid`: a liquid in front of the picture that breaks, falls, spouts and rains, and refracts the picture behind it.
 //!
-//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it must be stepped, so
-//! frame n is so many steps of one length after the source's first frame, whatever range is rendered. Every
-//! [`JUMP`] frames the state goes to the store that the host lends, and any frame is at most that many away from a
-//! stored one. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
+//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it moves in steps of
+//! one length. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | `scene` | what there is at the start, what comes in, and the constants |
-//! | `state` | a state as bytes, and what it is known by |
 //! | `surface` | from parcels to a surface over a grid |
 //! | `paint`, `composite` | from the surface to samples, and over rows and planes |
 
 mod composite;
 mod paint;
 mod scene;
-mod state;
 mod surface;
 #[cfg(test)]
 mod tests;
 
 use super::point::{key, weights};
+use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::lend::{Executor, Host, PrepareError};
 use crate::particle::fluid::Fluid2d;
 use crate::pixel::convert::Coefficients;
-use crate::ratio::Ratio;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -34,7 +30,6 @@ use composite::SurfaceLayer;
 use paint::{Appearance, MAX_OFFSET};
 pub(super) use scene::Mask;
 use scene::{Kind, Scene, SceneParams};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use surface::{ParcelPoint, Shape, Surface};
 
@@ -46,15 +41,8 @@ pub const ENTRY: Entry = Entry::new::<FluidSpec>(
 )
 .with_role(Role::Covers);
 
-/// Frames from one stored state to the next.
-pub const JUMP: u64 = 24;
 /// The most parcels that may be asked for.
 pub const MAX_PARCELS: i64 = 200_000;
-/// The last frame: beyond it nobody waits for what comes.
-const LAST: u64 = 1 << 24;
-/// Frames whose parcels are kept for workers that come late, and for going backwards.
-const RECENT: usize = JUMP as usize + 1;
-
 fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
 }
@@ -200,7 +188,6 @@ impl Spec for FluidSpec {
                 "the frame is more than sixteen times as long one way as the other: crop it",
             ));
         }
-        let rate = if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) };
         let scene = Scene::new(SceneParams {
             kind: self.scene,
             count: self.particles as usize,
@@ -209,7 +196,7 @@ impl Spec for FluidSpec {
             tension: self.tension,
             seed,
             aspect,
-            frame: 1.0 / rate.to_f64(),
+            frame: 1.0 / stepped::rate(input).to_f64(),
             shape,
             solid,
         });
@@ -221,20 +208,18 @@ impl Spec for FluidSpec {
             row: 1.0 / input.height as f32,
             draft: self.draft,
         };
-        let ahead = libm::floor(self.start * rate.to_f64() + 0.5) as u64 * scene.steps;
-        let key = state::key(&scene.words());
+        let words = b"fluid 3".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
+        let clock = Clock::new(input, scene.steps, self.start, words);
         // Some pictures have no colours.
         let weights = weights(input)?;
         let fluid = Fluid {
             set: self.clone(),
             format: *input,
             level,
-            rate,
             sample: sample as f32,
             scene,
             surface,
-            ahead,
-            key,
+            clock,
             weights,
         };
         Ok(fluid.boxed_simulation())
@@ -245,15 +230,11 @@ struct Fluid {
     set: FluidSpec,
     format: Format,
     level: Level,
-    rate: Ratio,
     /// Sample aspect ratio.
     sample: f32,
     scene: Scene,
     surface: Shape,
-    /// Steps before the source's first frame.
-    ahead: u64,
-    /// Of the scene's states.
-    key: u128,
+    clock: Clock,
     weights: Coefficients,
 }
 
@@ -275,53 +256,13 @@ struct FluidAt {
     tint: [f64; 4],
 }
 
-/// What is moved on from frame to frame.
-struct Simulation {
-    key: u128,
-    flat: Fluid2d,
-    /// Places after so many steps, of the latest frames.
-    recent: VecDeque<(u64, ParcelPoints)>,
-}
-
 impl Fluid {
-    /// Whole steps before the frame is shown.
-    fn steps(&self, at: &FrameTime) -> u64 {
-        let (t, r) = (at.time, self.rate);
-        let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
-        let over = over.and_then(|v| v.checked_mul(i128::from(self.scene.steps))).unwrap_or(0);
-        let under = i128::from(t.den()) * i128::from(r.den());
-        let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
-        steps.min(u64::MAX / 4) + self.ahead
-    }
-
-    fn places(&self, flat: &Fluid2d) -> ParcelPoints {
-        let [left, top] = self.scene.origin();
-        Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
-    }
-
     fn look(&self, at: &FrameTime, alpha: f64) -> Appearance {
         Appearance {
             tint: paint::layer(self.set.depth.at(at) * alpha),
             bend: if self.set.draft { 0.0 } else { (0.035 * self.set.refraction.at(at)) as f32 },
             shine: self.set.shine.at(at) as f32,
         }
-    }
-
-    /// The latest stored state after `after` steps and up to `to`.
-    fn stored(&self, after: Option<u64>, to: u64, host: &Host<'_>) -> Result<Option<Fluid2d>, PrepareError> {
-        let every = JUMP * self.scene.steps;
-        let mut steps = to / every * every;
-        while steps > 0 && after.is_none_or(|a| steps > a) {
-            host.check()?;
-            if let Some(bytes) = host.cache.get(state::at(self.key, steps))
-                && let Some(parcels) = state::load(&bytes, steps, self.scene.most())
-                && let Ok(flat) = self.scene.restore(&parcels, steps, self.level)
-            {
-                return Ok(Some(flat));
-            }
-            steps -= every;
-        }
-        Ok(None)
     }
 }
 
@@ -335,7 +276,7 @@ impl Render for Fluid {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, FluidAt)> {
         let all = self.format.all_planes();
-        let (steps, tint) = (self.steps(at), self.set.tint.at(at));
+        let (steps, tint) = (self.clock.steps(at), self.set.tint.at(at));
         let rows = f64::from(MAX_OFFSET) * f64::from(self.format.height) + 2.0;
         let state = Some(key(&[steps as f64]));
         let plan = Plan { reach: Reach::Rows(rows as u32), state, ..Plan::in_place(all) };
@@ -378,79 +319,47 @@ impl Render for Fluid {
     }
 }
 
+impl Stepped<4> for Fluid {
+    const NAME: &'static str = "fluid";
+    type State = Fluid2d;
+    type Shown = ParcelPoints;
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn start(&self) -> Result<Fluid2d, PrepareError> {
+        self.scene.start(self.level).map_err(|e| PrepareError::Failed(e.to_string()))
+    }
+
+    fn advance(&self, flat: &mut Fluid2d, _: u64, executor: &dyn Executor) {
+        self.scene.advance(flat, executor);
+    }
+
+    fn shown(&self, flat: &Fluid2d) -> ParcelPoints {
+        let [left, top] = self.scene.origin();
+        Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
+    }
+
+    fn items(&self, flat: &Fluid2d) -> Vec<[f32; 4]> {
+        flat.parcels()
+    }
+
+    fn restore(&self, parcels: Vec<[f32; 4]>, steps: u64) -> Option<Fluid2d> {
+        let few = parcels.len() <= self.scene.most();
+        few.then(|| self.scene.restore(&parcels, steps, self.level).ok())?
+    }
+}
+
 impl Simulate for Fluid {
-    type Simulation = Simulation;
+    type Simulation = Line<Fluid2d, ParcelPoints>;
 
     fn step(
         &self,
         now: &FluidAt,
-        line: &mut Option<Simulation>,
+        line: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<FluidFrame, PrepareError> {
-        let target = now.steps;
-        if target - self.ahead > LAST * self.scene.steps {
-            let text =
-                format!("fluid is stepped from the first frame on, and goes no further than {LAST} frames");
-            return Err(PrepareError::Failed(text));
-        }
-        let failed = |e: crate::particle::fluid::FluidError| PrepareError::Failed(e.to_string());
-        let shown = |places: ParcelPoints| FluidFrame { places, surface: None };
-        line.take_if(|kept| kept.key != self.key);
-        let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
-        if let Some((_, places)) = recent {
-            return Ok(shown(places.clone()));
-        }
-        // Whatever happens from here on, what stands in `line` is a state, if there is one.
-        let usable = line.as_ref().map(|kept| kept.flat.steps()).filter(|n| *n <= target);
-        let flat = match self.stored(usable, target, host)? {
-            Some(flat) => Some(flat),
-            None if usable.is_some() => None,
-            None => Some(self.scene.start(self.level).map_err(failed)?),
-        };
-        let mut kept = match (line.take(), flat) {
-            (Some(kept), None) => kept,
-            (Some(kept), Some(flat)) => Simulation { flat, ..kept },
-            (None, Some(flat)) => Simulation { key: self.key, flat, recent: VecDeque::new() },
-            (None, None) => return Err(PrepareError::Failed("no state to start from".into())),
-        };
-        let done = self.advance_to(&mut kept, target, host);
-        let places = kept.recent.back().map(|(_, places)| places.clone());
-        // What has failed half way is no state.
-        if !matches!(done, Err(PrepareError::Failed(_))) {
-            *line = Some(kept);
-        }
-        done?;
-        Ok(shown(places.unwrap_or_default()))
-    }
-}
-
-impl Fluid {
-    /// Steps on to `target`; the latest of what is kept is then that.
-    fn advance_to(&self, line: &mut Simulation, target: u64, host: &Host<'_>) -> Result<(), PrepareError> {
-        let frame = self.scene.steps;
-        // From one frame to the next nobody waits long.
-        let long = target.saturating_sub(line.flat.steps()) > frame;
-        loop {
-            let steps = line.flat.steps();
-            if long && steps.is_multiple_of(frame) {
-                host.cache.simulating(steps / frame, target.div_ceil(frame));
-            }
-            if steps.is_multiple_of(self.scene.steps) || steps == target {
-                if steps > 0 && steps.is_multiple_of(JUMP * self.scene.steps) {
-                    let bytes = state::save(&line.flat.parcels(), steps);
-                    host.cache.put(state::at(self.key, steps), &bytes);
-                }
-                line.recent.retain(|(n, _)| *n != steps);
-                while line.recent.len() >= RECENT {
-                    line.recent.pop_front();
-                }
-                line.recent.push_back((steps, self.places(&line.flat)));
-            }
-            if steps >= target {
-                return Ok(());
-            }
-            host.check()?;
-            self.scene.advance(&mut line.flat, host.executor);
-        }
+        Ok(FluidFrame { places: stepped::shown(self, now.steps, line, host)?, surface: None })
     }
 }

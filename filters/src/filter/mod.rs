@@ -162,6 +162,7 @@ pub mod particles;
 mod point;
 pub mod scratches;
 pub mod sprites;
+mod stepped;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod transform;

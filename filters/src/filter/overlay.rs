@@ -228,7 +228,7 @@ pub(super) mod tests {
                 }
                 (most, f64::from(*soft) * inside)
             }
-            Shape::Ring { .. } | Shape::Image(_) => unreachable!("old films have none"),
+            Shape::Ring { .. } | Shape::Speck | Shape::Image(_) => unreachable!("old films have none"),
         }
     }
 

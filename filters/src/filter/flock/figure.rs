@@ -76,10 +76,12 @@ impl Body {
             }
             (_, true) => {
                 let chord = if figure == Figure::Moth { 0.42 } else { 0.17 };
-                self.round([-0.04, 0.0, 0.0], [0.40, 0.10, 0.10], 0);
+                self.round([-0.04, 0.0, 0.0], [0.42, 0.115, 0.115], 0);
                 for side in [-1.0, 1.0] {
                     let (z, y) = swung(0.92, 0.65 * effort * wave(phase) + 0.10);
-                    self.limb([0.08, 0.0, 0.02], [-0.05, side * y, z], [chord, 0.0, 0.0], 0.02, 1);
+                    // From beyond the middle on: an ellipse that began there would leave a gap to the body.
+                    let root = [0.10, -0.24 * side * y, 0.02 - 0.24 * z];
+                    self.limb(root, [-0.05, side * y, z], [chord, 0.0, 0.0], 0.02, 1);
                 }
             }
         }

@@ -9,6 +9,7 @@ use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
 use crate::lend::Executor;
 use crate::noise::seed::mix64;
 use crate::particle::fluid::Solid;
+use core::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
@@ -357,7 +358,7 @@ impl Cells {
 
     /// Ranges of `ids`, each of the cells next to each other along x: all that may be in sight of an agent.
     #[inline(always)]
-    pub(super) fn around(&self, a: &Agent, mut f: impl FnMut(core::ops::Range<usize>)) {
+    pub(super) fn around(&self, a: &Agent, mut f: impl FnMut(Range<usize>)) {
         let [x, y, z] = self.place(a);
         let [w, h, d] = self.size;
         let to = (x + 1).min(w - 1);
@@ -384,10 +385,16 @@ pub(super) struct Near {
 }
 
 impl Rules {
-    /// Where in a run of `len` the agents begin that are looked at.
+    /// Those of a run that an agent looks at: from a place on that changes with agent and step, and from the start of the
+    /// run again, at most [`CAP`].
     #[inline(always)]
-    pub(super) fn begin(id: u64, step: u64, len: usize) -> usize {
-        if len > CAP { (mix64(id ^ step << 32) % len as u64) as usize } else { 0 }
+    pub(super) fn looked_at(id: u64, step: u64, run: Range<usize>) -> [Range<usize>; 2] {
+        let len = run.len();
+        let begin =
+            if len > CAP { run.start + (mix64(id ^ step << 32) % len as u64) as usize } else { run.start };
+        let first = begin..run.end.min(begin + CAP);
+        let again = run.start..begin.min(run.start + CAP - first.len());
+        [first, again]
     }
 
     #[inline(always)]
@@ -398,7 +405,6 @@ impl Rules {
         let mut near = Near::default();
         cells.around(me, |run| {
             let len = run.len();
-            let begin = Self::begin(id, step, len);
             let weight = if len > CAP { len as f32 / CAP as f32 } else { 1.0 };
             let mut one = |other: &Agent, at: usize| {
                 let d = [other[0] - me[0], other[1] - me[1], other[2] - me[2]];
@@ -414,14 +420,8 @@ impl Rules {
                     }
                 }
             };
-            let all = &sorted[run.clone()];
-            // From `begin` on, and from the start of the run again: at most `CAP`.
-            let first = (len - begin).min(CAP);
-            for (k, other) in all[begin..begin + first].iter().enumerate() {
-                one(other, run.start + begin + k);
-            }
-            for (k, other) in all[..begin.min(CAP - first)].iter().enumerate() {
-                one(other, run.start + k);
+            for part in Self::looked_at(id, step, run) {
+                part.clone().zip(&sorted[part]).for_each(|(at, other)| one(other, at));
             }
         });
         near

@@ -4,6 +4,7 @@ use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Family, Frame};
 use crate::lend::{CurrentThread, Executor, NoCache, StateCache};
+use crate::ratio::Ratio;
 use crate::settings::{Settings, Value};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -318,12 +319,19 @@ fn an_agent_looks_at_so_many_however_dense_the_flock_is() {
         rules_of(&[("agents", "3000"), ("spread", "0.02"), ("depth", "0"), ("size", "400")]);
     let agents = after(&rules, set.depth, 3, |m| m);
     let cells = rules::Cells::new(&agents, rules.sight);
-    let longest = agents.iter().map(|a| {
-        let mut runs = (0, 0);
-        cells.around(a, |run| runs = (runs.0 + run.len(), runs.1 + run.len().min(rules::CAP)));
-        runs
-    });
-    let (all, seen) = longest.fold((0, 0), |m, r| (m.0.max(r.0), m.1.max(r.1)));
+    let (mut all, mut seen) = (0, 0);
+    for (id, a) in agents.iter().enumerate() {
+        let (mut near, mut looked) = (0, vec![]);
+        cells.around(a, |run| {
+            near += run.len();
+            looked.extend(Rules::looked_at(id as u64, 3, run).into_iter().flatten());
+        });
+        let count = looked.len();
+        looked.sort_unstable();
+        looked.dedup();
+        assert_eq!(looked.len(), count, "nobody is looked at twice");
+        (all, seen) = (all.max(near), seen.max(count));
+    }
     assert!(all > 1000 && seen <= 9 * rules::CAP, "{all} {seen}");
     assert!(agents.iter().flatten().all(|v| v.is_finite()));
 }

@@ -6,12 +6,16 @@ use super::rules::{Agent, CAMERA, Rules, scale};
 use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
 use crate::particle::draw::{Shape, ShapeError, Splat, rank};
 
-/// The looks that splats name: an ellipse, the two halves of a triangle, light, and then the pictures of a sheet.
+/// The looks that splats name: an ellipse, a small one, the two halves of a triangle, light, and then the pictures of a
+/// sheet.
 const ROUND: u16 = 0;
-const RIGHT: u16 = 1;
-const LEFT: u16 = 2;
-const LIGHT: u16 = 3;
-pub(super) const SHEET: u16 = 4;
+const SMALL: u16 = 1;
+const RIGHT: u16 = 2;
+const LEFT: u16 = 3;
+pub(super) const LIGHT: u16 = 4;
+pub(super) const SHEET: u16 = 5;
+/// Half the width, in rows, up to which an ellipse is a small one: such look alike either way.
+const NARROW: f32 = 3.0;
 
 /// Splats of an agent at most: each flat piece is two.
 pub(super) const SPLATS: usize = 2 * MOST;
@@ -22,9 +26,10 @@ const DETAIL: f32 = 5.0;
 const LARGEST: f32 = 3000.0;
 
 /// The shapes of those looks.
-pub(super) fn shapes() -> Result<[Shape; 4], ShapeError> {
+pub(super) fn shapes() -> Result<[Shape; 5], ShapeError> {
     Ok([
         Shape::disc(0.22)?,
+        Shape::Speck,
         Shape::polygon(&[[-0.5, -0.5], [1.0, -0.5], [-0.5, 1.0]], 0.0)?,
         Shape::polygon(&[[0.5, -0.5], [-1.0, -0.5], [0.5, 1.0]], 0.0)?,
         Shape::disc(1.0)?,
@@ -278,7 +283,8 @@ impl View<'_> {
         let half = [(mean + root).max(0.0).sqrt(), (mean - root).max(0.0).sqrt()];
         let part = if half[0] * half[1] > 1e-6 { (before / (half[0] * half[1])).min(1.0) } else { 1.0 };
         let splat = self.put(mid(a, b), half, 0.5 * angle(off, m[1]));
-        out.push(Splat { style: ROUND, colour, ..splat }.faded(opacity * part));
+        let style = if half[1] < NARROW { SMALL } else { ROUND };
+        out.push(Splat { style, colour, ..splat }.faded(opacity * part));
     }
 
     /// A triangle seen from `a` to `b`, as two with a right angle; never thinner than a feather.

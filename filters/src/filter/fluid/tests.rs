@@ -4,6 +4,7 @@ use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Primaries};
 use crate::lend::{CurrentThread, NoCache, StateCache};
+use crate::ratio::Ratio;
 use crate::settings::{Value, ValueProblem};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

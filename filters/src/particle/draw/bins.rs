@@ -98,7 +98,7 @@ impl Chunk {
             if *code >= LARGE {
                 if *code == LARGE
                     && let Some(style) = styles.get(usize::from(splat.style))
-                    && let Some(at) = grid.touched(splat, extent(&style.shape, splat))
+                    && let Some(at) = grid.touched(splat, extent(&style.shape, splat, grid.cell()))
                 {
                     self.keep_large(splat, at);
                 }

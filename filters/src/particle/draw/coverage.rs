@@ -7,7 +7,8 @@
 //! midpoint rule with fewer is as near. What is said here cell by cell is worked out many cells at a time by
 //! [`sweep`](super::sweep), in the same order of operations.
 
-use super::splat::{SIZES, Splat};
+use super::speck::Speck;
+use super::splat::{SIZES, STEPS, Splat};
 use super::style::{MAX_CORNERS, Shape};
 
 /// Least softness in luma samples: a hard edge.
@@ -82,7 +83,7 @@ impl Outline {
                 }
                 (Form::Polygon(lines, n), soft * inside)
             }
-            Shape::Image(_) => return None,
+            Shape::Speck | Shape::Image(_) => return None,
         };
         let edge = edge.max(HARD);
         let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
@@ -198,12 +199,14 @@ impl Outline {
     }
 }
 
-/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up.
+/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on cells
+/// as large as `cell` as shown.
 #[inline(always)]
-pub(super) fn extent(shape: &Shape, splat: &Splat) -> [i32; 2] {
+pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half;
     match shape {
         Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
+        Shape::Speck => Speck::new(splat, turn(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1),
         _ => extent_turned(shape, splat, turn(splat.angle)),
     }
 }

@@ -6,8 +6,9 @@ use super::draw_plane::BlendTerms;
 use super::painter::Painter;
 use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
 use super::sampler::Sampler;
-use super::splat::Splat;
-use super::style::{Blend, SplatStyle};
+use super::speck::Speck;
+use super::splat::{STEPS, Splat};
+use super::style::{Blend, Shape, SplatStyle};
 use super::tile::{Part, ROOM};
 use crate::simd::multiversion;
 
@@ -26,11 +27,17 @@ fn draw_large_body(
     samples: &mut [f32],
 ) {
     let turned = turn(splat.angle);
-    let reach = extent_turned(&style.shape, splat, turned);
-    let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let cells = &part.group.cells;
+    let aspect = painter.aspect;
+    let speck = matches!(style.shape, Shape::Speck).then(|| Speck::new(splat, turned, cells.shown(aspect)));
+    let reach = match &speck {
+        Some(speck) => speck.reach().map(|v| (v * STEPS) as i32 + 1),
+        None => extent_turned(&style.shape, splat, turned),
+    };
+    let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let range = |a: usize, at: i32| {
-        let more = reach[a].saturating_add(128 << cells.shift[a]);
+        // A speck is looked at in the middle of cells.
+        let more = reach[a].saturating_add(if speck.is_some() { 0 } else { 128 << cells.shift[a] });
         let (low, high) = cells.touched(a, at.saturating_sub(more), at.saturating_add(more));
         let end = part.from[a] + part.size[a] as i32;
         low.clamp(part.from[a], end)..high.clamp(part.from[a], end)
@@ -39,12 +46,14 @@ fn draw_large_body(
     if x.is_empty() || y.is_empty() {
         return;
     }
+    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
+    let effects = painter.effects(&part.group, splat, style);
+    if let Some(speck) = speck {
+        return speck.draw(part, splat, aspect, opacity, x, y, &effects, samples);
+    }
     let outline = Outline::of(&style.shape, splat, turned);
     let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
-    let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
-    let aspect = painter.aspect;
     let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
-    let effects = painter.effects(&part.group, splat, style);
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {
             let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
@@ -85,13 +94,7 @@ fn blend_coverage(
                 let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
                     break;
                 };
-                // By way of arrays of its own: written in place, it is compiled to gathers and scatters.
-                let (p, mut drawn) = (*row, [0.0; LANES]);
-                for l in 0..LANES {
-                    let v = p[l] * (1.0 - c[l] * effect.fade) + c[l] * effect.ink;
-                    drawn[l] = if c[l] > 0.0 { v } else { p[l] };
-                }
-                *row = drawn;
+                effect.lay(c, row);
             }
         }
     }

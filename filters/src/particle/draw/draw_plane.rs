@@ -103,6 +103,20 @@ pub(super) struct BlendTerms {
     pub(super) ink: f32,
 }
 
+impl BlendTerms {
+    /// Changes samples by what is covered of them; those that are not covered stay as they are to the bit.
+    #[inline(always)]
+    pub(super) fn lay<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
+        // By way of arrays of its own: written in place, it is compiled to gathers and scatters.
+        let (p, mut drawn) = (*samples, [0.0; N]);
+        for l in 0..N {
+            let v = p[l] * (1.0 - cover[l] * self.fade) + cover[l] * self.ink;
+            drawn[l] = if cover[l] > 0.0 { v } else { p[l] };
+        }
+        *samples = drawn;
+    }
+}
+
 impl DrawPlane {
     pub(super) fn of(format: &Format, p: usize) -> DrawPlane {
         let content = match p {

@@ -22,6 +22,8 @@ pub struct Grid {
     pub(super) tiles: [usize; 2],
     /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
     pub(super) slack: [[i32; 2]; 2],
+    /// log2 of the largest cell's luma samples, across and down.
+    coarse: [u32; 2],
     /// Luma samples across in a row's height, in 1/65536, rounded up.
     narrow: u32,
 }
@@ -33,8 +35,9 @@ impl Grid {
     /// `size` and 2^`log` in luma samples.
     pub(super) fn new(size: [usize; 2], log: [u32; 2], cells: impl Iterator<Item = Cells>) -> Grid {
         let tiles = [0, 1].map(|a| size[a].div_ceil(1 << log[a]));
-        let mut slack = [[0; 2]; 2];
+        let (mut slack, mut coarse) = ([[0; 2]; 2], [0; 2]);
         for cells in cells {
+            coarse = [0, 1].map(|a| cells.shift[a].max(coarse[a]));
             for (a, [before, beyond]) in slack.iter_mut().enumerate() {
                 // Stamps stand on sixteenths of a cell, so they may be half of one aside.
                 let aside = 8 << cells.shift[a];
@@ -42,13 +45,20 @@ impl Grid {
                 *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
             }
         }
-        Grid { size, log, tiles, slack, narrow: SQUARE }
+        Grid { size, log, tiles, slack, coarse, narrow: SQUARE }
     }
 
     /// The same where a sample is shown `aspect` times as wide as a row is high, 0.1 to 10.
     pub(super) fn shown(self, aspect: f32) -> Grid {
         let narrow = if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
         Grid { narrow, ..self }
+    }
+
+    /// The largest cell as shown, in luma rows.
+    #[inline(always)]
+    pub(super) fn cell(&self) -> [f32; 2] {
+        let [w, h] = self.coarse.map(|c| (1u32 << c) as f32);
+        [w * (SQUARE as f32 / self.narrow as f32), h]
     }
 
     /// A reach across that is measured in rows, in samples.
@@ -117,6 +127,7 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
     let mut reach = [[0i32; BATCH]; 2];
     let mut off = [0u32; BATCH];
     let mut rising = true;
+    let cell = grid.cell();
     // What the next rank has to be at least.
     let mut least = 0;
     for (few, out) in splats.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
@@ -128,7 +139,7 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
             let [x, y] = splat.half;
             let more = match styles.get(usize::from(splat.style)).map(|l| &l.shape) {
                 Some(Shape::Disc { .. }) if x == y => [16 * i32::from(x); 2],
-                Some(shape) => extent(shape, splat),
+                Some(shape) => extent(shape, splat, cell),
                 None => {
                     off[j] = 1;
                     [0; 2]
@@ -180,7 +191,7 @@ mod tests {
     #[test]
     fn codes_are_the_tiles_that_are_touched() {
         let cells = [Cells { shift: [0, 0], first: [128, 128] }, Cells { shift: [1, 1], first: [128, 256] }];
-        let styles = [Shape::disc(1.0), Shape::ring(0.5, 0.2), Shape::streak(0.5)]
+        let styles = [Shape::disc(1.0), Ok(Shape::Speck), Shape::streak(0.5)]
             .map(|s| SplatStyle::new(s.unwrap(), Blend::Over));
         let splats: Vec<Splat> = (0..5000u64)
             .map(|i| {
@@ -212,7 +223,8 @@ mod tests {
                     assert!(codes(level, &grid, &styles, splats, &mut got));
                     for (splat, got) in splats.iter().zip(got) {
                         let style = styles.get(usize::from(splat.style)).filter(|_| splat.opacity > 0);
-                        let at = style.and_then(|l| grid.touched(splat, extent(&l.shape, splat)));
+                        let at =
+                            style.and_then(|l| grid.touched(splat, extent(&l.shape, splat, grid.cell())));
                         let want = at.map_or(OFF, |[[x, x1], [y, y1]]| match (x1 - x, y1 - y) {
                             (wide @ 0..=1, high @ 0..=1) => {
                                 (y * grid.tiles[0] as u32 + x) | (wide << 30) | (high << 31)

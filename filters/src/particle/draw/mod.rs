@@ -55,6 +55,7 @@ mod painter;
 mod rasterize;
 mod render;
 mod sampler;
+mod speck;
 mod splat;
 mod stamp;
 mod style;

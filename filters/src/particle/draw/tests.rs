@@ -216,7 +216,7 @@ fn tiles_bands_levels_and_order_change_nothing() {
         let texels: Vec<[f32; 4]> =
             (0..63).map(|i| [0.1, 0.9, i as f32 / 63.0, (i % 5) as f32 / 4.0]).collect();
         let image = Image::new(9, 7, &texels).unwrap();
-        styles.push(SplatStyle::new(Shape::Image(image.into()), Blend::Over));
+        styles.extend([Shape::Image(image.into()), Shape::Speck].map(|s| SplatStyle::new(s, Blend::Over)));
         let mut splats = scatter(count, (317.0, 203.0), styles.len() as u16, 3);
         let mut start = Frame::new(format);
         let mut rng = Rng(9);

@@ -7,7 +7,7 @@
 //! time, run by run, that are added up in a fixed tree: no sum depends on how rows are shared out.
 
 use super::list::LANES;
-use super::sums::total;
+use super::sums::Sums;
 use crate::simd::multiversion;
 use core::ops::Range;
 
@@ -108,17 +108,17 @@ fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
 
 /// What the parcels of a run get of those of a cell: the first sixteen, which mostly are all, and the rest.
 struct Theirs {
-    first: [f32; LANES],
+    first: Sums,
     rest: Vec<f32>,
 }
 
 impl Theirs {
-    const NONE: Theirs = Theirs { first: [0.0; LANES], rest: Vec::new() };
+    const NONE: Theirs = Theirs { first: Sums::ZERO, rest: Vec::new() };
 
     /// Nothing yet, for a run.
     #[inline(always)]
     fn clear(&mut self, run: &Range<usize>) {
-        self.first = [0.0; LANES];
+        self.first = Sums::ZERO;
         if run.len() > LANES {
             self.rest.clear();
             self.rest.resize((run.len() - LANES).next_multiple_of(LANES), 0.0);
@@ -134,8 +134,8 @@ impl Theirs {
         let to = &mut to[run.start - first..];
         // Behind the end of the run there is nothing to add.
         match to.first_chunk_mut::<LANES>() {
-            Some(to) => to.iter_mut().zip(&self.first).for_each(|(to, sum)| *to += sum),
-            None => to.iter_mut().zip(&self.first).for_each(|(to, sum)| *to += sum),
+            Some(to) => to.iter_mut().zip(&self.first.0).for_each(|(to, sum)| *to += sum),
+            None => to.iter_mut().zip(&self.first.0).for_each(|(to, sum)| *to += sum),
         }
         if run.len() > LANES {
             let to = &mut to[LANES..run.len()];
@@ -169,19 +169,19 @@ fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &m
         theirs.clear(&under);
         for k in cell {
             let place = [view.x[k], view.y[k]];
-            let mut sum = [0f32; LANES];
+            let mut sum = Sums::ZERO;
             for at in beside.clone().step_by(LANES) {
                 // They meet this one in turn.
-                meet(&view, place, at, beside.end - at, [&mut sum, &mut [0.0; LANES]]);
+                meet(&view, place, at, beside.end - at, [&mut sum.0, &mut [0.0; LANES]]);
             }
             if !under.is_empty() {
-                meet(&view, place, under.start, under.len(), [&mut sum, &mut theirs.first]);
+                meet(&view, place, under.start, under.len(), [&mut sum.0, &mut theirs.first.0]);
                 for at in (under.start + LANES..under.end).step_by(LANES) {
                     let theirs = lanes_mut(&mut theirs.rest, at - under.start - LANES);
-                    meet(&view, place, at, under.end - at, [&mut sum, theirs]);
+                    meet(&view, place, at, under.end - at, [&mut sum.0, theirs]);
                 }
             }
-            own[k - first] = total(&sum);
+            own[k - first] = sum.total();
         }
         theirs.add(below, next, &under);
     }
@@ -247,21 +247,21 @@ fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: 
         ty.clear(&under);
         for k in cell {
             let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
-            let (mut sx, mut sy) = ([0f32; LANES], [0f32; LANES]);
+            let (mut sx, mut sy) = (Sums::ZERO, Sums::ZERO);
             for at in beside.clone().step_by(LANES) {
                 let none = [&mut [0.0; LANES], &mut [0.0; LANES]];
-                push(&view, known, at, beside.end - at, [&mut sx, &mut sy], none);
+                push(&view, known, at, beside.end - at, [&mut sx.0, &mut sy.0], none);
             }
             if !under.is_empty() {
-                let theirs = [&mut tx.first, &mut ty.first];
-                push(&view, known, under.start, under.len(), [&mut sx, &mut sy], theirs);
+                let theirs = [&mut tx.first.0, &mut ty.first.0];
+                push(&view, known, under.start, under.len(), [&mut sx.0, &mut sy.0], theirs);
                 for at in (under.start + LANES..under.end).step_by(LANES) {
                     let [tx, ty] =
                         [&mut tx, &mut ty].map(|t| lanes_mut(&mut t.rest, at - under.start - LANES));
-                    push(&view, known, at, under.end - at, [&mut sx, &mut sy], [tx, ty]);
+                    push(&view, known, at, under.end - at, [&mut sx.0, &mut sy.0], [tx, ty]);
                 }
             }
-            (ax[k - first], ay[k - first]) = (total(&sx), total(&sy));
+            (ax[k - first], ay[k - first]) = (sx.total(), sy.total());
         }
         tx.add(bx, next, &under);
         ty.add(by, next, &under);

@@ -11,18 +11,23 @@ pub(super) use arch::forces;
 /// density.
 pub(super) type Known = [f32; 8];
 
-/// Sixteen numbers into one, in a fixed tree.
-#[inline(always)]
-pub(super) fn total(v: &[f32; LANES]) -> f32 {
-    let mut v = *v;
-    let mut n = LANES / 2;
-    while n > 0 {
-        for k in 0..n {
-            v[k] += v[k + n];
-        }
-        n /= 2;
+/// Sixteen partial sums. Aligned, so that they can be written and at once be read again: across two cache lines that
+/// waits for the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Sums(pub(super) [f32; LANES]);
+
+impl Sums {
+    pub(super) const ZERO: Sums = Sums([0.0; LANES]);
+
+    /// All in one, in a fixed tree.
+    #[inline(always)]
+    pub(super) fn total(&self) -> f32 {
+        let v = &self.0;
+        let v: [f32; 8] = core::array::from_fn(|k| v[k] + v[k + 8]);
+        let v: [f32; 4] = core::array::from_fn(|k| v[k] + v[k + 4]);
+        (v[0] + v[2]) + (v[1] + v[3])
     }
-    v[0]
 }
 
 multiversion! {
@@ -34,7 +39,7 @@ multiversion! {
 fn densities_body(list: &List, c: &Constants, out: &mut [f32]) {
     for (k, out) in out.iter_mut().enumerate() {
         let (n, _, d2) = list.wide(k);
-        let mut sum = [0f32; LANES];
+        let mut sum = Sums::ZERO;
         for (g, d2) in d2.chunks_exact(LANES).enumerate() {
             let left = n - g * LANES;
             for l in 0..LANES {
@@ -42,11 +47,11 @@ fn densities_body(list: &List, c: &Constants, out: &mut [f32]) {
                 // At and beyond the radius, and behind the end of the list, nothing.
                 let t = if l < left && s < 1.0 { 1.0 - s } else { 0.0 };
                 let t2 = t * t;
-                sum[l] += t2 * t2 * (1.0 + 4.0 * s);
+                sum.0[l] += t2 * t2 * (1.0 + 4.0 * s);
             }
         }
         // The parcel's own kernel is 1.
-        *out = (total(&sum) + 1.0) * c.scale;
+        *out = (sum.total() + 1.0) * c.scale;
     }
 }
 
@@ -70,7 +75,7 @@ fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]
     for (k, out) in out.iter_mut().enumerate() {
         let own = &known[list.first() + k];
         let (n, near, d2) = list.wide(k);
-        let mut sums = [[0f32; LANES]; 3];
+        let mut sums = [Sums::ZERO; 3];
         for (g, (near, d2)) in near.chunks_exact(LANES).zip(d2.chunks_exact(LANES)).enumerate() {
             let left = n - g * LANES;
             let mut other = [[0f32; LANES]; 8];
@@ -92,11 +97,11 @@ fn forces_body(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]
                 let drag = c.drag * (own[7] * other[7][l]) * along;
                 let pull = c.pull * (t * (1.0 + 4.0 * s));
                 let f = t3 * ((press - drag) - pull);
-                sums[0][l] += f * dx;
-                sums[1][l] += f * dy;
-                sums[2][l] += f * dz;
+                sums[0].0[l] += f * dx;
+                sums[1].0[l] += f * dy;
+                sums[2].0[l] += f * dz;
             }
         }
-        *out = [total(&sums[0]), total(&sums[1]), total(&sums[2])];
+        *out = sums.map(|s| s.total());
     }
 }

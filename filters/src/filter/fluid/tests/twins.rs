@@ -12,6 +12,7 @@ use crate::frame::{FrameRef, Siting};
 use crate::lend::{CurrentThread, NoCache};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::Code;
+use crate::ratio::Ratio;
 use std::sync::atomic::AtomicBool;
 
 type Grid = Vec<Vec<f64>>;

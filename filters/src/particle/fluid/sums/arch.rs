@@ -93,7 +93,7 @@ fn forces_512(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]])
             let mut lanes = [0f32; LANES];
             // SAFETY: sixteen numbers are 64 bytes.
             unsafe { _mm512_storeu_ps(lanes.as_mut_ptr(), v) };
-            super::total(&lanes)
+            super::Sums(lanes).total()
         });
     }
 }

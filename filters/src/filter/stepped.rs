@@ -1,0 +1,258 @@
+//! Simulations that move in steps of one length: what is kept from frame to frame, and jump frames.
+//!
+//! Frame n is so many steps after the source's first frame, whatever range is rendered. Every [`JUMP`] frames the state
+//! goes to the store that the host lends, so that any frame is at most that many away from a stored one.
+
+use crate::frame::{Format, FrameTime};
+use crate::lend::{Executor, Host, PrepareError};
+use crate::noise::seed::mix64;
+use crate::ratio::Ratio;
+use std::collections::VecDeque;
+
+/// Frames from one stored state to the next.
+pub(super) const JUMP: u64 = 24;
+/// The last frame: beyond it nobody waits for what comes.
+const LAST: u64 = 1 << 24;
+/// Frames that are kept for workers that come late, and for going backwards.
+pub(super) const RECENT: usize = JUMP as usize + 1;
+
+/// Frames a second of an input; 24 where it does not say.
+pub(super) fn rate(input: &Format) -> Ratio {
+    if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) }
+}
+
+/// What counts the steps.
+pub(super) struct Clock {
+    /// Frames a second.
+    pub(super) rate: Ratio,
+    /// Steps in a frame: an even number, so that fields come at steps too.
+    pub(super) frame: u64,
+    /// Steps before the source's first frame.
+    pub(super) ahead: u64,
+    /// What states are known by.
+    key: u128,
+}
+
+impl Clock {
+    /// `start` is in seconds before the source's first frame; `words` are all that shapes a state, which other words
+    /// than these do not give.
+    pub(super) fn new(input: &Format, frame: u64, start: f64, words: impl Iterator<Item = u64>) -> Clock {
+        let rate = rate(input);
+        let ahead = libm::floor(start * rate.to_f64() + 0.5) as u64 * frame;
+        let mut halves = [0x666c_7569_6421u64, 0x9e37_79b9_7f4a_7c15];
+        for word in words {
+            halves = halves.map(|h| mix64(h.wrapping_add(word + 1).wrapping_mul(0x2545_f491_4f6c_dd1d)));
+        }
+        Clock { rate, frame, ahead, key: u128::from(halves[0]) << 64 | u128::from(halves[1]) }
+    }
+
+    /// Whole steps before a frame is shown.
+    pub(super) fn steps(&self, at: &FrameTime) -> u64 {
+        let (t, r) = (at.time, self.rate);
+        let over = i128::from(t.num()).checked_mul(i128::from(r.num()));
+        let over = over.and_then(|v| v.checked_mul(i128::from(self.frame))).unwrap_or(0);
+        let under = i128::from(t.den()) * i128::from(r.den());
+        let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
+        steps.min(u64::MAX / 4) + self.ahead
+    }
+
+    /// The time of the source after so many steps.
+    pub(super) fn time(&self, steps: u64) -> FrameTime {
+        let since = steps.saturating_sub(self.ahead).min(i64::MAX as u64) as i64;
+        let frame = Ratio::new(since, self.frame as i64).unwrap_or(Ratio::ZERO);
+        let time = frame.checked_div(self.rate).unwrap_or(Ratio::ZERO);
+        FrameTime { index: 0, frame, time, late: Ratio::ZERO }
+    }
+
+    /// What the state after so many steps is known by.
+    fn state(&self, steps: u64) -> u128 {
+        let half = |h: u64| mix64(h ^ mix64(steps.wrapping_add(0x9e37_79b9_7f4a_7c15)));
+        let [high, low] = [half((self.key >> 64) as u64), half(self.key as u64).wrapping_add(steps)];
+        u128::from(high) << 64 | u128::from(low)
+    }
+}
+
+/// What moves in steps: items of `N` numbers each.
+pub(super) trait Stepped<const N: usize> {
+    /// The filter, for messages.
+    const NAME: &'static str;
+    type State;
+    /// What a frame needs of a state.
+    type Shown: Clone;
+
+    fn clock(&self) -> &Clock;
+    fn start(&self) -> Result<Self::State, PrepareError>;
+    /// Moves a state on that was reached in so many steps.
+    fn advance(&self, state: &mut Self::State, steps: u64, executor: &dyn Executor);
+    fn shown(&self, state: &Self::State) -> Self::Shown;
+    /// Its items by number.
+    fn items(&self, state: &Self::State) -> Vec<[f32; N]>;
+    /// The state of these items after so many steps; `None` if there can be none.
+    fn restore(&self, items: Vec<[f32; N]>, steps: u64) -> Option<Self::State>;
+}
+
+/// What is moved on from frame to frame.
+pub(super) struct Line<S, T> {
+    key: u128,
+    steps: u64,
+    state: S,
+    /// What was shown after so many steps, of the latest frames.
+    recent: VecDeque<(u64, T)>,
+}
+
+/// What is shown after `target` steps.
+pub(super) fn shown<const N: usize, S: Stepped<N>>(
+    of: &S,
+    target: u64,
+    line: &mut Option<Line<S::State, S::Shown>>,
+    host: &Host<'_>,
+) -> Result<S::Shown, PrepareError> {
+    let clock = of.clock();
+    if target.saturating_sub(clock.ahead) > LAST * clock.frame {
+        let name = S::NAME;
+        let text =
+            format!("{name} is stepped from the first frame on, and goes no further than {LAST} frames");
+        return Err(PrepareError::Failed(text));
+    }
+    line.take_if(|kept| kept.key != clock.key);
+    let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
+    if let Some((_, shown)) = recent {
+        return Ok(shown.clone());
+    }
+    let usable = line.as_ref().map(|kept| kept.steps).filter(|steps| *steps <= target);
+    let found = match stored(of, usable, target, host)? {
+        None if usable.is_none() => Some((0, of.start()?)),
+        found => found,
+    };
+    let mut kept = match (found, line.take()) {
+        (Some((steps, state)), kept) => {
+            let recent = kept.map_or_else(VecDeque::new, |kept| kept.recent);
+            Line { key: clock.key, steps, state, recent }
+        }
+        (None, Some(kept)) => kept,
+        (None, None) => return Err(PrepareError::Failed("no state to start from".into())),
+    };
+    // From one frame to the next nobody waits long.
+    let long = target - kept.steps > clock.frame;
+    let done = loop {
+        let steps = kept.steps;
+        if long && steps.is_multiple_of(clock.frame) {
+            host.cache.simulating(steps / clock.frame, target.div_ceil(clock.frame));
+        }
+        if steps.is_multiple_of(clock.frame) || steps == target {
+            if steps > 0 && steps.is_multiple_of(JUMP * clock.frame) {
+                host.cache.put(clock.state(steps), &save(&of.items(&kept.state), steps));
+            }
+            kept.recent.retain(|(n, _)| *n != steps);
+            while kept.recent.len() >= RECENT {
+                kept.recent.pop_front();
+            }
+            let shown = of.shown(&kept.state);
+            kept.recent.push_back((steps, shown.clone()));
+            if steps == target {
+                break Ok(shown);
+            }
+        }
+        if let Err(stopped) = host.check() {
+            break Err(stopped);
+        }
+        of.advance(&mut kept.state, steps, host.executor);
+        kept.steps += 1;
+    };
+    *line = Some(kept);
+    done
+}
+
+/// The latest stored state after `after` steps and up to `to`.
+fn stored<const N: usize, S: Stepped<N>>(
+    of: &S,
+    after: Option<u64>,
+    to: u64,
+    host: &Host<'_>,
+) -> Result<Option<(u64, S::State)>, PrepareError> {
+    let every = JUMP * of.clock().frame;
+    let mut steps = to / every * every;
+    while steps > 0 && after.is_none_or(|a| steps > a) {
+        host.check()?;
+        if let Some(bytes) = host.cache.get(of.clock().state(steps))
+            && let Some(items) = load(&bytes, steps)
+            && let Some(state) = of.restore(items, steps)
+        {
+            return Ok(Some((steps, state)));
+        }
+        steps -= every;
+    }
+    Ok(None)
+}
+
+const HEAD: usize = 12;
+
+/// A state as bytes, little endian: steps u64, items u32; then each of the numbers of all items, as four stretches of
+/// bytes, the highest first: those of a kind stand together, which is what packs well. Whoever keeps the bytes sees to it
+/// that they come back as they were.
+fn save<const N: usize>(items: &[[f32; N]], steps: u64) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEAD + 4 * N * items.len());
+    out.extend(steps.to_le_bytes());
+    out.extend((items.len() as u32).to_le_bytes());
+    for k in 0..N {
+        for byte in (0..4).rev() {
+            out.extend(items.iter().map(|a| (a[k].to_bits() >> (8 * byte)) as u8));
+        }
+    }
+    out
+}
+
+/// The items; `None` for bytes that are no state after so many steps.
+fn load<const N: usize>(bytes: &[u8], steps: u64) -> Option<Vec<[f32; N]>> {
+    let (head, body) = bytes.split_first_chunk::<HEAD>()?;
+    let count = u32::from_le_bytes(*head.last_chunk()?) as usize;
+    if head[..8] != steps.to_le_bytes() || body.len() != 4 * N * count {
+        return None;
+    }
+    let number = |i: usize, k: usize| {
+        f32::from_bits((0..4).fold(0, |bits, byte| bits << 8 | u32::from(body[(4 * k + byte) * count + i])))
+    };
+    let items: Vec<[f32; N]> = (0..count).map(|i| core::array::from_fn(|k| number(i, k))).collect();
+    items.iter().flatten().all(|v| v.is_finite()).then_some(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Depth, Family};
+
+    #[test]
+    fn states_come_back_and_others_are_refused() {
+        let items: Vec<[f32; 5]> =
+            (0..100).map(|i| core::array::from_fn(|k| (i * 5 + k) as f32 * -0.37)).collect();
+        let bytes = save(&items, 48);
+        assert_eq!(load(&bytes, 48).as_deref(), Some(&items[..]));
+        assert_eq!((load::<5>(&bytes, 49), load::<4>(&bytes, 48)), (None, None));
+        for cut in 0..bytes.len() {
+            assert_eq!(load::<5>(&bytes[..cut], 48), None);
+        }
+        let mut odd = items.clone();
+        odd[7][3] = f32::NAN;
+        assert_eq!(load::<5>(&save(&odd, 48), 48), None);
+        assert_eq!(load::<5>(&save::<5>(&[], 0), 0), Some(vec![]));
+    }
+
+    #[test]
+    fn keys_differ() {
+        let clock = |words: &[u64]| {
+            Clock::new(
+                &Format::new(8, 8, Family::Gray, Depth::Bits(8), (0, 0)),
+                2,
+                0.0,
+                words.iter().copied(),
+            )
+        };
+        let words: [&[u64]; 5] = [&[], &[0], &[0, 0], &[1, 0], &[0, 1]];
+        let mut all: Vec<u128> = words.iter().map(|w| clock(w).key).collect();
+        all.extend((0..100).map(|n| clock(&[7]).state(n)));
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}
