@@ -8,13 +8,30 @@ use std::path::Path;
 
 /// Reads an effect file and the pictures that it names, relative to its own folder.
 pub fn load_effect(path: &Path) -> Result<Effect, TextFileError> {
-    let text = read_text(path, "an effect file", MAX_TEXT)?;
+    load_effect_with(path, None, &|_| Ok(()))
+}
+
+/// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not refuse
+/// its path.
+pub fn load_effect_with(
+    path: &Path,
+    text: Option<&str>,
+    allowed: &dyn Fn(&Path) -> Result<(), String>,
+) -> Result<Effect, TextFileError> {
+    let text = match text {
+        Some(text) => text.into(),
+        None => read_text(path, "an effect file", MAX_TEXT)?,
+    };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let mut picture = |name: &str| match images::read(&folder.join(name)) {
-        Ok(frame) => Ok(Some(frame)),
-        Err(images::Fault::Io(e)) => Err(format!("{}: {e}", folder.join(name).display())),
-        Err(images::Fault::Bad(problem)) => Err(format!("{}: {problem}", folder.join(name).display())),
-        Err(images::Fault::Differs(_)) => Err(format!("{} changed while it was read", name)),
+    let mut picture = |name: &str| {
+        let path = folder.join(name);
+        allowed(&path)?;
+        match images::read(&path) {
+            Ok(frame) => Ok(Some(frame)),
+            Err(images::Fault::Io(e)) => Err(format!("{}: {e}", path.display())),
+            Err(images::Fault::Bad(problem)) => Err(format!("{}: {problem}", path.display())),
+            Err(images::Fault::Differs(_)) => Err(format!("{} changed while it was read", name)),
+        }
     };
     parse_with(&text, &mut picture)
         .map_err(|e| TextFileError::Says(e.named(&path.to_string_lossy()).to_string()))

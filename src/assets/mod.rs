@@ -37,7 +37,7 @@ mod unpack;
 
 pub(crate) use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
-pub use effect::load_effect;
+pub use effect::{load_effect, load_effect_with};
 pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};

@@ -309,6 +309,9 @@ pub(super) struct RecipeAsked {
     clip: Option<u32>,
     /// What the recipe was opened from.
     base: Option<Base>,
+    /// Effects as they are edited.
+    #[serde(default)]
+    drafts: recipe::Drafts,
     #[serde(flatten)]
     text: Text,
 }
@@ -330,7 +333,7 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
             text: e.text,
             ..RecipeFault::default()
         };
-        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots) {
+        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots, &asked.drafts) {
             read.faults.push(at(place, e));
         }
         let key = read.on.key();
@@ -451,6 +454,10 @@ pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked
     apart(&studio, move |studio, _| {
         studio.roots.input(&asked.input)?;
         studio.roots.within(&asked.output)?;
+        if !asked.filters.is_empty() {
+            let mut recipe = Recipe::parse_chain(&asked.filters).map_err(RecipeFault::from)?;
+            recipe::load(&mut recipe, &studio.roots, &recipe::Drafts::new()).map_err(|(_, e)| e)?;
+        }
         Ok(studio.jobs.add(&asked)?)
     })
     .await?;

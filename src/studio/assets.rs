@@ -24,6 +24,7 @@ const FILES: &[(&str, &[u8])] = table![
     "filters.js",
     "controls.js",
     "curve.js",
+    "effect.js",
     "panels.js",
     "dialogs.js",
     "keys.js",

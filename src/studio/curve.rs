@@ -3,6 +3,7 @@
 use super::fault::Fault;
 use super::recipe::setting;
 use grainfield_filters::curve::{Animate, Curve, KeyTime};
+use grainfield_filters::filter::particles::keys::{self, KeyType};
 use grainfield_filters::frame::FrameTime;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Kind, Value};
@@ -18,7 +19,10 @@ const MAX_KEYS: usize = 2000;
 pub(super) struct Asked {
     pub(super) clip: Option<u32>,
     filter: String,
+    /// A setting of the filter, or else a key of the layers of its effect.
     setting: String,
+    #[serde(default)]
+    layer: bool,
     text: String,
     from: f64,
     to: f64,
@@ -49,6 +53,9 @@ pub(super) struct Drawn {
 }
 
 pub(super) fn draw(asked: &Asked, last: Option<i64>, rate: Ratio) -> Result<Drawn, Fault> {
+    if asked.layer {
+        return of_layer(asked, rate);
+    }
     let setting = setting(&asked.filter, &asked.setting)?;
     let value = setting.parse(&asked.text).map_err(|e| Fault::new(e.problem))?;
     match (setting.kind, value) {
@@ -56,6 +63,22 @@ pub(super) fn draw(asked: &Asked, last: Option<i64>, rate: Ratio) -> Result<Draw
         (Kind::Position { min, max }, Value::Position(v)) => sampled(asked, v, (min, max), last, rate),
         (Kind::Colour, Value::Colour(v)) => sampled(asked, v, (0.0, 1.0), last, rate),
         _ => Err(Fault::new(format!("{} cannot be animated", setting.id))),
+    }
+}
+
+/// Of an effect, which has no last frame.
+fn of_layer(asked: &Asked, rate: Ratio) -> Result<Drawn, Fault> {
+    let text = asked.text.trim();
+    match keys::find(&asked.setting).map(|key| key.key_type) {
+        Some(KeyType::Rate { max }) => {
+            let curve = text.parse().map_err(Fault::new)?;
+            sampled(asked, Animated::<f64>::Curve(curve), (0.0, max), None, rate)
+        }
+        Some(KeyType::Path) => {
+            let curve = text.parse().map_err(Fault::new)?;
+            sampled(asked, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), None, rate)
+        }
+        _ => Err(Fault::new(format!("{} cannot be animated", asked.setting))),
     }
 }
 
@@ -117,6 +140,7 @@ mod tests {
             clip: None,
             filter: "noise".into(),
             setting: "strength".into(),
+            layer: false,
             text: text.into(),
             from: 0.0,
             to: 10.0,
@@ -138,6 +162,17 @@ mod tests {
             let drawn = draw(&asked(text), None, Ratio::whole(5)).unwrap();
             assert!(text.contains(&format!("({})", drawn.keys[0].shape)), "{}", drawn.keys[0].shape);
         }
+    }
+
+    #[test]
+    fn curves_of_effects_are_sampled() {
+        let layer = |setting: &str, text: &str| Asked { layer: true, setting: setting.into(), ..asked(text) };
+        let drawn = draw(&layer("rate", "0=10;5=20"), Some(10), Ratio::whole(5)).unwrap();
+        assert_eq!((drawn.samples[0][1], drawn.samples[0][10]), (12.0, 20.0));
+        let drawn = draw(&layer("path", "0=0,1;1s=1,0.5"), None, Ratio::whole(5)).unwrap();
+        assert_eq!((drawn.samples[0][5], drawn.samples[1][5]), (1.0, 0.5));
+        assert!(draw(&layer("life", "0=0;5=1"), None, Ratio::ONE).is_err());
+        assert!(draw(&layer("rate", "0=0;5*=1"), None, Ratio::ONE).is_err());
     }
 
     #[test]

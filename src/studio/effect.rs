@@ -60,7 +60,11 @@ pub(super) async fn keys() -> impl IntoResponse {
             KeyType::Choice(all) => {
                 ("choice", json!({ "choices": all.iter().map(|c| c.id).collect::<Vec<_>>() }))
             }
-            KeyType::Name | KeyType::Picture => ("word", json!({})),
+            KeyType::Name => ("word", json!({})),
+            KeyType::Picture => ("picture", json!({})),
+            KeyType::Colours => ("colours", json!({})),
+            KeyType::Rate { max } => ("rate", json!({ "min": 0, "max": max })),
+            KeyType::Path => ("path", json!({})),
             _ => ("toml", json!({})),
         };
         told["kind"] = kind.into();

@@ -18,6 +18,8 @@ use tokio::sync::broadcast;
 pub(super) const LIST: &str = "grainfield-jobs.toml";
 /// The most jobs that the page adds to.
 const MAX_JOBS: usize = 1000;
+/// Options that the page may set. Others read or write files, or open protocols.
+const OPTIONS: [&str; 6] = ["audio", "bitrate", "codec", "crf", "pix-fmt", "preset"];
 /// What stands before the lines of a job that is postponed: to everybody else they are comments.
 const LATER: &str = "#later ";
 /// The most bytes of a list that is read.
@@ -180,10 +182,7 @@ impl Jobs {
             line("frames", &quoted(frames));
         }
         for (key, value) in &asked.options {
-            if !key.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
-                || key == "filters"
-                || key == "frames"
-            {
+            if !OPTIONS.contains(&key.as_str()) {
                 return Err(Fault::new(format!("{key}: not an option of a render")));
             }
             line(key, &quoted(value));

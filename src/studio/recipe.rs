@@ -2,12 +2,14 @@
 
 use super::fault::Fault;
 use super::files::Roots;
-use grainfield_filters::recipe::{Problem, Recipe, RecipeError};
+use crate::assets::load_effect_with;
+use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use grainfield_filters::settings::{Animated, Kind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
 /// What stands before the lines of a filter that is switched off: to everybody else they are comments.
 pub(super) const OFF: &str = "#off ";
@@ -239,20 +241,38 @@ pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFaul
     Ok(write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] }))
 }
 
-/// Reads the files that a recipe names, none of which may lie outside the roots.
-pub(super) fn load(recipe: &mut Recipe, roots: &Roots) -> Result<(), (Option<(usize, String)>, Fault)> {
+/// Effect files as they are edited, by their names.
+pub(super) type Drafts = BTreeMap<String, String>;
+
+/// Reads the files that a recipe names, none of which may lie outside the roots; of an effect that is edited its draft.
+pub(super) fn load(
+    recipe: &mut Recipe,
+    roots: &Roots,
+    drafts: &Drafts,
+) -> Result<(), (Option<(usize, String)>, Fault)> {
     let named = |step: usize, id: &str| Some((step, id.to_owned()));
+    let inside = |path: &Path| roots.existing(&path.to_string_lossy()).map(drop).map_err(|e| e.text);
     for link in &recipe.links {
         roots.existing(&link.file.to_string_lossy()).map_err(|e| (named(link.step, link.setting.id), e))?;
     }
-    for (i, step) in recipe.steps.iter().enumerate() {
-        for (setting, value) in step.values.iter_given() {
-            let name = match (setting.kind, value) {
+    for (i, step) in recipe.steps.iter_mut().enumerate() {
+        let given: Vec<_> = step.values.iter_given().map(|(s, value)| (s, value.clone())).collect();
+        for (setting, value) in given {
+            let name = match (setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => picture.name(),
                 (Kind::Effect | Kind::GrainTable, Value::File(file)) => file.name(),
                 _ => continue,
             };
             roots.existing(name).map_err(|e| (named(i, setting.id), e))?;
+            if let (Kind::Effect, Value::File(file)) = (setting.kind, &value) {
+                let draft = drafts.get(name).map(String::as_str);
+                let at = |e: &dyn std::fmt::Display| (named(i, setting.id), Fault::new(e));
+                let effect = load_effect_with(Path::new(name), draft, &inside).map_err(|e| at(&e))?;
+                let digest = effect::digest(&effect);
+                step.values
+                    .set(setting.id, Value::File(file.clone().read(effect, digest)))
+                    .map_err(|e| at(&e))?;
+            }
         }
     }
     crate::assets::attach(recipe).map_err(|e| (None, Fault::new(e)))?;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod browser;
+mod effects;
 #[path = "../program/util.rs"]
 mod util;
 
@@ -11,5 +12,6 @@ mod look;
 mod page;
 mod security;
 mod server;
+mod shots;
 mod speed;
 mod work;

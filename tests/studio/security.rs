@@ -2,7 +2,7 @@
 
 use crate::server::{Studio, answer};
 use crate::util::Session;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
@@ -270,6 +270,34 @@ fn files_stay_beneath_the_folder() {
         assert_eq!(told["faults"][0]["setting"], "image", "{path}: {told}");
         let job = json!({ "input": "pattern:bars", "output": path, "filters": "" });
         assert_eq!(studio.send("POST", "/jobs", &job).status, 422, "{path}");
+    }
+    // Nor do the pictures that effects name, saved or not, nor the files of a job.
+    let outside = tempfile::tempdir().unwrap();
+    image::GrayImage::new(4, 4).save(outside.path().join("secret.png")).unwrap();
+    let name = outside.path().join("secret.png");
+    let effect = format!("[[layer]]\nshape = \"sprite\"\nsprite = \"{}\"\n", name.display());
+    session.write("effect.toml", &effect);
+    session.write("plain.toml", "[[layer]]\nrate = 4\n");
+    let recipe = |file: &str, drafts: Value| {
+        let told = studio.post(
+            "/recipe",
+            &json!({ "clip": null, "chain": format!("particles=effect={file}"), "drafts": drafts }),
+        );
+        told["faults"].clone()
+    };
+    assert_eq!(recipe("plain.toml", json!({})), json!([]));
+    for told in [recipe("effect.toml", json!({})), recipe("plain.toml", json!({ "plain.toml": effect }))] {
+        assert_eq!(told[0]["setting"], "effect", "{told}");
+        assert!(told[0]["text"].as_str().unwrap().contains("only files below"), "{told}");
+    }
+    for filters in ["particles=effect=effect.toml".to_owned(), format!("sprites=image='{}'", name.display())]
+    {
+        let job = json!({ "input": "pattern:bars", "output": "out.y4m", "filters": filters });
+        assert_eq!(studio.send("POST", "/jobs", &job).status, 422, "{filters}");
+    }
+    for option in ["lavfi", "allow-protocol", "recipe", "film-grain-table", "filters"] {
+        let job = json!({ "input": "pattern:bars", "output": "out.y4m", "filters": "", "options": { option: "x" } });
+        assert_eq!(studio.send("POST", "/jobs", &job).status, 422, "{option}");
     }
     assert_eq!(studio.get("/files?folder=folder").status, 422);
     // What is there is replaced only when that is said, and nothing but recipes is written.

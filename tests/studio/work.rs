@@ -83,35 +83,51 @@ fn a_postponed_job_waits_until_it_is_resumed() {
 #[test]
 fn the_loupe_tells_the_codes_of_the_sample_under_the_pointer() {
     let session = Session::new();
-    let input = "pattern:ramp:size=67x45:frames=5:format=yuv444p10";
-    let (studio, b) = page(&session, input);
-    b.run("s.addStep('noise', { strength: '9' }); s.seek(2); v.zoomTo(5);");
-    b.settle();
+    let (_studio, b) = page(&session, "");
     b.press("Q");
-    assert_eq!(b.run("return !!document.querySelector('#loupe')"), json!(false), "the pointer is elsewhere");
-    let id = b.run("return s.clip.value.id");
-    let key = studio.key(&json!({ "id": id }), "noise=strength=9");
-    for (x, y) in [(30, 20), (33, 25), (36, 22)] {
-        let at = b.run(&format!(
-            "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect();
-             return [r.x + p.origin()[0] + {x}.5 * 5, r.y + p.origin()[1] + {y}.5 * 5].map(Math.round);"
+    for (bits, format) in [(8, "yuv444p"), (10, "yuv444p10"), (16, "yuv444p16")] {
+        let input = format!("pattern:ramp:size=67x45:frames=5:format={format}");
+        b.run(&format!(
+            "await s.openClip('{input}'); s.replaceRecipe({{ steps: [], seed: null }}); s.addStep('noise', {{ strength: '9' }});
+             s.seek(2); v.zoomTo(5);"
         ));
-        b.post(
-            "/actions",
-            &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
-                { "type": "pointerMove", "duration": 0, "x": at[0], "y": at[1], "origin": "viewport" } ] }] }),
-        );
-        let codes = |key: &str, side: &str| {
-            let got = studio.get(&format!("/pixels/{id}/{key}/2?side={side}&region={x},{y},1,1")).json();
-            let one = |p: usize| got["planes"][p][0][0].as_f64().unwrap();
-            format!("Y {}  U {}  V {}", one(0), one(1), one(2))
+        b.settle();
+        // The samples that the program writes.
+        let written = |filters: &str| {
+            session.run(&format!("frame -y {input} 2 whole.y4m {filters}")).ok();
+            let y4m = session.read("whole.y4m");
+            let start = y4m.windows(6).position(|w| w == b"FRAME\n").unwrap() + 6;
+            y4m[start..].to_vec()
         };
-        let want = [format!("{x}, {y}"), codes("0", "in"), codes(&key, "out")];
-        let script = format!(
-            "return JSON.stringify([...document.querySelectorAll('#loupe td')].map((e) => e.textContent)) === {}",
-            json!(json!(want).to_string())
-        );
-        b.until(&script);
+        let (source, result) = (written(""), written("-f noise=strength=9"));
+        for (x, y) in [(30, 20), (33, 25), (36, 22)] {
+            let at = b.run(&format!(
+                "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect();
+                 return [r.x + p.origin()[0] + {x}.5 * 5, r.y + p.origin()[1] + {y}.5 * 5].map(Math.round);"
+            ));
+            b.post(
+                "/actions",
+                &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+                    { "type": "pointerMove", "duration": 0, "x": at[0], "y": at[1], "origin": "viewport" } ] }] }),
+            );
+            let codes = |planes: &[u8]| {
+                let one = |p: usize| {
+                    let at = (p * 45 + y) * 67 + x;
+                    if bits == 8 {
+                        u16::from(planes[at])
+                    } else {
+                        u16::from_le_bytes([planes[2 * at], planes[2 * at + 1]])
+                    }
+                };
+                format!("Y {}  U {}  V {}", one(0), one(1), one(2))
+            };
+            let want = [format!("{x}, {y}"), codes(&source), codes(&result)];
+            let script = format!(
+                "return JSON.stringify([...document.querySelectorAll('#loupe td')].map((e) => e.textContent)) === {}",
+                json!(json!(want).to_string())
+            );
+            b.until(&script);
+        }
     }
 }
 
@@ -211,6 +227,10 @@ fn axe_has_no_serious_findings() {
         b.run(&format!("s.dock.value = '{dock}'"));
         check(dock);
     }
+    session.write("sparks.toml", "[[layer]]\nname = \"core\"\nrate = \"0=4;9=40\"\nlife = [1, 2]\nopacity-over = [[0, 1], [1, 0]]\ncolours = [\"#ff8000\"]\n");
+    b.run("s.dock.value = 'curves'; s.addStep('particles', { effect: 'sparks.toml' }); await 0; (await import('/app/effect.js')).openEffect(s.selectedStep.value);");
+    b.until("return !!document.querySelector('.effect .points')");
+    check("an effect");
     for key in ["F1", "Ctrl+K", "Ctrl+F", "F7", "Ctrl+O", "Ctrl+G", "Ctrl+Shift+E"] {
         b.press(key);
         b.until("return !!document.querySelector('dialog[open]')");

@@ -18,15 +18,16 @@ const values = new Map();
 const known = signal(0);
 
 /** The value of a curve at a frame, as the library works it out; null until it has come.
- * @param {string} filter @param {string} setting @param {string} text @param {number} at @returns {number[] | null} */
-export function valueAt(filter, setting, text, at) {
+ * @param {string} filter @param {string} setting @param {string} text @param {number} at
+ * @param {boolean} [layer] whether it is a key of an effect's layers @returns {number[] | null} */
+export function valueAt(filter, setting, text, at, layer = false) {
   void known.value;
   const id = [clip.value?.id ?? '', filter, setting, text, at].join('\n');
   const found = values.get(id);
   if (found !== undefined) return found;
   if (values.size > 2000) values.clear();
   values.set(id, null);
-  post('/curve', { clip: clip.value?.id ?? null, filter, setting, text, from: at, to: at, samples: 1 })
+  post('/curve', { clip: clip.value?.id ?? null, filter, setting, text, from: at, to: at, samples: 1, layer })
     .then((drawn) => {
       values.set(id, drawn.samples.map((/** @type {number[]} */ s) => s[0]));
       known.value++;
@@ -257,23 +258,31 @@ function position(step, s, given, effective, id) {
       : nothing}`;
 }
 
-/** A function of 0..1, drawn: drag points, double-click or Shift+click adds one, Ctrl+click takes it away.
- * @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
+/** A function of 0..1. @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
 function points(step, s, given, effective, id) {
   const value = given ?? effective;
   const list = value.split(';').map((p) => p.split('=').map(Number)).filter((p) => p.length === 2 && p.every(Number.isFinite));
-  const low = s.soft_min ?? s.min ?? 0;
   const high = Math.max(s.soft_max ?? Math.min(s.max ?? 1, 2), ...list.map((p) => p[1]));
+  const write = (/** @type {number[][]} */ all) =>
+    setValue(step.id, s.id, all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
+  return pointsField(list, { low: s.soft_min ?? s.min ?? 0, high, min: s.min ?? 0, max: s.max ?? 1 }, write,
+    html`<input id=${id} class="text" type="text" spellcheck="false" placeholder="x=y;x=y" .value=${value}
+      @change=${(/** @type {any} */ e) => setValue(step.id, s.id, e.target.value.trim() || null)}>`);
+}
+
+/** A function of 0..1 as a drawing with its text below: drag points, double-click or Shift+click adds one, Ctrl+click takes
+ * it away.
+ * @param {number[][]} list @param {{low: number, high: number, min: number, max: number}} range what is seen, and what may be
+ * @param {(all: number[][]) => void} write @param {unknown} text */
+export function pointsField(list, { low, high, min, max }, write, text) {
   const [w, h] = [220, 72];
   const px = (/** @type {number} */ x) => 4 + x * (w - 8);
   const py = (/** @type {number} */ y) => h - 4 - ((y - low) / (high - low || 1)) * (h - 8);
-  const write = (/** @type {number[][]} */ all) =>
-    setValue(step.id, s.id, all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
   const place = (/** @type {MouseEvent} */ e) => {
     const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
     const x = ((e.clientX - box.left) * (w / box.width) - 4) / (w - 8);
     const y = low + ((h - 4 - (e.clientY - box.top) * (h / box.height)) / (h - 8)) * (high - low);
-    return [Math.max(0, Math.min(1, x)), Math.max(s.min ?? 0, Math.min(s.max ?? 1, y))];
+    return [Math.max(0, Math.min(1, x)), Math.max(min, Math.min(max, y))];
   };
   const near = (/** @type {number[]} */ at) =>
     list.findIndex((p) => Math.hypot(px(p[0]) - px(at[0]), py(p[1]) - py(at[1])) < 9);
@@ -304,7 +313,6 @@ function points(step, s, given, effective, id) {
       ${list.length ? nothing : svg`<text x=${w / 2} y=${h / 2 + 4}>click to draw</text>`}
       ${list.map((p) => svg`<circle cx=${px(p[0])} cy=${py(p[1])} r="3.5"/>`)}
     </svg>
-    <input id=${id} class="text" type="text" spellcheck="false" placeholder="x=y;x=y" .value=${value}
-      @change=${(/** @type {any} */ e) => setValue(step.id, s.id, e.target.value.trim() || null)}>
+    ${text}
   </div>`;
 }

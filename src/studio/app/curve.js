@@ -3,8 +3,9 @@
 // away, and become text again.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, effect, entry, frame, post, range, seek, settingOf, setValue, signal } from './state.js';
-import { curveText, isCurve, openCurve, partsText, short, valueAt } from './controls.js';
+import { checked, clip, curveOf, doc, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
+import { curveText, isCurve, openCurve, partsText, short, slider, valueAt } from './controls.js';
+import { effectCurves } from './effect.js';
 import { ticks } from './timeline.js';
 
 /** @typedef {{at: string, frame: number, value: number[], shape: string, text?: string}} Key */
@@ -21,22 +22,31 @@ const size = signal([600, 160]);
 /** The frames that are seen. */
 const span = signal(/** @type {[number, number] | null} */ (null));
 const chosen = signal(-1);
+/** Which part of its value was taken by the mouse. */
+let chosenPart = -1;
 /** Curves as the server has drawn them last, by filter and setting. */
 const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
 /** @type {null | {index: number, part: number, low: number, high: number, from: number, value: number, level: boolean}} */
 let drag = null;
+/** Whether a key is moved by the keyboard: presses that follow each other soon are undone in one step. */
+let nudging = false;
 
-/** All settings that move. */
+/** All settings that move, and those of an effect that is edited. */
 function moving() {
-  return doc.value.steps.flatMap((step) => Object.entries(step.values)
+  return doc.value.steps.flatMap((step) => [...Object.entries(step.values)
     .filter(([id, text]) => isCurve(text) && settingOf(step, id)?.animatable)
-    .map(([id, text]) => ({ step, id, text, name: `${step.id}.${id}`, setting: settingOf(step, id) })));
+    .map(([id, text]) => ({
+      step, id, key: id, text, name: `${step.id}.${id}`, setting: settingOf(step, id), layer: false,
+      set: (/** @type {string | null} */ value, dragged = true) => setValue(step.id, id, value, dragged),
+    })), ...effectCurves(step)]);
 }
 
-/** The one that is edited: the one asked for, or else the first. */
+/** The one that is edited: of the chosen filter the one asked for or the first, or else of another. */
 function current() {
   const all = moving();
-  return all.find((m) => m.step.id === curveOf.value?.step && m.id === curveOf.value.setting) ?? all[0] ?? null;
+  const asked = all.find((m) => m.step.id === curveOf.value?.step && m.key === curveOf.value.setting);
+  const here = selectedStep.value?.id;
+  return asked?.step.id === here ? asked ?? null : all.find((m) => m.step.id === here) ?? asked ?? all[0] ?? null;
 }
 
 /** @returns {[number, number]} */
@@ -71,7 +81,7 @@ function write(keys, more = {}) {
   const d = m && drawn.value.get(m.name);
   if (!m || !d) return;
   const next = { before: d.before, after: d.after, ...more, keys };
-  setValue(m.step.id, m.id, keys.length ? curveText(next) : null, drag !== null);
+  m.set(keys.length ? curveText(next) : null, drag !== null || nudging);
   // Seen at once; the server's line follows.
   drawn.value = new Map(drawn.value).set(m.name, { ...d, ...next, url: '' });
 }
@@ -89,6 +99,7 @@ function addKey(at, value) {
   if (!m || !d) return;
   const before = d.keys.findLast((k) => k.frame <= at);
   if (before && Math.abs(before.frame - at) < 0.5) {
+    chosen.value = d.keys.indexOf(before);
     write(d.keys.map((k) => (k === before ? { ...k, value, text: partsText(m.setting, value) } : k)));
     return;
   }
@@ -98,12 +109,53 @@ function addKey(at, value) {
   write(keys);
 }
 
+/** Moves a key by frames and by steps of its value, as far as its neighbours and its range allow.
+ * @param {number} index @param {number} frames @param {number} steps @param {number} part of the value; all when below 0 */
+function nudge(index, frames, steps, part) {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  const key = d?.keys[index];
+  if (!m || !d || !key) return;
+  const at = between(d, index, Math.round(key.frame) + frames);
+  const { min = -Infinity, max = Infinity } = m.setting;
+  const value = key.value.map((v, i) => (steps && (i === part || part < 0) ? Math.max(min, Math.min(max, v + steps * stepOf(m.setting, v))) : v));
+  const text = steps ? partsText(m.setting, value) : key.text;
+  nudging = true;
+  write(d.keys.map((k, i) => (i === index ? { ...k, at: frames ? timeAt(at, d.keys) : k.at, frame: frames ? at : k.frame, value, text } : k)));
+  nudging = false;
+}
+
+/** How much an arrow changes a value. @param {any} s @param {number} value */
+function stepOf(s, value) {
+  if (s.kind === 'colour') return 1 / 255;
+  if (s.kind === 'position') return s.unit === 'pixels' ? 1 : 0.01;
+  const { log, step } = slider(s);
+  return s.step ?? (log ? Math.max(1e-4, Math.abs(value) * 0.05) : step);
+}
+
+/** The frame nearest to one where a key can stand: keys stay in order, a frame apart.
+ * @param {Drawn} d @param {number} index @param {number} at */
+function between(d, index, at) {
+  const least = index > 0 ? Math.floor(d.keys[index - 1].frame) + 1 : clip.value?.first ?? 0;
+  const most = index + 1 < d.keys.length ? Math.ceil(d.keys[index + 1].frame) - 1 : Infinity;
+  return Math.max(least, Math.min(most, at));
+}
+
+/** Up and down in a field of the table, with Shift by ten. @param {number} index @param {boolean} isTime */
+const nudgeField = (index, isTime) => (/** @type {KeyboardEvent} */ e) => {
+  const by = { ArrowUp: 1, ArrowDown: -1 }[e.key];
+  if (!by) return;
+  e.preventDefault();
+  const all = by * (e.shiftKey ? 10 : 1);
+  nudge(index, isTime ? all : 0, isTime ? 0 : all, -1);
+};
+
 /** @param {number} index */
 function removeKey(index) {
   const m = current();
   const d = m && drawn.value.get(m.name);
   if (!m || !d?.keys[index]) return;
-  if (d.keys.length === 1) setValue(m.step.id, m.id, partsText(m.setting, d.keys[0].value), false);
+  if (d.keys.length === 1) m.set(partsText(m.setting, d.keys[0].value), false);
   else write(d.keys.filter((_, i) => i !== index));
   chosen.value = -1;
 }
@@ -166,6 +218,7 @@ function editor() {
       return addKey(Math.round(frameAt(px)), value);
     }
     chosen.value = hit.index;
+    chosenPart = d.samples.length > 1 ? hit.part : -1;
     svgElement.setPointerCapture(e.pointerId);
     if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high, from: py, value: d.keys[hit.index].value[hit.part], level: true };
     else seek(frameAt(px));
@@ -177,10 +230,7 @@ function editor() {
     const { index, part } = drag;
     const key = d.keys[index];
     if (!key) return;
-    // Keys stay in order, a frame apart.
-    const least = index > 0 ? Math.floor(d.keys[index - 1].frame) + 1 : clip.value?.first ?? 0;
-    const most = index + 1 < d.keys.length ? Math.ceil(d.keys[index + 1].frame) - 1 : Infinity;
-    const at = Math.max(least, Math.min(most, Math.round(frameAt(px))));
+    const at = between(d, index, Math.round(frameAt(px)));
     // The value follows the pointer from where it took the key. A drag to the side leaves it.
     drag.level &&= Math.abs(py - drag.from) < 3;
     const dragged = drag.level ? drag.value : rounded(drag.value + valueOf(py) - valueOf(drag.from));
@@ -190,12 +240,19 @@ function editor() {
   };
   const onKey = (/** @type {KeyboardEvent} */ e) => {
     const key = d.keys[chosen.value];
-    if ((e.key === 'Delete' || e.key === 'Backspace') && key) {
+    const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+    if (by && key && !e.ctrlKey && !e.altKey) {
+      e.preventDefault();
+      nudge(chosen.value, by[0] * (e.shiftKey ? 10 : 1), by[1] * (e.shiftKey ? 10 : 1), chosenPart);
+    } else if (e.key === 'Escape' && key) {
+      e.preventDefault();
+      chosen.value = -1;
+    } else if ((e.key === 'Delete' || e.key === 'Backspace') && key) {
       e.preventDefault();
       removeKey(chosen.value);
     } else if (e.key === 'Enter' && !e.ctrlKey) {
       e.preventDefault();
-      const now = valueAt(m.step.name, m.id, m.text, frame.value);
+      const now = valueAt(m.step.name, m.id, m.text, frame.value, m.layer);
       if (now) addKey(frame.value, now);
     }
   };
@@ -228,8 +285,8 @@ function table(d, m) {
   return html`<div class="keytable"><table aria-label="Keys">
     <thead><tr><th>Time</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>To the next</th><td></td></tr></thead>
     <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
-      <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
-      <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
+      <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @keydown=${nudgeField(i, true)} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
+      <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @keydown=${nudgeField(i, false)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
       <td><select aria-label="Shape to the next key" @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
         ${[...shapes, ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape}>${s}</option>`)}</select></td>
       <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
@@ -248,26 +305,29 @@ export function curvesTemplate() {
     const next = by < 0 ? keys.findLast((k) => k.frame < frame.value) : keys.find((k) => k.frame > frame.value);
     if (next) seek(next.frame);
   };
-  const now = (m && valueAt(m.step.name, m.id, m.text, frame.value)) ?? [];
+  const now = (m && valueAt(m.step.name, m.id, m.text, frame.value, m.layer)) ?? [];
   return html`<div class="curvebox">
     <ul class="curvelist" aria-label="Animated settings">${all.map((o) => html`<li><button class=${o.name === m?.name ? 'lit' : ''} aria-pressed=${o.name === m?.name}
-      @click=${() => openCurve(o.step, o.id)}>${entry(o.step.name)?.label}: ${o.setting.label}</button></li>`)}</ul>
+      @click=${() => {
+        selected.value = doc.value.steps.indexOf(o.step);
+        openCurve(o.step, o.key);
+      }}>${entry(o.step.name)?.label}: ${o.setting.label}</button></li>`)}</ul>
     <div class="plot">${editor()}</div>
     ${m && d ? html`<div class="keys">
       <div class="keybar">
         <button title="The key before" @click=${() => go(-1)}>◂◆</button>
         <button title="A key at the playhead" @click=${() => now.length && addKey(frame.value, now)}>+◆</button>
         <button title="The next key" @click=${() => go(1)}>◆▸</button>
-        <button title="See the selection, or everything" @click=${() => {
+        <button title="The frames that the plot shows" ?disabled=${!span.value && !selection.value} @click=${() => {
           const [a, b] = range();
           span.value = b > a && !span.value ? [a, b] : null;
-        }}>Range</button>
+        }}>${span.value ? 'See all' : 'See selection'}</button>
         <span class="digits" title="The value at the playhead">${now.map((v) => short(Number(v.toPrecision(5)))).join(', ')}</span>
       </div>
       ${table(d, m)}
       <div class="keybar"><span>before</span>${rule('before')}<span>after</span>${rule('after')}</div>
       <input class="text digits" aria-label="The curve as text" title="The curve as text: copy it, or paste another" spellcheck="false" .value=${m.text}
-        @change=${(/** @type {any} */ e) => setValue(m.step.id, m.id, e.target.value.trim() || null)}>
+        @change=${(/** @type {any} */ e) => m.set(e.target.value.trim() || null)}>
     </div>` : nothing}
   </div>`;
 }
@@ -281,7 +341,7 @@ export function startCurves() {
     const names = new Set();
     for (const m of moving()) {
       names.add(m.name);
-      wanted.set(m.name, JSON.stringify({ clip: clip.value?.id ?? null, filter: m.step.name, setting: m.id, text: m.text, from, to, samples: Math.round(samples) }));
+      wanted.set(m.name, JSON.stringify({ clip: clip.value?.id ?? null, filter: m.step.name, setting: m.id, text: m.text, from, to, samples: Math.round(samples), layer: m.layer }));
     }
     for (const name of [...wanted.keys()]) if (!names.has(name)) wanted.delete(name);
     queueMicrotask(load);

@@ -4,10 +4,10 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, dock, dockOpen, effect, frame, openClip, plainDoc, range, recipePath, replaceRecipe,
-  report, savedToml, seek, selection, signal, toast, userKeys,
+  addStep, catalog, check, checked, clip, dirty, dock, dockOpen, effect, folder, frame, openClip, plainDoc, range, recipePath, replaceRecipe,
+  report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
-import { commands, keyName, keysOf, pretty } from './keys.js';
+import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { startThumbs } from './thumbs.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
@@ -75,13 +75,13 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', hi
   const typed = signal(name);
   const problem = signal('');
   const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
-  const go = async (/** @type {string} */ folder) => {
+  const go = async (/** @type {string} */ to) => {
     try {
-      listing.value = await get(`/files?${new URLSearchParams({ folder })}`);
-      lastFolder = folder;
+      listing.value = await get(`/files?${new URLSearchParams({ folder: to })}`);
+      lastFolder = to;
       problem.value = '';
     } catch (error) {
-      if (folder) return go('');
+      if (to) return go('');
       problem.value = String(error);
     }
   };
@@ -100,24 +100,28 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', hi
         e.preventDefault();
         if (typed.value.trim()) use(typed.value.trim());
       }}>
+      <p class="path"><code title=${folder.value}>${[folder.value, l?.folder].filter(Boolean).join('/')}</code></p>
       <div class="filelist" role="group" aria-label="Files">
         ${l?.above !== null && l ? html`<button type="button" @click=${() => go(l.above)}>../</button>` : nothing}
         ${l?.folders.map((/** @type {string} */ f) => html`<button type="button" @click=${() => go(join(f))}>${f}/</button>`)}
         ${files.map((/** @type {string} */ f) => html`<button type="button" class=${typed.value === join(f) ? 'lit' : ''} @click=${() => (typed.value = join(f))} @dblclick=${() => use(join(f))}>${f}</button>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>
+      ${hint ? html`<p class="dim">${hint}</p>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-      <footer><input class="text" autofocus aria-label="File name" placeholder=${hint} .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
+      <footer><input class="text" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
         <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
   });
 }
 
 export function openClipDialog() {
-  fileDialog('Open a clip', '', openClip, { hint: 'clip.mp4, shot.####.png, pattern:bars' });
+  fileDialog('Open a clip', '', openClip, {
+    hint: 'A video, numbered images as shot.####.png, or a test signal as pattern:bars. Files of other folders open when the studio is started there, or with their name.',
+  });
 }
 
 /** Asks before unsaved changes are lost. */
-const mayLose = async () => !dirty.value || !checked.value || confirm('The recipe has changes that are not saved. Undo brings it back.', 'Go on');
+const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has changes that are not saved. Undo brings it back.', 'Go on');
 
 export async function newRecipe() {
   if (!(await mayLose())) return;
@@ -167,17 +171,23 @@ export function saveRecipe(as) {
     save(recipePath.value, true).catch(report);
     return;
   }
-  fileDialog('Save the recipe', '.toml', async (typed) => {
+  saveFile('Save the recipe', recipePath.value || 'look.toml', save);
+}
+
+/** Asks for a name and writes a file; what has that name is replaced only when that is confirmed.
+ * @param {string} title @param {string} name @param {(path: string, overwrite: boolean) => Promise<void>} write */
+export function saveFile(title, name, write) {
+  fileDialog(title, '.toml', async (typed) => {
     const path = /\.toml$/i.test(typed) ? typed : `${typed}.toml`;
     try {
-      await save(path, false);
+      await write(path, false);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 409)) throw error;
       if (!(await confirm(`${path} exists.`, 'Replace it'))) return false;
-      await save(path, true);
+      await write(path, true);
     }
     return true;
-  }, { name: recipePath.value || 'look.toml', action: 'Save' });
+  }, { name, action: 'Save' });
 }
 
 /** A word for a POSIX shell. @param {string} word */
@@ -189,6 +199,7 @@ export function copyCommand() {
   if (!c) return;
   const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
   if (selection.value) words.push('--frames', range().join('-'));
+  if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
   copy(words.map(quoted).join(' '), 'the command line');
 }
 
@@ -295,7 +306,9 @@ export function keysDialog() {
     <p class="dim">Click a key to choose another; Backspace removes it. Keys are kept for this folder.</p>
     <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
       <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
-        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).map((k) => html`<kbd>${pretty(k)}</kbd> `)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}</div>
+        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).filter((k) => !k.endsWith('+Shift++')).map((k) => html`<kbd>${pretty(k)}</kbd> `)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}
+    ${[...new Set(fixedKeys.map((f) => f.group))].map((group) => html`<section><h2>${group}</h2><table>${fixedKeys.filter((f) => f.group === group).map((f) => html`<tr>
+      <td>${f.label}</td><td>${f.keys.map((key) => html`<kbd>${pretty(key)}</kbd> `)}</td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;
@@ -345,11 +358,21 @@ function proposed() {
   return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin/i.test(ending) ? '.mkv' : ending}`;
 }
 
+/** What encodes when nothing is said. @param {string} output */
+function codecOf(output) {
+  if (/\.(mp4|m4v|mov|mkv)$/i.test(output)) return 'libx264 (libx265 for HDR and above 10 bits; alpha: prores_ks in .mov, ffv1 in .mkv)';
+  if (/\.webm$/i.test(output)) return 'libsvtav1, or VP9';
+  return 'by the name of the output';
+}
+
 export function renderDialog() {
   const c = clip.value;
   if (!c) return;
   const problem = signal('');
+  const output = signal(proposed());
   const [from, to] = range();
+  const long = (/** @type {number} */ n) => `${n} frames, ${Number(((n * c.rate[1]) / c.rate[0]).toFixed(3))} s`;
+  const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   dialog('Render', (close) => {
     const add = async (/** @type {HTMLFormElement} */ form, /** @type {boolean} */ start) => {
       const data = new FormData(form);
@@ -357,7 +380,8 @@ export function renderDialog() {
       try {
         await check();
         if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
-        const options = Object.fromEntries(['codec', 'crf', 'pix-fmt'].map((k) => [k, text(k)]).filter(([, v]) => v));
+        if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
+        const options = Object.fromEntries(['codec', 'crf', 'preset', 'pix-fmt', 'audio'].map((k) => [k, text(k)]).filter(([, v]) => v));
         const frames = data.get('what') === 'selection' ? `${from}-${to}` : null;
         await post('/jobs', { input: c.path, output: text('output'), filters: checked.value?.chain ?? '', frames, options, overwrite: data.get('overwrite') === 'on' });
         if (start) await post('/jobs/start', {});
@@ -372,12 +396,20 @@ export function renderDialog() {
         e.preventDefault();
         add(e.target, true);
       }}>
-      <label for="r-output">Output</label><input id="r-output" name="output" class="text" autofocus value=${proposed()} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/shot.####.png), beneath the folder that the studio was started in">
-      <span>Frames</span><span class="choices"><label><input type="radio" name="what" value="all" ?checked=${!selection.value}>all ${c.last - c.first + 1}</label>
-        <label><input type="radio" name="what" value="selection" ?checked=${!!selection.value} ?disabled=${!selection.value}>selection ${selection.value ? `${from}–${to}` : ''}</label></span>
-      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" placeholder="chosen from the output name">
-      <label for="r-crf">Quality (crf)</label><input id="r-crf" name="crf" class="text" placeholder="18">
-      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" placeholder="that of the input, or the nearest that the output can store">
+      <label for="r-output">Output</label><input id="r-output" name="output" class="text" autofocus .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/shot.####.png)"
+        @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
+      <span></span><span class="dim">in <code>${folder.value}</code></span>
+      <span>Frames</span><span class="choices"><label><input type="radio" name="what" value="all" ?checked=${!selection.value}>all: ${long(c.last - c.first + 1)}</label>
+        <label><input type="radio" name="what" value="selection" ?checked=${!!selection.value} ?disabled=${!selection.value}>selection${selection.value ? ` ${from}–${to}: ${long(to - from + 1)}` : ''}</label></span>
+      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" list="r-codecs" placeholder="automatic: ${codecOf(output.value)}">
+      <label for="r-crf">Quality (crf)</label><input id="r-crf" name="crf" class="text" placeholder="automatic: 18 with libx264; lower is better">
+      <label for="r-preset">Speed preset</label><input id="r-preset" name="preset" class="text" list="r-presets" placeholder="automatic: the encoder’s own">
+      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" list="r-formats" placeholder="automatic: ${checked.value?.made?.format ?? c.format}, or the nearest that the output can store">
+      ${sounds.length ? html`<label for="r-audio">Sound</label><select id="r-audio" name="audio"><option value="">${sounds.join(', ')}: copied where the output can hold it, else encoded</option>
+        <option value="encode">${sounds.join(', ')}: encoded</option><option value="none">left out</option></select>` : html`<span>Sound</span><span class="dim">the clip has none</span>`}
+      <datalist id="r-codecs">${['libx264', 'libx265', 'libsvtav1', 'libaom-av1', 'libvpx-vp9', 'prores_ks', 'ffv1'].map((o) => html`<option value=${o}></option>`)}</datalist>
+      <datalist id="r-presets">${['veryfast', 'fast', 'medium', 'slow', 'veryslow'].map((o) => html`<option value=${o}></option>`)}</datalist>
+      <datalist id="r-formats">${['yuv420p', 'yuv420p10', 'yuv422p10', 'yuv444p10', 'gbrp', 'gbrp16'].map((o) => html`<option value=${o}></option>`)}</datalist>
       <span></span><label><input type="checkbox" name="overwrite">Replace the output if it exists</label>
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(e.target.form, false)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;

@@ -8,6 +8,7 @@ import {
 import { control, isCurve, randomSeed } from './controls.js';
 import { command, icon, keyText } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
+import { effectTemplate } from './effect.js';
 
 /** @typedef {import('./state.js').Step} Step */
 
@@ -106,7 +107,8 @@ function settings(step, i) {
             else next.add(id);
             if (next.size !== closed.value.size) closed.value = next;
           }}><summary>${name}</summary><div class="groupbody">${lines}</div></details>`;
-    })}`;
+    })}
+    ${effectTemplate(step)}`;
 }
 
 function template() {

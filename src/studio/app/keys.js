@@ -179,6 +179,18 @@ export const commands = [
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
 ];
 
+/** Keys of what has the focus, which stay as they are. */
+export const fixedKeys = [
+  { group: 'In the plot of a curve', label: 'A key at the playhead, or choose the one there', keys: ['Enter'] },
+  { group: 'In the plot of a curve', label: 'Move the chosen key by a frame', keys: ['ArrowLeft', 'ArrowRight'] },
+  { group: 'In the plot of a curve', label: 'Change its value by a step', keys: ['ArrowUp', 'ArrowDown'] },
+  { group: 'In the plot of a curve', label: 'The same by ten', keys: ['Shift+ArrowLeft', 'Shift+ArrowRight', 'Shift+ArrowUp', 'Shift+ArrowDown'] },
+  { group: 'In the plot of a curve', label: 'Delete the chosen key', keys: ['Delete'] },
+  { group: 'In the plot of a curve', label: 'Choose none: arrows step frames again', keys: ['Escape'] },
+  { group: 'In numbers and the table of keys', label: 'A step', keys: ['ArrowUp', 'ArrowDown'] },
+  { group: 'In numbers and the table of keys', label: 'Ten steps', keys: ['Shift+ArrowUp', 'Shift+ArrowDown'] },
+];
+
 /** @param {string} id @returns {Command} */
 export function command(id) {
   const found = commands.find((c) => c.id === id);

@@ -4,9 +4,10 @@
 import { get, listen } from './api.js';
 import {
   batch, catalog, connected, effect, folder, frame, markers, openClip, recipePath, replaceRecipe, report, savedToml, scale, selection,
-  startAutosave, toast, userKeys,
+  startAutosave, toast, undo, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
+import { startEffects } from './effect.js';
 import { startFilters } from './filters.js';
 import { onKey } from './keys.js';
 import { loadJobs, onTold, startPanels } from './panels.js';
@@ -20,6 +21,7 @@ startViewer(byId('view'));
 startFilters(byId('filters'));
 startTimeline(byId('timeline'));
 startCurves();
+startEffects();
 startPanels();
 document.addEventListener('keydown', onKey);
 effect(() => {
@@ -49,10 +51,10 @@ async function begin() {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
   } else if (same && autosave.dirty && autosave.recipe?.steps.length) {
-    replaceRecipe(autosave.recipe, autosave.base);
+    replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    toast(`unsaved work of ${new Date(autosave.when).toLocaleTimeString()} is back; undo takes it away`);
+    toast(`Unsaved work of ${new Date(autosave.when).toTimeString().slice(0, 5)} is back.`, false, [['Keep it', () => {}], ['Start without it', undo]]);
   }
   if (same) {
     frame.value = autosave.frame ?? frame.value;

@@ -6,7 +6,7 @@ import { blob, get, picture, post } from './api.js';
 import {
   area, checked, clip, connected, dirty, dock, dockOpen, effect, frame, key, recipePath, report, signal, simulating, toasts, view,
 } from './state.js';
-import { codes, drawn, hashes, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
+import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './dialogs.js';
@@ -32,7 +32,7 @@ function bar() {
   return html`
     <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
     <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
-      <span class="recipe" title=${recipePath.value}>${name}${dirty.value ? ' •' : ''}</span></span>
+      <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since it was saved">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
@@ -41,7 +41,7 @@ function bar() {
       <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
     <label title="Field of an interlaced picture (${keyText('view.field')})"><select aria-label="Field" @change=${(/** @type {any} */ e) => (view.field.value = e.target.value)}>
-      ${[['', 'Frame'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
+      ${[['', 'Fields'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
     <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
       ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${isDiff ? 'Diff' : 'Gain'} ${g}×</option>`)}</select></label>
     <label title="Gamma of what is shown, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
@@ -93,12 +93,13 @@ async function drawScopes() {
 const names = { histogram: 'Histogram', waveform: 'Waveform', parade: 'RGB parade', vectorscope: 'Vectorscope' };
 /** Lines to read a scope by, in its own 256 steps. @param {string} scope */
 function graticule(scope) {
-  const line = (/** @type {number} */ at, /** @type {string} */ name, across = false) => across
-    ? svg`<line x1=${at} x2=${at} y1="0" y2="256"/><text x=${at + 2} y="10">${name}</text>`
-    : svg`<line x1="0" x2="256" y1=${255 - at} y2=${255 - at}/><text x="1" y=${Math.max(9, 253 - at)}>${name}</text>`;
-  // Video levels of luma; red, green and blue use the whole range.
-  const luma = [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`));
-  const full = [0, 25, 50, 75, 100].map((p) => line(2.55 * p, `${p} %`));
+  /** @type {unknown[]} */
+  const names = [];
+  // Names keep their shape when the scope is stretched.
+  const line = (/** @type {number} */ at, /** @type {string} */ name, across = false) => {
+    if (name) names.push(html`<span class=${across ? 'across' : ''} .style=${across ? `left:${at / 2.56}%` : `bottom:${Math.min(94, at / 2.56)}%`}>${name}</span>`);
+    return across ? svg`<line x1=${at} x2=${at} y1="0" y2="256"/>` : svg`<line x1="0" x2="256" y1=${255 - at} y2=${255 - at}/>`;
+  };
   const [kr, kb] = (clip.value?.height ?? 720) > 576 ? [0.2126, 0.0722] : [0.299, 0.114];
   const targets = Object.entries({ R: [1, 0, 0], Mg: [1, 0, 1], B: [0, 0, 1], Cy: [0, 1, 1], G: [0, 1, 0], Yl: [1, 1, 0] }).map(([name, [r, g, b]]) => {
     const y = kr * r + (1 - kr - kb) * g + kb * b;
@@ -107,13 +108,14 @@ function graticule(scope) {
     return svg`<rect x=${u - 5} y=${255 - v - 5} width="10" height="10"/><text x=${u + 7} y=${259 - v}>${name}</text>`;
   });
   const all = {
-    histogram: [line(16, '16', true), line(235, '235', true)],
-    waveform: luma,
-    parade: full,
+    histogram: () => [line(16, '16', true), line(235, '235', true)],
+    // Video levels of luma; red, green and blue use the whole range.
+    waveform: () => [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`)),
+    parade: () => [0, 25, 50, 75, 100].map((p) => line(2.55 * p, `${p} %`)),
     // The skin line: 123 degrees from U.
-    vectorscope: [line(128, ''), line(128, '', true), targets, svg`<line x1="128" y1="127" x2=${128 + 112 * Math.cos((123 * Math.PI) / 180)} y2=${127 - 112 * Math.sin((123 * Math.PI) / 180)}/>`],
+    vectorscope: () => [line(128, ''), line(128, '', true), targets, svg`<line x1="128" y1="127" x2=${128 + 112 * Math.cos((123 * Math.PI) / 180)} y2=${127 - 112 * Math.sin((123 * Math.PI) / 180)}/>`],
   };
-  return html`<svg viewBox="0 0 256 256" preserveAspectRatio=${scope === 'vectorscope' ? 'xMidYMid' : 'none'} aria-hidden="true">${all[/** @type {keyof typeof all} */ (scope)]}</svg>`;
+  return html`<svg viewBox="0 0 256 256" preserveAspectRatio=${scope === 'vectorscope' ? 'xMidYMid' : 'none'} aria-hidden="true">${all[/** @type {keyof typeof all} */ (scope)]()}</svg>${names}`;
 }
 
 const scopesTemplate = () => html`<div class="scopes">
@@ -161,7 +163,7 @@ function jobsTemplate() {
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
       <button ?disabled=${running || !waiting} @click=${verb('start')}>Start</button>
-      <button ?disabled=${!running} @click=${verb('stop')}>Stop</button>
+      <button title="Ends what is running; what is finished of it stays and is used when it is started again" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
@@ -271,12 +273,14 @@ function status() {
   const made = checked.value?.made;
   const at = codes.value;
   const changed = made && c && (made.format !== c.format || made.width !== c.width || made.height !== c.height);
-  const h = hashes.value;
-  const one = (/** @type {string} */ side, /** @type {string} */ hash) => hash ? html`<span title="MD5 of the ${side} frame’s samples, as grainfield hash prints it">${side} <code>${hash.slice(0, 8)}</code></span>` : nothing;
+  const one = (/** @type {'in' | 'out'} */ side, /** @type {string} */ name) => html`<span title="MD5 of the ${name} frame’s samples, as grainfield hash prints it">${name} MD5 <code>${hashNow(side).slice(0, 8) || '–'}</code></span>`;
+  const said = (/** @type {string} */ id) => c?.details.find(([k]) => k === id)?.[1] ?? '';
+  const going = jobs.value.jobs.filter((j) => j.state === 'running').map((j) => progress.value[j.name]).filter((p) => p?.total);
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${one('source', h.in)}${one('result', h.out)}
+    ${c ? html`<span title="Matrix and range of the clip">${[said('matrix'), said('range')].filter(Boolean).join(' ')}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
     <span class="digits codes">${at ? `${at.x}, ${at.y}   ${codeText(at.in)}   →   ${codeText(at.out)}` : ''}</span>
@@ -290,7 +294,8 @@ export function startPanels() {
     void drawn.value;
     render(status(), byId('status'));
   });
-  effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
+  effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}
+    ${t.actions.map(([name, run]) => html`<button @click=${run}>${name}</button>`)}</p>`), byId('toasts')));
   const dockBox = byId('dock');
   effect(() => {
     dockBox.classList.toggle('shut', !dockOpen.value);

@@ -7,7 +7,8 @@ import { ApiError, get, post } from './api.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
-/** @typedef {{steps: Step[], seed: string | null}} Doc */
+/** `drafts` are effect files as they are edited, by their names.
+ * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
  *   notes: string[], details: [string, string][], sound: number | null}} Clip */
@@ -22,7 +23,7 @@ export const clip = signal(/** @type {Clip | null} */ (null));
 export const frame = signal(0);
 /** The selection, both ends included; null is everything. */
 export const selection = signal(/** @type {[number, number] | null} */ (null));
-export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null }));
+export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null, drafts: {} }));
 /** Which filter's settings are shown. */
 export const selected = signal(0);
 /** What the server makes of the recipe. */
@@ -34,6 +35,8 @@ export const recipePath = signal('');
 export const base = signal(/** @type {{id: number, text: string} | null} */ (null));
 /** A part of the picture that is measured: left, top, width, height. */
 export const area = signal(/** @type {[number, number, number, number] | null} */ (null));
+/** What effect files said when they were opened or saved. */
+export const originals = signal(/** @type {Record<string, string>} */ ({}));
 /** The TOML that was last saved or opened. */
 export const savedToml = signal('');
 export const dock = signal('curves');
@@ -42,7 +45,7 @@ export const dockOpen = signal(true);
 export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
-export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}[]} */ ([]));
+export const toasts = signal(/** @type {{id: number, text: string, bad: boolean, actions: [string, () => void][]}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
@@ -76,15 +79,21 @@ export const view = {
 
 export const rate = computed(() => (clip.value ? clip.value.rate[0] / clip.value.rate[1] : 24));
 export const dirty = computed(() => !!checked.value && checked.value.toml !== savedToml.value);
+/** The effects of the recipe that are not saved as they are drawn. */
+export const unsavedEffects = computed(() => {
+  const { steps, drafts } = doc.value;
+  return Object.keys(drafts).filter((path) => drafts[path] !== originals.value[path] && steps.some((s) => s.values.effect === path));
+});
 
 let nextId = 1;
 let nextToast = 1;
 
-/** @param {string} text @param {boolean} [bad] */
-export function toast(text, bad = false) {
-  const one = { id: nextToast++, text, bad };
+/** @param {string} text @param {boolean} [bad]
+ * @param {[string, () => void][]} [actions] what may be answered: with those it stays until it is */
+export function toast(text, bad = false, actions = []) {
+  const one = { id: nextToast++, text, bad, actions };
   toasts.value = [...toasts.value.slice(-3), one];
-  setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
+  if (!actions.length) setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
 }
 
 /** Tells what went wrong; what was only broken off is not told. @param {unknown} error */
@@ -196,15 +205,16 @@ const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === ba
 const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
 
 /** A recipe from the server or a file in the place of the one that is there.
- * @param {any} recipe @param {{text: string, origins?: (number | null)[]} | null} [from] the text that it was opened from */
-export function replaceRecipe(recipe, from = null) {
+ * @param {any} recipe @param {{text: string, origins?: (number | null)[]} | null} [from] the text that it was opened from
+ * @param {Record<string, string>} [drafts] */
+export function replaceRecipe(recipe, from = null, drafts = {}) {
   const id = nextId++;
   const steps = recipe.steps.map((/** @type {any} */ s, /** @type {number} */ i) => {
     const origin = from ? (from.origins ? from.origins[i] : i) : null;
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
   base.value = from && { id, text: from.text };
-  edit(() => ({ steps, seed: recipe.seed ?? null }));
+  edit(() => ({ steps, seed: recipe.seed ?? null, drafts }));
   selected.value = 0;
 }
 
@@ -240,7 +250,7 @@ async function ask() {
   while (again) {
     again = false;
     try {
-      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked() });
+      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked(), drafts: doc.value.drafts });
       batch(() => {
         checked.value = answer;
         if (!answer.faults.length) key.value = answer.key;
@@ -375,13 +385,14 @@ export const keepsake = () => ({
   base: baseAsked(),
   recipePath: recipePath.value,
   savedToml: savedToml.value,
-  dirty: dirty.value,
+  drafts: doc.value.drafts,
+  dirty: dirty.value || unsavedEffects.value.length > 0,
   keys: userKeys.value,
 });
 
 export function startAutosave() {
   effect(() => {
-    void [clip.value, checked.value, selection.value, markers.value, scale.value, recipePath.value, savedToml.value, userKeys.value];
+    void [clip.value, checked.value, doc.value, selection.value, markers.value, scale.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
   });

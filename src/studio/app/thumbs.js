@@ -27,7 +27,7 @@ export function startThumbs(root, filterOf) {
     // As it would be added: behind the filter that is chosen.
     const recipe = plainDoc();
     recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
-    const checked = await post('/recipe', { clip: c.id, recipe });
+    const checked = await post('/recipe', { clip: c.id, recipe, drafts: doc.value.drafts });
     if (checked.faults.length || !checked.made) return;
     const width = Math.round(WIDTH * devicePixelRatio);
     const height = Math.max(1, Math.round((width * checked.made.height) / checked.made.width));

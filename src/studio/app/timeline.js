@@ -26,6 +26,9 @@ const button = (id) => {
     ?disabled=${!clip.value}>${icon(c.icon ?? '')}</button>`;
 };
 
+/** @param {string} id @param {string} name */
+const worded = (id, name) => html`<button class="small" title=${`${command(id).label} (${keyText(id)})`} ?disabled=${!clip.value} @click=${() => command(id).run()}>${name}</button>`;
+
 function ruler() {
   const c = clip.value;
   if (!c) return nothing;
@@ -76,16 +79,16 @@ function template() {
             e.target.value = String(frame.value);
           }}></label>
       <span class="time" title="Time since the first frame">${c ? timeText(frame.value) : ''}</span>
-      <span class="dim">${c ? `of ${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
+      <span class="dim">${c ? `${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
-        ${button('sel.in')}
+        ${worded('sel.in', 'In')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
-        ${button('sel.out')}${button('sel.none')}
+        ${worded('sel.out', 'Out')}${worded('sel.none', 'Clear')}
       </span>
       <label title="Play the selection again and again"><input type="checkbox" .checked=${loop.value}
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
-        @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>Every frame</label>
+        @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>No drops</label>
       <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} dropped` : ''}</span>
       ${isSearching.value ? html`<span role="status">looking for a cut (Esc stops)</span>` : nothing}
     </div>

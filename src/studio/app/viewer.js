@@ -16,8 +16,12 @@ export const everyFrame = signal(false);
 export const loop = signal(true);
 /** Frames that playing has left out. */
 export const dropped = signal(0);
-/** Hashes of the frames that are shown. */
-export const hashes = signal({ in: '', out: '' });
+/** Hashes of the frames that were shown last, and which frames those were. */
+export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
+/** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
+export const hashNow = (side) => (hashes.value[`${side}Of`] === placeOf(side, frame.value) ? hashes.value[side] : '');
+/** @param {Side} side @param {number} number */
+const placeOf = (side, number) => `/frame/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${number}`;
 /** Where the pointer is in the picture, and the codes there. */
 export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
@@ -49,7 +53,10 @@ class Pane {
     this.box.className = 'panebox';
     this.label = document.createElement('span');
     this.label.className = 'panelabel';
-    this.box.append(this.canvas, this.label);
+    /** The name of what is on the right of a wipe. */
+    this.right = document.createElement('span');
+    this.right.className = 'panelabel right';
+    this.box.append(this.canvas, this.label, this.right);
     /** What is asked for at the moment. */
     this.url = '';
     this.shownUrl = '';
@@ -121,7 +128,7 @@ class Pane {
     if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
     if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
-    return `/frame/${c.id}/${this.side === 'in' ? '0' : key.value}/${number}?${query}`;
+    return `${placeOf(this.side, number)}?${query}`;
   }
 
   /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
@@ -195,7 +202,9 @@ class Pane {
     this.shownUrl = url;
     this.error = '';
     this.label.classList.remove('bad');
-    if (this.side !== 'diff') hashes.value = { ...hashes.value, [this.side]: got.hash };
+    // The hash of a difference is that of the result.
+    const side = this.side === 'in' ? 'in' : 'out';
+    hashes.value = { ...hashes.value, [side]: got.hash, [`${side}Of`]: url.split('?')[0] };
     this.draw();
   }
 
@@ -214,16 +223,26 @@ class Pane {
       context.clip();
       this.paint(context, this);
       context.restore();
+      const top = Math.max(0, this.origin()[1]);
+      const bottom = Math.min(this.canvas.height, this.origin()[1] + sizeOf(this.side).height * this.zoom());
       context.fillStyle = '#d9a441';
-      context.fillRect(at - 1, 0, 2, this.canvas.height);
+      context.fillRect(at - 1, top, 2, bottom - top);
+      context.fillRect(at - 4, (top + bottom) / 2 - 14, 8, 28);
     } else {
       this.paint(context, this);
     }
     this.outline(context);
-    if (!this.error) this.label.textContent = labels[this.side];
+    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.reduction()}`;
+    this.label.classList.toggle('reduced', this.zoom() < 1);
+    this.right.textContent = wipes ? labels.out : '';
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
+  }
+
+  /** What a smaller view does to what is judged. */
+  reduction() {
+    return this.zoom() < 1 ? ` at ${Math.round(this.zoom() * 100)} %: averaged, grain looks weaker` : '';
   }
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
