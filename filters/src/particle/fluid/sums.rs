@@ -42,12 +42,12 @@ fn densities_body(list: &List, c: &Constants, out: &mut [f32]) {
         let mut sum = Sums::ZERO;
         for (g, d2) in d2.chunks_exact(LANES).enumerate() {
             let left = n - g * LANES;
-            for l in 0..LANES {
-                let s = d2[l].sqrt() * c.inv_h;
+            for (l, (d2, sum)) in d2.iter().zip(&mut sum.0).enumerate() {
+                let s = d2.sqrt() * c.inv_h;
                 // At and beyond the radius, and behind the end of the list, nothing.
                 let t = if l < left && s < 1.0 { 1.0 - s } else { 0.0 };
                 let t2 = t * t;
-                sum.0[l] += t2 * t2 * (1.0 + 4.0 * s);
+                *sum += t2 * t2 * (1.0 + 4.0 * s);
             }
         }
         // The parcel's own kernel is 1.
