@@ -169,7 +169,7 @@ mod tests {
         let layer = |setting: &str, text: &str| Asked { layer: true, setting: setting.into(), ..asked(text) };
         let drawn = draw(&layer("rate", "0=10;5=20"), Some(10), Ratio::whole(5)).unwrap();
         assert_eq!((drawn.samples[0][1], drawn.samples[0][10]), (12.0, 20.0));
-        let drawn = draw(&layer("path", "0=0,1;1s=1,0.5"), None, Ratio::whole(5)).unwrap();
+        let drawn = draw(&layer("path", "0s=0,1;1s=1,0.5"), None, Ratio::whole(5)).unwrap();
         assert_eq!((drawn.samples[0][5], drawn.samples[1][5]), (1.0, 0.5));
         assert!(draw(&layer("life", "0=0;5=1"), None, Ratio::ONE).is_err());
         assert!(draw(&layer("rate", "0=0;5*=1"), None, Ratio::ONE).is_err());
