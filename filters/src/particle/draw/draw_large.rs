@@ -11,6 +11,7 @@ use super::splat::{STEPS, Splat};
 use super::style::{Blend, Shape, SplatStyle};
 use super::tile::{Part, ROOM};
 use crate::simd::multiversion;
+use core::ops::Range;
 
 multiversion! {
     /// Draws a splat of any shape and size, cut to the tile, into the planes of a part.
@@ -49,7 +50,7 @@ fn draw_large_body(
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     let effects = painter.effects(&part.group, splat, style);
     if let Some(speck) = speck {
-        return speck.draw(part, splat, aspect, opacity, x, y, &effects, samples);
+        return draw_speck(&speck, part, splat, aspect, opacity, x, y, &effects, samples);
     }
     let outline = Outline::of(&style.shape, splat, turned);
     let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
@@ -63,6 +64,50 @@ fn draw_large_body(
                 blend_coverage(part, &block, &effects, mask, samples);
             } else if let Some(sampler) = &sampler {
                 blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
+            }
+        }
+    }
+}
+
+/// Lays a speck over the cells `x` and `y` of a part. Samples are shown `aspect` times as wide as high.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn draw_speck(
+    speck: &Speck,
+    part: &Part,
+    splat: &Splat,
+    aspect: f32,
+    opacity: f32,
+    x: Range<i32>,
+    y: Range<i32>,
+    effects: &[BlendTerms; 4],
+    samples: &mut [f32],
+) {
+    let cells = &part.group.cells;
+    let per = 1.0 / speck.det;
+    let [xx, xy, yy] = [speck.m[2] * per, -2.0 * speck.m[1] * per, speck.m[0] * per];
+    for j in y {
+        let dy = cells.from(1, splat.y, j);
+        let (with_x, alone) = (xy * dy, yy * dy * dy);
+        let row = (j - part.from[1]) as usize + ROOM;
+        for i in x.clone().step_by(LANES) {
+            let mut cover = [0.0; LANES];
+            for (l, cover) in cover.iter_mut().enumerate() {
+                let column = i + l as i32;
+                let dx = cells.from(0, splat.x, column) * aspect;
+                let u = 1.0 - (xx * dx * dx + with_x * dx + alone);
+                let u = if u > 0.0 { u } else { 0.0 };
+                let c = speck.gain * u * u;
+                let c = (if c < 1.0 { c } else { 1.0 }) * opacity;
+                *cover = if column < x.end { c } else { 0.0 };
+            }
+            let place = row * part.stride + (i - part.from[0]) as usize + ROOM;
+            for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
+                let at = base + place;
+                let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
+                    break;
+                };
+                effect.lay(&cover, row);
             }
         }
     }

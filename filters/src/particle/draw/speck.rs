@@ -8,11 +8,7 @@
 //! `(2/3 / (1 - F))^2`. As it moves, the sum over all cells changes by less than 5 % where both half axes are half a cell
 //! at least.
 
-use super::draw_plane::BlendTerms;
-use super::rasterize::LANES;
 use super::splat::{SIZES, Splat};
-use super::tile::{Part, ROOM};
-use core::ops::Range;
 
 /// How much of the squares of the half axes is in the edge's, and of the square of a cell's size.
 const OWN: f32 = 1.5;
@@ -22,9 +18,9 @@ const WIDEN: f32 = 1.8;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Speck {
     /// The matrix: its corner across, its two others, its corner down.
-    m: [f32; 3],
-    det: f32,
-    gain: f32,
+    pub(super) m: [f32; 3],
+    pub(super) det: f32,
+    pub(super) gain: f32,
 }
 
 impl Speck {
@@ -48,50 +44,6 @@ impl Speck {
     #[inline(always)]
     pub(super) fn reach(&self) -> [f32; 2] {
         [self.m[0].sqrt(), self.m[2].sqrt()]
-    }
-
-    /// Lays it over the cells `x` and `y` of a part. Samples are shown `aspect` times as wide as high.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn draw(
-        &self,
-        part: &Part,
-        splat: &Splat,
-        aspect: f32,
-        opacity: f32,
-        x: Range<i32>,
-        y: Range<i32>,
-        effects: &[BlendTerms; 4],
-        samples: &mut [f32],
-    ) {
-        let cells = &part.group.cells;
-        let per = 1.0 / self.det;
-        let [xx, xy, yy] = [self.m[2] * per, -2.0 * self.m[1] * per, self.m[0] * per];
-        for j in y {
-            let dy = cells.from(1, splat.y, j);
-            let (with_x, alone) = (xy * dy, yy * dy * dy);
-            let row = (j - part.from[1]) as usize + ROOM;
-            for i in x.clone().step_by(LANES) {
-                let mut cover = [0.0; LANES];
-                for (l, cover) in cover.iter_mut().enumerate() {
-                    let column = i + l as i32;
-                    let dx = cells.from(0, splat.x, column) * aspect;
-                    let u = 1.0 - (xx * dx * dx + with_x * dx + alone);
-                    let u = if u > 0.0 { u } else { 0.0 };
-                    let c = self.gain * u * u;
-                    let c = (if c < 1.0 { c } else { 1.0 }) * opacity;
-                    *cover = if column < x.end { c } else { 0.0 };
-                }
-                let place = row * part.stride + (i - part.from[0]) as usize + ROOM;
-                for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
-                    let at = base + place;
-                    let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
-                        break;
-                    };
-                    effect.lay(&cover, row);
-                }
-            }
-        }
     }
 }
 
