@@ -163,7 +163,7 @@ impl ParticlesSettings {
         effect.light = self.light.unwrap_or(effect.light);
         if let Some(colour) = &self.colour {
             let Some(colour) = colour.constant() else {
-                return Err(fault("colour", "stays the same over the clip: it takes no curve"));
+                return Err(fault("colour", "cannot be animated: give one value"));
             };
             for layer in &mut effect.layers {
                 let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
@@ -180,7 +180,7 @@ impl ParticlesSettings {
         let effect = self.effect()?;
         let moves = |a: &Animated| a.constant().is_none();
         if self.wind.as_ref().is_some_and(moves) && moves(&self.speed) {
-            return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
+            return Err(fault("wind", "cannot be animated together with speed: make one of them constant"));
         }
         effect.check().map_err(|e| fault("", e))?;
         Ok(Particles { effect, set: self.clone() })

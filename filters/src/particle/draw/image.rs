@@ -35,7 +35,9 @@ impl fmt::Display for ImageError {
             ImageError::Size(w, h) => {
                 write!(f, "a sprite of {w}x{h}: width and height must be 1 to {MAX_IMAGE_SIDE}")
             }
-            ImageError::Count(got, want) => write!(f, "{got} texels where the size asks for {want}"),
+            ImageError::Count(got, want) => {
+                write!(f, "{got} texels instead of {want}, which the size requires")
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ pub enum PainterError {
 impl fmt::Display for PainterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PainterError::Looks(n) => write!(f, "{n} looks: at most {MAX_STYLES} are possible"),
+            PainterError::Looks(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
             PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
         }
     }

@@ -307,7 +307,7 @@ pub const LAYER: &[Key] = &[
         "mask",
         KeyType::Picture,
         "",
-        "Image of a mask; its name counts from the folder of this file. Brighter and more opaque areas have more \
+        "Image of a mask; its name is relative to the folder of this file. Brighter and more opaque areas have more \
             births.",
         |l| l.mask.clone().map(KeyValue::Picture),
     ),
@@ -464,7 +464,7 @@ pub const LAYER: &[Key] = &[
         "sprite",
         KeyType::Picture,
         "",
-        "Image of a sprite, with alpha; its name counts from the folder of this file.",
+        "Image of a sprite, with alpha; its name is relative to the folder of this file.",
         |l| sprite(l).map(|s| KeyValue::Picture(s.picture.clone())),
     ),
     together(
