@@ -1,4 +1,4 @@
-//! What the page asks, and the answers. Numbers of 64 bits travel as text, frames as raw pixels.
+//! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
 use super::fault::Fault;
 use super::files::Roots;
@@ -30,15 +30,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, broadcast};
 
-/// Inputs that stay open.
+/// The largest number of open inputs.
 const MAX_CLIPS: usize = 8;
-/// Recipes that are remembered by their keys.
+/// The largest number of recipes that are kept by key.
 const MAX_RECIPES: usize = 256;
-/// Finished frames that are remembered, in bytes: the loupe, scopes and another way to show them need them again.
+/// The limit on finished frames that are kept, in bytes: the loupe, scopes and other views need them again.
 const MAX_SHOWN: usize = 256 << 20;
-/// Pages that listen.
+/// The largest number of connected pages.
 const MAX_SOCKETS: usize = 32;
-/// The most bytes of a text file that is read.
+/// The largest text file that is read, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
 
 pub(super) type Shared = State<Arc<Studio>>;
@@ -47,10 +47,10 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which frame: clip, recipe, number.
+/// A frame: clip, recipe, number.
 pub(super) type Which = (u32, u128, i64);
 
-/// All that requests share.
+/// The shared state of all requests.
 pub(super) struct Studio {
     pub(super) token: String,
     pub(super) hosts: Vec<String>,
@@ -61,7 +61,7 @@ pub(super) struct Studio {
     jobs: Jobs,
     cache: Cache,
     clips: Mutex<Vec<(u32, Clip)>>,
-    /// The files that clips are read from, for their sound.
+    /// The files of clips, for their sound.
     pub(super) sounds: Mutex<Vec<(u32, PathBuf)>>,
     recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
     shown: Mutex<Vec<(Which, Arc<Frame>)>>,
@@ -112,7 +112,7 @@ impl Studio {
         })
     }
 
-    /// Asks what still runs to end.
+    /// Cancels all running work.
     pub(super) fn close(&self) {
         self.jobs.stop();
     }
@@ -148,7 +148,7 @@ impl Studio {
     }
 }
 
-/// Keeps states of stepped filters where every run of the program does, and tells pages how far stepping has come.
+/// Stores states of simulations in the cache of the program, and reports their progress to pages.
 struct ToldStates {
     kept: Option<DiskStateCache>,
     news: broadcast::Sender<String>,
@@ -170,7 +170,7 @@ impl StateCache for ToldStates {
 
 pub(super) type Answer = Result<Response, Problem>;
 
-/// Cancels when the request is dropped because its client has left, or is done.
+/// Cancels a request when it is dropped, because it is finished or its client has disconnected.
 struct Wanted(Cancel);
 
 impl Drop for Wanted {
@@ -179,7 +179,7 @@ impl Drop for Wanted {
     }
 }
 
-/// Does what takes a while on a thread of its own; it is asked to end when nobody waits for it.
+/// Runs long work on a separate thread; it is cancelled when nobody waits for it.
 pub(super) async fn apart<T: Send + 'static>(
     studio: &Arc<Studio>,
     work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
@@ -207,7 +207,7 @@ pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
 }
 
-/// What the page begins with.
+/// The initial data of the page.
 pub(super) async fn session(State(studio): Shared) -> Answer {
     let saved = studio.autosave.as_ref().and_then(|path| std::fs::read(path).ok());
     let saved: Option<Value> = saved.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -220,7 +220,7 @@ pub(super) async fn session(State(studio): Shared) -> Answer {
     .into_response())
 }
 
-/// Keeps what is not saved yet.
+/// Stores unsaved work.
 pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
     apart(&studio, move |studio, _| {
         let Some(path) = &studio.autosave else { return Ok(()) };
@@ -254,7 +254,7 @@ pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) ->
         let info = clip.info();
         let last = match info.last {
             Some(last) => last,
-            // A file that has to be read through to know.
+            // The length is only known after reading the file through.
             None => {
                 let options = source::Options { length: true, ..source::Options::default() };
                 let info = source::open(&input, &options).map_err(Fault::new)?.info().clone();
@@ -307,7 +307,7 @@ enum Text {
 #[derive(Deserialize)]
 pub(super) struct RecipeAsked {
     clip: Option<u32>,
-    /// What the recipe was opened from.
+    /// The text from which the recipe was opened.
     base: Option<Base>,
     /// Effects as they are edited.
     #[serde(default)]
@@ -316,7 +316,7 @@ pub(super) struct RecipeAsked {
     text: Text,
 }
 
-/// Reads a recipe: what is wrong with it, its key, and what its settings are in effect.
+/// Checks a recipe: its errors, its key, and the values of its settings in effect.
 pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>) -> Answer {
     let answer = apart(&studio, move |studio, cancel| {
         let text = match asked.text {
@@ -429,7 +429,7 @@ pub(super) struct Saved {
     overwrite: bool,
 }
 
-/// Writes a recipe's file. What is there is replaced only when that is asked for.
+/// Writes a recipe file. An existing one is replaced only on request.
 pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) -> Answer {
     apart(&studio, move |studio, _| {
         let path = studio.roots.within(&asked.path)?;

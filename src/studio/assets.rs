@@ -1,4 +1,4 @@
-//! The page's files, compiled in.
+//! The files of the page, compiled in.
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
@@ -10,7 +10,7 @@ macro_rules! table {
     };
 }
 
-/// Every file under its name below `/app/`. Nothing else is served.
+/// Every file, by its name below `/app/`. No other files are served.
 const FILES: &[(&str, &[u8])] = table![
     "index.html",
     "style.css",

@@ -1,4 +1,4 @@
-//! Curves for the editor: their keys, and samples that the library works out.
+//! Curves for the editor: their keys, and samples computed by the library.
 
 use super::fault::Fault;
 use super::recipe::setting;
@@ -9,12 +9,12 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Kind, Value};
 use serde::{Deserialize, Serialize};
 
-/// The most samples of one answer.
+/// The largest number of samples in an answer.
 const MAX_SAMPLES: usize = 4096;
-/// The most keys that are shown.
+/// The largest number of keys that are shown.
 const MAX_KEYS: usize = 2000;
 
-/// What is asked: a setting's text, and from which frame to which it is drawn.
+/// A request: a setting's text, and the range of frames.
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
     pub(super) clip: Option<u32>,
@@ -32,23 +32,24 @@ pub(super) struct Asked {
 /// A key.
 #[derive(Debug, Serialize)]
 struct Point {
-    /// When, as it is written: `48`, `-1`, `1.5s`.
+    /// The time as written: `48`, `-1`, `1.5s`.
     at: String,
     /// The same as a frame.
     frame: f64,
-    /// The parts of the value.
+    /// The components of the value.
     value: Vec<f64>,
-    /// How it goes on to the next key, as the mark in parentheses of a curve's text.
+    /// The shape of the stretch to the next key, in the form of the mark in parentheses.
     shape: String,
 }
 
-/// A curve to be drawn.
+/// A curve for drawing.
 #[derive(Debug, Serialize)]
 pub(super) struct Drawn {
     keys: Vec<Point>,
     before: &'static str,
     after: &'static str,
-    /// For each part of the value: its samples, evenly from the first to the last frame asked for.
+    /// For each component of the value: samples at equal distances from the first to the last requested
+    /// frame.
     samples: Vec<Vec<f64>>,
 }
 
@@ -156,7 +157,7 @@ mod tests {
         let shapes: Vec<_> = drawn.keys.iter().map(|k| (k.at.as_str(), k.frame, k.shape.as_str())).collect();
         assert_eq!(shapes, [("0", 0.0, "sine-in"), ("5", 5.0, "linear"), ("-1", 10.0, "hold")]);
         assert_eq!((drawn.samples[0][0], drawn.samples[0][5], drawn.samples[0][10]), (0.0, 4.0, 8.0));
-        // 1 - cos(pi/2 * 0.4), from a pocket calculator.
+        // 1 - cos(pi/2 * 0.4), computed with a calculator.
         assert!((drawn.samples[0][2] - 4.0 * 0.190_983_005_625).abs() < 1e-9);
         for text in ["0(hermite 0.5 -2)=1;9=2", "0(bezier 0.25 1 0.75 -2)=1;9=2"] {
             let drawn = draw(&asked(text), None, Ratio::whole(5)).unwrap();

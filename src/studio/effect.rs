@@ -1,5 +1,5 @@
-//! Effect files of particles for the editor: which keys there are, what a file says, and changes of single keys, which
-//! leave everything else of the file as it is written.
+//! Effect files of particles for the editor: their keys, their values, and changes of single keys that keep the rest
+//! of the file as it is.
 
 use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
@@ -15,13 +15,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-/// What is asked of an effect.
+/// A request about an effect.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum From {
     /// The text of a file.
     Text(String),
-    /// A chain of one filter, whose effect is written as a text to start from.
+    /// A chain of one filter, whose effect is converted to a text.
     Chain(String),
 }
 
@@ -29,13 +29,13 @@ enum From {
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", tag = "do")]
 enum Change {
-    /// Gives a key its value as TOML, or takes it away; without a layer it is a key of the whole effect.
+    /// Sets a key to a TOML value, or removes it; without a layer it is a key of the whole effect.
     Set { layer: Option<usize>, key: String, value: Option<String> },
-    /// Puts a copy of a layer behind it.
+    /// Inserts a copy of a layer after it.
     Copy { layer: usize },
-    /// Takes a layer away.
+    /// Removes a layer.
     Remove { layer: usize },
-    /// Exchanges a layer and the one before it.
+    /// Exchanges a layer with the one before it.
     Up { layer: usize },
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn keys() -> impl IntoResponse {
     Json(json!({ "layer": all.collect::<Vec<_>>(), "most": MAX_LAYERS }))
 }
 
-/// An effect after a change, and what it says.
+/// Applies a change to an effect, and returns its values.
 pub(super) async fn read(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
     let told = apart(&studio, move |_, _| {
         let mut text = match asked.from {
@@ -141,7 +141,7 @@ fn changed(text: &str, change: &Change) -> Result<String, Problem> {
                 _ if *layer >= all.len() => return Err(gone().into()),
                 Change::Copy { .. } => {
                     let mut copy = all[*layer].clone();
-                    // Two layers of one name cannot be told apart.
+                    // Two layers must not have the same name.
                     copy.remove("name");
                     all.insert(layer + 1, copy);
                 }

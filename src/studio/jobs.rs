@@ -1,5 +1,5 @@
-//! Renders, through the files of `grainfield batch`: a list of jobs in the folder that the studio was started in, its
-//! status and its locks. Whoever gives `grainfield batch` the same list takes a share of the work.
+//! Renders, through the files of `grainfield batch`: a list of jobs in the folder in which the studio was started,
+//! its status and its locks. Other programs running `grainfield batch` with the same list share the work.
 
 use super::fault::Fault;
 use super::recipe::quoted;
@@ -14,35 +14,35 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
 
-/// What the list is called.
+/// The name of the list.
 pub(super) const LIST: &str = "grainfield-jobs.toml";
-/// The most jobs that the page adds to.
+/// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
 /// Options that the page may set. Others read or write files, or open protocols.
 const OPTIONS: [&str; 6] = ["audio", "bitrate", "codec", "crf", "pix-fmt", "preset"];
-/// What stands before the lines of a job that is postponed: to everybody else they are comments.
+/// The prefix of the lines of a postponed job: for other programs they are comments.
 const LATER: &str = "#later ";
-/// The most bytes of a list that is read.
+/// The largest list that is read, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
 
-/// A render that is asked for.
+/// A request for a render.
 #[derive(Debug, Deserialize)]
 pub(super) struct Asked {
     pub(super) input: String,
     pub(super) output: String,
     /// The filters, as a chain.
     pub(super) filters: String,
-    /// `0-99`; all when it is not there.
+    /// `0-99`; all frames if it is missing.
     pub(super) frames: Option<String>,
     /// Further options of `render`, by their long names.
     #[serde(default)]
     pub(super) options: BTreeMap<String, String>,
-    /// Replace what is there.
+    /// Whether to replace an existing output.
     #[serde(default)]
     pub(super) overwrite: bool,
 }
 
-/// A job as the page shows it.
+/// A job in the page.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Row {
     pub(super) id: String,
@@ -54,13 +54,14 @@ pub(super) struct Row {
     reason: Option<String>,
 }
 
-/// The list, and the program that works on it.
+/// The list, and the program that runs it.
 pub(super) struct Jobs {
     folder: PathBuf,
     /// One change at a time.
     changing: Mutex<()>,
     child: Arc<Mutex<Option<Child>>>,
-    /// Jobs that were postponed while the studio runs: programs that have read the list before find them taken.
+    /// Jobs that were postponed while the studio runs: they are locked, so that programs that have read the
+    /// list before do not run them.
     postponed: Mutex<BTreeMap<String, Box<Lease>>>,
     news: broadcast::Sender<String>,
 }
@@ -98,7 +99,7 @@ impl Jobs {
     }
 
     fn save(&self, text: &str) -> Result<(), Fault> {
-        // A rename under an earlier version's name: who reads the list sees one or the other, never a half.
+        // A rename replaces the list atomically, so that readers never see half of it.
         let path = self.path();
         let written = Output::create(path.as_os_str(), true).and_then(|mut out| {
             out.put(text.as_bytes())?;
@@ -109,7 +110,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Tells pages to look again.
+    /// Notifies pages of a change.
     fn tell(&self) {
         let _ = self.news.send(r#"{"type":"jobs"}"#.into());
     }
@@ -121,7 +122,7 @@ impl Jobs {
         }
     }
 
-    /// All jobs, in order, and whether they are being done by this studio.
+    /// All jobs, in order, and whether this studio is running them.
     pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
         let text = self.text()?;
         let list = self.parsed(&text)?;
@@ -134,7 +135,7 @@ impl Jobs {
             let state = match record.map(|r| r.state) {
                 _ if later.get(i) == Some(&true) => "postponed",
                 _ if queue.is_held(&id) => "running",
-                // Whoever had it is gone.
+                // Its program has ended.
                 None | Some(State::Waiting | State::Running) => "waiting",
                 Some(State::Done) => "done",
                 Some(State::Failed) => "failed",
@@ -194,7 +195,7 @@ impl Jobs {
         self.save(&text)
     }
 
-    /// Takes a job away, or moves it by one place.
+    /// Removes a job, or moves it by one place.
     pub(super) fn change(&self, verb: &str, id: &str) -> Result<(), Fault> {
         let _one = lock(&self.changing);
         let text = self.text()?;
@@ -214,7 +215,7 @@ impl Jobs {
             "postpone" if running => return Err(Fault::new("it is being done: stop it first")),
             "postpone" if !blocks[at].starts_with(LATER) => {
                 let name = &rows[at].name;
-                // Where disks cannot lock there is nobody else at work.
+                // On disks without locks no other program is at work.
                 if let Ok(Claim::Ours(lease, _)) = Queue::of(&self.path()).claim(id, name) {
                     lock(&self.postponed).insert(id.to_owned(), lease);
                 }
@@ -247,7 +248,7 @@ impl Jobs {
         self.save(&(all.trim_end().to_owned() + "\n"))
     }
 
-    /// Begins to work on the list; what failed before again when `retry`.
+    /// Starts running the list; with `retry` also failed jobs.
     pub(super) fn start(&self, retry: bool) -> Result<(), Fault> {
         let mut child = lock(&self.child);
         if child.is_some() {
@@ -287,7 +288,7 @@ impl Jobs {
         Ok(())
     }
 
-    /// Asks the program that works on the list to end; what it has made stays for the next time.
+    /// Stops the program that runs the list; completed parts are kept.
     pub(super) fn stop(&self) {
         if let Some(child) = &*lock(&self.child)
             && let Some(pid) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
@@ -297,7 +298,7 @@ impl Jobs {
     }
 }
 
-/// What stands before the first job, and the text of each.
+/// The text before the first job, and that of each job.
 fn blocks(text: &str) -> (&str, Vec<&str>) {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -363,13 +364,13 @@ mod tests {
         let first = rows()[0].id.clone();
         jobs.change("postpone", &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
-        // Who reads the list now does not see it, and who has read it before finds it taken.
+        // Programs that read the list now do not see it; those that have read it before find it locked.
         let text = std::fs::read_to_string(jobs.path()).unwrap();
         let seen = List::parse(&text, folder.path()).unwrap();
         assert_eq!(seen.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["b.mkv"]);
         let claim = || matches!(Queue::of(&jobs.path()).claim(&first, "a.mkv"), Ok(Claim::Ours(..)));
         assert!(!claim());
-        // Its output is still its own, and it keeps its place.
+        // It still owns its output, and keeps its place.
         assert!(jobs.add(&asked("a.mkv")).is_err());
         jobs.change("down", &first).unwrap();
         assert_eq!(rows()[1].state, "postponed");

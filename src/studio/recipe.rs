@@ -11,17 +11,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-/// What stands before the lines of a filter that is switched off: to everybody else they are comments.
+/// The prefix of the lines of a filter that is switched off: other readers see comments.
 pub(super) const OFF: &str = "#off ";
 
 /// A filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StepText {
     pub(super) name: String,
-    /// Kept, and not rendered.
+    /// The filter is kept, but not rendered.
     #[serde(default)]
     pub(super) off: bool,
-    /// What was given, by the settings' ids.
+    /// The given values, by the ids of the settings.
     #[serde(default)]
     pub(super) values: BTreeMap<String, String>,
 }
@@ -34,17 +34,17 @@ pub(super) struct RecipeText {
     pub(super) seed: Option<String>,
 }
 
-/// What is wrong with a recipe.
+/// A fault in a recipe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct RecipeFault {
     pub(super) text: String,
-    /// The filter, from 0, those that are off counted too.
+    /// The index of the filter, from 0; filters that are off are counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step: Option<usize>,
     /// The setting's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) setting: Option<String>,
-    /// The bytes of the setting's text, or of the whole text that was read.
+    /// The byte range within the setting's text, or within the whole text that was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) span: Option<Range<usize>>,
     /// In a whole text: the line, from 1.
@@ -65,23 +65,24 @@ impl From<RecipeError> for RecipeFault {
     }
 }
 
-/// A recipe with everything that is wrong in it left out.
+/// A recipe without the parts that cannot be read.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    /// All filters, those that are off too.
+    /// All filters, including those that are off.
     pub(super) all: Recipe,
-    /// Those that are on.
+    /// Filters that are on.
     pub(super) on: Recipe,
     pub(super) faults: Vec<RecipeFault>,
 }
 
-/// Text for a value in TOML.
+/// Quotes text as a TOML string.
 pub(super) fn quoted(text: &str) -> String {
-    // JSON's escapes are TOML's; the one character that JSON does not escape and TOML does not take is DEL.
+    // JSON escapes are valid in TOML; DEL is the only character that JSON leaves and TOML rejects.
     serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f")
 }
 
-/// Reads what the page holds. A setting that cannot be read is told and left out; so all that is wrong is told at once.
+/// Reads the page's recipe. A setting that cannot be read is reported and left out, so that all faults are reported at
+/// once.
 pub(super) fn read(asked: &RecipeText) -> Read {
     let mut asked = asked.clone();
     let mut faults: Vec<RecipeFault> = Vec::new();
@@ -104,7 +105,7 @@ pub(super) fn read(asked: &RecipeText) -> Read {
                 text += &format!("{} = ", quoted(id));
                 let start = text.len();
                 text += &quoted(value);
-                // The name of the setting may be what is wrong.
+                // The name of the setting itself may be wrong.
                 places.push((line..text.len(), Some(i), Some(id)));
                 places.push((start..text.len(), Some(i), Some(id)));
                 text += "\n";
@@ -137,7 +138,7 @@ pub(super) fn read(asked: &RecipeText) -> Read {
         match (step, setting) {
             (Some(i), Some(id)) => drop(asked.steps[i].values.remove(&id)),
             (None, Some(_)) => asked.seed = None,
-            // A filter that is not known, or something beyond repair.
+            // The filter is unknown, or its faults cannot be separated.
             _ => return Read { faults, ..Read::default() },
         }
     }
@@ -158,7 +159,7 @@ fn on(all: &Recipe, asked: &RecipeText) -> Recipe {
     on
 }
 
-/// The place among all filters of one of those that are on.
+/// The index among all filters of a filter that is on.
 pub(super) fn place(asked: &RecipeText, on: usize) -> Option<usize> {
     asked.steps.iter().enumerate().filter(|(_, s)| !s.off).nth(on).map(|(i, _)| i)
 }
@@ -185,7 +186,7 @@ pub(super) fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
     RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()) }
 }
 
-/// What every setting of a filter is in effect: given, the preset's or the default.
+/// The effective values of all settings of a filter: given, from the preset or the default.
 pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
     let steps = recipe.steps.iter().map(|step| {
         let own = step.values.settings().iter();
@@ -197,7 +198,7 @@ pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
     steps.collect()
 }
 
-/// The TOML of a recipe; filters that are off stand in it as comments that the studio reads again.
+/// The TOML of a recipe; filters that are off are written as comments that the studio reads again.
 pub(super) fn to_toml(all: &Recipe, asked: &RecipeText) -> String {
     let mut out = String::new();
     let mut header = 0;
@@ -216,7 +217,7 @@ pub(super) fn to_toml(all: &Recipe, asked: &RecipeText) -> String {
     out
 }
 
-/// A recipe's text with the filters that are off, and for each filter whether it is.
+/// A recipe's text with the filters that are off uncommented, and for each filter whether it is off.
 pub(super) fn uncommented(text: &str) -> (String, Vec<bool>) {
     let mut off = Vec::new();
     let mut plain = String::new();
@@ -237,7 +238,7 @@ pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFaul
     }
     let (plain, off) = uncommented(text);
     let recipe = Recipe::parse_toml(&plain)?;
-    // Filters that are written in another way than by headers are all on.
+    // Filters that are not written as headers are all on.
     Ok(write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] }))
 }
 
@@ -279,7 +280,7 @@ pub(super) fn load(
     crate::session::job::load_files(recipe).map_err(|e| (None, Fault::new(e)))
 }
 
-/// The description of a setting by the names of its filter and itself.
+/// The description of a setting, by the names of its filter and of the setting.
 pub(super) fn setting(
     filter: &str,
     id: &str,
@@ -311,7 +312,7 @@ mod tests {
         let read = read(&asked);
         let told: Vec<_> =
             read.faults.iter().map(|f| (f.step, f.setting.as_deref(), f.span.clone())).collect();
-        // In the order of the filters. Of the curve, the mark that is not known and nothing else.
+        // In the order of the filters. For the curve, only the unknown mark is reported.
         assert_eq!(told.len(), 4);
         assert_eq!(told[0], (None, Some("seed"), Some(0..2)));
         assert_eq!(told[1], (Some(0), Some("strength"), Some(5..6)));
@@ -335,7 +336,7 @@ mod tests {
         assert_eq!(read.faults, []);
         let toml = to_toml(&read.all, &asked);
         assert_eq!(parse(&toml, false), Ok(asked));
-        // Others see only what is on.
+        // Other readers see only filters that are on.
         let seen = Recipe::parse_toml(&toml).unwrap();
         assert_eq!(seen, read.on);
         assert_eq!(seen.steps.len(), 2);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Packs a Debian package. Usage: deb.sh BUILT OUT (see ./x package).
+# Builds a Debian package. Usage: deb.sh BUILT OUT (see ./x package).
 set -euo pipefail
 built=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
@@ -12,7 +12,7 @@ share=$tree/usr/share
 install -Dm755 "$built/grainfield" "$tree/usr/bin/grainfield"
 install -Dm644 "$built/libgrainfield_frei0r.so" "$tree/usr/lib/grainfield/frei0r.so"
 strip --strip-unneeded "$tree/usr/bin/grainfield" "$tree/usr/lib/grainfield/frei0r.so"
-# Copies: the loader takes two links of one file for one library.
+# Copies: the loader treats two links of one file as one library.
 "$built/grainfield-describe" names | while read -r name; do
   install -Dm644 "$tree/usr/lib/grainfield/frei0r.so" "$tree/usr/lib/frei0r-1/$name.so"
 done
@@ -29,7 +29,7 @@ mkdir -p "$share"/{man/man1,bash-completion/completions,zsh/vendor-completions,f
 } >"$share/doc/grainfield/copyright"
 gzip -9nc "$root/CHANGELOG.md" >"$share/doc/grainfield/changelog.gz"
 
-# What it links to, in Debian's words.
+# The packages of linked libraries.
 mkdir -p "$work/debian"
 printf 'Source: grainfield\n\nPackage: grainfield\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O tree/usr/bin/grainfield tree/usr/lib/grainfield/frei0r.so 2>/dev/null | sed 's/^shlibs:Depends=//')

@@ -140,7 +140,7 @@ settings! {
 impl Spec for FlockSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
         if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
+            return Err(fault("obstacle_frame", "replaces `obstacle`: give only one of the two"));
         }
         Ok(())
     }
@@ -148,7 +148,10 @@ impl Spec for FlockSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
         if !(1.0 / 64.0..=64.0).contains(&aspect) {
-            return Err(fault("", "the frame is more than 64 times as long one way as the other: crop it"));
+            return Err(fault(
+                "",
+                "one side of the frame is more than 64 times as long as the other: crop it",
+            ));
         }
         let solid = match (&self.obstacle, &self.obstacle_frame) {
             (Some(image), _) => self.solid("obstacle", image, aspect)?,

@@ -149,7 +149,7 @@ impl Spec for FluidSpec {
             return Err(fault("shape", "scene=shape needs an image: shape=FILE.png"));
         }
         if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(fault("obstacle_frame", "stands for `obstacle`: give one of the two"));
+            return Err(fault("obstacle_frame", "replaces `obstacle`: give only one of the two"));
         }
         Ok(())
     }
@@ -185,7 +185,7 @@ impl Spec for FluidSpec {
         if !(1.0 / 16.0..=16.0).contains(&aspect) {
             return Err(fault(
                 "",
-                "the frame is more than sixteen times as long one way as the other: crop it",
+                "one side of the frame is more than 16 times as long as the other: crop it",
             ));
         }
         let scene = Scene::new(SceneParams {

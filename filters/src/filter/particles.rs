@@ -1,4 +1,4 @@
-//! `particles`: snow, rain, sparks and their like over the picture, in closed form.
+//! `particles`: snow, rain, sparks and similar effects over the picture, in closed form.
 //!
 //! An [`Effect`] is a list of [`Layer`]s. Where each particle is at a time follows from its number alone, so frame
 //! 10,000,000 costs what frame 0 does, and at frame 0 the effect has always been running. Three things are put on top
@@ -58,7 +58,7 @@ pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
 )
 .with_role(Role::Covers);
 
-/// In a draft, one of so many is drawn.
+/// A draft draws one of this many particles.
 const DRAFT: i64 = 4;
 
 settings! {
@@ -92,17 +92,17 @@ settings! {
     with seed
 }
 
-/// An effect with what is set beside it: what a host that has effects of its own binds.
+/// An effect and the settings beside it, for hosts with their own effects.
 #[derive(Clone, Debug)]
 pub struct Particles {
-    /// What is drawn.
+    /// The effect.
     pub effect: Effect,
-    /// What is set beside it; what it says of an effect is in `effect` already.
+    /// The settings beside it; those that replace a part of the effect are already applied.
     pub set: ParticlesSettings,
 }
 
 impl Particles {
-    /// An effect as it is.
+    /// An effect without changes.
     pub fn new(effect: Effect) -> Particles {
         Particles { effect, set: ParticlesSettings::read(&Values::new(ParticlesSettings::TABLE)) }
     }
@@ -114,10 +114,9 @@ impl Particles {
 }
 
 impl Particles {
-    /// All that is drawn on a frame, in the order it is made in: for tools that look at it or measure.
+    /// All splats of a frame, in the order of their computation, for tools and measurements.
     ///
-    /// # Errors
-    /// Those of binding.
+    /// # Errors Those of binding.
     pub fn splats(
         &self,
         input: &Format,
@@ -142,7 +141,7 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
 }
 
-/// The effect that settings of this filter amount to: the file's, without one the preset, with the blend and the colour given.
+/// The effective effect of these settings: the file's or else the preset's, with the given blend and colour.
 pub fn effect(values: &Values) -> Result<Effect, SettingError> {
     ParticlesSettings::read(values).effect()
 }
@@ -163,7 +162,7 @@ impl ParticlesSettings {
         effect.light = self.light.unwrap_or(effect.light);
         if let Some(colour) = &self.colour {
             let Some(colour) = colour.constant() else {
-                return Err(fault("colour", "stays the same over the clip: it takes no curve"));
+                return Err(fault("colour", "cannot be animated: give one value"));
             };
             for layer in &mut effect.layers {
                 let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
@@ -180,7 +179,7 @@ impl ParticlesSettings {
         let effect = self.effect()?;
         let moves = |a: &Animated| a.constant().is_none();
         if self.wind.as_ref().is_some_and(moves) && moves(&self.speed) {
-            return Err(fault("wind", "moves, and so does speed: only one of the two may be a curve"));
+            return Err(fault("wind", "cannot be animated together with speed: make one of them constant"));
         }
         effect.check().map_err(|e| fault("", e))?;
         Ok(Particles { effect, set: self.clone() })
@@ -235,7 +234,7 @@ impl Particles {
         self.effect.check().map_err(|e| fault("", e))?;
         let mut effect = self.effect.clone();
         for layer in &mut effect.layers {
-            // A picture is not drawn out.
+            // Images have no streaks.
             if self.set.image.is_some() {
                 (layer.form, layer.shutter, layer.trail) = (Appearance::Disc(1.0), 0.0, 0.0);
             } else if matches!(layer.form, Appearance::Hair(..) | Appearance::Sprite(_)) {
@@ -243,7 +242,8 @@ impl Particles {
             }
         }
         let (_, most) = bounds(&self.set.amount);
-        // How many there are decides how much room the painter needs, and the painter what colours are.
+        // The number of particles determines the size of the painter's buffers, and the painter determines
+        // the representation of colours.
         let styles = self.styles()?;
         let sketch = Overlay::with_space(input, styles.clone(), effect.light, 1, level)?;
         let layers: Vec<LayerRenderer> = (0..effect.layers.len())
@@ -290,7 +290,7 @@ impl Spec for Particles {
 struct BoundParticles {
     overlay: Overlay,
     layers: Vec<LayerRenderer>,
-    /// Bytes of the pools of a frame.
+    /// The size in bytes of the pools of a frame.
     pools: usize,
     /// The highest amount.
     most: f64,
@@ -305,7 +305,7 @@ struct BoundParticles {
     alive: i64,
 }
 
-/// What is kept from frame to frame; no pools at first.
+/// The state that is kept between frames; without pools at first.
 #[derive(Default)]
 struct FrameCache {
     pools: Vec<Pool>,
@@ -315,7 +315,7 @@ struct FrameCache {
 impl BoundParticles {
     fn now(&self, at: &FrameTime) -> EffectState {
         let speed = self.speed.at(at);
-        // Seconds in what a curve's keys count: 1, or a frame's time.
+        // Seconds per unit of a curve's keys: 1, or the duration of a frame.
         let rate = self.overlay.format.rate;
         let frame = if rate > Ratio::ZERO { 1.0 / rate.to_f64() } else { 1.0 / 24.0 };
         let unit = |a: &Animated| match a {
@@ -338,7 +338,7 @@ impl BoundParticles {
                 _ => at.time,
             };
             let (now, here) = (sum.value_at(seconds), seconds);
-            // What is `age` old in the effect was born `age / speed` ago.
+            // A particle of age `age` in the effect was born `age / speed` ago.
             let ago = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
             Arc::new(move |age| {
                 let back = (f64::from(age) * ago * 65_536.0).clamp(0.0, 1e15) as i64;
@@ -403,7 +403,7 @@ impl Render for BoundParticles {
         }
         let FrameCache { pools, bins } = &mut kept;
         {
-            // Each pool goes there on its own.
+            // Each pool seeks separately.
             let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
             host.executor.execute(pools.len(), &|i| {
                 pools[i].lock().unwrap_or_else(PoisonError::into_inner).seek(now.flick);

@@ -110,8 +110,7 @@ pub(super) fn shown<const N: usize, S: Stepped<N>>(
     let clock = of.clock();
     if target.saturating_sub(clock.ahead) > LAST * clock.frame {
         let name = S::NAME;
-        let text =
-            format!("{name} is stepped from the first frame on, and goes no further than {LAST} frames");
+        let text = format!("{name} computes every frame from the first one on, up to {LAST} frames");
         return Err(PrepareError::Failed(text));
     }
     line.take_if(|kept| kept.key != clock.key);

@@ -1,42 +1,43 @@
-//! From words to numbers that are symmetric about zero and distributed as wanted.
+//! Converts random words to numbers that are symmetric about zero and have the chosen distribution.
 //!
-//! A word read as signed 16 bits has a mean of -1/2, which a filter of many frames or a strong scale would show as a
-//! shift of the picture. So what is scaled is a *centred* number c.
+//! A word read as signed 16 bits has a mean of -1/2, which a strong scale or a temporal filter over many frames would
+//! show as a shift of the picture. So the number that is scaled is a *centred* number c.
 //!
 //! **A sum of k words** (1: uniform; more: the article's binomial) is
 //!
 //! `c = 2 * sum(w[j] >> t) + k`, j = 0..k, t = 1 + ceil(log2 k), `>>` arithmetic on the word read as signed.
 //!
-//! Each `2 * (w >> t) + 1` takes the odd numbers from `-(2^(16-t) - 1)` to `2^(16-t) - 1`, all equally often: c is
-//! exactly symmetric, and |c| is at most 32767, so that 16-bit lanes never overflow. For one word it is `w | 1`.
+//! Each `2 * (w >> t) + 1` takes the values of the odd numbers from `-(2^(16-t) - 1)` to `2^(16-t) - 1`, all equally
+//! often: c is exactly symmetric, and |c| is at most 32767, so that 16-bit lanes never overflow. For one word it is `w
+//! | 1`.
 //!
-//! **H8** gets a bell curve out of one word a pixel. Eight consecutive words of a lane, `v[q] = w[q] >> 3`, go through
-//! a Hadamard transform (three rounds of sums and differences), which gives eight numbers that are each a signed sum
-//! of all eight words and are uncorrelated with each other. Slot q goes to the pixel that word q would have gone to.
-//! It never overflows, its kurtosis is -0.15, and it costs three additions a pixel where a sum of eight costs seven and
-//! eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
+//! **H8** makes a nearly normal distribution from one word per pixel. Eight consecutive words of a lane, `v[q] = w[q]
+//! >> 3`, go through a Hadamard transform (three rounds of sums and differences), which gives eight numbers that are
+//! each a signed sum of all eight words and are uncorrelated with each other. Slot q belongs to the same pixel as word
+//! q. It never overflows, its kurtosis is -0.15, and it costs three additions per pixel, while a sum of eight costs
+//! seven additions and eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
 
 pub(crate) mod arch;
 
 use crate::simd::Level;
 
-/// The most words a pixel may take.
+/// The largest number of words per pixel.
 pub const MAX_SAMPLES: u32 = 16;
 
-/// How the centred number of a pixel comes from words.
+/// How the centred number of a pixel is made from words.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Distribution {
-    /// A sum of so many words, 1 to [`MAX_SAMPLES`].
+    /// A sum of this many words, 1 to [`MAX_SAMPLES`].
     Sum(u32),
     /// Eight words make eight pixels by a Hadamard transform: nearly normal.
     H8,
 }
 
 impl Distribution {
-    /// One word a pixel, all values equally often.
+    /// One word per pixel: all values are equally frequent.
     pub const UNIFORM: Distribution = Distribution::Sum(1);
 
-    /// Words a pixel.
+    /// Words per pixel.
     #[inline(always)]
     pub const fn words(self) -> u32 {
         match self {
@@ -45,8 +46,8 @@ impl Distribution {
         }
     }
 
-    /// Pixels of a lane that are made together, from as many times [`words`](Distribution::words) steps: a *block* is this many
-    /// pixels times the lanes.
+    /// Pixels of a lane that are made together, from [`words`](Distribution::words) times as many steps: a *block* is
+    /// this many pixels times the lanes.
     #[inline(always)]
     pub const fn slots(self) -> u32 {
         match self {
@@ -57,7 +58,7 @@ impl Distribution {
 
     /// The standard deviation of c: exactly `sqrt(k * (4^(16-t) - 1) / 3)` for a sum, 6688.8 for H8.
     pub fn deviation(self) -> f64 {
-        // sqrt is correctly rounded on every machine.
+        // sqrt is correctly rounded on all machines.
         match self {
             Distribution::Sum(k) => {
                 let levels = f64::from(1u32 << (16 - shift(k)));
@@ -74,7 +75,7 @@ pub const fn shift(samples: u32) -> u32 {
     1 + samples.next_power_of_two().trailing_zeros()
 }
 
-/// c of one pixel's words, for a sum: the definition.
+/// c of one pixel's words, for a sum: the reference.
 pub fn centred(words: &[u16]) -> i16 {
     let k = words.len() as u32;
     debug_assert!((1..=MAX_SAMPLES).contains(&k));
@@ -82,7 +83,7 @@ pub fn centred(words: &[u16]) -> i16 {
     (2 * sum + k as i32) as i16
 }
 
-/// c of eight pixels, for H8: the definition.
+/// c of eight pixels, for H8: the reference.
 pub fn h8(words: [u16; 8]) -> [i16; 8] {
     let mut v = words.map(|w| w as i16 >> 3);
     for reach in [4, 2, 1] {
@@ -105,7 +106,7 @@ fn sums<const LANES: usize>(samples: u32, words: &[u16], out: &mut [i16]) {
     }
 }
 
-/// Words and pixels stand in the same places.
+/// Words and pixels are in the same order.
 fn transforms<const LANES: usize>(words: &[u16], out: &mut [i16]) {
     for (out, words) in out.chunks_exact_mut(8 * LANES).zip(words.chunks_exact(8 * LANES)) {
         out.iter_mut().zip(words).for_each(|(v, &w)| *v = w as i16 >> 3);
@@ -150,7 +151,7 @@ mod tests {
     fn symmetric_and_of_the_stated_deviation() {
         for k in 1..=MAX_SAMPLES {
             assert_eq!(centred(&vec![0x7fff; k as usize]), -centred(&vec![0x8000; k as usize]));
-            // One term, all its values, gives the deviation of the sum.
+            // The deviation of the sum follows from one term over all of its values.
             let t = shift(k);
             let (mut sum, mut squares) = (0i64, 0i64);
             for w in 0..=u16::MAX {
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn h8_at_every_level_and_at_its_ends() {
-        // All words at the lowest: the sum is -32768, which just fits.
+        // All words at their minimum: the sum is -32768, which just fits.
         assert_eq!(h8([0x8000; 8]), [-32768, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(h8([8, 0, 0, 0, 0, 0, 0, 0]), [1; 8]);
         assert_eq!(h8([0, 8, 0, 0, 0, 0, 0, 0]), [1, -1, 1, -1, 1, -1, 1, -1]);

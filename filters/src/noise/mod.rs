@@ -1,20 +1,19 @@
-//! Streams of random words that can be entered anywhere.
+//! Streams of random words with random access.
 //!
-//! A filter that adds noise needs some 16-bit words for each pixel, the same ones whenever it is asked for the same
-//! frame, and it needs them as fast as memory can take them. So a stream here is not a generator that is seeded and
-//! run. It is a fixed function of an *address* (seed, frame, plane, row, pixel), made of two parts: a **seek**, which
-//! turns the address of a row into the state of a small generator, and a **fill**, which runs that generator along
-//! the row, many lanes side by side.
+//! A filter that adds noise needs some 16-bit words for each pixel, the same words whenever the same frame is rendered,
+//! at the speed of memory. So a stream is not a generator that is seeded and run, but a fixed function of an *address*
+//! (seed, frame, plane, row, pixel) in two parts: a **seek**, which turns the address of a row into the state of a
+//! small generator, and a **fill**, which runs that generator along the row, in parallel lanes.
 //!
 //! | stream | state | seek | for |
 //! |---|---|---|---|
-//! | [`lfsr31`] | 31 bits, eight lanes | a power of a GF(2) matrix | `noise`: the plain fast one |
-//! | [`xs64`] | 64 bits, 32 lanes | a hash of the address | where no statistics may ever show a pattern |
+//! | [`lfsr31`] | 31 bits, eight lanes | a power of a GF(2) matrix | `noise`: the fastest |
+//! | [`xs64`] | 64 bits, 32 lanes | a hash of the address | filters that need good statistics over long distances |
 //!
 //! Both are frozen: the words at an address never change. A stream with other words gets a new name.
 //!
-//! A filter scales a *centred* number c, which a [`Distribution`] makes of one or several words: uniform, the sum of some,
-//! or nearly normal. See [`distribution`].
+//! A filter scales a *centred* number c, which a [`Distribution`] makes from one or several words: uniform, a sum of
+//! several, or nearly normal. See [`distribution`].
 
 pub mod distribution;
 pub mod lfsr31;

@@ -1,4 +1,4 @@
-//! What a stream has to know of the pictures it is laid over.
+//! The shapes of pictures, for streams.
 
 use super::distribution::{Distribution, MAX_SAMPLES};
 use super::seed::Layer;
@@ -6,14 +6,14 @@ use crate::frame::{Format, Parity, PictureStructure};
 use crate::gf2::M31;
 use core::fmt;
 
-/// How the addresses of rows are laid over a stream that has only one cycle (`lfsr31`).
+/// How the rows are mapped to the cycle of a stream that has only one (`lfsr31`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Layout {
-    /// Each row starts at a hashed place of the cycle: no frame ever repeats as a whole.
+    /// Each row starts at a hashed position of the cycle: no frame repeats as a whole.
     #[default]
     Keyed,
-    /// Rows, planes and frames follow each other without a gap, as in an endless tape. The tape of 2^31 - 1 words is
-    /// short for video: 2^27 words later every word comes back doubled, at 1080p after 65 frames.
+    /// Rows, planes and frames follow each other without a gap. The cycle of 2^31 - 1 words is short for video: 2^27
+    /// words later every word appears again, shifted left by one bit; at 1080p this is after 65 frames.
     Sequential,
 }
 
@@ -27,20 +27,20 @@ pub struct Shape {
     distribution: Distribution,
 }
 
-/// What is wrong with a shape or an origin.
+/// Errors of shapes and origins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShapeError {
-    /// So many words a pixel.
+    /// This number of words per pixel is not possible.
     Samples(u32),
-    /// So many planes.
+    /// This number of planes is not possible.
     Planes(usize),
-    /// A plane this large or empty.
+    /// A plane of this width and height is too large or empty.
     Size(u32, u32),
-    /// A state that never leaves zero.
+    /// This state stays at zero.
     State(u32),
-    /// A raw state for a generator whose state is made from a seed alone.
+    /// A raw state, for a generator whose state is made from a seed only.
     NoState(u32),
-    /// A second layer on the one tape of the sequential layout.
+    /// A second layer in the sequential layout, which has one sequence only.
     Layer(Layer),
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for ShapeError {
 impl core::error::Error for ShapeError {}
 
 impl Shape {
-    /// A shape of the given plane sizes (width, height), whose pixels take their words by `distribution`.
+    /// A shape of the given plane sizes (width, height); `distribution` determines the words of each pixel.
     pub fn new(
         sizes: &[(u32, u32)],
         layout: Layout,
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// The shape of pictures of a format, all planes, alpha included. Both fields of a frame of odd height have the
-    /// shape of the larger, so that they lie on one tape.
+    /// shape of the larger, so that they are parts of one sequence.
     pub fn of(format: &Format, layout: Layout, distribution: Distribution) -> Result<Shape, ShapeError> {
         let format = match format.picture {
             PictureStructure::Frame => *format,
@@ -108,12 +108,12 @@ impl Shape {
         Shape::new(&sizes[..format.planes()], layout, distribution)
     }
 
-    /// How pixels take their words.
+    /// The distribution of the noise, which determines the words of each pixel.
     pub fn distribution(&self) -> Distribution {
         self.distribution
     }
 
-    /// Pixels of a block of a stream of so many lanes: what is made together, and where a row can be entered.
+    /// Pixels of a block in a stream with this many lanes: the unit of generation and of random access.
     pub fn block(&self, lanes: u32) -> u32 {
         lanes * self.distribution.slots()
     }
@@ -123,7 +123,7 @@ impl Shape {
         self.distribution.words() * self.distribution.slots()
     }
 
-    /// Steps of a row of plane `p` for a stream of so many lanes: L.
+    /// Steps of a row of plane `p` in a stream with this many lanes: L.
     pub fn row_steps(&self, p: usize, lanes: u32) -> u64 {
         u64::from(self.block_steps()) * u64::from(self.size(p).0.div_ceil(self.block(lanes)))
     }
@@ -140,12 +140,12 @@ impl Shape {
     }
 }
 
-/// Where the one cycle of `lfsr31` is entered.
+/// The start of the cycle of `lfsr31`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CycleStart {
-    /// At a place hashed from a seed.
+    /// At a position hashed from a seed.
     Seed(u64),
-    /// At a state of the register as the article has it. It stands for s0 in both layouts.
+    /// At a state of the register as in the article; this is s0 in both layouts.
     State(u32),
 }
 
@@ -154,7 +154,7 @@ impl CycleStart {
     pub fn state(self) -> Result<u32, ShapeError> {
         match self {
             CycleStart::Seed(seed) => Ok(1 + (super::seed::mix64(seed) % u64::from(M31)) as u32),
-            // Bit 31 is redundant: it never reaches an output.
+            // Bit 31 is redundant: it has no effect on the output.
             CycleStart::State(s) if s & M31 != 0 => Ok(s & M31),
             CycleStart::State(s) => Err(ShapeError::State(s)),
         }

@@ -1,4 +1,4 @@
-//! Either generator behind one face, for filters that leave the choice to the user.
+//! A common interface to both generators, for filters that let the user choose.
 
 use super::distribution::{Distribution, centre};
 use super::lfsr31::{self, Lfsr31};
@@ -7,7 +7,7 @@ use super::xs64::{self, Xs64};
 use super::{CycleStart, Shape, ShapeError};
 use crate::simd::{Level, multiversion};
 
-/// Which generator.
+/// The generators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Generator {
     /// [`lfsr31`].
@@ -16,7 +16,7 @@ pub enum Generator {
     Xs64,
 }
 
-/// A stream laid over pictures of one shape.
+/// A stream for pictures of one shape.
 #[derive(Clone, Debug)]
 pub struct Stream {
     distribution: Distribution,
@@ -43,12 +43,12 @@ enum InnerFrame<'a> {
     Xs64(xs64::Frame64),
 }
 
-/// Where a row starts: what is costly to find and small to keep.
+/// The position of the start of a row: expensive to compute and small to store.
 #[derive(Clone, Copy, Default, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct RowStart(u32);
 
-/// A place in a row, from which noise is drawn onwards.
+/// A position in a row, from which noise is generated onwards.
 #[derive(Clone, Copy, Debug)]
 pub struct RowCursor {
     distribution: Distribution,
@@ -64,8 +64,8 @@ enum AnyLanes {
 }
 
 impl Stream {
-    /// Lays a generator over a shape. An error when the origin is a state that sticks at zero, when a second layer is
-    /// asked for in the sequential layout, or a raw state for a generator that has none.
+    /// Binds a generator to a shape. Fails if the origin is a state that stays at zero, for a second layer in the
+    /// sequential layout, or for a raw state if the generator has none.
     pub fn new(
         generator: Generator,
         shape: &Shape,
@@ -81,7 +81,7 @@ impl Stream {
         Ok(Stream { distribution: shape.distribution(), level, inner })
     }
 
-    /// Lanes side by side.
+    /// The number of lanes.
     pub fn lanes(&self) -> usize {
         match self.inner {
             Inner::Lfsr31(_) => lfsr31::LANES,
@@ -89,12 +89,12 @@ impl Stream {
         }
     }
 
-    /// Pixels of a block: noise is drawn in whole ones.
+    /// Pixels of a block: noise is generated in whole blocks.
     pub fn block(&self) -> usize {
         self.lanes() * self.distribution.slots() as usize
     }
 
-    /// How pixels take their words.
+    /// The distribution of the noise.
     pub fn distribution(&self) -> Distribution {
         self.distribution
     }
@@ -111,8 +111,8 @@ impl Stream {
 }
 
 impl StreamFrame<'_> {
-    /// The places at the start of rows `y`, `y + 1` and so on of a plane, for [`at`](StreamFrame::at): many at once are
-    /// found faster than one after the other.
+    /// The positions of the starts of rows `y`, `y + 1` and so on of a plane, for [`at`](StreamFrame::at): computing
+    /// several at once is faster.
     #[inline]
     pub fn row_starts(&self, plane: usize, y: u32, out: &mut [RowStart]) {
         match &self.inner {
@@ -125,7 +125,7 @@ impl StreamFrame<'_> {
         }
     }
 
-    /// The start of the row at a place of the same frame and plane.
+    /// The start of the row at a position of the same frame and plane.
     #[inline]
     pub fn at(&self, plane: usize, place: RowStart) -> RowCursor {
         let lanes = match &self.inner {
@@ -135,8 +135,8 @@ impl StreamFrame<'_> {
         RowCursor { distribution: self.stream.distribution, level: self.stream.level, lanes }
     }
 
-    /// Half of the centred numbers, `c >> 1`, from the start of a row, whole blocks of them; as [`RowCursor::centred`] and then a
-    /// shift, but in one pass where that is faster. `words` lends room as it does there.
+    /// Half of the centred numbers, `c >> 1`, from the start of a row, whole blocks of them; as [`RowCursor::centred`]
+    /// and then a shift, but in one pass where that is faster. `words` is a buffer as there.
     #[inline]
     pub fn halves(&self, plane: usize, y: u32, words: &mut [u16], out: &mut [i16]) {
         if let (InnerFrame::Xs64(f), Distribution::H8) = (&self.inner, self.stream.distribution)
@@ -149,7 +149,7 @@ impl StreamFrame<'_> {
         halve(self.stream.level, out);
     }
 
-    /// The place before block `block` of a row.
+    /// The position before block `block` of a row.
     #[inline]
     pub fn row(&self, plane: usize, y: u32, block: u32) -> RowCursor {
         let lanes = match &self.inner {
@@ -166,12 +166,12 @@ fn halve_body(out: &mut [i16]) {
 }
 
 multiversion! {
-    /// `c >> 1` in the place of c.
+    /// Replaces c by `c >> 1`.
     pub fn halve(level, out: &mut [i16]) = halve_body;
 }
 
 impl RowCursor {
-    /// The registers of `lfsr31`, for kernels that run them themselves; `None` for the other generator.
+    /// The registers of `lfsr31`, for kernels that generate words themselves; `None` for the other generator.
     #[inline]
     pub fn lfsr31(&self) -> Option<&lfsr31::Lanes> {
         match &self.lanes {
@@ -180,7 +180,7 @@ impl RowCursor {
         }
     }
 
-    /// The next words, whole steps of them; one word a pixel stands in the order of the pixels.
+    /// The next words, in whole steps; with one word per pixel they are in the order of the pixels.
     #[inline]
     pub fn words(&mut self, out: &mut [u16]) {
         match &mut self.lanes {
@@ -189,8 +189,8 @@ impl RowCursor {
         }
     }
 
-    /// The centred numbers of the next pixels, whole blocks of them. `words` lends room for
-    /// [`distribution().words()`](Distribution::words) words a pixel.
+    /// The centred numbers of the next pixels, in whole blocks. `words` is a buffer for
+    /// [`distribution().words()`](Distribution::words) words per pixel.
     #[inline]
     pub fn centred(&mut self, words: &mut [u16], out: &mut [i16]) {
         let words = &mut words[..out.len() * self.distribution.words() as usize];

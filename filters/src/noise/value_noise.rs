@@ -1,8 +1,8 @@
-//! A number that wanders in time: random values at whole places, and what is between them.
+//! Value noise in time: random values at integer positions, and interpolation between them.
 
 use super::seed::{Layer, key};
 
-/// How it goes from one value to the next.
+/// The interpolation between two values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interpolation {
     /// Each value is held until the next.
@@ -11,7 +11,7 @@ pub enum Interpolation {
     Smooth,
 }
 
-/// Wandering numbers, a function of place and part alone.
+/// Value noise, a function of position and part only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ValueNoise {
     seed: u64,
@@ -19,8 +19,8 @@ pub struct ValueNoise {
     interpolation: Interpolation,
 }
 
-/// A nearly normal number of a hash: the sum of its four 16-bit words, centred, with a deviation of 1 (to 2^-32) and a
-/// bound of sqrt(12) = 3.46.
+/// A nearly normal number from a hash: the sum of its four 16-bit words, centred, with a deviation of 1 (to 2^-32) and
+/// a bound of sqrt(12) = 3.46.
 pub fn normal(hash: u64) -> f64 {
     let sum: u64 = (0..4).map(|i| hash >> (16 * i) & 0xffff).sum();
     // The variance of four words is (65536^2 - 1) / 3.
@@ -30,24 +30,24 @@ pub fn normal(hash: u64) -> f64 {
 /// sqrt(1/3).
 const ROOT: f64 = 0.577_350_269_189_625_8;
 
-/// A number from 0 to 1, below it.
+/// A number from 0 to 1, excluding 1.
 pub fn uniform(hash: u64) -> f64 {
     (hash >> 11) as f64 / (1u64 << 53) as f64
 }
 
 impl ValueNoise {
-    /// Of a seed; two layers are independent.
+    /// Value noise of a seed; two layers are independent.
     pub const fn new(seed: u64, layer: Layer, interpolation: Interpolation) -> ValueNoise {
         ValueNoise { seed, layer, interpolation }
     }
 
-    /// The hash at whole place `k`.
+    /// The hash at the integer position `k`.
     pub const fn hash(&self, k: i64, part: u32) -> u64 {
         key(self.seed, k, self.layer.plane(0), part)
     }
 
-    /// The value at a place; whole places have a deviation of 1, and different parts (coordinates) are independent.
-    /// A place that is not a number is place 0.
+    /// The value at a position. At integer positions the deviation is 1; different parts (coordinates) are
+    /// independent. NaN counts as position 0.
     pub fn value(&self, place: f64, part: u32) -> f64 {
         let whole = libm::floor(place);
         let (k, f) = (whole as i64, if place.is_finite() { place - whole } else { 0.0 });

@@ -4,10 +4,11 @@
 //! t = w0 ^ (w0 << 7);   out = t + w2;   (w0, w1, w2, w3) <- (w1, w2, w3, w1 ^ (w1 << 4) ^ t ^ (t >> 7))
 //! ```
 //!
-//! Every operation is of 16-bit lanes (shift, XOR, one addition that breaks the linearity of the output), 32 lanes are
-//! four, two or one vectors, and nothing ever crosses lanes. The update of the state is linear over GF(2) with a
-//! primitive characteristic polynomial, so the period is 2^64 - 1, and a place far along a row is reached by a power of
-//! its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are unrelated.
+//! All operations are on 16-bit lanes (shifts, XOR, and one addition that makes the output nonlinear); 32 lanes are
+//! four, two or one vectors, and no operation crosses lanes. The update of the state is linear over GF(2) with a
+//! primitive characteristic polynomial, so the period is 2^64 - 1, and a distant position in a row is reached by a
+//! power of its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are
+//! unrelated.
 
 mod arch;
 
@@ -19,10 +20,10 @@ use crate::simd::Level;
 use core::ops::Range;
 use std::sync::LazyLock;
 
-/// Lanes side by side.
+/// The number of lanes.
 pub const LANES: usize = 32;
 
-/// 32 registers: four planes of one word a lane.
+/// 32 registers, as four arrays of one word per lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(align(64))]
 pub struct Lanes {
@@ -30,7 +31,7 @@ pub struct Lanes {
     pub w: [[u16; LANES]; 4],
 }
 
-/// One step of one register: the definition. Returns the next state and the output.
+/// One step of one register: the reference. Returns the next state and the output.
 pub const fn step(w: [u16; 4]) -> ([u16; 4], u16) {
     let t = w[0] ^ (w[0] << 7);
     let next = w[1] ^ (w[1] << 4) ^ t ^ (t >> 7);
@@ -46,11 +47,11 @@ impl Lanes {
             *four = mix64(key.wrapping_add((n as u64 + 1).wrapping_mul(GOLDEN))).to_le();
         }
         let mut w: [[u16; LANES]; 4] = bytemuck::cast(fours);
-        // In the memory of another byte order the words of each four stand the other way round.
+        // On big-endian machines the four words of each 64-bit number are in reverse order.
         if cfg!(target_endian = "big") {
             w.iter_mut().flatten().for_each(|w| *w = w.swap_bytes());
         }
-        // Never the state of all zeros, which would stay there.
+        // Avoids the state of all zeros, which does not change.
         w[3].iter_mut().for_each(|w| *w |= 1);
         Lanes { w }
     }
@@ -71,7 +72,7 @@ fn matrix() -> Matrix64 {
 
 static POWERS: LazyLock<Powers64> = LazyLock::new(|| Powers64::new(&matrix()));
 
-/// Moves the lanes `steps` steps on without making what lies between: a matrix product for each bit set in `steps`.
+/// Advances the lanes by `steps` steps without generating words: a matrix product for each bit set in `steps`.
 pub fn jump(lanes: &mut Lanes, steps: u64) {
     for i in 0..LANES {
         let w = unpack(POWERS.jump(pack(lanes.w.map(|plane| plane[i])), steps));
@@ -81,7 +82,7 @@ pub fn jump(lanes: &mut Lanes, steps: u64) {
 
 type Planes<const N: usize> = [[u16; N]; 4];
 
-/// One step of `N` lanes, `a` being the plane that is w0 now. The roles of the four planes go round, so that nothing is
+/// One step of `N` lanes; `a` is the array that is w0 now. The roles of the four arrays rotate, so that no words are
 /// moved.
 #[inline(always)]
 fn turn<const N: usize>(w: &mut Planes<N>, a: usize) -> [u16; N] {
@@ -109,17 +110,17 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
     }
 }
 
-/// Fills `out` with whole steps of 32 words each, lane 0 first, and leaves the lanes where the next call goes on.
-/// A rest of `out` that is no whole step is left as it is.
+/// Fills `out` with whole steps of 32 words each, lane 0 first, and advances the lanes to the position of the
+/// next call. A remainder of `out` that is less than a step is not changed.
 #[inline]
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
     if !arch::fill(level, lanes, out) {
-        // Eight lanes at a time: so many as fit the registers.
+        // Eight lanes at a time: this number fits the registers.
         (0..LANES).step_by(8).for_each(|first| run::<8>(lanes, first, out));
     }
 }
 
-/// The stream laid over pictures of one shape, ready to be entered at any row. (A shape's layout means nothing here.)
+/// The stream for pictures of one shape, with random access to rows. (The shape's layout has no effect.)
 #[derive(Clone, Copy, Debug)]
 pub struct Xs64 {
     shape: Shape,
@@ -137,7 +138,7 @@ pub struct Frame64 {
 }
 
 impl Xs64 {
-    /// Lays the stream over a shape.
+    /// Binds the stream to a shape.
     pub fn new(shape: &Shape, seed: u64, layer: Layer, level: Level) -> Xs64 {
         Xs64 { shape: *shape, seed, layer, level }
     }
@@ -163,7 +164,7 @@ impl Xs64 {
 }
 
 impl Frame64 {
-    /// Half of the H8 numbers from the start of a row, where there is a kernel by hand.
+    /// Half of the H8 numbers from the start of a row, at levels with a kernel.
     #[inline]
     pub(super) fn halves(&self, level: Level, plane: usize, y: u32, out: &mut [i16]) -> bool {
         arch::halves(level, self.key.row(self.layer.plane(plane as u32), y), out)
@@ -180,7 +181,7 @@ impl Frame64 {
     }
 }
 
-/// The noise of one pixel, made alone: the centred number c ([`distribution`]). Slow: the reference.
+/// The noise of one pixel in closed form: the centred number c ([`distribution`]). Slow: the reference.
 pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
     let key = seed::key(seed, frame, plane as u32, y);
     let (lanes, lane) = (LANES as u32, x as usize % LANES);

@@ -1,11 +1,11 @@
-//! What the kernels ask of the processor directly.
-#![allow(unsafe_code)] // a conversion of what is known to be in range
+//! Conversions that compile to vector instructions.
+#![allow(unsafe_code)] // a conversion of a value that is known to be in range
 
 pub(super) use crate::simd::prefetch;
 
-/// The whole part of `v`, kept within `low` to `high` (whole numbers within ±2^30); `low` of what is not a number.
+/// The integer part of `v`, clamped to `low..=high` (whole numbers within ±2^30); `low` for NaN.
 ///
-/// `as` does the same, but its own care for what is out of range is not compiled to vectors.
+/// `as` gives the same result, but its range checks prevent vectorization.
 #[inline(always)]
 pub(crate) fn whole(v: f32, low: i32, high: i32) -> i32 {
     const MOST: i32 = 1 << 30;

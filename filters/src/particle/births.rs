@@ -1,15 +1,15 @@
-//! When particles are born, in closed form: how many by any time, and when the i-th.
+//! Births of particles in closed form: their number up to any time, and the time of the i-th.
 //!
 //! Numbers are whole on both sides: times in [flicks](super::FLICKS), rates in millionths of a birth a second. A rate
-//! given as a real number is rounded to that millionth once; from there on everything is exact, so 25 births a
-//! second at 25 frames a second are one in every frame, ten days in as in the first second.
+//! given as a real number is rounded to that millionth once; from there on everything is exact, so 25 births a second
+//! at 25 frames a second are one in every frame, ten days in as in the first second.
 
 use super::clock::{FLICKS, LAST};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::simd::{Level, multiversion};
 use core::fmt;
 
-/// Births handled at a time, here and in the pool.
+/// The number of births per block, here and in the pool.
 pub const BLOCK: usize = 64;
 
 /// The time of a birth that never comes.
@@ -18,7 +18,7 @@ pub const NEVER: i64 = i64::MAX;
 /// The highest rate, 10^8 births a second, in millionths.
 pub const MAX_RATE: u64 = 100_000_000_000_000;
 
-/// Millionths of a birth a second times flicks, in one birth.
+/// Units per birth: millionths of a birth per second times flicks.
 const UNITS: i128 = 1_000_000 * FLICKS as i128;
 
 /// A count of births over time.
@@ -59,8 +59,8 @@ pub trait Births: Send + Sync + fmt::Debug {
     }
 }
 
-/// The first time at which `reached` holds, which must stay true once it is; looked for around `guess`, by doubling
-/// steps and then halving. The answer does not depend on the guess.
+/// The first time at which `reached` holds, which must stay true afterwards; searched for around `guess`, by
+/// doubling steps and then bisection. The answer does not depend on the guess.
 fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     if !reached(LAST) {
         return NEVER;
@@ -71,7 +71,7 @@ fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     between(guess, reached)
 }
 
-/// The same where it is known that `reached` holds at [`LAST`] and not at its negative.
+/// The same if `reached` is known to hold at [`LAST`] and not at its negative.
 fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     // `low` is not reached, `high` is.
     let (mut low, mut high) = (-LAST, LAST);
@@ -99,16 +99,16 @@ fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     high
 }
 
-/// What is wrong with a rate.
+/// Errors of rates.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RateError {
-    /// Below 0, above [`MAX_RATE`] or not a number: births a second as given.
+    /// Below 0, above [`MAX_RATE`] or NaN: births per second as given.
     Range(f64),
     /// A ramp without keys.
     Empty,
     /// Key `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
     Order(usize),
-    /// More births than can be counted.
+    /// Too many births to count.
     Count,
 }
 
@@ -129,7 +129,7 @@ impl fmt::Display for RateError {
 
 impl core::error::Error for RateError {}
 
-/// A rate in births a second, as whole millionths.
+/// A rate in births per second, as whole millionths.
 pub fn rate(per_second: f64) -> Result<u64, RateError> {
     let millionths = per_second * 1e6 + 0.5;
     if !(0.5..=MAX_RATE as f64 + 0.5).contains(&millionths) {
@@ -138,17 +138,17 @@ pub fn rate(per_second: f64) -> Result<u64, RateError> {
     Ok(millionths as u64)
 }
 
-/// The same rate at all times, without beginning or end: particle 0 is the first born after time 0.
+/// A constant rate at all times: particle 0 is the first born after time 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConstantRate {
     rate: u64,
-    /// Flicks from birth to birth, and what is left of the division: `UNITS = gap * rate + rest`.
+    /// The interval between births in flicks, and the remainder: `UNITS = gap * rate + rest`.
     gap: i64,
     rest: i64,
 }
 
 impl ConstantRate {
-    /// `per_second` births a second, 0 to 10^8.
+    /// `per_second` births per second, 0 to 10^8.
     pub fn new(per_second: f64) -> Result<ConstantRate, RateError> {
         let rate = rate(per_second)?;
         let by = i128::from(rate.max(1));
@@ -166,7 +166,7 @@ impl Births for ConstantRate {
             let numbers = (0..).map(|j| first.saturating_add(j));
             return out.iter_mut().zip(numbers).for_each(|(t, n)| *t = if n < 0 { -LAST } else { NEVER });
         }
-        // Birth i comes at ceil((i + 1) * UNITS / rate): one long division for the block, short ones inside.
+        // Birth i is at ceil((i + 1) * UNITS / rate): one long division per block, short ones within.
         let rate = i128::from(self.rate);
         let next = i128::from(first) + 1;
         let over = next * i128::from(self.rest) + (rate - 1);
@@ -174,7 +174,7 @@ impl Births for ConstantRate {
         let (base, rest) = (next * i128::from(self.gap) + whole, over - whole * rate);
         let end = base + (BLOCK as i128 + 1) * (i128::from(self.gap) + 1);
         if base < -i128::from(LAST) || end > i128::from(LAST) {
-            // At the ends of time, where nothing needs to be fast.
+            // At the limits of time, where speed does not matter.
             for (j, out) in (0..).zip(out) {
                 let t = ((next + j) * UNITS + (rate - 1)).div_euclid(rate);
                 *out = if t > i128::from(LAST) { NEVER } else { t.max(-i128::from(LAST)) as i64 };
@@ -197,8 +197,8 @@ multiversion! {
 /// 1.5 * 2^52.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Up to this rate the quotients of [`steady_body`] need no second look: below 66, they are less than 2^-45 off, and half a
-/// unit of the dividend is no less than that.
+/// Up to this rate the quotients of [`steady_body`] need no correction: below 66, their error is less than 2^-45, and
+/// half a unit of the dividend is at least that.
 const EASY: f64 = (1u64 << 44) as f64;
 
 /// `base + j * gap + floor((over + j * rest) / rate)`, the quotient below 66.
@@ -223,7 +223,7 @@ fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [
     let mut whole = [0i32; BLOCK];
     for (j, whole) in whole.iter_mut().enumerate() {
         let dividend = over + f64::from(j as u32) * rest;
-        // It rounds to a whole number without asking for an instruction that does.
+        // Rounds to a whole number without a rounding instruction.
         let near = (dividend * part + ROUND) - ROUND;
         let left = dividend - near * rate;
         let floor = near + if left < 0.0 { -1.0 } else { 0.0 };
@@ -234,16 +234,16 @@ fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [
     }
 }
 
-/// A rate that goes in straight lines from key to key; before the first and after the last it stays. Particle 0 is
-/// the first born after the first key.
+/// A piecewise linear rate; before the first and after the last key it is constant. Particle 0 is the first born
+/// after the first key.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RateRamp {
-    /// Time, rate in millionths, and twice the integral from the first key to here.
+    /// Time, rate in millionths, and twice the integral from the first key to this one.
     keys: Vec<(i64, i64, i128)>,
 }
 
 impl RateRamp {
-    /// Keys are times in flicks with births a second.
+    /// Keys are times in flicks with births per second.
     pub fn new(keys: &[(i64, f64)]) -> Result<RateRamp, RateError> {
         let mut made: Vec<(i64, i64, i128)> = Vec::with_capacity(keys.len());
         for (i, &(at, per_second)) in keys.iter().enumerate() {
@@ -261,13 +261,13 @@ impl RateRamp {
         if made.is_empty() { Err(RateError::Empty) } else { Ok(RateRamp { keys: made }) }
     }
 
-    /// The keys around the stretch that number `i` of `keys` begins: the key, and the rate's rise and length after it.
+    /// The segment that begins with key `i`: the key, and the change of the rate and the length of the segment.
     fn stretch(&self, i: usize) -> ((i64, i64, i128), i64, i64) {
         let key = self.keys[i];
         self.keys.get(i + 1).map_or((key, 0, 1), |next| (key, next.1 - key.1, next.0 - key.0))
     }
 
-    /// Twice the integral of the rate from the first key to `at`, rounded down where a square has a remainder.
+    /// Twice the integral of the rate from the first key to `at`, rounded down if the square has a remainder.
     fn twice(&self, at: i64) -> i128 {
         let after = self.keys.partition_point(|k| k.0 <= at);
         let (key, rise, long) = match after {
@@ -275,20 +275,20 @@ impl RateRamp {
             n => self.stretch(n - 1),
         };
         let dt = i128::from(at) - i128::from(key.0);
-        // rise * dt * dt / long, in two divisions so that 128 bits hold it.
+        // rise * dt * dt / long, in two divisions that fit 128 bits.
         let (product, long) = (i128::from(rise) * dt, i128::from(long));
         let (whole, rest) = (product.div_euclid(long), product.rem_euclid(long));
         key.2 + 2 * i128::from(key.1) * dt + whole * dt + (rest * dt).div_euclid(long)
     }
 
-    /// About when birth `number` comes.
+    /// The approximate time of birth `number`.
     fn guess(&self, number: i64) -> i64 {
         let goal = (i128::from(number) + 1) * (2 * UNITS);
         let after = self.keys.partition_point(|k| k.2 < goal);
         let (key, rise, long) = if after == 0 { (self.keys[0], 0, 1) } else { self.stretch(after - 1) };
         let (left, rate) = ((goal - key.2) as f64, key.1 as f64);
         let root = (rate * rate + left * (rise as f64 / long as f64)).max(0.0).sqrt();
-        // NaN and infinities, where the rate is 0, become some number: it is only a guess.
+        // NaN and infinities, at a rate of 0, become some number: it is only a guess.
         key.0.saturating_add((left / (rate + root)) as i64)
     }
 }
@@ -313,15 +313,15 @@ impl Births for RateRamp {
     }
 }
 
-/// Many at once, at given times.
+/// Several births at once, at given times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bursts {
-    /// Time, and how many there are up to and with this burst.
+    /// Time, and the number of births up to and including this burst.
     totals: Vec<(i64, i64)>,
 }
 
 impl Bursts {
-    /// Times in flicks, each later than the one before, with how many are born.
+    /// Times in flicks, each later than the one before, with the number of births.
     pub fn new(bursts: &[(i64, u32)]) -> Result<Bursts, RateError> {
         let mut totals: Vec<(i64, i64)> = Vec::with_capacity(bursts.len());
         for (i, &(at, count)) in bursts.iter().enumerate() {
@@ -348,7 +348,7 @@ impl Births for Bursts {
     }
 
     fn most(&self, from: i64, to: i64, life: i64) -> i64 {
-        // A window that holds most ends with a burst or with the span.
+        // A window with the maximum ends with a burst or with the span.
         let ends = self.totals.iter().map(|b| b.0.clamp(from.min(to), to)).chain([to]);
         ends.map(|end| self.born(end) - self.born(end.saturating_sub(life.max(0)))).max().unwrap_or(0)
     }
@@ -362,14 +362,14 @@ impl Births for Bursts {
     }
 }
 
-/// Another's births, of those only that come at `start` or later and before `end`.
+/// The births of another process from `start` up to `end`, excluding `end`.
 #[derive(Clone, Debug)]
 pub struct Span<B> {
-    /// Whose births.
+    /// The other process.
     pub births: B,
-    /// The first flick that counts.
+    /// The first flick.
     pub start: i64,
-    /// The first flick that no longer counts.
+    /// The end, excluded.
     pub end: i64,
 }
 
@@ -380,7 +380,7 @@ impl<B: Births> Births for Span<B> {
     }
 }
 
-/// Births by any count over time, such as the integral of a curve: `count` must not fall as time goes on.
+/// Births from any count over time, such as the integral of a curve: `count` must be nondecreasing.
 pub struct Counted<F>(pub F);
 
 impl<F> fmt::Debug for Counted<F> {
@@ -392,7 +392,7 @@ impl<F> fmt::Debug for Counted<F> {
 impl<F: Fn(i64) -> f64 + Send + Sync> Births for Counted<F> {
     fn born(&self, at: i64) -> i64 {
         let count = (self.0)(at);
-        // The greatest whole number not above; `as` saturates, and 2^62 leaves room for differences.
+        // The largest integer not above; `as` saturates, and 2^62 leaves space for differences.
         let whole = count as i64;
         (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
     }

@@ -1,15 +1,15 @@
-//! Time in whole steps, so that births and ages are counted and never rounded twice.
+//! Time in integer steps, so that births and ages are exact.
 
 use crate::ratio::Ratio;
 
-/// Steps of time in a second. Frames of 24, 25, 30, 48, 50, 60, 90, 100, 120 a second and the same over 1.001 all
+/// Steps of time per second. Frames of 24, 25, 30, 48, 50, 60, 90, 100, 120 a second and the same over 1.001 all
 /// last a whole number of them, and so do milliseconds; the unit is known as the flick.
 pub const FLICKS: i64 = 705_600_000;
 
-/// The latest time that is told apart, about 51 years; the earliest is its negative.
+/// The latest time, about 51 years; the earliest is its negative.
 pub const LAST: i64 = 1 << 60;
 
-/// The flick of a moment: the first that is not before it. Times beyond [`LAST`] are clamped to it.
+/// The flick of a time, rounded up. Times beyond [`LAST`] are clamped to it.
 pub fn flicks(time: Ratio) -> i64 {
     let scaled = i128::from(time.num()) * i128::from(FLICKS);
     let den = i128::from(time.den());
@@ -28,9 +28,10 @@ pub fn seconds(age: i64) -> f32 {
     (exact * (1.0 / FLICKS as f64)) as f32
 }
 
-/// The flicks of a length in seconds, rounded up, clamped to 0..=[`LAST`]; not a number gives 0.
+/// The flicks of a duration in seconds, rounded up and clamped to 0..=[`LAST`]; NaN gives 0.
 pub fn length(seconds: f64) -> i64 {
-    // `as` saturates and turns NaN into 0. An `f64` of this size is whole or exact to well below a flick.
+    // `as` saturates and turns NaN into 0. An `f64` of this size is an integer or exact to well below a
+    // flick.
     let up = seconds * FLICKS as f64;
     (up as i64).saturating_add(1).clamp(0, LAST) * i64::from(up > 0.0)
 }

@@ -1,4 +1,4 @@
-//! Where particles come from: the particle with a given number, made from the emitter and the number alone.
+//! Particles from an emitter: the particle with a given number depends only on the emitter and the number.
 
 use super::births::{BLOCK, Births, key};
 use super::random::mix32;
@@ -16,14 +16,14 @@ pub struct Columns {
     pub birth: [i64; BLOCK],
     /// Birthplaces: x, y, z.
     pub position: [[f32; BLOCK]; 3],
-    /// What each one's numbers are drawn from.
+    /// The random bits for each particle's numbers.
     pub seed: [u32; BLOCK],
     /// Directions, fixed point: x, y, z.
     pub direction: [[i16; BLOCK]; 3],
 }
 
 impl Columns {
-    /// Nothing yet.
+    /// Not used yet.
     pub const EMPTY: Columns = Columns {
         birth: [super::births::NEVER; BLOCK],
         position: [[0.0; BLOCK]; 3],
@@ -43,7 +43,7 @@ impl Columns {
     }
 }
 
-/// Which way particles start.
+/// The directions in which particles start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Directions {
     /// Evenly over the cap of the sphere around the axis; the number is the cap's height, 1 - cos of the half angle:

@@ -3,7 +3,7 @@
 use crate::frame::Depth;
 use crate::simd::{Level, multiversion};
 
-/// How much of the filter's result is taken, ready for any sample type.
+/// The weight of the filter's result, for all sample types.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Opacity {
     /// 0 to 65536, for integer samples.
@@ -13,18 +13,18 @@ pub struct Opacity {
 }
 
 impl Opacity {
-    /// From 0 (nothing) to 1 (all); values outside are clamped, NaN is nothing.
+    /// From 0 (input only) to 1 (result only); values outside are clamped, NaN counts as 0.
     pub fn new(part: f64) -> Opacity {
         let part = if part > 0.0 { part.min(1.0) } else { 0.0 };
         Opacity { fixed: (part * 65536.0 + 0.5) as u32, float: part as f32 }
     }
 
-    /// Nothing of the result is taken.
+    /// Whether the result has no weight.
     pub fn is_none(self) -> bool {
         self.fixed == 0
     }
 
-    /// The result is taken as it is.
+    /// Whether the result is used unchanged.
     pub fn is_full(self) -> bool {
         self.fixed == 65536
     }
@@ -49,7 +49,7 @@ fn blend_u16_body(after: &mut [u16], before: &[u16], o: u32) {
 fn blend_f32_body(after: &mut [f32], before: &[f32], o: f32) {
     for (a, &b) in after.iter_mut().zip(before) {
         let sum = b + (*a - b) * o;
-        // Two infinities have no difference, and what arithmetic makes of a NaN's payload differs between machines.
+        // Two infinities have no difference, and the payload of a NaN after arithmetic differs between machines.
         let finite = if sum.is_finite() { sum } else { b };
         *a = if a.is_finite() { finite } else { *a };
     }
@@ -61,8 +61,8 @@ multiversion! {
     fn blend_f32(level, after: &mut [f32], before: &[f32], o: f32) = blend_f32_body;
 }
 
-/// `after = before + (after - before) * opacity`, for rows of samples of the given depth as bytes. Where one of two float
-/// samples is not finite, the result is that one to the bit; of two, `after`.
+/// `after = before + (after - before) * opacity`, for rows of samples of the given depth as bytes. If one of two float
+/// samples is not finite, the result is that sample, bit for bit; if both are, `after`.
 pub fn blend_row(level: Level, depth: Depth, after: &mut [u8], before: &[u8], opacity: Opacity) {
     match depth.bytes() {
         1 => blend_u8(level, after, before, opacity.fixed),
@@ -75,7 +75,7 @@ pub fn blend_row(level: Level, depth: Depth, after: &mut [u8], before: &[u8], op
 mod tests {
     use super::*;
 
-    /// What is not finite is taken to the bit, at every level: a processor's own NaN never comes out.
+    /// Non-finite samples are copied bit for bit at every level: no NaN is made by arithmetic.
     #[test]
     fn what_is_not_finite_stays_to_the_bit() {
         let (inf, nan, odd) = (f32::INFINITY, f32::NAN, f32::from_bits(0xffc0_1234));

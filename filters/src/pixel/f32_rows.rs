@@ -1,4 +1,4 @@
-//! Rows of samples as `f32`, and back: for what works on many layers and rounds once.
+//! Rows of samples as `f32` and back, for filters that draw many layers and round once.
 
 use super::convert::CodeSample;
 use crate::frame::{PlaneMut, PlaneRef, Sample};
@@ -14,7 +14,8 @@ pub trait ConvertF32: Sample {
     fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> Self;
     /// The sample as a number.
     fn number(self) -> f32;
-    /// The sample of a number: rounded (a half to even), not a number and all below 0 being 0; float as it is.
+    /// The sample of a number: rounded (a half to even), NaN and negative numbers become 0; float is not
+    /// changed.
     fn of(number: f32) -> Self;
 }
 
@@ -23,11 +24,11 @@ pub trait ConvertF32: Sample {
 pub struct Area {
     /// The first sample and the first row, as in the whole picture.
     pub from: [usize; 2],
-    /// How many, across and down.
+    /// Width and height.
     pub size: [usize; 2],
 }
 
-/// Rounds 0..65535 to whole numbers, a half to even, without asking for an instruction that does.
+/// Rounds 0..65535 to whole numbers (a half to even) without a rounding instruction.
 const MAGIC: f32 = 8_388_608.0;
 
 #[inline(always)]
@@ -37,7 +38,7 @@ fn whole(v: f32) -> u16 {
     (v + MAGIC).to_bits() as u16
 }
 
-/// The legal range, widened to hold what was there before.
+/// The legal range, widened to include the previous value.
 #[inline(always)]
 fn kept(v: f32, before: f32, (low, high): (f32, f32)) -> f32 {
     let low = if before < low { before } else { low };
@@ -71,7 +72,7 @@ impl ConvertF32 for f32 {
     fn less(self, _: f32) -> f32 {
         self
     }
-    /// What is not finite stays as it was, to the bit, and nothing becomes so.
+    /// Keeps non-finite samples bit for bit, and writes no new ones.
     #[inline(always)]
     fn replaced(self, value: f32, _: f32, _: (f32, f32)) -> f32 {
         if value.is_finite() && self.is_finite() { value } else { self }
@@ -135,20 +136,20 @@ fn from_f32_rows_body<T: ConvertF32>(
 }
 
 multiversion! {
-    /// Samples less the code of nominal zero; float samples as they are.
+    /// Samples minus the code of nominal zero; float samples are not changed.
     pub fn to_f32<T: ConvertF32>(level, row: &[T], zero: f32, out: &mut [f32]) = to_f32_body;
 
-    /// The way back from [`to_f32`]: rounded to the nearest code (a half to even) and kept to the legal codes, or as far
-    /// outside of them as the sample in `row` was. Float samples are taken as they are, but what is not finite on either side
-    /// leaves the sample in `row` as it was.
+    /// The inverse of [`to_f32`]: rounded to the nearest code (a half to even) and clamped to the legal codes, or as
+    /// far outside of them as the sample in `row` was. Float samples are copied; if either side is not finite, the
+    /// sample in `row` stays unchanged.
     pub fn from_f32<T: ConvertF32>(level, values: &[f32], zero: f32, legal: (f32, f32), row: &mut [T]) = from_f32_body;
 
-    /// [`to_f32`] of an area of a plane into rows that are `stride` apart; what lies behind a row becomes 0.
+    /// [`to_f32`] of an area of a plane into rows at a distance of `stride`; the rest of each row becomes 0.
     pub fn to_f32_rows<T: ConvertF32>(
         level, plane: &PlaneRef<'_>, area: Area, zero: f32, out: &mut [f32], stride: usize,
     ) = to_f32_rows_body::<T>;
 
-    /// [`from_f32`] of rows that are `stride` apart into an area of a plane.
+    /// [`from_f32`] of rows at a distance of `stride` into an area of a plane.
     pub fn from_f32_rows<T: ConvertF32>(
         level, values: &[f32], stride: usize, zero: f32, legal: (f32, f32), plane: &mut PlaneMut<'_>, area: Area,
     ) = from_f32_rows_body::<T>;
@@ -193,7 +194,8 @@ mod tests {
         }
     }
 
-    /// Every sample of an area, there and back, at every level, against [`ConvertF32`] one by one.
+    /// Converts every sample of an area to `f32` and back at every level, against [`ConvertF32`] for single
+    /// samples.
     fn areas_are_rows<T: ConvertF32 + PartialEq + core::fmt::Debug + Copy>(
         of: impl Fn(u64) -> T,
         legal: (f32, f32),

@@ -1,7 +1,7 @@
-//! Rows of noise that is not white: weighted sums of white rows, and the recursive integrator.
+//! Rows of coloured noise: weighted sums of white rows, and the recursive integrator.
 //!
-//! All numbers are centred, 16 bits, of standard deviation [`DEVIATION`], so that eight of them fit before anything
-//! is cut off. A weighted sum is
+//! All numbers are centred, 16 bits, of standard deviation [`DEVIATION`], so that eight deviations fit before
+//! saturation. A weighted sum is
 //!
 //! `n = sat((base * 8192 + g0 * w0 + g1 * w1 + ... + 4096) >> 13)`, saturating at -32767 and 32767,
 //!
@@ -18,7 +18,7 @@ use crate::simd::{Level, multiversion};
 /// The standard deviation of the numbers of a field.
 pub const DEVIATION: f64 = 4096.0;
 
-/// The bits of a weight behind the point.
+/// The fraction bits of a weight.
 const SHIFT: u32 = 13;
 
 /// A weight of a sum, from -4 to 4.
@@ -41,7 +41,7 @@ impl Pole {
         Pole { a: a as i16, b: b as i16 }
     }
 
-    /// One step: the definition. Both products are below 2^30, so that their sum fits 32 bits.
+    /// One step: the reference. Both products are below 2^30, so that their sum fits 32 bits.
     #[inline(always)]
     pub const fn step(self, v: i16, g: i16) -> i16 {
         let v = (v as i32 * self.a as i32 + g as i32 * self.b as i32 + (1 << 14)) >> 15;
@@ -54,7 +54,7 @@ impl Pole {
         }
     }
 
-    /// Steps after which less than 1/500 of a start is left.
+    /// The number of steps after which less than 1/500 of the start value remains.
     pub fn warm_up(length: f64) -> usize {
         libm::ceil(6.25 * length) as usize
     }
@@ -81,8 +81,8 @@ fn follow_body(state: &mut [i16], g: &[i16], pole: Pole) {
     state.iter_mut().zip(g).for_each(|(v, &g)| *v = pole.step(*v, g));
 }
 
-/// Sample between coarse ones: `near`, the one beside it, and the one on the other side of `near`. The taps of both
-/// phases together are (1 5 10 10 5 1)/16.
+/// A sample between coarse samples: `near`, the neighbour on its side, and the neighbour on the other side of
+/// `near`. The taps of both phases together are (1 5 10 10 5 1)/16.
 #[inline(always)]
 const fn between_three(near: i16, beside: i16, other: i16) -> i16 {
     ((10 * near as i32 + 5 * beside as i32 + other as i32 + 8) >> 4) as i16
@@ -131,7 +131,7 @@ multiversion! {
     fn follow_rows(level, state: &mut [i16], g: &[i16], pole: Pole) = follow_body;
 }
 
-/// Begins a weighted sum with a row of weight 1, or with nothing.
+/// Begins a weighted sum with a row of weight 1, or with zero.
 pub fn begin(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
     match base {
         None => sum.fill(1 << (SHIFT - 1)),
@@ -148,13 +148,13 @@ pub fn accumulate(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
     accumulate_rows(level, sum, g, weight);
 }
 
-/// The sum as numbers of 16 bits, rounded and saturating.
+/// The sum as 16-bit numbers, rounded and saturating.
 pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
     assert_eq!(sum.len(), out.len());
     round_saturate_rows(level, out, sum);
 }
 
-/// The integrator along a row, in place, from rest.
+/// The integrator along a row, in place, starting from zero.
 pub fn along(row: &mut [i16], pole: Pole) {
     let mut v = 0;
     for g in row {
@@ -163,7 +163,7 @@ pub fn along(row: &mut [i16], pole: Pole) {
     }
 }
 
-/// A step of the integrator down every column.
+/// A step of the integrator in every column.
 pub fn follow(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
     assert_eq!(state.len(), g.len());
     follow_rows(level, state, g, pole);
@@ -183,7 +183,8 @@ pub fn widen(level: Level, out: &mut [i16], row: &mut [i16]) {
     widen_rows(level, out, row);
 }
 
-/// The row between coarse rows: a quarter from the first, three from the second; the third lies beyond the first.
+/// The row between coarse rows: a quarter of the first, three quarters of the second; the third is on the other
+/// side of the first.
 pub fn between(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
     between_rows(level, out, rows);
 }

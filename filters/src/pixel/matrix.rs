@@ -2,8 +2,8 @@
 
 use crate::simd::multiversion;
 
-/// `floor(a * m[0] + b * m[1] + c * m[2] + offset + 1/2)`, within `lo..=hi`; 8-bit samples count in 2^-14, deeper ones in
-/// 2^-24, so that a result is off the exact one by at most half a code and 0.03 (8 bits) or 0.01 of one.
+/// `floor(a * m[0] + b * m[1] + c * m[2] + offset + 1/2)`, within `lo..=hi`; 8-bit samples count in 2^-14, deeper ones
+/// in 2^-24, so that the error is at most half a code plus 0.03 (8 bits) or 0.01 codes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MatrixRow {
     m: [i32; 3],
@@ -20,10 +20,10 @@ const WIDE: u32 = 24;
 const LIFT: i64 = 1 << 20;
 
 impl MatrixRow {
-    /// The largest weight, up and down; larger ones are limited.
+    /// The largest absolute weight; larger ones are limited.
     pub const MAX_WEIGHT: f64 = 32.0;
 
-    /// For samples of `bits` bits (0: float, which has no limits): the weights of the three planes, and an offset in codes.
+    /// For samples of `bits` bits (0: float, without limits): the weights of the three planes, and an offset in codes.
     pub fn new(bits: u8, m: [f64; 3], offset: f64, (lo, hi): (u16, u16)) -> MatrixRow {
         let fraction = if bits == 8 { NARROW } else { WIDE };
         let fixed = |v: f64| libm::floor(v * f64::from(1u32 << fraction) + 0.5) as i64;
@@ -32,7 +32,7 @@ impl MatrixRow {
         MatrixRow { m: m.map(|v| fixed(v) as i32), offset: fixed(offset + 0.5), real, lo, hi, bits: fraction }
     }
 
-    /// One integer sample: the definition.
+    /// One integer sample: the reference.
     pub fn of(&self, [a, b, c]: [u16; 3]) -> u16 {
         let term = |x: u16, i: usize| i64::from(x) * i64::from(self.m[i]);
         let sum = term(a, 0) + term(b, 1) + term(c, 2) + self.offset;
@@ -74,7 +74,7 @@ fn f32_body(out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) {
     let ([p, q, r], offset) = by.real;
     for i in 0..n {
         let sum = a[i] * p + b[i] * q + c[i] * r + offset;
-        // What is not finite stays, and does not spread to the other planes.
+        // Non-finite samples stay, and do not spread to the other planes.
         out[i] = if sum.is_finite() && out[i].is_finite() { sum } else { out[i] };
     }
 }
@@ -84,7 +84,7 @@ multiversion! {
     pub fn mix_u8(level, out: &mut [u8], rows: [&[u8]; 3], by: &MatrixRow) = u8_body;
     /// A row of samples of 9 to 16 bits.
     pub fn mix_u16(level, out: &mut [u16], rows: [&[u16]; 3], by: &MatrixRow) = u16_body;
-    /// A row of float samples over those in `out`, which stay to the bit where they, or the sums, are not finite.
+    /// A row of float samples into `out`, whose samples stay unchanged if they or the sums are not finite.
     pub fn mix_f32(level, out: &mut [f32], rows: [&[f32]; 3], by: &MatrixRow) = f32_body;
 }
 

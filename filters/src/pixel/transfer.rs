@@ -1,13 +1,13 @@
-//! Between the values that a picture holds and light: the transfer functions of H.273.
+//! The transfer functions of H.273, between sample values and light.
 //!
-//! Light is that of a reference display, from 0 (black) to 1 (the brightest nominal value), each of R, G and B by itself:
-//! video curves are shown as ITU-R BT.1886 says (a power of 2.4 with a black of 0), sRGB by IEC 61966-2-1, PQ by SMPTE ST
-//! 2084 with 1 being 10,000 cd/m2. HLG is taken to the light of the scene (ITU-R BT.2100, without the gamma that a display
-//! adds for all three together). The logarithmic curves begin at a hundredth or a 316th of white: light is counted from there.
-//! Values below 0 mirror those above, so nothing is lost on the way there and back.
+//! Light is that of a reference display, from 0 (black) to 1 (the brightest nominal value), for each of R, G and B:
+//! video curves are shown as ITU-R BT.1886 says (a power of 2.4 with a black of 0), sRGB by IEC 61966-2-1, PQ by SMPTE
+//! ST 2084 with 1 being 10,000 cd/m2. HLG is taken to the light of the scene (ITU-R BT.2100, without the gamma that a
+//! display adds for all three together). The logarithmic curves begin at a hundredth or a 316th of white: light is
+//! counted from there. Values below 0 mirror those above, so nothing is lost on the way there and back.
 //!
-//! [`TransferFunction::light`] and [`TransferFunction::code`] are the definition. Rows go through `f32`, powers being made of + - * / in one order,
-//! to within two millionths of the value.
+//! [`TransferFunction::light`] and [`TransferFunction::code`] are the definition. Rows go through `f32`, powers being
+//! made of + - * / in one order, to within two millionths of the value.
 
 use crate::frame::{Family, Format, Matrix, Transfer};
 use crate::simd::{Level, multiversion};
@@ -15,7 +15,7 @@ use crate::simd::{Level, multiversion};
 /// A transfer function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum TransferFunction {
-    /// Values are light.
+    /// Values are linear light.
     Linear,
     /// `v^gamma`.
     Power(f64),
@@ -25,11 +25,11 @@ pub enum TransferFunction {
     Pq,
     /// ARIB STD-B67, scene light.
     Hlg,
-    /// So many decades from black to white.
+    /// This number of decades from black to white.
     Log(f64),
 }
 
-/// ST 2084: its exponents, 1 - c1 (which is c3 - c2 with the sign turned), and c3.
+/// ST 2084: its exponents, 1 - c1 (which is c3 - c2 with the opposite sign), and c3.
 const M1: f64 = 2610.0 / 16384.0;
 const M2: f64 = 2523.0 / 32.0;
 const GAP: f64 = 1.0 - 3424.0 / 4096.0;
@@ -38,12 +38,12 @@ const C3: f64 = 2392.0 / 128.0;
 const A: f64 = 0.178_832_77;
 const B: f64 = 0.284_668_92;
 const C: f64 = 0.559_910_73;
-/// IEC 61966-2-1: where its straight part ends, in values and in light.
+/// IEC 61966-2-1: the end of its linear part, as a value and as light.
 const TOE: f64 = 0.040_45;
 const TOE_LIGHT: f64 = 0.003_130_8;
 
 impl TransferFunction {
-    /// That of a format; where none is said, sRGB for R, G and B, and that of video for everything else.
+    /// The transfer of a format; without a tag, sRGB for R, G and B, and that of video otherwise.
     pub fn of(format: &Format) -> TransferFunction {
         match format.transfer {
             Transfer::LINEAR => TransferFunction::Linear,
@@ -112,14 +112,14 @@ impl TransferFunction {
         libm::copysign(v, light)
     }
 
-    /// The light of a row of values. What is no number becomes one.
+    /// The light of a row of values. The result for NaN is a number.
     pub fn linearize(self, level: Level, row: &mut [f32]) {
         if self != TransferFunction::Linear {
             linearize(level, self, row);
         }
     }
 
-    /// The values of a row of light. What is no number becomes one.
+    /// The values of a row of light. The result for NaN is a number.
     pub fn encode(self, level: Level, row: &mut [f32]) {
         if self != TransferFunction::Linear {
             encode(level, self, row);
@@ -127,9 +127,9 @@ impl TransferFunction {
     }
 }
 
-/// How far PQ is followed above its top: values to about 1.6.
+/// The limit of PQ above its maximum: values up to about 1.6.
 const BEYOND: f32 = 0.006;
-/// What is below counts as 0.
+/// Smaller values count as 0.
 const LEAST: f32 = 1e-30;
 
 /// log2(1 + f) for f from -0.3 to 0.42: the series of the inverse hyperbolic tangent.
@@ -142,17 +142,17 @@ fn log2_near(f: f32) -> f32 {
     s * (K as f32 + z * ((K / 3.0) as f32 + z * more))
 }
 
-/// log2 of what is above [`LEAST`].
+/// log2 of values above [`LEAST`].
 #[inline(always)]
 fn log2(x: f32) -> f32 {
     let bits = x.to_bits();
-    // From the root of a half to that of two.
+    // From sqrt(1/2) to sqrt(2).
     let whole = (bits.wrapping_sub(0x3f35_04f3) as i32) >> 23;
     let part = f32::from_bits(bits.wrapping_sub((whole as u32) << 23));
     whole as f32 + log2_near(part - 1.0)
 }
 
-/// 2^t - 1 for t from -0.5 to 0.5, to the last bits of itself.
+/// 2^t - 1 for t from -0.5 to 0.5, to full relative precision.
 #[inline(always)]
 fn exp2_near(t: f32) -> f32 {
     use core::f64::consts::LN_2 as L;
@@ -169,10 +169,10 @@ fn exp2_near(t: f32) -> f32 {
     t * (K[0] + t * (K[1] + t * (K[2] + t * (K[3] + t * (K[4] + t * (K[5] + t * K[6]))))))
 }
 
-/// 2^y, for y kept to -126..127.
+/// 2^y, for y limited to -126..127.
 #[inline(always)]
 fn exp2(y: f32) -> f32 {
-    /// Adding it leaves whole numbers.
+    /// Adding it rounds to whole numbers.
     const MAGIC: f32 = 12_582_912.0;
     let y = if y > -126.0 { y } else { -126.0 };
     let y = if y < 127.0 { y } else { 127.0 };
@@ -189,7 +189,7 @@ fn power(x: f32, e: f32) -> f32 {
     if x > LEAST { raised } else { 0.0 }
 }
 
-/// Each of a row, without its sign, which is put back.
+/// Applies the function to the absolute values of a row and restores the signs.
 #[inline(always)]
 fn mirrored(row: &mut [f32], f: impl Fn(f32) -> f32) {
     for v in row {
@@ -244,7 +244,7 @@ fn encode_body(curve: TransferFunction, row: &mut [f32]) {
         }),
         TransferFunction::Pq => mirrored(row, |x| {
             let p = power(x, M1 as f32);
-            // In this form nothing is lost where it is raised to the 79th power.
+            // This form loses no precision when it is raised to the 79th power.
             let gone = GAP as f32 * (1.0 - p) / (1.0 + C3 as f32 * p);
             exp2(M2 as f32 * log2_near(-gone))
         }),
@@ -307,13 +307,13 @@ mod tests {
 
     #[test]
     fn rows_are_the_definition_at_every_level() {
-        // In and around what there is, and far beyond.
+        // Within and around the nominal range, and far beyond.
         let values: Vec<f32> = (-6000..=70_000).map(|i| i as f32 / 65_535.0).collect();
         let far: Vec<f32> = (-200..=200).map(|i| i as f32 * 0.02).chain([1e-9, -1e-12, 0.0, -0.0]).collect();
         for curve in all() {
             let highest = if curve == TransferFunction::Pq { 1.5 } else { 4.0 };
             for (list, most) in [(&values, 2e-6), (&far, 1e-5)] {
-                // Far below black there is nothing that a logarithm could tell.
+                // Far below black the logarithm has no precision.
                 let lowest = if matches!(curve, TransferFunction::Log(_)) { 0.0 } else { -highest };
                 let list: Vec<f32> =
                     list.iter().copied().filter(|v| (lowest..=highest).contains(v)).collect();

@@ -1,4 +1,4 @@
-//! Darkening that grows with the distance from a point.
+//! Darkening that increases with the distance from a point.
 //!
 //! The square of a distance is the sum of a term of the column and one of the row, so a row needs its columns' terms
 //! ([`term`]), one number and no root:
@@ -17,12 +17,12 @@ mod arch;
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 
-/// The terms of columns and rows, as exact as f64.
+/// The terms of columns and rows, with the precision of f64.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Axis {
-    /// Where the centre is, in samples from the edge of the first one.
+    /// The position of the centre, in samples from the edge of the first one.
     pub centre: f64,
-    /// Samples in a distance of 1.
+    /// Samples per distance of 1.
     pub radius: f64,
 }
 
@@ -34,15 +34,15 @@ impl Axis {
     }
 }
 
-/// More than any term that counts.
+/// Larger than any term that matters.
 const MAX_TERM: f64 = (1u32 << 29) as f64;
 
-/// A term as the kernels take it: in 1/65536 of the way from where darkening begins to where it is full.
+/// A term for the kernels: in 1/65536 of the way from the start of darkening to its full effect.
 pub fn term(square: f64, scale: f64) -> i32 {
     libm::floor((square * scale * 65536.0).clamp(-MAX_TERM, MAX_TERM) + 0.5) as i32
 }
 
-/// How much of a difference from `zero` is lost, in 1/65536.
+/// The part of a difference from `zero` that is lost, in 1/65536.
 #[inline(always)]
 pub fn loss(column: i32, row: i32, amount: u16) -> u16 {
     loss_at((column + row).clamp(0, 65535) as u16, amount)
@@ -59,7 +59,7 @@ fn loss_at(t: u16, amount: u16) -> u16 {
 /// `mulhi` rounded, halves up.
 #[inline(always)]
 fn part(d: u16, loss: u16) -> u16 {
-    // The halves of the product one by one, as lanes of 16 bits have them.
+    // The halves of the product are computed separately, as in lanes of 16 bits.
     let high = ((u32::from(d) * u32::from(loss)) >> 16) as u16;
     high.wrapping_add(d.wrapping_mul(loss) >> 15)
 }
@@ -73,19 +73,20 @@ fn shade(x: u16, zero: u16, loss: u16) -> u16 {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Columns {
     terms: Vec<i32>,
-    /// The same in 16 bits where none needs more.
+    /// The same in 16 bits, if all fit.
     narrow: Option<Vec<u16>>,
-    /// The highest of every block of [`SKIP`], which is at one of its ends.
+    /// The maximum of every block of [`SKIP`], which is at one of its ends.
     highest: Vec<i32>,
-    /// The block of the lowest.
+    /// The block with the minimum.
     middle: usize,
 }
 
-/// Columns that are skipped together around the centre, where nothing is lost: a whole number of registers.
+/// The number of columns that are skipped together around the centre, where nothing is darkened: a whole
+/// number of registers.
 const SKIP: usize = 64;
 
 impl Columns {
-    /// Of terms that are 0 or above, and fall to the centre and rise behind it.
+    /// For terms of at least 0 that fall to the centre and rise after it.
     pub fn new(terms: Vec<i32>) -> Columns {
         let narrow = terms.iter().map(|&t| u16::try_from(t).ok()).collect();
         let highest: Vec<i32> = terms.chunks(SKIP).map(|b| b[0].max(b[b.len() - 1])).collect();
@@ -93,13 +94,14 @@ impl Columns {
         Columns { terms, narrow, highest, middle }
     }
 
-    /// Bytes that so many columns take.
+    /// The size in bytes for so many columns.
     pub const fn bytes(count: usize) -> usize {
         count * (size_of::<i32>() + size_of::<u16>()) + (count / SKIP + 1) * size_of::<i32>()
     }
 }
 
-/// What is the same for all columns of a row: their terms go up by `up` and down by `down`, one of which is 0.
+/// The part that is the same for all columns of a row: their terms rise by `up` and fall by `down`, one of
+/// which is 0.
 #[derive(Clone, Copy, Debug)]
 struct Shade {
     up: u16,
@@ -108,11 +110,11 @@ struct Shade {
     zero: u16,
 }
 
-/// Columns that a row goes through at a time where their terms need more than 16 bits.
+/// The number of columns that a row is processed in at a time if their terms need more than 16 bits.
 const BLOCK: usize = 512;
 
-/// Calls `each` with parts of the row, the terms of their columns, and what they go up and down by. Around the centre,
-/// where nothing is lost, it is not called.
+/// Calls `each` with parts of the row, the terms of their columns, and the numbers by which these rise and fall; not
+/// for the part around the centre where nothing is darkened.
 fn by_parts<T>(
     level: Level,
     samples: &mut [T],

@@ -1,51 +1,51 @@
-//! Density bounds: how full segments, windows of segments and the whole array may be.
+//! Density bounds of segments, windows of segments and the whole array.
 
 use core::fmt;
 
-/// Bounds of density, as shares of the slots in 0..=1.
+/// Bounds of density, as fractions of the slots in 0..=1.
 ///
-/// A window of `2^l` segments of an array of `2^h` has bounds that lie linearly between those of a segment (`tau0`,
-/// `rho0`) and those of the whole (`tauh`, `rhoh`), formulas 1 and 2 of the paper.
+/// A window of `2^l` segments in an array of `2^h` has bounds that are interpolated linearly between those of a
+/// segment (`tau0`, `rho0`) and those of the whole array (`tauh`, `rhoh`), formulas 1 and 2 of the paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
-    /// The fullest a segment may be.
+    /// The upper bound of a segment.
     pub tau0: f64,
-    /// The fullest the whole may be; beyond, it is doubled.
+    /// The upper bound of the whole array; above it, the array is doubled.
     pub tauh: f64,
-    /// The emptiest the whole may be; below, it is halved.
+    /// The lower bound of the whole array; below it, the array is halved.
     pub rhoh: f64,
-    /// The emptiest a segment may be.
+    /// The lower bound of a segment.
     pub rho0: f64,
 }
 
-/// Why bounds cannot be used.
+/// Errors of bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundsError {
     /// They are not in the order `0 <= rho0 < rhoh < tauh < tau0 <= 1` (or one is not a number).
     Order(Bounds),
-    /// `2 rhoh < tauh` does not hold: a doubled array would at once be too empty.
+    /// `2 rhoh < tauh` does not hold: a doubled array would be below its lower bound.
     Doubling {
-        /// The lower bound of the whole.
+        /// The lower bound of the whole array.
         rhoh: f64,
-        /// The upper bound of the whole.
+        /// The upper bound of the whole array.
         tauh: f64,
     },
     /// `tauh` leaves a segment fewer than four elements.
     Sparse {
-        /// The upper bound of the whole.
+        /// The upper bound of the whole array.
         tauh: f64,
-        /// Slots of a segment.
+        /// Slots per segment.
         segment: usize,
     },
-    /// A share (named) must lie in the range.
+    /// A fraction is outside of its range.
     Share {
-        /// Which setting.
+        /// The name of the setting.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// The least it may be.
+        /// The minimum.
         low: f64,
-        /// The most it may be.
+        /// The maximum.
         high: f64,
     },
 }
@@ -84,15 +84,17 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// The paper's, which served it well for every size it tried.
+    /// The bounds of the paper, which were good for all sizes in its measurements.
     pub const PAPER: Bounds = Bounds { tau0: 0.92, tauh: 0.7, rhoh: 0.3, rho0: 0.08 };
-    /// For cell order: segments may fill up, since what overflows waits for the end of the batch.
+    /// For cell order: segments may become full, since the elements that do not fit are placed at the end of
+    /// the batch.
     pub const CELLS: Bounds = Bounds { tau0: 1.0, tauh: 0.9, rhoh: 0.4, rho0: 0.0 };
 
-    /// Checks the order of the bounds, `2 rhoh < tauh`, and that a segment of `segment` slots holds something.
+    /// Checks the order of the bounds, `2 rhoh < tauh`, and that a segment of `segment` slots holds enough
+    /// elements.
     pub fn check(&self, segment: usize) -> Result<(), BoundsError> {
         let Bounds { tau0, tauh, rhoh, rho0 } = *self;
-        // Written so that a NaN fails.
+        // Written so that NaN fails.
         if !(0.0 <= rho0 && rho0 < rhoh && rhoh < tauh && tauh < tau0 && tau0 <= 1.0) {
             return Err(BoundsError::Order(*self));
         }
@@ -105,7 +107,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The most elements that `2^height` segments of `segment` slots may hold.
+    /// The largest number of elements in `2^height` segments of `segment` slots.
     pub(super) fn most(&self, segment: usize, height: u32) -> usize {
         let whole = (self.tauh * (segment << height) as f64).floor() as usize;
         if height == 0 { whole } else { whole.min(((self.tau0 * segment as f64).floor() as usize) << height) }
@@ -116,13 +118,13 @@ impl Bounds {
         if height == 0 {
             return (self.rhoh, self.tauh);
         }
-        // In this form it is exact at both ends.
+        // This form is exact at both ends.
         let down = f64::from(height - level) / f64::from(height);
         (self.rho0 * down + self.rhoh * (1.0 - down), self.tau0 * down + self.tauh * (1.0 - down))
     }
 }
 
-/// The bounds of each level as counts of elements.
+/// The bounds of each level as numbers of elements.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {
     low: Vec<usize>,
@@ -132,8 +134,8 @@ pub(super) struct Limits {
 impl Limits {
     /// For `2^height` segments of `segment` slots.
     ///
-    /// A window within its bounds must give segments within theirs when its elements are shared out evenly, so the
-    /// counts are rounded to what whole segments can take.
+    /// When the elements of a window within its bounds are distributed evenly, its segments must be within theirs,
+    /// so the numbers are rounded to multiples of whole segments.
     pub(super) fn new(bounds: &Bounds, segment: usize, height: u32) -> Limits {
         let mut limits = Limits::default();
         for level in 0..=height {
@@ -153,19 +155,19 @@ impl Limits {
     pub(super) fn height(&self) -> u32 {
         self.low.len() as u32 - 1
     }
-    /// Most elements of a window at `level`.
+    /// The largest number of elements of a window at `level`.
     pub(super) fn high(&self, level: u32) -> usize {
         self.high[level as usize]
     }
-    /// Fewest elements of a window at `level`.
+    /// The smallest number of elements of a window at `level`.
     pub(super) fn low(&self, level: u32) -> usize {
         self.low[level as usize]
     }
-    /// Most elements of the whole.
+    /// The largest number of elements of the whole array.
     pub(super) fn most(&self) -> usize {
         self.high[self.high.len() - 1]
     }
-    /// Fewest elements of the whole.
+    /// The smallest number of elements of the whole array.
     pub(super) fn least(&self) -> usize {
         self.low[self.low.len() - 1]
     }

@@ -1,30 +1,30 @@
-//! What can be wrong: with a call, and with an array.
+//! Errors of calls and of invariants.
 
 use super::{BoundsError, Slot};
 use core::fmt;
 
-/// Why a call was refused; the array is as it was before.
+/// The error of a rejected call, which leaves the array unchanged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PmaError {
     /// The settings cannot be used.
     Bounds(BoundsError),
-    /// An entry of a batch names a slot that holds nothing, or that an earlier entry has taken already.
+    /// An entry of a batch has a slot that is vacant, or that is used by an earlier entry.
     Vacant {
         /// The slot.
         slot: Slot,
     },
-    /// A cell number beyond the last cell.
+    /// A cell number that does not exist.
     Cell {
         /// The cell.
         cell: u32,
-        /// How many cells there are.
+        /// The number of cells.
         cells: u32,
     },
-    /// More elements than slot numbers.
+    /// The number of elements exceeds the slot numbers.
     TooMany {
-        /// How many there would be.
+        /// The resulting number of elements.
         len: usize,
-        /// How many there may be.
+        /// The largest number of elements.
         most: usize,
     },
 }
@@ -62,16 +62,16 @@ impl From<BoundsError> for PmaError {
     }
 }
 
-/// What a check of an array's inner rules found broken; none may ever be seen.
+/// A violated invariant of an array, which is a bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvariantError {
-    /// Arrays of different lengths, or a number of segments that cannot be.
+    /// Arrays of different lengths, or an invalid number of segments.
     Shape,
-    /// Elements counted and elements held differ.
+    /// The count differs from the number of elements.
     Length {
-        /// Counted.
+        /// The count.
         said: usize,
-        /// Held.
+        /// The number of elements.
         held: usize,
     },
     /// An element is before one that should come first.
@@ -79,7 +79,7 @@ pub enum InvariantError {
         /// The later slot.
         slot: usize,
     },
-    /// A segment's validity bits are not as they must be.
+    /// A segment's validity bits are inconsistent.
     Mask {
         /// The segment.
         segment: usize,
@@ -98,19 +98,19 @@ pub enum InvariantError {
         /// Slots.
         slots: usize,
     },
-    /// A segment's head does not divide what is before from what is after.
+    /// A segment's head does not separate the elements before it from those after it.
     Head {
         /// The segment.
         segment: usize,
     },
-    /// A cell's elements are not where its route leads.
+    /// A cell's elements are not at the end of its route.
     Route {
         /// The cell.
         cell: u32,
     },
-    /// What is read out differs from the model.
+    /// The elements that are read differ from the model.
     Model {
-        /// The place of the first difference in the order read out.
+        /// The index of the first difference in reading order.
         at: usize,
     },
 }

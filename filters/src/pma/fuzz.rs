@@ -1,22 +1,21 @@
-//! Bytes as operations: what a fuzz target calls, and a quick random test.
+//! Bytes as operations, for a fuzz target and a short random test.
 
 use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, InvariantError, Pma, PmaError, UpdateAction};
 use crate::lend::CurrentThread;
 use crate::simd::Level;
 
-/// Most elements of a run, so that long inputs stay quick.
+/// The largest number of elements of a run, so that long inputs stay fast.
 const MOST: usize = 1 << 14;
 
-/// Reads operations off `bytes`, makes them on both kinds of array and on sorted lists, and compares.
+/// Reads operations from `bytes`, applies them to both kinds of array and to sorted lists, and compares them.
 ///
-/// # Errors
-/// The first [`InvariantError`]; there should never be one.
+/// # Errors The first [`InvariantError`], which is a bug.
 pub fn run(bytes: &[u8]) -> Result<(), InvariantError> {
     total(bytes)?;
     cells(bytes)
 }
 
-/// Numbers off bytes; zero at the end.
+/// Numbers from bytes; zero at the end.
 struct Reader<'a>(&'a [u8]);
 
 impl Reader<'_> {
@@ -28,7 +27,7 @@ impl Reader<'_> {
     fn number(&mut self) -> u64 {
         u64::from_le_bytes(core::array::from_fn(|_| self.byte()))
     }
-    /// Keys that meet: few, near the ends, or anywhere.
+    /// Keys that collide: few, near the ends, or anywhere.
     fn key(&mut self) -> u64 {
         match self.byte() % 4 {
             0 => u64::from(self.byte() % 8),
@@ -69,7 +68,7 @@ fn total(bytes: &[u8]) -> Result<(), InvariantError> {
                 }
             }
             2 => {
-                // Every element whose number is chosen by a step moves or goes; some come.
+                // Every element at a multiple of the step moves or is removed; some are inserted.
                 let mut batch = Batch::default();
                 let (step, phase) = (usize::from(from.byte()) + 1, usize::from(from.byte()));
                 let (key, goes, coming) = (from.key(), from.byte() % 2 == 0, from.byte());

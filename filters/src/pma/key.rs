@@ -1,4 +1,4 @@
-//! What keys and payloads must be.
+//! The requirements of keys and payloads.
 
 /// An integer that can be a key of a [`Pma`](super::Pma).
 pub trait Key: Copy + Ord + Send + Sync + core::fmt::Debug + sealed::Sealed + 'static {
@@ -21,23 +21,23 @@ macro_rules! keys {
         }
     )+};
 }
-// A signed number widens with its sign; turning the top bit then puts negative numbers first.
+// A signed number is sign-extended; inverting the top bit then orders negative numbers first.
 keys!(u8: 0, u16: 0, u32: 0, u64: 0, i8: 1 << 63, i16: 1 << 63, i32: 1 << 63, i64: 1 << 63);
 
 /// A payload, and its rank among those of equal key.
 ///
 /// The rank decides the order in which payloads of one key (or cell) are read out. Give it a value that no other
-/// payload has (a particle's number) and that does not change while it is stored: then the order depends on the
-/// elements alone and never on how they came there. Where ranks are equal too, the order is unspecified.
+/// payload has (a particle's number) and that does not change while it is stored: then the order depends only on
+/// the elements and not on the history. If ranks are equal, too, the order is unspecified.
 pub trait Ranked: Copy + Send + Sync {
-    /// What ranks are compared by; `()` for none.
+    /// The type of the rank; `()` for none.
     type Rank: Copy + Ord + Send + Sync + core::fmt::Debug;
 
     /// The rank of this payload.
     fn rank(&self) -> Self::Rank;
 }
 
-/// No payload: the array holds bare keys.
+/// No payload: the array holds keys only.
 impl Ranked for () {
     type Rank = ();
     #[inline(always)]
@@ -46,7 +46,7 @@ impl Ranked for () {
 
 macro_rules! own_rank {
     ($($t:ty),+) => {$(
-        /// A number ranks by itself.
+        /// A number is its own rank.
         impl Ranked for $t {
             type Rank = $t;
             #[inline(always)]

@@ -1,4 +1,4 @@
-//! Packed memory arrays: elements kept in order in an array with gaps, so that moving some of them costs little.
+//! Packed memory arrays: elements kept in order in an array with gaps, so that moving a part of them is fast.
 //!
 //! After M. Durand, B. Raffin, F. Faure, *A Packed Memory Array to Keep Moving Particles Sorted* (2012), which
 //! extends Bender's structure by batches. Two tunings of one idea:
@@ -32,8 +32,8 @@ pub use error::{InvariantError, PmaError};
 pub use key::{Key, Ranked};
 pub use total::{Batch, Iter, Pma, SEGMENT};
 
-/// A place in a packed memory array, valid until the next change.
+/// A slot of a packed memory array, valid until the next change.
 pub type Slot = u32;
 
-/// The most slots an array may have, so that every slot has a number.
+/// The largest number of slots of an array, so that every slot has a number.
 const MAX_SLOTS: usize = 1 << 31;

@@ -1,17 +1,17 @@
-//! Sorting the elements that a batch brings.
+//! Sorting the incoming elements of a batch.
 
 use super::{Key, Ranked};
 
-/// From here on a radix sort pays.
+/// From this size on, a radix sort is faster.
 const RADIX_FROM: usize = 200;
-/// Most bits of a pass.
+/// The largest number of bits per pass.
 const MAX_DIGIT: u32 = 12;
 
-/// Sorts by key, then rank. `spare` is room that is kept between calls.
+/// Sorts by key, then rank. `spare` is a buffer that is kept between calls.
 ///
-/// Two passes of a radix sort over the top bits that tell the keys apart, as many as their number needs; then the few
-/// that agree in those bits are put right by an insertion sort. Where too many agree (an adversary's keys), a sort by
-/// comparing does it all.
+/// Two passes of a radix sort over the top bits in which the keys differ, as many as their number needs; then
+/// elements with equal top bits are sorted by insertion. If too many are equal (adversarial keys), a comparison sort
+/// takes over.
 pub(super) fn sort<K: Key, V: Ranked>(items: &mut [(K, V)], spare: &mut Vec<(K, V)>) {
     let by_tag = |a: &(K, V), b: &(K, V)| (a.0, a.1.rank()).cmp(&(b.0, b.1.rank()));
     if items.len() < RADIX_FROM || items.len() > u32::MAX as usize {
@@ -24,7 +24,7 @@ pub(super) fn sort<K: Key, V: Ranked>(items: &mut [(K, V)], spare: &mut Vec<(K, 
         high = high.max(k.ordered());
     }
     let varying = 64 - (high - low).leading_zeros();
-    // Three bits more than the number of items: random keys then seldom agree.
+    // Three bits more than the number of items: random keys are then rarely equal in these bits.
     let wanted = (items.len().ilog2() + 4).min(varying).min(2 * MAX_DIGIT);
     let digit = wanted.div_ceil(2);
     if digit > 0 {
@@ -62,7 +62,7 @@ fn pass<T: Copy>(from: &[T], to: &mut [T], starts: &mut [u32], digit: impl Fn(&T
     }
 }
 
-/// An insertion sort that gives up, `false`, after more steps than four an item.
+/// An insertion sort that stops, with `false`, after more than four steps per item.
 fn insertion<K: Key, V: Ranked>(items: &mut [(K, V)]) -> bool {
     let tag = |item: &(K, V)| (item.0, item.1.rank());
     let mut steps = 4 * items.len();

@@ -1,5 +1,4 @@
-// @ts-check
-// A control for each kind of setting, made from what the catalog says. Values are text, as in a recipe.
+// @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { checked, clip, curveOf, dock, dockOpen, frame, post, report, setValue, signal } from './state.js';
@@ -243,7 +242,7 @@ function position(step, s, given, effective, id) {
   const moves = isCurve(given);
   const value = given ?? effective;
   const parts = moves ? valueAt(step.name, s.id, value, frame.value) : null;
-  // In pixels, or in parts of the picture; as far to either side of 0 is a way, no place.
+  // In pixels, or in fractions of the picture; a range symmetric about 0 is a displacement, not a position.
   const inPixels = s.unit === 'pixels';
   const isPlace = inPixels || s.min !== -(s.max ?? 0);
   const { width, height } = clip.value ?? { width: 1, height: 1 };

@@ -1,6 +1,5 @@
-// @ts-check
-// The curve editor. The server says which keys there are and where the line goes; here keys are moved, added and taken
-// away, and become text again.
+// @ts-check The curve editor. The server provides the keys and the line; this module moves, adds and deletes keys, and
+// converts them to text.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { checked, clip, curveOf, doc, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
@@ -68,7 +67,7 @@ async function load() {
       const got = await post('/curve', JSON.parse(url));
       if (wanted.get(name) === url) drawn.value = new Map(drawn.value).set(name, { ...got, url });
     } catch {
-      // What cannot be read is told at the setting.
+      // An invalid text is reported at the setting.
       wanted.delete(name);
     }
   }
@@ -82,7 +81,7 @@ function write(keys, more = {}) {
   if (!m || !d) return;
   const next = { before: d.before, after: d.after, ...more, keys };
   m.set(keys.length ? curveText(next) : null, drag !== null || nudging);
-  // Seen at once; the server's line follows.
+  // Visible immediately; the server's line follows.
   drawn.value = new Map(drawn.value).set(m.name, { ...d, ...next, url: '' });
 }
 
@@ -231,7 +230,7 @@ function editor() {
     const key = d.keys[index];
     if (!key) return;
     const at = between(d, index, Math.round(frameAt(px)));
-    // The value follows the pointer from where it took the key. A drag to the side leaves it.
+    // The value follows the pointer relative to where the drag began. A horizontal drag does not change it.
     drag.level &&= Math.abs(py - drag.from) < 3;
     const dragged = drag.level ? drag.value : rounded(drag.value + valueOf(py) - valueOf(drag.from));
     const value = key.value.map((v, i) => (i === part ? dragged : v));
@@ -335,7 +334,7 @@ export function curvesTemplate() {
 export function startCurves() {
   effect(() => {
     const [from, to] = seen();
-    // A curve across the whole clip has a sample for each frame where there is room.
+    // A curve across the whole clip has a sample for each frame if there is space.
     const samples = Math.max(2, Math.min(1600, (to - from) * 4 + 1));
     void checked.value;
     const names = new Set();

@@ -132,7 +132,7 @@ export async function newRecipe() {
 
 /** A recipe that was read from a file. @param {any} recipe @param {string} path @param {string} text */
 export async function openedRecipe(recipe, path, text) {
-  // As it would be saved again.
+  // As it would be saved.
   const origins = recipe.steps.map((/** @type {unknown} */ _, /** @type {number} */ i) => i);
   const answer = await post('/recipe', { clip: null, recipe, base: { text, origins } });
   replaceRecipe(recipe, { text });

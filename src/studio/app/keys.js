@@ -1,6 +1,5 @@
-// @ts-check
-// Everything that can be done, in one table: for menus, buttons, the palette and keys. Keys are VirtualDub's where it has
-// one, and J K L, I O, comma and point.
+// @ts-check All commands in one table, for menus, buttons, the palette and keys. Keys are those of VirtualDub if it has
+// one, and J K L, I O, comma and period.
 
 import { svg } from './vendor/lit-html.js';
 import {
@@ -213,7 +212,7 @@ export function keyName(e) {
   let name = e.key === ' ' ? 'Space' : e.key;
   const letter = /^[a-z]$/i.test(name);
   if (letter) name = name.toUpperCase();
-  // With Ctrl or Alt some layouts give other characters for digits and letters.
+  // With Ctrl or Alt, some layouts give other characters for digits and letters.
   if ((e.ctrlKey || e.altKey) && /^(Key[A-Z]|Digit[0-9])$/.test(e.code)) name = e.code.slice(-1);
   const shift = e.shiftKey && (letter || name.length > 1 || e.ctrlKey);
   return `${e.ctrlKey || e.metaKey ? 'Ctrl+' : ''}${e.altKey ? 'Alt+' : ''}${shift ? 'Shift+' : ''}${name}`;

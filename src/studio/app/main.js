@@ -1,5 +1,4 @@
-// @ts-check
-// Puts the page together, opens what was named on the command line, and brings unsaved work back.
+// @ts-check Assembles the page, opens the files named on the command line, and restores unsaved work.
 
 import { get, listen } from './api.js';
 import {
@@ -27,7 +26,7 @@ document.addEventListener('keydown', onKey);
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
 });
-// What a mouse has pressed does not keep the keys: Space plays.
+// An element that was clicked does not keep the focus: Space plays.
 document.addEventListener('click', (e) => {
   const used = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (e.target).closest('#bar button, #timeline button, .tabs button, .panelhead button, input[type=checkbox]'));
   if (e.detail > 0) used?.blur();
@@ -43,7 +42,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     savedToml.value = 'version = 1\n';
   });
-  // What was named wins over what was kept; the same clip again goes on where it was.
+  // Files on the command line override restored work; the same clip continues at its position.
   const same = autosave && (!start.input || start.input === autosave.clip);
   const input = start.input ?? autosave?.clip;
   if (input) await openClip(input).catch(report);

@@ -1,5 +1,5 @@
-// @ts-check
-// What stands around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
+// @ts-check The panels around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the
+// status line.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
@@ -109,7 +109,7 @@ function graticule(scope) {
   });
   const all = {
     histogram: () => [line(16, '16', true), line(235, '235', true)],
-    // Video levels of luma; red, green and blue use the whole range.
+    // Limited range for luma; red, green and blue use the full range.
     waveform: () => [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`)),
     parade: () => [0, 25, 50, 75, 100].map((p) => line(2.55 * p, `${p} %`)),
     // The skin line: 123 degrees from U.

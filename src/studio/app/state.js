@@ -1,6 +1,5 @@
-// @ts-check
-// What the page knows. Everything that is shown follows from these signals; the recipe changes through `edit` alone, so
-// that every change can be taken back.
+// @ts-check The state of the page. Everything displayed follows from these signals; the recipe is changed only through
+// `edit`, so that every change can be undone.
 
 import { batch, computed, effect, signal } from './vendor/signals-core.js';
 import { ApiError, get, post } from './api.js';

@@ -1,5 +1,4 @@
-// @ts-check
-// Small pictures of what filters make of the frame that is shown, one after the other, those that are in sight first.
+// @ts-check Thumbnails of filters applied to the current frame, one after another, visible ones first.
 
 import { picture, post } from './api.js';
 import { clip, doc, frame, plainDoc, selected } from './state.js';
@@ -24,7 +23,7 @@ export function startThumbs(root, filterOf) {
     const { choice } = canvas.dataset;
     const filter = filterOf(choice ?? '');
     if (!c || !filter) return;
-    // As it would be added: behind the filter that is chosen.
+    // As it would be added: after the selected filter.
     const recipe = plainDoc();
     recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
     const checked = await post('/recipe', { clip: c.id, recipe, drafts: doc.value.drafts });
@@ -32,7 +31,7 @@ export function startThumbs(root, filterOf) {
     const width = Math.round(WIDTH * devicePixelRatio);
     const height = Math.max(1, Math.round((width * checked.made.height) / checked.made.width));
     const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&size=${width},${height}`, abort.signal);
-    // The list may have changed: this canvas stands for another choice.
+    // The list may have changed: this canvas may belong to another choice.
     if (canvas.dataset.choice !== choice) return;
     [canvas.width, canvas.height] = [got.image.width, got.image.height];
     /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
@@ -46,7 +45,7 @@ export function startThumbs(root, filterOf) {
       const [next] = waiting;
       if (!next || abort.signal.aborted) break;
       waiting.delete(next);
-      // What cannot be shown without a further setting has no picture.
+      // A choice that needs a further setting has no picture.
       if (next.isConnected && next.dataset.drawn !== next.dataset.choice) await draw(next).catch(() => {});
     }
     working = false;

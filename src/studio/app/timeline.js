@@ -51,7 +51,7 @@ function scrub(e) {
   const c = clip.value;
   if (!c) return;
   const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
-  // Holding the right button is slow: a tenth of the way.
+  // Dragging with the right button is slow: a tenth of the distance.
   if (e.buttons === 2) {
     seek(frame.value + (e.movementX / box.width) * (c.last - c.first + 1) * 0.1);
     return;

@@ -1,6 +1,5 @@
-// @ts-check
-// The two panes. Samples are never touched here: the server sends finished pixels, and a canvas shows them one to one,
-// or each as a square of device pixels.
+// @ts-check The two panes. Samples are never changed here: the server sends finished pixels, and a canvas shows them
+// one to one, or each as a square of device pixels.
 
 import { html, render } from './vendor/lit-html.js';
 import { blob, get, picture } from './api.js';
@@ -139,7 +138,7 @@ class Pane {
     if (!url || url === this.shownUrl || url === running) {
       this.next = '';
       if (url === this.shownUrl) {
-        // What is on its way is not wanted any more: it would take the place of what is.
+        // Abort the pending request, whose result would replace a newer one.
         this.running?.abort.abort();
         this.draw();
       }
@@ -179,7 +178,7 @@ class Pane {
 
   /** @param {Error & {status?: number}} error */
   fail(error) {
-    // The server has forgotten the recipe or the clip: a check brings them back, once.
+    // The server has dropped the recipe or the clip: a check restores them, once.
     if (error.status === 410 && this.retried !== this.url) {
       this.retried = this.url;
       check().then(() => this.refresh());
@@ -265,7 +264,7 @@ class Pane {
     if (zoomed && z >= 1) {
       context.drawImage(source, left + region[0] * z, top + region[1] * z, source.width * z, source.height * z);
     } else {
-      // One to one when the size has stayed; else until the right one comes.
+      // One to one if the size has not changed; else until the new picture arrives.
       const { width, height } = sizeOf(this.side);
       context.drawImage(source, left, top, Math.max(1, Math.round(width * z)), Math.max(1, Math.round(height * z)));
     }
@@ -459,7 +458,7 @@ function hear(at, speed) {
   if (!sound.value || speed <= 0 || everyFrame.value) return audio.pause();
   const time = (at - c.first) / rate.value;
   audio.playbackRate = speed;
-  // A tenth of a second is not heard as late; a jump would be.
+  // A delay of a tenth of a second is inaudible; a jump is not.
   if (Math.abs(audio.currentTime - time) > 0.1 * speed) audio.currentTime = time;
   if (audio.paused && !audio.ended) audio.play().catch(() => {});
 }
@@ -533,7 +532,7 @@ async function run(mine) {
       coming.forEach((c) => c.abort.abort());
       coming.clear();
     }
-    // The newest that is there and not beyond its time.
+    // The newest frame that has arrived and whose time has not passed.
     const there = [...coming.keys()].filter((n) => coming.get(n)?.got && (target - n) * step >= 0);
     const best = there.sort((a, b) => (b - a) * step)[0];
     if (best !== undefined) {
@@ -581,7 +580,7 @@ export function startViewer(root) {
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);
       void p.sized.value;
-      // A wipe shows the source in the result's pane, and as large.
+      // A wipe shows the source in the result's pane at the same size.
       if (side === 'in' && view.layout.value === 'wipe') {
         const out = pane('out');
         void out.sized.value;
@@ -597,7 +596,7 @@ export function startViewer(root) {
     void view.wipe.value;
     if (view.layout.value === 'wipe') pane('out').draw();
   });
-  // The source's part of a wipe has come.
+  // The source's part of a wipe has arrived.
   effect(() => {
     void hashes.value.in;
     if (view.layout.value === 'wipe') queueMicrotask(() => pane('out').draw());

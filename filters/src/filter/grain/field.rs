@@ -1,4 +1,4 @@
-//! Rows of a field of grain, in order, each made once.
+//! Rows of a grain field, in order, each computed once.
 
 use super::coarse::{Coarse, Draw};
 use super::look::Field;
@@ -6,26 +6,26 @@ use crate::noise::stream::{StreamFrame, halve};
 use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, blend, halves_end, mirror, round_saturate};
 use crate::simd::Level;
 
-/// White numbers of one plane: of one stream and frame, or a weighted sum of several.
+/// White noise of one plane: of one stream and frame, or a weighted sum of several.
 pub(super) struct White<'a> {
-    /// Stream and frame, plane, weight in 1/32768 (of no meaning when there is only one).
+    /// Stream and frame, plane, weight in 1/32768 (unused if there is only one).
     pub(super) parts: Vec<(StreamFrame<'a>, usize, i16)>,
-    /// Pixels that the streams make at a time.
+    /// Pixels that the streams generate at a time.
     pub(super) block: usize,
 }
 
-/// Samples before and behind a row.
+/// Padding before and after a row.
 const PAD: usize = 2;
-/// Rows of h that are kept: as many as a kernel looks at.
+/// The number of rows h that are kept: as many as a kernel reads.
 const KEPT: usize = 5;
 
-/// Memory that rows are made in; see [`Rows::buffer_len`].
+/// The memory for rows; see [`Rows::buffer_len`].
 pub(super) struct Rows<'a> {
     field: &'a Field,
     level: Level,
     coarse: Coarse<'a>,
     draw: WhiteRows<'a>,
-    /// `[margin.., g, .., margin..]`, whole blocks of halved numbers and whole turns.
+    /// `[margin.., g, .., margin..]`, in whole blocks of halved numbers and whole iterations.
     g: &'a mut [i16],
     h: &'a mut [i16],
     has: [usize; KEPT],
@@ -41,23 +41,23 @@ struct WhiteRows<'a> {
 
 const NONE: usize = usize::MAX;
 
-/// A row's place in memory begins at a cache line.
+/// Aligns a row to a cache line.
 fn line(width: usize) -> usize {
     width.next_multiple_of(32)
 }
 
-/// Rows that are worked on in whole turns.
+/// The number of rows that are processed in whole iterations.
 fn turns(width: usize) -> usize {
     width.next_multiple_of(TURN)
 }
 
-/// Numbers that are drawn for a row of the field.
+/// The numbers that are generated for a row of the field.
 fn drawn(field: &Field, block: usize) -> usize {
     (field.size.0 + 2 * field.reach()).next_multiple_of(block)
 }
 
 impl<'a> Rows<'a> {
-    /// How many `i32` of memory rows of the field need.
+    /// The number of `i32` of memory that rows of the field need.
     pub(super) fn buffer_len(field: &Field, block: usize) -> usize {
         let blocks = drawn(field, block);
         // words, g and h, and what the passes need, in 16 bits, and the sums
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
         (line(blocks) + halves + kept).div_ceil(2) + blocks
     }
 
-    /// Rows from the memory lent, [`buffer_len`](Rows::buffer_len) of it.
+    /// Rows in the given memory of length [`buffer_len`](Rows::buffer_len).
     pub(super) fn new(field: &'a Field, white: White<'a>, level: Level, room: &'a mut [i32]) -> Rows<'a> {
         let (block, blocks) = (white.block, drawn(field, white.block));
         let (sum, rest) = room.split_at_mut(blocks);
@@ -78,13 +78,13 @@ impl<'a> Rows<'a> {
         Rows { field, level, coarse, draw, g, h, has: [NONE; KEPT] }
     }
 
-    /// What row `y` of n is made of.
+    /// The inputs of row `y` of n.
     pub(super) fn sources(&mut self, y: usize) -> Sources<'_> {
         let [across, down] = self.field.axes.map(|a| a.taps);
         let (width, height) = self.field.size;
         let slot = turns(width);
-        // The lowest row that the kernel looks at is the one that the rows before have not seen. Away from the edges,
-        // where others are its mirror images, it is left to the caller.
+        // The lowest row that the kernel reads is new. Away from the edges, where other rows are its mirror images,
+        // its computation is left to the caller.
         let reach = down.reach().max(1);
         let lowest = y + reach;
         let fresh = y >= reach && lowest < height && self.has[lowest % KEPT] != lowest;
@@ -106,14 +106,14 @@ impl<'a> Rows<'a> {
         Sources { h, fresh: Some((self.g, new)), across, down }
     }
 
-    /// Sees to it that the rows of h around row `y` are there, but for row `later`, and says where.
+    /// Computes the missing rows h around row `y`, except row `later`, and returns their indices.
     fn prepare(&mut self, y: usize, reach: usize, later: usize) -> [usize; KEPT] {
         let (width, height) = self.field.size;
         let slot = turns(width);
-        // Rows that the taps do not reach stand for themselves.
+        // Rows beyond the reach of the taps are not replaced.
         let row = |d: isize| mirror(y as isize + if d.unsigned_abs() <= reach { d } else { 0 }, height);
         let rows = [-2, -1, 0, 1, 2].map(row);
-        // In order, as the passes before make them.
+        // In order, as required by the passes before.
         let mut missing = rows;
         missing.sort_unstable();
         for row in missing {

@@ -1,11 +1,11 @@
-//! From where the particles of a block are to what is seen of them, 64 side by side.
+//! Converts the particles of a block to splats, 64 at a time.
 //!
 //! One pass after the other over all lanes, each a plain loop without closures, so that every level compiles it to its
 //! own width; what a layer does not have is left out for the whole block. Lanes whose bit in `live` is not set hold
-//! anything and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`: whoever
-//! adds a pass here adds it there, in the same order of operations, and a test compares the two to the bit.
+//! anything and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`:
+//! whoever adds a pass here adds it there, in the same order of operations, and a test compares the two to the bit.
 
-#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{Layer, SpawnArea, Tint};
@@ -17,36 +17,36 @@ use crate::simd::multiversion;
 
 const ROW: Row = [0.0; BLOCK];
 
-/// A block of particles on its way from the pool to splats.
+/// A block of particles during the conversion from the pool to splats.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct ParticleBlock {
-    /// As the pool has placed them; positions and `live` go on being changed.
+    /// The particles from the pool; positions and `live` are changed in the conversion.
     pub(super) block: PlacedBlock,
-    /// Numbers of their own, -1 to 1.
+    /// The particles' own random numbers, -1 to 1.
     pub(super) own: [Row; OWN],
     /// Birthplaces and the velocities there, where the layer needs them.
     pub(super) from: [Row; 3],
     pub(super) start: [Row; 3],
-    /// Where they were as the shutter opened, or at birth if that was later; and how long ago that was.
+    /// Their positions when the shutter opened, or at birth if that was later; and the time since then.
     past: [Row; 3],
     open: Row,
     pub(super) opacity: Row,
-    /// What sizes are multiplied by over life.
+    /// The factors of size over life.
     grown: Row,
     /// Half sizes without blur, in frame heights.
     sharp: Row,
-    /// In luma rows of the frame; in the end in its samples.
+    /// In luma rows of the frame; at the end in its samples.
     centre: [Row; 2],
     half: [Row; 2],
     turns: Row,
-    /// From where it was as the shutter opened to where it is.
+    /// The vector from the position when the shutter opened to the current one.
     way: [Row; 2],
-    /// Whether it has become a streak.
+    /// Whether it is drawn as a streak.
     long: [u32; BLOCK],
-    /// Place among the layer's colours.
+    /// The index of the layer's colour.
     shade: [u32; BLOCK],
-    /// Depth as it is ordered by.
+    /// The depth for sorting.
     deep: [u32; BLOCK],
     splats: draw::SplatColumns,
 }
@@ -72,7 +72,7 @@ impl ParticleBlock {
         splats: draw::SplatColumns::EMPTY,
     };
 
-    /// Clears the bits of those that are not seen.
+    /// Clears the bits of invisible particles.
     #[inline(always)]
     fn keep(&mut self, flags: &[u8; BLOCK]) {
         self.block.live &= pack(flags);
@@ -80,7 +80,8 @@ impl ParticleBlock {
 }
 
 multiversion! {
-    /// Where particles are at an age, in still air: [`Flight::at`] of those whose bit in `live` is set.
+    /// The positions of particles at an age, in still air: [`Flight::at`] for those whose bit in `live` is
+    /// set.
     pub(super) fn fly(level, layer: &Layer, flights: [&[Row; 3]; 2], live: u64, age: &Row, out: &mut [Row; 3]) = fly_body;
 
     /// Takes a block that was placed and dressed, with its own numbers and how it started, to where and as what it is
@@ -92,7 +93,7 @@ multiversion! {
 fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let layer = &bound.layer;
     thin_out(now, l);
-    // Opacity first: what is not seen need not be placed.
+    // Opacity first: invisible particles need no position.
     fade(bound, now, l);
     if l.block.live == 0 {
         return;
@@ -142,7 +143,7 @@ fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Pa
         l.centre[0].iter_mut().for_each(|x| *x *= bound.narrow);
     }
     tint(bound, l);
-    // Farther ones first; what is flat by order of birth, which is the order they are made in.
+    // Farther particles first; flat ones in order of birth, which is the order of computation.
     if bound.depth[0] == bound.depth[1] {
         l.deep = [deepness(bound.depth[0]); BLOCK];
     } else {
@@ -155,7 +156,7 @@ fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Pa
     }
 }
 
-/// Drops those that are not drawn in a draft.
+/// Drops the particles that a draft does not draw.
 #[inline(always)]
 fn thin_out(now: &EffectState, l: &mut ParticleBlock) {
     if now.every > 1 {
@@ -167,7 +168,7 @@ fn thin_out(now: &EffectState, l: &mut ParticleBlock) {
     }
 }
 
-/// Opacity and size over life, twinkling, and those that go as the amount falls.
+/// Opacity and size over life, twinkling, and particles that disappear as the amount falls.
 #[inline(always)]
 fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     let layer = &bound.layer;
@@ -192,7 +193,7 @@ fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     }
     if layer.twinkle > 0.0 {
         for j in 0..BLOCK {
-            // Around its own rate, so that no two go together for long.
+            // Around the layer's rate, so that particles do not stay in phase.
             let rate = layer.twinkle_rate * (1.0 + 0.4 * l.own[4][j]);
             let up = 0.5 + 0.5 * wave(l.own[3][j] + rate * l.block.age[j]);
             l.opacity[j] *= 1.0 - layer.twinkle * (1.0 - up * up);
@@ -205,7 +206,7 @@ fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     l.keep(&flags);
 }
 
-/// Reads a table of what changes over life: at these steps, and so much of the way to the next.
+/// Reads a table of a value over life: at these steps, and at this fraction of the way to the next.
 #[inline(always)]
 fn read(table: &LifeTable, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
     if table.still {
@@ -246,7 +247,7 @@ fn fly_body(layer: &Layer, [from, start]: [&[Row; 3]; 2], live: u64, age: &Row, 
     }
 }
 
-/// Adds the way that wind carried what was so old so long ago.
+/// Adds the displacement by wind for a particle of this age at this time.
 #[inline(always)]
 fn wind(bound: &BoundLayer, now: &EffectState, live: u64, [age, ago]: [&Row; 2], x: &mut Row) {
     let share = bound.layer.wind;
@@ -261,7 +262,8 @@ fn wind(bound: &BoundLayer, now: &EffectState, live: u64, [age, ago]: [&Row; 2],
     }
 }
 
-/// Who leaves at one side comes in at the other, and is taken to have been there as the shutter opened.
+/// A particle that leaves at one side comes in at the other, and its position when the shutter opened is
+/// moved with it.
 #[inline(always)]
 fn wrap(bound: &BoundLayer, axis: usize, row: &mut Row, past: &mut Row) {
     for j in 0..BLOCK {
@@ -271,7 +273,7 @@ fn wrap(bound: &BoundLayer, axis: usize, row: &mut Row, past: &mut Row) {
     }
 }
 
-/// Where they were as the shutter opened, before anything takes them aside.
+/// The positions when the shutter opened, before displacements.
 #[inline(always)]
 fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     let open = bound.layer.shutter * now.speed;
@@ -284,7 +286,7 @@ fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     wind(bound, now, l.block.live, [&then, &l.open], &mut l.past[0]);
 }
 
-/// Particles that hit the floor while the shutter is open end on it; those that hit it earlier are gone.
+/// Particles that hit the floor while the shutter is open end on it; those that hit it earlier are dropped.
 #[inline(always)]
 fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
     let Some(floor) = bound.layer.floor else { return };
@@ -320,7 +322,7 @@ fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
     l.keep(&flags);
 }
 
-/// Takes places aside: those of so long ago.
+/// Adds swirl displacements, for so long ago.
 #[inline(always)]
 fn swirl(bound: &BoundLayer, phases: &[f32], age: &Row, ago: &Row, places: &mut [Row; 3]) {
     let slow = bound.layer.swirl_age;
@@ -344,7 +346,7 @@ fn swirl(bound: &BoundLayer, phases: &[f32], age: &Row, ago: &Row, places: &mut 
     }
 }
 
-/// The same for what each does on its own.
+/// The same for individual sway.
 #[inline(always)]
 fn sway(bound: &BoundLayer, own: &[Row; OWN], age: &Row, ago: &Row, places: &mut [Row; 3]) {
     let layer = &bound.layer;
@@ -355,7 +357,7 @@ fn sway(bound: &BoundLayer, own: &[Row; OWN], age: &Row, ago: &Row, places: &mut
     }
 }
 
-/// Drops what is at the camera or behind it; in a volume nobody comes or goes at once at either end.
+/// Drops particles at or behind the camera; in a volume, particles fade in and out at either end.
 #[inline(always)]
 fn ends(bound: &BoundLayer, l: &mut ParticleBlock) {
     let place = bound.layer.place;
@@ -377,7 +379,7 @@ fn ends(bound: &BoundLayer, l: &mut ParticleBlock) {
     }
 }
 
-/// Perspective, and the blur of what is not in focus.
+/// Perspective, and the blur of particles out of focus.
 #[inline(always)]
 fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let layer = &bound.layer;
@@ -389,7 +391,7 @@ fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Par
         let sharp = l.block.size[j] * l.grown[j] * near * now.size;
         let mut half = sharp;
         if blur > 0.0 {
-            // Of a thin lens: it goes as the difference of the reciprocal distances.
+            // As for a thin lens: proportional to the difference of the reciprocal distances.
             half += blur * (1.0 - focus * near).abs() * now.size;
             l.opacity[j] *= (sharp / half) * (sharp / half);
         }
@@ -405,7 +407,7 @@ fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Par
     }
 }
 
-/// Paper seen from the side is narrow, and darker.
+/// Paper seen from the side is narrow and darker.
 #[inline(always)]
 fn tumble(bound: &BoundLayer, l: &mut ParticleBlock) {
     let rate = bound.layer.tumble;
@@ -416,7 +418,7 @@ fn tumble(bound: &BoundLayer, l: &mut ParticleBlock) {
     }
 }
 
-/// What moves while the shutter is open becomes a line from where it was.
+/// A particle that moves while the shutter is open becomes a streak from its earlier position.
 #[inline(always)]
 fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let layer = &bound.layer;
@@ -445,7 +447,7 @@ fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
     }
 }
 
-/// Drops what is off the frame.
+/// Drops particles outside of the frame.
 #[inline(always)]
 fn cut(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let (wide, tall) = (bound.aspect * scene.tall, scene.tall);
@@ -459,7 +461,7 @@ fn cut(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
     l.keep(&flags);
 }
 
-/// Which way streaks lie.
+/// The direction of streaks.
 #[inline(always)]
 fn turn(l: &mut ParticleBlock) {
     for lane in l.block.lanes() {
@@ -479,7 +481,7 @@ fn tint(bound: &BoundLayer, l: &mut ParticleBlock) {
     }
 }
 
-/// The splats of what is seen of a block, in order of birth.
+/// The splats of the visible particles of a block, in order of birth.
 pub(super) fn emit(bound: &BoundLayer, scene: &Scene<'_>, l: &ParticleBlock, out: &mut Vec<Splat>) {
     out.reserve(BLOCK);
     for lane in l.block.lanes() {

@@ -1,4 +1,4 @@
-//! A layer bound to a picture: where each particle is seen, and as what.
+//! A layer bound to a picture: the position and appearance of each particle.
 
 use super::super::overlay::Overlay;
 use super::curve_rate::{CurveRate, peak};
@@ -14,42 +14,42 @@ use crate::particle::{
 use crate::simd::Level;
 use std::sync::Arc;
 
-/// A particle's own numbers beyond the standard ones, each -1 to 1: whether it is there at all when there are fewer,
+/// A particle's own random numbers besides the standard ones, each -1 to 1: whether it is shown at a reduced amount,
 /// colour, opacity, and three phases.
 pub(super) const OWN: usize = 6;
 /// Steps of a tint, and of its shades.
 pub(super) const TINTS: usize = 64;
 pub(super) const SHADES: usize = 16;
-/// Steps of what changes over life.
+/// Steps of a value over life.
 pub(super) const LIFE: usize = 64;
-/// Nothing nearer to the camera is drawn.
+/// The nearest depth that is drawn.
 pub(super) const MIN_DEPTH: f32 = 0.02;
-/// Waves of the swirl field.
+/// The number of waves of the swirl field.
 const WAVES: usize = 5;
 
-/// How the whole effect is at a moment.
+/// The state of the whole effect in a frame.
 pub(super) struct EffectState {
-    /// Time of the effect.
+    /// The time of the effect.
     pub(super) flick: i64,
-    /// How much time passes in the effect in a second of the picture's.
+    /// The seconds of the effect per second of the picture.
     pub(super) speed: f32,
-    /// What sizes are multiplied by.
+    /// The factor of sizes.
     pub(super) size: f32,
-    /// The part of the particles that is seen.
+    /// The fraction of visible particles.
     pub(super) part: f32,
-    /// The wind's speed now, and where an age ago it would have been blown from.
+    /// The current wind speed, and the displacement by wind since an age ago.
     pub(super) wind: f32,
     pub(super) blown: Option<Arc<dyn Fn(f32) -> f32 + Send + Sync>>,
-    /// Every which particle is drawn, by number.
+    /// One of this many particles is drawn, by number.
     pub(super) every: i64,
 }
 
-/// One transversal wave of the swirl field: it moves nothing along its own way, so the sum neither gathers nor
-/// thins out (its divergence is zero).
+/// One transversal wave of the swirl field: its displacement is perpendicular to its direction, so the sum has
+/// no divergence.
 pub(super) struct Wave {
     pub(super) way: [f32; 3],
     pub(super) aside: [f32; 3],
-    /// Turns a second, and at time 0.
+    /// Turns per second, and the phase at time 0.
     pub(super) rate: f64,
     phase: f64,
 }
@@ -62,33 +62,33 @@ pub(super) struct BoundLayer {
     pub(super) colours: Vec<[u16; 3]>,
     pub(super) size_over: LifeTable,
     pub(super) opacity_over: LifeTable,
-    /// Widths after which places come again, x, y and z; 0 is never.
+    /// The periods of positions in x, y and z; 0 is none.
     pub(super) wrap: [f32; 3],
     pub(super) middle: [f32; 3],
     pub(super) depth: [f32; 2],
-    /// Looks of the painter: as it is (the first of its pages), and as a streak.
+    /// Styles of the painter: the particle (the first of its pages), and its streak.
     pub(super) styles: [u16; 2],
-    /// How many pages there are.
+    /// The number of pages.
     pub(super) pages: u16,
-    /// The layer whose children they are.
+    /// The parent layer.
     pub(super) parent: Option<Box<BoundLayer>>,
-    /// Where they are born, if the pool does not know.
+    /// The birthplaces, if the pool does not have them.
     pub(super) spawn_offset: Option<SpawnOffset>,
-    /// Its place in the effect, for the order of drawing.
+    /// Its index in the effect, for the order of drawing.
     pub(super) order: i64,
     pub(super) layers: i64,
     pub(super) level: Level,
-    /// Width over height of the picture as seen.
+    /// The aspect ratio of the displayed picture.
     pub(super) aspect: f32,
-    /// Luma samples across in what is shown as wide as a row is high.
+    /// Luma samples per row height, horizontally.
     pub(super) narrow: f32,
 }
 
-/// What changes over life, in equal steps.
+/// A value over life, in equal steps.
 pub(super) struct LifeTable {
-    /// Values, and how much is added to the next.
+    /// Values, and the difference to the next.
     pub(super) steps: [[f32; 2]; LIFE],
-    /// Whether it does not change at all.
+    /// Whether it is constant.
     pub(super) still: bool,
 }
 
@@ -100,7 +100,7 @@ impl LifeTable {
     }
 }
 
-/// How far beyond what the camera sees a volume goes on.
+/// The distance by which a volume extends beyond the view.
 fn margin(layer: &Layer) -> f32 {
     let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
     0.05 + 2.0 * layer.size.reach()
@@ -124,7 +124,7 @@ impl BoundLayer {
         level: Level,
     ) -> Result<BoundLayer, String> {
         let mut layer = effect.layers[index].clone();
-        // Behind those of the layers before it, each with its pages and its streak.
+        // After those of the layers before it, each with its pages and its streak.
         let first: u32 = effect.layers[..index].iter().map(|l| l.form.pages() + 1).sum();
         let pages = layer.form.pages();
         let (styles, pages) = ([first as u16, (first + pages) as u16], pages as u16);
@@ -132,7 +132,7 @@ impl BoundLayer {
         let narrow = overlay.narrow();
         let aspect = (width / narrow / height) as f32;
         let mut depth = layer.place.depth();
-        // Of all layers that have the same particles, so that they are in the same places.
+        // Of all layers that share the same particles, so that they have the same positions.
         let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
         let margin = same.map(margin).fold(0.0, f32::max);
         let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
@@ -144,7 +144,7 @@ impl BoundLayer {
                 per = 1.0;
                 ([(x - 0.5) * aspect, y - 0.5, z], [wide * aspect, tall, deep])
             }
-            // Moved to where they are born by `spawn_offset`.
+            // Moved to their birthplaces by `spawn_offset`.
             SpawnArea::Disc { .. }
             | SpawnArea::Edge { .. }
             | SpawnArea::Mask { .. }
@@ -159,7 +159,7 @@ impl BoundLayer {
                     wrap[2] = 0.0;
                 }
                 if layer.floor.is_some() {
-                    // Who ends below does not come again from above, but is born there.
+                    // A particle that ends below is not wrapped to the top, but born there.
                     wrap[1] = 0.0;
                     ([0.0, -half[1], z], [half[0], 0.0, half[2]])
                 } else {
@@ -205,7 +205,7 @@ impl BoundLayer {
         let seed = mix64(seed ^ mix64(layer.stream));
         let spawn_offset = SpawnOffset::of(&layer, seed, aspect, overlay.format.rate)?;
         if spawn_offset.is_some() {
-            // From there on it is as if they came from a box.
+            // From here on, as if they came from a box.
             layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
         }
         if let Some(parent) = &parent {
@@ -237,7 +237,7 @@ impl BoundLayer {
         })
     }
 
-    /// Which page a particle shows, by its share of its life, its age and a number of its own.
+    /// The page that a particle shows, by the fraction of its life, its age and a random number.
     #[inline(always)]
     pub(super) fn page(&self, share: f32, age: f32, own: f32) -> u16 {
         let Appearance::Sprite(sprite) = &self.layer.form else { return 0 };
@@ -265,7 +265,7 @@ impl BoundLayer {
         let [x, y] = [0, 1].map(|a| {
             let (offset, scroll) = (sprite.offset[a].at(draws.draw()), sprite.scroll[a].at(draws.draw()));
             let at = f64::from(offset) + f64::from(scroll) * f64::from(age);
-            // Once around is where it was.
+            // A whole turn is the starting position.
             ((at - at.floor()) * 65536.0 + 0.5) as u32 as u16
         });
         Some([x, y, 0])
@@ -286,19 +286,19 @@ impl BoundLayer {
     }
 }
 
-/// What all layers of a frame have in common.
+/// The common data of all layers of a frame.
 pub(super) struct Scene<'a> {
     pub(super) overlay: &'a Overlay,
     /// Rows of the frame.
     pub(super) tall: f32,
-    /// Of each layer's waves.
+    /// The waves of each layer.
     pub(super) phases: Vec<Vec<f32>>,
-    /// Of each layer, where its particles may be to be seen.
+    /// For each layer, the region of positions that may be visible.
     pub(super) views: Vec<View>,
 }
 
 impl Scene<'_> {
-    /// Whether the picture is one of a frame's fields.
+    /// Whether the picture is a field of a frame.
     #[inline(always)]
     pub(super) fn field(&self) -> bool {
         self.overlay.format.picture != PictureStructure::Frame
@@ -327,8 +327,8 @@ fn colours(layer: &Layer, painter: &Painter) -> Vec<[u16; 3]> {
     all
 }
 
-/// Waves in ways that go around the sphere by the golden angle, each longer than the last, with sizes that add up to
-/// the layer's swirl.
+/// Waves in directions that follow the golden angle around the sphere, with increasing wavelengths and amplitudes
+/// that add up to the layer's swirl.
 fn waves(layer: &Layer) -> Vec<Wave> {
     let golden = 2.399_963_229_728_653;
     let share = layer.swirl / (0.5 * WAVES as f32);
@@ -338,10 +338,10 @@ fn waves(layer: &Layer) -> Vec<Wave> {
             let up = 0.85 - 1.7 * (n + 0.5) / WAVES as f64;
             let (s, c) = libm::sincos(golden * n + 0.7);
             let flat = (1.0 - up * up).sqrt();
-            // Little along z: what goes to the camera and back is hardly seen.
+            // Small along z: motion towards the camera and back is hardly visible.
             let way = [flat * c, up, 0.4 * flat * s];
             let short = 1.0 / (f64::from(layer.swirl_size) * (0.7 + 0.31 * n));
-            // Square to the way: its cross product with another vector.
+            // Perpendicular to the direction: its cross product with another vector.
             let across = [0.0, 0.0, 1.0];
             let turned = [way[1] * across[2], -way[0] * across[2], 0.0];
             let mut aside = [turned[0], turned[1], 0.3 * s];

@@ -5,23 +5,23 @@ use super::keys::{KeyError, KeyType, KeyValue, LAYER};
 use crate::particle::draw::ShapeError;
 use core::fmt;
 
-/// What is wrong with an effect.
+/// An error of an effect.
 #[derive(Clone, PartialEq, Debug)]
 pub enum EffectError {
-    /// The value of a key, as effect files call it, of a layer (counted from 1; 0 is the effect itself).
+    /// The value of a key, by its name in effect files, of a layer (counted from 1; 0 is the effect).
     Value {
-        /// Which layer.
+        /// The layer.
         layer: usize,
-        /// Which key.
+        /// The key.
         key: &'static str,
-        /// What is wrong with it.
+        /// The error.
         wrong: KeyError,
     },
     /// The shape cannot be drawn.
     Shape(usize, ShapeError),
     /// No layer or more than [`MAX_LAYERS`].
     Layers(usize),
-    /// So many particles would live at a time.
+    /// This number of particles would live at a time.
     TooMany(i64),
 }
 
@@ -42,11 +42,11 @@ impl fmt::Display for EffectError {
 
 impl core::error::Error for EffectError {}
 
-/// What the wind of an effect may be, in units a second.
+/// The range of the wind of an effect, in units per second.
 pub const WIND: KeyType = KeyType::Number { min: -100.0, max: 100.0 };
 
 impl Effect {
-    /// Refuses what cannot be drawn.
+    /// Rejects effects that cannot be drawn.
     pub fn check(&self) -> Result<(), EffectError> {
         if self.layers.is_empty() || self.layers.len() > MAX_LAYERS {
             return Err(EffectError::Layers(self.layers.len()));
@@ -63,7 +63,7 @@ impl Effect {
 }
 
 impl Layer {
-    /// Refuses what cannot be drawn; `number` is which layer it is, for the message.
+    /// Rejects layers that cannot be drawn; `number` is the number of the layer, for the message.
     pub fn check(&self, number: usize) -> Result<(), EffectError> {
         let fault = |key, wrong| EffectError::Value { layer: number, key, wrong };
         for key in LAYER {

@@ -1,14 +1,13 @@
-//! Births at a rate that a curve gives, and the clock of curves inside an effect.
+//! Births at a rate from a curve, and the time of curves within an effect.
 
 use crate::curve::{Animate, Curve, Extrapolation, Integral};
 use crate::particle::{Births, FLICKS, LAST};
 use crate::ratio::Ratio;
 
-/// Samples of a stretch between keys in which a curve is looked at.
+/// The number of samples of a curve between two keys.
 const SAMPLES: i64 = 32;
 
-/// The highest value of a rate, found by looking, or the value that cannot be one: below 0, not a number, or without
-/// bound.
+/// The highest value of a rate, found by sampling, or the invalid value: below 0, NaN, or unbounded.
 pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
     if [curve.before(), curve.after()].contains(&Extrapolation::Extrapolate) {
         return Err(f64::INFINITY);
@@ -21,7 +20,7 @@ pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
         for i in 0..=SAMPLES {
             let part = Ratio::new(i, SAMPLES).unwrap_or(Ratio::ZERO);
             let v = curve.value_at(pair[0].when() + long * part);
-            // What is left of a subtraction is 0.
+            // The remainder of the subtraction is 0.
             if v.is_nan() || v < -1e-6 {
                 return Err(v);
             }
@@ -31,17 +30,17 @@ pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
     keys.iter().map(|k| k.value).try_fold(most, |most, v| if v >= 0.0 { Ok(most.max(v)) } else { Err(v) })
 }
 
-/// The time of an effect in what a curve's keys count.
+/// The time of an effect in the unit of a curve's keys.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     num: i64,
     den: i64,
-    /// Seconds in one of them.
+    /// Seconds per unit.
     pub(super) unit: f64,
 }
 
 impl Clock {
-    /// For a curve in a picture of so many frames a second.
+    /// For a curve in a picture with this many frames per second.
     pub(super) fn of<T: Animate>(curve: &Curve<T>, rate: Ratio) -> Clock {
         if curve.in_seconds() {
             return Clock { num: 1, den: FLICKS, unit: 1.0 };
@@ -65,19 +64,19 @@ impl Clock {
     }
 }
 
-/// As many births by a time as the integral of the curve says; number 0 is the first after time 0.
+/// The number of births is the integral of the curve; number 0 is the first after time 0.
 #[derive(Clone, Debug)]
 pub(super) struct CurveRate {
     sum: Integral,
     clock: Clock,
-    /// What the curve is multiplied by.
+    /// The factor of the curve.
     scale: f64,
-    /// Births a second at most.
+    /// The upper bound of births per second.
     peak: f64,
 }
 
 impl CurveRate {
-    /// `peak` is what [`peak`] has found.
+    /// `peak` is the result of [`peak`].
     pub(super) fn new(curve: &Curve, peak: f64, scale: f64, rate: Ratio) -> CurveRate {
         let clock = Clock::of(curve, rate);
         CurveRate { sum: Integral::new(curve), clock, scale, peak: peak * scale }
@@ -92,7 +91,7 @@ impl Births for CurveRate {
         (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
     }
 
-    /// A twentieth more than the peak that was found, as shapes may swing a little higher between.
+    /// A twentieth more than the sampled peak, as the curve may be slightly higher between samples.
     fn most(&self, _: i64, _: i64, life: i64) -> i64 {
         (1.05 * self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
     }
@@ -109,7 +108,7 @@ mod tests {
         let curve: Curve = "0=0;48=20".parse().unwrap();
         assert_eq!(peak(&curve), Ok(20.0));
         let flow = CurveRate::new(&curve, 20.0, 1.0, Ratio::whole(24));
-        // Nothing before; 20 in the two seconds of the ramp; 20 a second after it.
+        // None before; 20 in the two seconds of the ramp; 20 per second after it.
         let born = [-FLICKS, 0, FLICKS, 2 * FLICKS, 3 * FLICKS].map(|t| flow.born(t));
         assert_eq!(born, [0, 0, 5, 20, 40]);
         let mut times = [0; BLOCK];

@@ -1,4 +1,4 @@
-//! What an effect is made of: layers, each an emitter with one kind of particle and one way to draw it.
+//! The parts of an effect: layers, each an emitter with one kind of particle and one appearance.
 //!
 //! Positions are in a space in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height
 //! and (0, 0) the middle of the picture; at depth z everything is z times as small. So effects do not depend on the
@@ -12,61 +12,62 @@ use crate::particle::{Births, FLICKS, LAST, Spread};
 use crate::settings::ImageAsset;
 use std::sync::Arc;
 
-/// The most particles that may live at a time in one effect.
+/// The largest number of simultaneous particles of an effect.
 pub const MAX_PARTICLES: i64 = 4_000_000;
 
-/// The most layers of an effect.
+/// The largest number of layers of an effect.
 pub const MAX_LAYERS: usize = 64;
 
-/// All of an effect.
+/// An effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
     /// Drawn by depth; at the same depth by birth, then in this order.
     pub layers: Vec<Layer>,
-    /// How splats mix with what is there, where their layer does not say.
+    /// The blend mode of layers without their own.
     pub blend: Blend,
-    /// Sideways wind, in units a second.
+    /// Sideways wind, in units per second.
     pub wind: f64,
-    /// In what they mix with what is there.
+    /// The values in which particles are blended with the frame.
     pub light: BlendSpace,
 }
 
 /// When particles are born.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Emission {
-    /// So many a second, always: before the first frame as well.
+    /// A constant number per second, including the time before the first frame.
     Steady(f64),
-    /// So many at a time, every so many seconds.
+    /// Several at a time, at regular intervals in seconds.
     Pulses {
-        /// Seconds from one to the next.
+        /// Seconds between bursts.
         every: f64,
-        /// How many are born in each.
+        /// The number of births of each burst.
         count: f64,
     },
-    /// So many a second as a curve of the effect's time says.
+    /// A number per second that follows a curve of the effect's time.
     Curve(Curve),
-    /// So many at a time, at these times: seconds, and how many.
+    /// Bursts at these times: seconds, and the number of births.
     Bursts(Vec<[f64; 2]>),
 }
 
 /// Where particles are born.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpawnArea {
-    /// Anywhere the camera sees between two depths. Who drifts out at a side comes in at the other, out of sight.
+    /// Anywhere in the view between two depths. A particle that leaves at a side comes in at the other, out of
+    /// sight.
     Volume {
         /// Nearest depth, above 0.
         near: f32,
         /// Farthest depth.
         far: f32,
     },
-    /// The same, and who passes the camera begins again at the far end.
+    /// The same, and a particle that passes the camera starts again at the far end.
     Tunnel {
         /// Nearest depth, above 0.
         near: f32,
         /// Farthest depth.
         far: f32,
     },
-    /// In a box, which may be as flat as a line or a point.
+    /// In a box, which may be reduced to a line or a point.
     Box {
         /// Left and right, in frame widths from the left edge, as seen at depth 1.
         x: [f32; 2],
@@ -77,7 +78,7 @@ pub enum SpawnArea {
     },
     /// In a disc.
     Disc {
-        /// Its middle, in frame widths and heights from the top left corner, as seen at depth 1.
+        /// Its centre, in frame widths and heights from the top left corner, as seen at depth 1.
         centre: [f32; 2],
         /// Its radius.
         radius: f32,
@@ -91,12 +92,12 @@ pub enum SpawnArea {
         /// Nearest and farthest depth.
         z: [f32; 2],
     },
-    /// Where the layer's `mask`, laid over the frame, is bright.
+    /// In the bright areas of the layer's `mask`, which is stretched over the frame.
     Mask {
         /// Nearest and farthest depth.
         z: [f32; 2],
     },
-    /// Where the layer's `path` is at the time of birth.
+    /// At the position of the layer's `path` at the time of birth.
     Path {
         /// Nearest and farthest depth.
         z: [f32; 2],
@@ -130,7 +131,7 @@ impl SpawnArea {
     }
 }
 
-/// What a particle looks like.
+/// The appearance of a particle.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Appearance {
     /// A disc; the number is the part of the radius that fades.
@@ -146,28 +147,28 @@ pub enum Appearance {
     Sprite(Sprite),
 }
 
-/// A picture that particles look like.
+/// A picture for particles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sprite {
-    /// The picture; its alpha is what shows of it.
+    /// The picture with alpha.
     pub picture: ImageAsset,
-    /// How many pages stand side by side in it.
+    /// The number of columns of pages.
     pub columns: u32,
-    /// How many rows of pages there are.
+    /// The number of rows of pages.
     pub rows: u32,
-    /// Which page a particle shows.
+    /// The page that a particle shows.
     pub page: Page,
-    /// Pages a second, for [`Page::Time`].
+    /// Pages per second, for [`Page::Time`].
     pub page_rate: f32,
-    /// How far the picture (or page) lies to the right and down in its own frame at birth, in its widths and heights.
-    /// What leaves it at one side comes in at the other.
+    /// The offset of the picture (or page) to the right and down within its frame at birth, in its widths and
+    /// heights. Parts that leave the frame at one side come in at the other.
     pub offset: [Spread; 2],
-    /// How far it goes there each second.
+    /// The change of the offset per second.
     pub scroll: [Spread; 2],
 }
 
 impl Sprite {
-    /// Whether its pictures are moved in their frames.
+    /// Whether its pictures move within their frames.
     pub(super) fn moves(&self) -> bool {
         self.offset.iter().chain(&self.scroll).any(|s| *s != Spread::default())
     }
@@ -176,16 +177,16 @@ impl Sprite {
 /// Which page of a flip-book a particle shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// One, by chance.
+    /// A random page.
     Chance,
     /// From the first at birth to the last at death.
     Life,
-    /// One after the other, beginning anywhere, around and around.
+    /// In order from a random page, repeatedly.
     Time,
 }
 
 impl Appearance {
-    /// What can be known to be wrong without its picture.
+    /// The errors that can be found without the picture.
     pub(super) fn check(&self) -> Result<(), ShapeError> {
         match self {
             Appearance::Disc(soft) => Shape::disc(*soft).map(|_| ()),
@@ -195,12 +196,12 @@ impl Appearance {
         }
     }
 
-    /// How many shapes there are.
+    /// The number of shapes.
     pub(super) fn pages(&self) -> u32 {
         if let Appearance::Sprite(s) = self { s.columns.max(1).saturating_mul(s.rows.max(1)) } else { 1 }
     }
 
-    /// How it is drawn, page by page, and drawn out to a streak. `colour` is what hairs have.
+    /// The shapes of its pages, and of its streak. `colour` is the colour of hairs.
     pub(super) fn shapes(&self, colour: [f64; 3]) -> Result<(Vec<Shape>, Shape), String> {
         let fault = |e: ShapeError| e.to_string();
         let one = |shape: Result<Shape, ShapeError>, soft: f32| {
@@ -230,12 +231,12 @@ impl Appearance {
     }
 }
 
-/// Which colour a particle has. Red, green and blue are as displayed, 0 to 1.
+/// The colours of particles. Red, green and blue are as displayed, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tint {
-    /// One of these, by chance.
+    /// A random one of these.
     One(Vec<[f64; 3]>),
-    /// Something between the first and the last, by chance.
+    /// A random colour between the first and the last.
     Mix(Vec<[f64; 3]>),
     /// From the first at birth to the last at death.
     Life(Vec<[f64; 3]>),
@@ -249,101 +250,102 @@ impl Tint {
     }
 }
 
-/// A value over life: 0 is birth, 1 death; straight lines between, places rising.
+/// A value over life: 0 is birth, 1 death; linear between points, which are in ascending order.
 pub type LifeCurve = Vec<[f32; 2]>;
 
 /// One emitter with one kind of particle. Lengths are in units (frame heights at depth 1), times in seconds, angles in
 /// turns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Layers of the same stream, births and place have the same particles: a glow around a spark.
+    /// Layers with equal stream, births and place have the same particles, for example a glow around a spark.
     pub stream: u64,
-    /// What other layers call it.
+    /// The name for other layers.
     pub name: String,
-    /// The layer whose particles' deaths are these births, in the place of `when` and `place`; empty for none.
+    /// The name of the parent layer, whose particles' deaths are the births of this layer, in place of `when`
+    /// and `place`; empty for none.
     pub born_of: String,
     /// Number of births for each dead particle.
     pub children: u32,
-    /// The part of its velocity that they start with.
+    /// The fraction of the parent's velocity that they start with.
     pub inherit: f32,
-    /// When they are born. In a volume: as many for a frame of 16:9, others in proportion.
+    /// The times of birth. In a volume: for a frame of 16:9; other frames in proportion.
     pub when: Emission,
-    /// Where.
+    /// The birthplaces.
     pub place: SpawnArea,
     /// For [`SpawnArea::Mask`]: the picture.
     pub mask: Option<ImageAsset>,
-    /// For [`SpawnArea::Path`]: where births are, in frame widths and heights from the top left corner, over the effect's
+    /// For [`SpawnArea::Path`]: the birthplace, in frame widths and heights from the top left corner, over the effect's
     /// time.
     pub path: Option<Curve<[f64; 2]>>,
-    /// Which way they start.
+    /// The direction of the start.
     pub direction: [f32; 3],
-    /// How far from it, half the angle, 0 to 0.5.
+    /// Half the angle of spread around it, 0 to 0.5.
     pub cone: f32,
-    /// How long they live.
+    /// The lifetime.
     pub life: Spread,
-    /// Where they end before that as they come down to it, in frame heights from the top edge, as seen at their depth;
-    /// `None` is nowhere. In a volume or tunnel they then fall from above it. What counts is where they are before
-    /// swirl and sway.
+    /// The floor, on which they end earlier when they fall to it, in frame heights from the top edge, as seen at their
+    /// depth; `None` is nowhere. In a volume or tunnel they then fall from above it. The position before swirl and
+    /// sway counts.
     pub floor: Option<Spread>,
-    /// How fast they start.
+    /// The speed of the start.
     pub speed: Spread,
-    /// Gravity and lift, units a second a second.
+    /// Gravity and lift, units per second squared.
     pub pull: [f32; 3],
-    /// How much of their speed is lost each second, by friction: v goes as exp(-drag t).
+    /// The loss of speed per second by friction: v is proportional to exp(-drag t).
     pub drag: f32,
-    /// How much of the wind they take, from the first moment.
+    /// The fraction of the wind's speed that they have from the start.
     pub wind: f32,
-    /// How far a smooth turbulence field displaces them.
+    /// The displacement by a smooth turbulence field.
     pub swirl: f32,
     /// Length scale of that field.
     pub swirl_size: f32,
-    /// How often a second it changes.
+    /// The number of changes of the field per second.
     pub swirl_rate: f32,
-    /// Age at which it has its full effect.
+    /// The age at which it has its full effect.
     pub swirl_age: f32,
-    /// How far each sways on its own, x and y.
+    /// The amplitude of individual sway, x and y.
     pub sway: [f32; 2],
-    /// How often a second.
+    /// Its frequency per second.
     pub sway_rate: f32,
     /// Half their width.
     pub size: Spread,
-    /// What is added to it each second.
+    /// The growth of it per second.
     pub growth: Spread,
-    /// What it is multiplied by over life.
+    /// The factor of size over life.
     pub size_over: LifeCurve,
-    /// Angle at birth.
+    /// The angle at birth.
     pub angle: Spread,
-    /// Turns a second.
+    /// Turns per second.
     pub spin: Spread,
-    /// How often a second they tumble: they look narrow and wide in turn, and darker when narrow.
+    /// Tumbles per second: they look narrow and wide alternately, and darker when narrow.
     pub tumble: f32,
     /// Height over width.
     pub squash: f32,
     /// Opacity, 0 to 1.
     pub opacity: Spread,
-    /// What it is multiplied by over life.
+    /// The factor of opacity over life.
     pub opacity_over: LifeCurve,
-    /// How deep opacity goes down as they twinkle, 0 to 1.
+    /// The depth of twinkling in opacity, 0 to 1.
     pub twinkle: f32,
-    /// How often a second.
+    /// Its frequency per second.
     pub twinkle_rate: f32,
-    /// Their colour.
+    /// The colour.
     pub tint: Tint,
-    /// What they look like.
+    /// The shape.
     pub form: Appearance,
-    /// How they mix with what is there; `None` is as the effect says.
+    /// The blend mode; `None` is that of the effect.
     pub blend: Option<Blend>,
-    /// Where they are drawn, in their own half widths from where they are.
+    /// The offset of drawing from the position, in their half widths.
     pub aside: [f32; 2],
     /// Exposure time: moving particles become streaks.
     pub shutter: f32,
-    /// For how long what they leave behind is seen, in the effect's time; 0 is no trail.
+    /// The time for which a trail stays visible, in the effect's time; 0 is no trail.
     pub trail: f32,
-    /// Of how many streaks a trail is made.
+    /// The number of streaks of a trail.
     pub trail_steps: u32,
-    /// How much a streak fades with its length: 0 is not at all, 1 keeps its total light.
+    /// The fading of a streak with its length: 0 is none, 1 preserves its total light.
     pub thin: f32,
-    /// The depth that is sharp, and the half width of the blur at infinite depth; 0 is no blur.
+    /// The depth in focus, and the half width of the blur at infinite depth; 0 is no blur.
     pub focus: [f32; 2],
 }
 
@@ -398,14 +400,14 @@ impl Default for Layer {
 }
 
 impl Effect {
-    /// Which layer a layer is born of: the first of that name that is not itself born of another.
+    /// The parent layer of a layer: the first with that name that has no parent.
     pub(super) fn parent(&self, index: usize) -> Option<usize> {
         let name = &self.layers.get(index)?.born_of;
         let fits = |l: &Layer| l.name == *name && l.born_of.is_empty();
         if name.is_empty() { None } else { self.layers.iter().position(fits) }
     }
 
-    /// The pictures that it is drawn with.
+    /// Its pictures.
     pub fn pictures(&self) -> impl Iterator<Item = &ImageAsset> {
         fn sprite(layer: &Layer) -> Option<&ImageAsset> {
             if let Appearance::Sprite(s) = &layer.form { Some(&s.picture) } else { None }
@@ -424,7 +426,7 @@ pub(super) fn life_value(points: &[[f32; 2]], t: f32) -> f32 {
     }
 }
 
-/// Births in pulses, for ever in both directions; number 0 is the first of the pulse at time 0.
+/// Births in pulses, for all times; number 0 is the first of the pulse at time 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pulses {
     every: i64,

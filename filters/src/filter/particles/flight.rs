@@ -1,5 +1,5 @@
-//! Where a particle is at an age: one rule for its head, for the opening of the shutter, for its trail and for the
-//! birth of its children.
+//! The position of a particle at an age, for its head, the opening of the shutter, its trail and the birth of its
+//! children.
 //!
 //! In this order: [`Flight::at`] (start, gravity, friction), [`EffectState::drift`] (wind), [`BoundLayer::wrap_shift`],
 //! [`BoundLayer::landing`] (the floor), [`BoundLayer::aside`] (swirl and sway). `block.rs` has the same for 64 side by
@@ -8,21 +8,21 @@
 use super::bound_layer::{BoundLayer, EffectState, OWN};
 use super::effect::Layer;
 
-/// Halvings of a stretch of a life in which a moment is found.
+/// The number of bisections for a moment within a part of a life.
 const HALVINGS: u32 = 24;
-/// How many times a particle that passes the camera again and again is asked whether it comes to the floor.
+/// The number of passes of a particle through the camera that are tested for the floor.
 const PASSES: usize = 256;
 
-/// How a particle starts.
+/// The start of a particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Flight {
-    /// Where it is born.
+    /// Its birthplace.
     pub(super) from: [f32; 3],
-    /// Its velocity there.
+    /// Its velocity.
     pub(super) start: [f32; 3],
 }
 
-/// What friction leaves at an age: `[(1 - exp(-drag age)) / drag, exp(-drag age)]`.
+/// The effect of friction at an age: `[(1 - exp(-drag age)) / drag, exp(-drag age)]`.
 #[inline(always)]
 pub(super) fn friction(drag: f32, age: f32) -> [f32; 2] {
     let lost = libm::expm1f(-drag * age);
@@ -30,7 +30,7 @@ pub(super) fn friction(drag: f32, age: f32) -> [f32; 2] {
 }
 
 impl Flight {
-    /// Where it is at an age, in still air.
+    /// The position at an age, in still air.
     pub(super) fn at(&self, layer: &Layer, age: f32) -> [f32; 3] {
         let drag = layer.drag;
         if drag > 0.0 {
@@ -43,7 +43,7 @@ impl Flight {
         }
     }
 
-    /// How fast it is at an age, in still air.
+    /// The velocity at an age, in still air.
     pub(super) fn velocity(&self, layer: &Layer, age: f32) -> [f32; 3] {
         let [gone, left] = if layer.drag > 0.0 { friction(layer.drag, age) } else { [age, 1.0] };
         core::array::from_fn(|a| self.start[a] * left + layer.pull[a] * gone)
@@ -51,7 +51,8 @@ impl Flight {
 }
 
 impl EffectState {
-    /// How far wind has carried what was `age` old so many seconds `ago`, for a layer that takes all of it.
+    /// The displacement by wind of a particle that was `age` old so many seconds `ago`, for a layer that
+    /// takes all of it.
     pub(super) fn drift(&self, age: f32, ago: f32) -> f32 {
         match &self.blown {
             Some(blown) => blown(age + ago) - blown(ago),
@@ -60,7 +61,7 @@ impl EffectState {
     }
 }
 
-/// The first moment from `low` on at which `reached` holds, which it does at `high`, and stays true.
+/// The first moment from `low` on at which `reached` holds; it holds at `high`, and stays true.
 fn first(mut low: f32, mut high: f32, reached: impl Fn(f32) -> bool) -> f32 {
     for _ in 0..HALVINGS {
         let middle = 0.5 * (low + high);
@@ -70,21 +71,21 @@ fn first(mut low: f32, mut high: f32, reached: impl Fn(f32) -> bool) -> f32 {
 }
 
 impl BoundLayer {
-    /// What is added along an axis to a place that left at one side, so that it comes in at the other.
+    /// The offset along an axis for a position that left at one side, so that it comes in at the other.
     #[inline(always)]
     pub(super) fn wrap_shift(&self, axis: usize, place: f32) -> f32 {
         let wrap = self.wrap[axis];
         if wrap > 0.0 { -wrap * ((place - self.middle[axis]) / wrap + 0.5).floor() } else { 0.0 }
     }
 
-    /// How far below the floor a place is.
+    /// The distance of a position below the floor.
     #[inline(always)]
     pub(super) fn below(line: f32, [_, y, z]: [f32; 3]) -> f32 {
         y - line * z
     }
 
-    /// Whether nobody of the layer goes up again after coming down to the floor: then who is above it has not been there
-    /// yet, and [`landing`](BoundLayer::landing) need not be asked.
+    /// Whether no particle of the layer rises after falling to the floor: then a particle above the floor has not been
+    /// there yet, and [`landing`](BoundLayer::landing) is not needed.
     pub(super) fn falls_once(&self) -> bool {
         let Some(floor) = self.layer.floor else { return true };
         let pull = self.layer.pull;
@@ -92,10 +93,10 @@ impl BoundLayer {
         self.wrap[2] <= 0.0 && end(-1.0) && end(1.0)
     }
 
-    /// The age, up to `lived`, at which a particle comes down to the floor whose line is `line`.
+    /// The age, up to `lived`, at which a particle falls to the floor at `line`.
     ///
-    /// A life is cut where its depth or its way to the floor turns, and where it passes the camera and begins again at
-    /// the far end: between two cuts there is at most one such moment.
+    /// A life is cut where its depth or its distance to the floor has an extremum, and where it passes the camera and
+    /// starts again at the far end: between two cuts there is at most one such moment.
     pub(super) fn landing(&self, flight: &Flight, line: f32, lived: f32) -> Option<f32> {
         let layer = &self.layer;
         let place = |age: f32| flight.at(layer, age);
@@ -137,7 +138,8 @@ impl BoundLayer {
         None
     }
 
-    /// Where swirl and sway take what is at `place`: `age` old, so many seconds `ago`. `phases` are those of now.
+    /// The displacement by swirl and sway of a particle at `place`, `age` old, so many seconds `ago`. `phases`
+    /// are the current ones.
     pub(super) fn aside(
         &self,
         mut place: [f32; 3],
@@ -169,11 +171,11 @@ impl BoundLayer {
     }
 }
 
-/// `sin` of turns, to within 2e-4: only + and *, the same bits everywhere.
+/// `sin` of turns, to within 2e-4: only + and *, with the same bits on all machines.
 #[inline(always)]
 pub(super) fn wave(turns: f32) -> f32 {
     let t = turns - (turns + 0.5).floor();
-    // A parabola through the zeros and peaks, then bent towards the sine.
+    // A parabola through the zeros and peaks, then corrected towards the sine.
     let p = 8.0 * t - 16.0 * t * t.abs();
     p * (0.775 + 0.225 * p.abs())
 }

@@ -2,13 +2,13 @@
 
 use crate::particle::draw::{Image, ImageError};
 
-/// Texels to a side.
+/// Texels per side.
 const SIDE: usize = 256;
 /// Points along it.
 const POINTS: usize = 96;
 
-/// A hair that bends by so many turns from end to end, more and more so, and lies within the picture; `thick` is half
-/// its thickness in half sides, tapering towards the ends.
+/// A hair with so many turns of increasing curvature from end to end, within the picture; `thick` is half its
+/// thickness in half sides, tapering towards the ends.
 pub(super) fn hair(bend: f32, thick: f32, colour: [f64; 3]) -> Result<Image, ImageError> {
     let (points, thick) = (line(f64::from(bend), f64::from(thick)), f64::from(thick));
     let [r, g, b] = colour.map(|c| c as f32);
@@ -17,7 +17,7 @@ pub(super) fn hair(bend: f32, thick: f32, colour: [f64; 3]) -> Result<Image, Ima
     for y in 0..SIDE {
         for x in 0..SIDE {
             let at = [x, y].map(|v| (v as f64 + 0.5) * step - 1.0);
-            // How far within the edge of the nearest piece, in texels.
+            // The distance inside the edge of the nearest segment, in texels.
             let mut inside = f64::NEG_INFINITY;
             for (i, pair) in points.windows(2).enumerate() {
                 let [a, b] = [pair[0], pair[1]];
@@ -35,7 +35,7 @@ pub(super) fn hair(bend: f32, thick: f32, colour: [f64; 3]) -> Result<Image, Ima
     Image::new(SIDE, SIDE, &texels)
 }
 
-/// Points along its middle, within -1 to 1 less the thickness.
+/// Points along its middle, within -1 to 1 minus the thickness.
 fn line(bend: f64, thick: f64) -> Vec<[f64; 2]> {
     let mut at = [0.0f64; 2];
     let mut points = vec![at];

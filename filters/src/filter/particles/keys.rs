@@ -1,7 +1,7 @@
-//! The keys of an effect file: what each is called, what it takes, and where it stands in an [`Effect`](super::Effect).
+//! The keys of an effect file: their names, types and counterparts in an [`Effect`](super::Effect).
 //!
-//! One table for reading, printing, checking and the documentation. Files themselves are the host's matter: it turns
-//! text into [`KeyValue`]s and puts them into a [`LayerBuilder`].
+//! One table for reading, printing, checking and the documentation. The host reads the files: it converts text into
+//! [`KeyValue`]s and puts them into a [`LayerBuilder`].
 
 mod builder;
 mod table;
@@ -19,16 +19,16 @@ use crate::particle::draw::MAX_CORNERS;
 use crate::settings::{Choice, ImageAsset};
 use core::fmt;
 
-/// The most points of a value over life, and the most colours.
+/// The largest number of points of a value over life, and of colours.
 pub const MAX_LIFE_POINTS: usize = 32;
 
 /// The longest name of a layer, in bytes.
 pub const MAX_LAYER_NAME: usize = 64;
 
-/// The most bursts.
+/// The largest number of bursts.
 pub const MAX_BURSTS: usize = 256;
 
-/// What a key takes.
+/// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyType {
     /// A number.
@@ -43,16 +43,16 @@ pub enum KeyType {
         /// Highest; the lowest is 0.
         max: u64,
     },
-    /// Each particle's own: from one number to another.
+    /// A random number for each particle: the ends of its range.
     Spread {
         /// Lowest.
         min: f64,
         /// Highest.
         max: f64,
     },
-    /// So many numbers.
+    /// Several numbers.
     Numbers {
-        /// How many.
+        /// Their number.
         count: usize,
         /// Lowest of each.
         min: f64,
@@ -77,9 +77,9 @@ pub enum KeyType {
         /// Highest.
         max: f64,
     },
-    /// Times in seconds with how many: `[[0, 40], [2.5, 100]]`.
+    /// Times in seconds with numbers of births: `[[0, 40], [2.5, 100]]`.
     Bursts,
-    /// A curve of places.
+    /// A curve of positions.
     Path,
     /// A name.
     Name,
@@ -104,7 +104,7 @@ pub enum KeyValue {
     Choice(&'static str),
     /// Of [`KeyType::Picture`].
     Picture(ImageAsset),
-    /// Of [`KeyType::Rate`], where it moves.
+    /// Of [`KeyType::Rate`], if it is animated.
     Curve(Curve),
     /// Of [`KeyType::Name`].
     Name(String),
@@ -112,35 +112,35 @@ pub enum KeyValue {
     Path(Curve<[f64; 2]>),
 }
 
-/// What is wrong with the value of a key.
+/// The error of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyError {
-    /// A number that is not in its range.
+    /// A number out of range.
     Outside {
-        /// What it was.
+        /// The number.
         got: f64,
         /// Lowest.
         low: f64,
         /// Highest.
         high: f64,
     },
-    /// So many where another number of them is wanted, from and to.
+    /// A wrong number of numbers: the given number, the smallest and the largest.
     Count(usize, usize, usize),
-    /// The places of points over life do not rise from 0 (birth) to 1 (death).
+    /// The positions of points over life are not in ascending order from 0 (birth) to 1 (death).
     Order,
-    /// No layer has this name and births of its own.
+    /// No layer has this name and its own births.
     NoLayer,
-    /// The times of bursts do not rise.
+    /// The times of bursts are not in ascending order.
     Times,
-    /// A curve has keys that count from an end that an effect does not have.
+    /// A curve has keys relative to an end, which an effect does not have.
     End,
     /// Another kind of value.
     Kind,
-    /// The key means nothing without this.
+    /// The key has no meaning without this one.
     With(&'static str),
-    /// Another key is given that says the same.
+    /// Another key with the same meaning is given.
     Beside(&'static str),
-    /// Another key that belongs to it is missing.
+    /// A key that is required with it is missing.
     Lacks(&'static str),
 }
 
@@ -167,10 +167,10 @@ impl fmt::Display for KeyError {
 }
 
 impl KeyType {
-    /// Refuses a value of another kind or out of range.
+    /// Rejects a value of another type or out of range.
     pub fn check(&self, item: &KeyValue) -> Result<(), KeyError> {
         let within = |got: f64, low: f64, high: f64| {
-            // Values are kept in 32 bits: what is a rounding beyond the end is the end.
+            // Values are stored in 32 bits: a rounding error beyond a limit counts as the limit.
             let slack = 1e-6 * got.abs();
             let fits = got.is_finite() && got >= low - slack && got <= high + slack;
             if fits { Ok(()) } else { Err(KeyError::Outside { got, low, high }) }
@@ -183,7 +183,7 @@ impl KeyType {
             (KeyType::Integer { max }, KeyValue::Integer(v)) => within(*v as f64, 0.0, max as f64),
             (KeyType::Spread { min, max }, KeyValue::Spread(s)) => {
                 let (base, offset) = (exact(s.base), exact(s.offset).abs());
-                // The slack is that of the larger of the two, which is what was rounded.
+                // The tolerance is relative to the larger of the two, which was rounded.
                 let slack = 1e-6 * (base.abs() + offset);
                 let (low, high) = (base - offset, base + offset);
                 let near = |v: f64, end: f64| if v.is_finite() && (v - end).abs() <= slack { end } else { v };
@@ -232,7 +232,7 @@ impl KeyType {
     }
 }
 
-/// What a value looks like in a file.
+/// The form of a value in a file.
 impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -264,23 +264,23 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// The number that is written for a 32-bit one: the shortest that reads back as it.
+/// The shortest number that reads back as the same 32-bit number.
 fn exact(v: f32) -> f64 {
     v.to_string().parse().unwrap_or(f64::from(v))
 }
 
 /// A key of a layer.
 pub struct Key {
-    /// What it is called.
+    /// The name.
     pub id: &'static str,
-    /// What it takes.
+    /// The type.
     pub key_type: KeyType,
-    /// What it counts; empty for nothing in particular.
+    /// The unit; empty for none.
     pub unit: &'static str,
-    /// What it does.
+    /// The description.
     pub help: &'static str,
     get: fn(&Layer) -> Option<KeyValue>,
-    /// None for those that mean something together only.
+    /// `None` for keys that have a meaning only together.
     set: Option<fn(&mut Layer, &KeyValue)>,
 }
 
@@ -291,23 +291,23 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Its value in a layer; `None` where it means nothing there.
+    /// Its value in a layer; `None` if it has no meaning there.
     pub fn get(&self, layer: &Layer) -> Option<KeyValue> {
         (self.get)(layer)
     }
 }
 
-/// The key of a name.
+/// The key with a name.
 pub fn find(id: &str) -> Option<&'static Key> {
     LAYER.iter().find(|k| k.id == id)
 }
 
-/// What a layer says, key by key, where it is not what it would be without a word.
+/// The keys of a layer whose values differ from the defaults.
 pub fn explicit_keys(layer: &Layer) -> impl Iterator<Item = (&'static Key, KeyValue)> + '_ {
     let usual = Layer::default();
     LAYER.iter().filter_map(move |key| {
         let item = key.get(layer)?;
-        // Which births, places and shapes there are is always said.
+        // The kinds of births, place and shape are always given.
         (key.set.is_none() || key.get(&usual) != Some(item.clone())).then_some((key, item))
     })
 }

@@ -1,4 +1,5 @@
-//! The splats of a layer: of its particles, born by themselves or where those of another layer die, and of their trails.
+//! The splats of a layer: of its particles, with their own births or from the deaths of another layer's particles, and
+//! of their trails.
 
 use super::super::overlay::Overlay;
 use super::block::{ParticleBlock, emit, fly, see};
@@ -13,9 +14,9 @@ use crate::simd::Level;
 /// A bound layer with its parents and its trail.
 pub(super) struct LayerRenderer {
     pub(super) bound: BoundLayer,
-    /// What they leave behind.
+    /// Their trail.
     trail: Option<Trail>,
-    /// Whose children they are.
+    /// Their parents.
     sub_emitter: Option<SubEmitter>,
 }
 
@@ -54,7 +55,7 @@ impl LayerRenderer {
         Ok(LayerRenderer { trail: trail.transpose()?, sub_emitter: sub_emitter.transpose()?, bound })
     }
 
-    /// Births that may live at a time, and the bytes of a pool of them.
+    /// The largest number of births at a time, and the bytes of a pool for them.
     pub(super) fn room(&self) -> (i64, usize) {
         let (emitter, kind, each) = self.emission();
         let room = Pool::room(emitter, kind, None, -LAST..LAST);
@@ -62,7 +63,7 @@ impl LayerRenderer {
         (room.alive.saturating_mul(splats), room.bytes)
     }
 
-    /// What the pool is made of, and how many of the layer come of each in it.
+    /// The source of the pool, and the number of the layer's particles per birth.
     fn emission(&self) -> (&Emitter, &Kind, i64) {
         match &self.sub_emitter {
             Some(sub_emitter) => {
@@ -78,7 +79,7 @@ impl LayerRenderer {
             .map_err(fault)
     }
 
-    /// The splats of block `index` of a pool that was sought to `now`.
+    /// The splats of block `index` of a pool that has sought `now`.
     pub(super) fn splats(
         &self,
         pool: &Pool,
@@ -107,7 +108,7 @@ impl LayerRenderer {
         }
         pool.set_size_and_angle(block);
         continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut lanes.own);
-        // Without friction the pool has them there.
+        // Without friction the positions of the pool are final.
         if bound.layer.drag > 0.0 {
             let flights = [&lanes.from, &lanes.start];
             fly(bound.level, &bound.layer, flights, block.live, &block.age, &mut block.position);
@@ -115,13 +116,13 @@ impl LayerRenderer {
         self.finish(now, scene, lanes, out);
     }
 
-    /// Whether it matters how particles start: where they are at another age than now, or with friction.
+    /// Whether the start of particles is needed: for positions at other ages, or with friction.
     pub(super) fn starts(&self) -> bool {
         let layer = &self.bound.layer;
         layer.shutter > 0.0 || layer.drag > 0.0 || layer.floor.is_some() || self.trail.is_some()
     }
 
-    /// To splats, the trail too.
+    /// Converts particles to splats, including the trail.
     fn finish(&self, now: &EffectState, scene: &Scene<'_>, lanes: &mut ParticleBlock, out: &mut Vec<Splat>) {
         if let Some(trail) = &self.trail {
             trail.splats(now, scene, lanes, out);
@@ -130,24 +131,24 @@ impl LayerRenderer {
         emit(&self.bound, scene, lanes, out);
     }
 
-    /// Where particles may be, as their kind alone moves them, for something of them to be seen: what cannot come there is
-    /// not even made again. With room to spare: what is beyond is still dropped when its place is known.
+    /// The region of positions, according to the motion of their kind only, in which particles may be visible: others
+    /// are not regenerated. It has a margin; invisible particles are still dropped when their position is known.
     pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
         let (bound, layer) = (&self.bound, &self.bound.layer);
-        // What a parent does before its children are born.
+        // The motion of a parent before its children are born.
         let parent = self.sub_emitter.as_ref().map(|s| (&s.parent, &s.kind, s.inherit));
-        // What comes back at the other side or is put elsewhere afterwards is looked at one by one.
+        // Wrapped or displaced particles are tested individually.
         let origin = parent.map_or(bound, |(parent, ..)| parent);
         if origin.spawn_offset.is_some() || !matches!(origin.layer.place, SpawnArea::Box { .. }) {
             return View::ALL;
         }
-        // Streaks and trails are made of where it was, which lies within its reach too.
+        // Streaks and trails use earlier positions, which are within the reach as well.
         let life = layer.life.reach();
         let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
         let half = (layer.size.reach() + layer.growth.reach() * life) * most(&bound.size_over) * now.size;
         let waves = |of: &BoundLayer, a: usize| of.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
         let sway = |of: &BoundLayer, a: usize| of.layer.sway.get(a).map_or(0.0, |s| s.abs());
-        // How far beyond the reach of the pool's kind.
+        // The distance beyond the reach of the pool's kind.
         let beyond = |a: usize| {
             let Some((parent, _, inherit)) = parent else { return waves(bound, a) + sway(bound, a) };
             let (of, wind) = (&parent.layer, if a == 0 { (now.wind * parent.layer.wind).abs() } else { 0.0 });
@@ -168,7 +169,7 @@ impl LayerRenderer {
             let seen = (side + 4.0 / tall + large * blur) * deep + large * (half + blur * focus);
             let moved = beyond(a) + layer.aside[a].abs() * half;
             let wide = 1.01 * (seen + moved) + 0.01;
-            // Where a curve has blown it is not known beforehand.
+            // The displacement by an animated wind is not known in advance.
             if a == 0 && now.blown.is_some() {
                 continue;
             }

@@ -68,14 +68,14 @@ fn between(low: f32, high: f32) -> Spread {
     Spread::between(low, high)
 }
 
-/// Births a second of something that lives for `life` seconds on average, for `count` at a time.
+/// Births per second for `count` simultaneous particles that live for `life` seconds on average.
 fn alive(count: f64, life: Spread) -> Emission {
     Emission::Steady(count / f64::from(life.base))
 }
 
 const UP: [f32; 3] = [0.0, -1.0, 0.0];
 
-/// The effect of a name.
+/// The effect of a preset.
 pub(super) fn preset(preset: Preset) -> Effect {
     let (layers, blend, wind) = match preset {
         Preset::Blizzard => (weather::blizzard(), Blend::Over, 1.5),
@@ -98,7 +98,7 @@ pub(super) fn preset(preset: Preset) -> Effect {
     Effect { layers, blend, wind, light: Default::default() }
 }
 
-/// Comes and goes gently: the part of life that each takes.
+/// Fades in and out: the fraction of life for each.
 fn gently(part: f32) -> LifeCurve {
     vec![[0.0, 0.0], [part, 1.0], [1.0 - part, 1.0], [1.0, 0.0]]
 }

@@ -1,4 +1,4 @@
-//! What is seen of a particle, one at a time: the definition of `block.rs`, and their comparison.
+//! The splats of a particle, one at a time: the reference of `block.rs`, and comparisons.
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
 use super::effect::{SpawnArea, Tint};
@@ -8,7 +8,7 @@ use super::layer_renderer::LayerRenderer;
 use crate::particle::draw::{Splat, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
 
-/// One particle, as the pool has it.
+/// One particle from the pool.
 struct ParticleState {
     number: i64,
     age: f32,
@@ -22,7 +22,7 @@ struct ParticleState {
 }
 
 impl LayerRenderer {
-    /// What [`LayerRenderer::splats`] makes.
+    /// The result of [`LayerRenderer::splats`].
     fn reference_splats(
         &self,
         pool: &Pool,
@@ -74,13 +74,13 @@ impl BoundLayer {
         let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
         let (i, f) = (step as usize, step - (step as usize) as f32);
         let read = |table: &LifeTable| table.steps[i][0] + table.steps[i][1] * f;
-        // Opacity first: what is not seen need not be placed.
+        // Opacity first: invisible particles need no position.
         let mut opacity = (layer.opacity.at(one.own[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
         if now.part < 1.0 {
             opacity *= ((now.part - (one.own[0] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
         }
         if layer.twinkle > 0.0 {
-            // Around its own rate, so that no two go together for long.
+            // Around the layer's rate, so that particles do not stay in phase.
             let rate = layer.twinkle_rate * (1.0 + 0.4 * one.own[4]);
             let up = 0.5 + 0.5 * wave(one.own[3] + rate * one.age);
             opacity *= 1.0 - layer.twinkle * (1.0 - up * up);
@@ -91,7 +91,7 @@ impl BoundLayer {
         let open = (layer.shutter * now.speed).min(one.age);
         one.place = one.flight.at(layer, one.age);
         one.place[0] += now.drift(one.age, 0.0) * layer.wind;
-        // Where it was as the shutter opened, or at birth.
+        // The position when the shutter opened, or at birth.
         let mut past = one.flight.at(layer, one.age - open);
         past[0] += now.drift(one.age - open, open) * layer.wind;
         for (axis, (place, past)) in one.place.iter_mut().zip(&mut past).enumerate() {
@@ -125,7 +125,7 @@ impl BoundLayer {
             return None;
         }
         if !matches!(layer.place, SpawnArea::Box { .. }) {
-            // Nobody comes or goes at once at either end.
+            // Particles fade in and out at either end.
             let [near, far] = self.depth;
             opacity *= ((z - 0.7 * near) / (0.6 * near)).clamp(0.0, 1.0);
             if matches!(layer.place, SpawnArea::Tunnel { .. }) {
@@ -151,7 +151,7 @@ impl BoundLayer {
         let mut half = one.size * grown * near * now.size;
         let sharp = half;
         if layer.focus[1] > 0.0 {
-            // The blur of a thin lens: it goes as the difference of the reciprocal distances.
+            // The blur of a thin lens: proportional to the difference of the reciprocal distances.
             half += layer.focus[1] * (1.0 - layer.focus[0] * near).abs() * now.size;
             opacity *= (sharp / half) * (sharp / half);
         }
@@ -195,7 +195,7 @@ impl BoundLayer {
             Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
         };
         let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
-        // Farther ones first; what is flat by order of birth, which is the order they are made in.
+        // Farther particles first; flat ones in order of birth, which is the order of computation.
         let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
         let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
         let [centre, both] = [centre, both].map(|v| v.map(f64::from));

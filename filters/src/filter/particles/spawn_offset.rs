@@ -1,5 +1,4 @@
-//! Where particles are born when it is not in a box: in a disc, beyond an edge of the frame, where a picture is bright,
-//! along a path.
+//! Birthplaces other than a box: a disc, beyond an edge of the frame, the bright areas of a picture, a path.
 
 use super::curve_rate::Clock;
 use super::effect::{Layer, Side, SpawnArea};
@@ -12,10 +11,10 @@ use crate::ratio::Ratio;
 /// One value of every lane of a block.
 pub(super) type Row = [f32; BLOCK];
 
-/// The most cells along a side of a mask.
+/// The largest number of cells along a side of a mask.
 const CELLS: usize = 512;
 
-/// How far particles are moved from where the pool has them, which is the middle of the picture at depth 0.
+/// The offset of particles from their position in the pool, which is the centre of the picture at depth 0.
 pub(super) struct SpawnOffset {
     from: OffsetKind,
     depth: [f32; 2],
@@ -101,10 +100,10 @@ impl SpawnOffset {
     }
 }
 
-/// A picture as chances: the brighter and the more opaque a place, the more are born there.
+/// A picture as a probability distribution: brighter and more opaque areas have more births.
 struct Mask {
     size: [usize; 2],
-    /// The sum of all cells up to and with each, the last being 2^32.
+    /// The cumulative sums of all cells; the last is 2^32.
     sums: Vec<u64>,
 }
 
@@ -117,7 +116,7 @@ impl Mask {
         let (w, h) = format.plane_size(0);
         let at = |p: usize, x: usize, y: usize| {
             let v = frame.value(p, x, y);
-            // `>` is false for what is not a number.
+            // `>` is false for NaN.
             if v > 0.0 { f64::from(v.min(1.0)) } else { 0.0 }
         };
         let size = [w.min(CELLS), h.min(CELLS)];
@@ -153,7 +152,7 @@ impl Mask {
         Ok(Mask { size, sums })
     }
 
-    /// A place in the picture, 0 to 1, by three random numbers.
+    /// A position in the picture, 0 to 1, from three random numbers.
     fn pick(&self, bits: u32, s: f32, t: f32) -> [f32; 2] {
         let cell = self.sums.partition_point(|sum| *sum <= u64::from(bits));
         let [x, y] = [cell % self.size[0], cell / self.size[0]];
@@ -179,7 +178,7 @@ mod tests {
         let all = places(Layer { place, ..Layer::default() });
         let from = |p: &[f32; 3]| ((p[0] + 0.5) * (p[0] + 0.5) + p[1] * p[1]).sqrt();
         assert!(all.iter().all(|p| from(p) <= 0.2001 && (1.0..=2.0).contains(&p[2])));
-        // Half of them lie within the radius that has half of the area.
+        // Half of them are within the radius of half of the area.
         let inner = all.iter().filter(|p| from(p) < 0.2 / 2f32.sqrt()).count();
         assert!((900..1100).contains(&inner), "{inner}");
     }

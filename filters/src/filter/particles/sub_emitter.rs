@@ -1,8 +1,8 @@
-//! Layers that are born where particles of another layer die.
+//! Layers whose particles are born where particles of another layer die.
 //!
-//! In closed form as well: which parents have died is asked of their emitter over a window that is longer by the
-//! children's life; where one was as it died follows from its birth as its place at any age does. Child `k` of parent `n` is number
-//! `n * count + k`, its random numbers come from the parent's.
+//! This is a closed form, too: the parents that have died come from their emitter, over a window that is longer by the
+//! children's life; their position at death follows from their birth like the position at any age. Child `k` of parent
+//! `n` is number `n * count + k`, its random numbers come from the parent's.
 
 use super::block::{ParticleBlock, fly};
 use super::bound_layer::{BoundLayer, EffectState, OWN, Scene};
@@ -12,27 +12,27 @@ use crate::particle::{
     BLOCK, Draws, EmitterShape, Kind, Parameter, PlacedBlock, Pool, STANDARD, continue_draws, mix32,
 };
 
-/// Where a layer's particles come from.
+/// The source of a layer's particles.
 pub(super) struct SubEmitter {
     pub(super) parent: BoundLayer,
-    /// The parent's kind, living on for as long as children do.
+    /// The parent's kind, with its life extended by that of its children.
     pub(super) kind: Kind,
-    /// By how much, in seconds.
+    /// The extension, in seconds.
     pub(super) longer: f32,
-    /// Children of each parent.
+    /// The number of children per parent.
     pub(super) count: u32,
-    /// Which way they start.
+    /// The direction of their start.
     pub(super) shape: EmitterShape,
-    /// The part of the parent's velocity that they start with.
+    /// The fraction of the parent's velocity that they start with.
     pub(super) inherit: f32,
-    /// Layers of the same number have the same children.
+    /// Layers with the same number have the same children.
     pub(super) stream: u64,
 }
 
-/// A parent as it died.
+/// A parent at its death.
 struct Death {
     number: i64,
-    /// Seconds ago.
+    /// The time since then in seconds.
     ago: f32,
     place: [f32; 3],
     speed: [f32; 3],
@@ -40,7 +40,7 @@ struct Death {
 }
 
 impl SubEmitter {
-    /// Gives `see` the children of the parents in block `index`, a block of lanes at a time, ready to be seen.
+    /// Calls `see` with the children of the parents in block `index`, a block of lanes at a time.
     pub(super) fn each(
         &self,
         child: &BoundLayer,
@@ -84,7 +84,7 @@ impl SubEmitter {
         }
     }
 
-    /// How old a parent of an age was as it died, if it has: at the end of its life, or before that on the floor.
+    /// The age of a parent at its death, if it has died: at the end of its life, or earlier on the floor.
     fn end(&self, flight: &Flight, age: f32, life: f32, own: &[f32; OWN]) -> Option<f32> {
         if life.is_nan() || life <= 0.0 {
             return None;
@@ -94,7 +94,7 @@ impl SubEmitter {
         landed.or_else(|| (age >= life).then_some(life))
     }
 
-    /// Where a parent died, `age` seconds old and so many seconds `ago`, and how fast it was.
+    /// The position and velocity of a parent at its death, `age` seconds old and so many seconds `ago`.
     fn then(
         &self,
         flight: &Flight,

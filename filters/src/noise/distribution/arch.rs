@@ -1,5 +1,5 @@
-//! Where the compiler's vectors lose: H8 and sums in whole registers. `false` where a level has none, and nothing has
-//! been done.
+//! Kernels for H8 and sums, where they are faster than the compiler's vectorization. They return `false`, and do
+//! nothing, at levels without a kernel.
 
 use super::{Distribution, shift};
 use crate::simd::{Vector, multiversion};
@@ -26,7 +26,8 @@ fn centre_body<V: Vector>(
     true
 }
 
-/// Registers of step after step added: the sums of pixels of a lane stand in as many parts as a register has steps.
+/// Adds the registers of successive steps: a register with several steps holds as many partial sums of the pixels
+/// of a lane.
 #[inline(always)]
 fn sums_8<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
     if V::BYTES > 32 {
@@ -96,7 +97,7 @@ fn transforms_32<V: Vector>(any: V, words: &[u16], out: &mut [i16]) {
     }
 }
 
-/// H8 of eight steps, a register each.
+/// H8 of eight steps in eight registers.
 #[inline(always)]
 pub(in crate::noise) fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
     for w in w.iter_mut() {
@@ -108,7 +109,7 @@ pub(in crate::noise) fn h8<V: Vector>(mut w: [V; 8]) -> [V; 8] {
     w
 }
 
-/// Sums and differences of registers so far apart.
+/// Sums and differences of registers at this distance.
 #[inline(always)]
 fn sums<V: Vector>(w: &mut [V], reach: usize) {
     for pair in w.chunks_exact_mut(2 * reach) {
@@ -119,8 +120,9 @@ fn sums<V: Vector>(w: &mut [V], reach: usize) {
     }
 }
 
-/// H8 of eight steps of eight lanes, as few registers as hold them: steps that stand in one are brought one above the other
-/// by taking parts of two. Of each two registers parts come out in turn: slots 0 2 and 1 3, or 0 4 2 6 and 1 5 3 7.
+/// H8 of eight steps of eight lanes, in as few registers as possible: steps that share a register are aligned by
+/// exchanging parts of two registers. The slots of each two registers come out interleaved: 0 2 and 1 3, or 0 4 2 6 and
+/// 1 5 3 7.
 #[inline(always)]
 pub(crate) fn h8_by_parts<V: Vector>(mut block: [V; 8]) -> [V; 8] {
     let steps = V::BYTES / 16;
@@ -145,7 +147,7 @@ pub(crate) fn h8_by_parts<V: Vector>(mut block: [V; 8]) -> [V; 8] {
     block
 }
 
-/// The same in order.
+/// The same, in order.
 #[inline(always)]
 pub(crate) fn h8_in_order<V: Vector>(block: [V; 8]) -> [V; 8] {
     let mut block = h8_by_parts(block);

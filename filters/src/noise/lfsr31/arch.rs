@@ -1,9 +1,9 @@
-//! From positions to states, many at a time.
+//! Converts positions to states, several at a time.
 //!
-//! Each takes three products with matrices picked by the digits of its position (the first digit is a look-up), and
-//! each product waits for the one before. The plain product, compiled for any instruction set, takes 10 ns, since the
-//! compiler finds no good way to turn the bits of a number into masks; by hand it is a comparison. In a loop over rows
-//! the machine works on several of them at a time.
+//! Each conversion takes three products with matrices selected by the digits of its position (the first digit is a
+//! look-up), and each product depends on the one before. The plain product, compiled for any instruction set, takes 10
+//! ns, since the compiler finds no good way to turn the bits of a number into masks; here a comparison does it. In a
+//! loop over rows the processor executes several conversions in parallel.
 
 use crate::gf2::{Jump32, Matrix32};
 use crate::simd::{Level, Vector, multiversion};
@@ -16,7 +16,8 @@ fn plain(jump: &Jump32, first: &[u32; 256], places: &mut [u32]) {
     }
 }
 
-/// Turns positions below 2^32 into states, in place. `first` has the image of the origin by each lowest digit.
+/// Converts positions below 2^32 into states, in place. `first` has the image of the origin for each lowest
+/// digit.
 pub(super) fn seek(level: Level, jump: &Jump32, first: &[u32; 256], places: &mut [u32]) {
     if !by_registers(level, jump, first, places) {
         plain(jump, first, places);

@@ -1,4 +1,4 @@
-//! Running eight registers along a row.
+//! Runs eight registers along a row.
 
 use super::LANES;
 use crate::simd::{Level, multiversion};
@@ -22,9 +22,9 @@ impl Lanes {
     }
 }
 
-/// Steps that the lag form looks back at most.
+/// The largest lag of the lag form, in words.
 const LONG: usize = 31 * LANES;
-/// Steps that it makes without looking at any of them.
+/// The number of words that do not depend on each other in the lag form.
 const SHORT: usize = 28 * LANES;
 
 #[inline(always)]
@@ -55,12 +55,12 @@ fn xor(a: Step, b: Step) -> Step {
     core::array::from_fn(|i| a[i] ^ b[i])
 }
 
-/// The first 31 steps at the least depth. What split halves do one step after the other, each waiting for the last,
-/// is done here in a few rounds: bits obey b(t) = b(t - 28 * 2^j) ^ b(t - 31 * 2^j) for every j, and a larger j looks
-/// back further, so that more steps are made from what is there: 1, 3, 7 and 14 at once for j = 0 to 3.
+/// The first 31 steps with the smallest depth. Split halves make them one after the other, each depending on the
+/// last; here they are made in a few rounds: bits obey b(t) = b(t - 28 * 2^j) ^ b(t - 31 * 2^j) for every j, and a
+/// larger j has longer lags, so that more steps follow from the steps before: 1, 3, 7 and 14 at once for j = 0 to 3.
 #[inline(always)]
 fn start(lanes: &Lanes) -> [Step; 33] {
-    // w[n + 2] is step n. Bit 15 of w[0] is the redundant one; no line below looks at it.
+    // w[n + 2] is step n. Bit 15 of w[0] is redundant and is not read below.
     let mut w = [[0; LANES]; 33];
     (w[0], w[1]) = (lanes.hi, lanes.lo);
     for n in 2..4 {
@@ -102,18 +102,18 @@ fn lag_body(lanes: &mut Lanes, out: &mut [u16]) {
 }
 
 multiversion! {
-    /// Split halves: as [`fill`], always this way.
+    /// As [`fill`], always by split halves.
     pub fn fill_halves(level, lanes: &mut Lanes, out: &mut [u16]) = halves_body;
 
-    /// Lag form, started by split halves: as [`fill`], always this way.
+    /// As [`fill`], always by the lag form, started by split halves.
     pub fn fill_lag(level, lanes: &mut Lanes, out: &mut [u16]) = lag_body;
 }
 
-/// Fills `out` with whole steps of eight words each, lane 0 first, and leaves the lanes where the next call goes on.
-/// A rest of `out` that is no whole step is left as it is.
+/// Fills `out` with whole steps of eight words each, lane 0 first, and advances the lanes to the position of the
+/// next call. A remainder of `out` that is less than a step is not changed.
 ///
-/// The lag form serves every level: with 128-bit registers too it is several times faster than split halves, whose
-/// steps wait for each other.
+/// The lag form is used at every level: it is several times faster than split halves, whose steps depend on each
+/// other, also with 128-bit registers.
 #[inline]
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
     fill_lag(level, lanes, out);

@@ -1,22 +1,21 @@
-//! The 31-bit shift register of Avery Lee's article "Fast noise", eight lanes side by side, entered anywhere.
+//! The 31-bit shift register of Avery Lee's article "Fast noise", with eight lanes and random access.
 //!
 //! # The generator
 //!
-//! One bit at a time the register is `x' = (x << 1) | (bit 27 ^ bit 30)`: the new bit b(t) is b(t-28) ^ b(t-31), of
-//! the primitive polynomial x^31 + x^28 + 1. The next sixteen bits depend only on bits that are already there, so
-//! they are made at once:
+//! One bit at a time the register is `x' = (x << 1) | (bit 27 ^ bit 30)`: the new bit b(t) is b(t-28) ^ b(t-31), of the
+//! primitive polynomial x^31 + x^28 + 1. The next sixteen bits depend only on existing bits, so they are made at once:
 //!
 //! ```text
 //! x' = (x << 16) + (((x >> 12) ^ (x >> 15)) & 0xffff)         output word = low half of x'
 //! ```
 //!
-//! 31 bits of the 32 matter: bit 31 leaves with the next shift and is never looked at, so states are compared under
-//! the mask 2^31 - 1, and a state with nothing under that mask stays at zero for ever. See [`step`].
+//! 31 of the 32 bits matter: bit 31 leaves with the next shift and is not read, so states are compared under the mask
+//! 2^31 - 1, and a state that is zero under that mask stays at zero. See [`step`].
 //!
 //! # Split halves
 //!
-//! A vector holds eight registers as two vectors of sixteen-bit halves, which makes both the shift by 16 and the
-//! taking of the output free: the old low halves *are* the new high halves.
+//! A vector holds eight registers as two vectors of sixteen-bit halves, so that the shift by 16 and the output cost
+//! nothing: the old low halves *are* the new high halves.
 //!
 //! ```text
 //! t = hi << 1;   lo' = (t ^ (lo >> 12)) ^ ((hi << 4) ^ (lo >> 15));   hi' = lo
@@ -26,25 +25,24 @@
 //!
 //! # Lag form
 //!
-//! Over GF(2) a polynomial p has p(x)^16 = p(x^16), so what holds for bits 28 and 31 apart holds for whole 16-bit
-//! words: `w[n] = w[n-28] ^ w[n-31]`, lane by lane. A row that has its first 31 steps needs two loads and one XOR a
-//! vector from there on, at any register width, and 28 steps do not depend on each other at all. The first 31 steps are
-//! made in a few rounds by the same rule with smaller lags (28 and 31 times 1, 2, 4, 8 bits), so no step waits for the
-//! one before it as split halves do. Measured, this wins at every width, 128 bits too; split halves remain as the
-//! body that shows what a step is, and for rows of less than 31 steps.
+//! Over GF(2) a polynomial p has p(x)^16 = p(x^16), so the recurrence with lags of 28 and 31 bits also holds for whole
+//! 16-bit words: `w[n] = w[n-28] ^ w[n-31]`, lane by lane. After the first 31 steps, a row needs two loads and one XOR
+//! per vector at any register width, and 28 steps do not depend on each other. The first 31 steps are made in a few
+//! rounds by the same rule with smaller lags (28 and 31 times 1, 2, 4, 8 bits), so that no step depends on the step
+//! before, as in split halves. In measurements this is faster at every width, including 128 bits; split halves remain
+//! as the reference and for rows of less than 31 steps.
 //!
 //! # Seeking
 //!
-//! The step is a linear map M of the state, so position n is `s0 * M^n` ([`crate::gf2`]). Positions are exact
-//! integers, reduced modulo the period 2^31 - 1, and no row, tile or frame is ever reached by stepping. Eight lanes
-//! share a row as eight adjacent portions of the cycle: lane i starts L steps after lane i-1, where L is the number
-//! of steps of a row.
+//! The step is a linear map M of the state, so position n is `s0 * M^n` ([`crate::gf2`]). Positions are exact integers,
+//! reduced modulo the period 2^31 - 1, and no row, tile or frame is reached by stepping. Eight lanes share a row as
+//! eight adjacent portions of the cycle: lane i starts L steps after lane i-1, where L is the number of steps of a row.
 //!
-//! # What it is not
+//! # Limits
 //!
-//! A short linear generator: tests of rank and of low-weight parity find it out, and
-//! `w[n] = w[n - 28 * 2^j] ^ w[n - 31 * 2^j]` holds for every j. At a few code values of noise none of it is seen;
-//! for what sums along rows a stream of a longer period is there.
+//! The generator is short and linear: it fails tests of matrix rank and of low-weight parity, and `w[n] = w[n - 28 *
+//! 2^j] ^ w[n - 31 * 2^j]` holds for every j. This is invisible in noise of a few code values; filters that sum noise
+//! along rows use the stream with a longer period, [`xs64`](super::xs64).
 
 mod arch;
 mod fill;
@@ -58,17 +56,17 @@ pub use position::{Frame31, Lfsr31};
 use super::distribution::{self, Distribution};
 use super::{CycleStart, Shape, ShapeError};
 
-/// Lanes side by side.
+/// The number of lanes.
 pub const LANES: usize = 8;
 
-/// One step of one register: the definition. The output is the low half of what it returns.
+/// One step of one register: the reference. The output is the low half of the returned state.
 #[inline(always)]
 pub const fn step(x: u32) -> u32 {
     (x << 16).wrapping_add(((x >> 12) ^ (x >> 15)) & 0xffff)
 }
 
-/// The words of one pixel's lane from step `steps` of its row on, in closed form: no other pixel is made. Where a pixel's
-/// words are is told by [`noise_at`].
+/// The words of one pixel's lane from step `steps` of its row on, in closed form, without making other pixels.
+/// [`noise_at`] documents which words belong to a pixel.
 #[allow(clippy::too_many_arguments)]
 pub fn word_at(
     shape: &Shape,
@@ -83,11 +81,11 @@ pub fn word_at(
     Ok(step(state) as u16)
 }
 
-/// The noise of one pixel in closed form: the centred number c ([`distribution`]) that the `noise` filter scales to its strength.
-/// It is the same number as filling a row gives, and slow: four matrix products a word.
+/// The noise of one pixel in closed form: the centred number c ([`distribution`]) that the `noise` filter scales to its
+/// strength. It equals the number from filling a row, and is slow: four matrix products per word.
 ///
-/// Pixel x takes the words of lane x mod 8: k of them from step k * (x / 8) on, or for H8 the eight from step
-/// 8 * (x / 64) on, of whose transform it takes slot (x / 8) mod 8.
+/// Pixel x takes the words of lane x mod 8: k of them from step k * (x / 8) on, or for H8 the eight from step 8 * (x /
+/// 64) on, of whose transform it takes slot (x / 8) mod 8.
 pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
     let lane = x % LANES as u32;
     let word = |steps: u64| match word_at(shape, CycleStart::Seed(seed), frame, plane, y, lane, steps) {

@@ -1,4 +1,4 @@
-//! Where a row stands in the cycle, and how to get there.
+//! The positions of rows in the cycle, and seeking.
 
 use super::arch::seek;
 use super::{LANES, Lanes, fill, step};
@@ -9,12 +9,12 @@ use crate::simd::{Level, multiversion};
 use core::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// M, one step.
+/// M, the matrix of one step.
 pub(super) fn matrix() -> Matrix32 {
     Matrix32::of(step)
 }
 
-/// The powers of M by digits: a property of the generator, made once.
+/// The powers of M by digits, computed once.
 static JUMP: LazyLock<Jump32> = LazyLock::new(|| Jump32::new(&matrix()));
 
 /// Steps of a row of plane `plane`: L.
@@ -22,7 +22,8 @@ fn row_steps(shape: &Shape, plane: usize) -> u64 {
     shape.row_steps(plane, LANES as u32)
 }
 
-/// Words of one row, and of all planes before `plane` (of all planes, when `plane` is their number).
+/// The number of words of one row, and of all planes before `plane` (of all planes if `plane` is the number
+/// of planes).
 fn words_before(shape: &Shape, plane: usize) -> u64 {
     (0..plane).map(|p| row_steps(shape, p) * LANES as u64 * u64::from(shape.size(p).1)).sum()
 }
@@ -40,7 +41,7 @@ fn row_position(shape: &Shape, frame: i64, plane: usize, y: u32) -> i128 {
     }
 }
 
-/// The state of a lane after `steps` steps of a row, straight from the definition.
+/// The state of a lane after `steps` steps of a row, computed by the reference.
 pub(super) fn closed_form(
     shape: &Shape,
     s0: u32,
@@ -55,19 +56,19 @@ pub(super) fn closed_form(
     JUMP.jump(s0, mod_m31(base + lane + i128::from(steps)))
 }
 
-/// What is fixed for the rows of one plane.
+/// The constants of the rows of one plane.
 #[derive(Clone, Debug)]
 struct Plane {
-    /// Words of the planes before, and of a row, reduced modulo the period.
+    /// The words of the planes before, and of a row, modulo the period.
     before: u64,
     row: u64,
     height: u32,
     width: u32,
-    /// From lane 0 to all.
+    /// The expansion from lane 0 to all lanes.
     fan: Arc<LaneExpansion>,
 }
 
-/// The stream laid over pictures of one shape, ready to be entered at any row.
+/// The stream for pictures of one shape, with random access to rows.
 ///
 /// ```
 /// use grainfield_filters::noise::seed::Layer;
@@ -88,13 +89,13 @@ pub struct Lfsr31 {
     layer: Layer,
     /// s0 * M^d: the lowest digit of every jump.
     first: Arc<[u32; 256]>,
-    /// Words of a frame modulo the period.
+    /// The words of a frame modulo the period.
     frame: u64,
     planes: Vec<Plane>,
     level: Level,
 }
 
-/// One frame of a stream, reduced once for all its rows.
+/// One frame of a stream, with its position reduced once for all rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame31<'a> {
     stream: &'a Lfsr31,
@@ -102,13 +103,13 @@ pub struct Frame31<'a> {
     base: u64,
 }
 
-/// From the state of lane 0 to all eight lanes at once: the images of the eight nibbles of a state, already split into
-/// halves. 4 kB, and eight loads where a matrix a lane would be 28 one behind the other.
+/// Expands the state of lane 0 to all eight lanes: the images of the eight nibbles of a state, split into halves. The
+/// table takes 4 kB and eight loads, while a matrix per lane would take 28 dependent products.
 #[derive(Debug)]
 struct LaneExpansion([[Lanes; 16]; 8]);
 
 impl LaneExpansion {
-    /// `one`: the map from a lane to the next.
+    /// `one`: the map from a lane to the next lane.
     fn new(one: &Matrix32) -> LaneExpansion {
         let mut lanes = [Matrix32::IDENTITY; LANES];
         for i in 1..LANES {
@@ -141,8 +142,8 @@ multiversion! {
 }
 
 impl Lfsr31 {
-    /// Lays the stream over a shape; an error when `origin` is a state that sticks at zero, or when a second layer is
-    /// asked for on the one tape of [`Layout::Sequential`].
+    /// Binds the stream to a shape. Fails if `origin` is a state that stays at zero, or for a second layer in
+    /// [`Layout::Sequential`].
     pub fn new(shape: &Shape, origin: CycleStart, layer: Layer, level: Level) -> Result<Lfsr31, ShapeError> {
         let s0 = origin.state()?;
         if shape.layout == Layout::Sequential && layer != Layer::BASE {
@@ -174,14 +175,14 @@ impl Lfsr31 {
     /// Frame number `frame`, any whole number.
     #[inline]
     pub fn frame(&self, frame: i64) -> Frame31<'_> {
-        // Below (2^31)^2 before it is reduced again.
+        // Below (2^31)^2 before the reduction.
         let base = frame.rem_euclid(i64::from(M31)) as u64 * self.frame % u64::from(M31);
         Frame31 { stream: self, key: key_of_frame(0, frame), base }
     }
 
     /// The words of pixels `x` of a row in step order, lane 0 first: those of the whole blocks that hold a pixel of
-    /// `x` (a block is eight pixels, or 64 for H8), so `out` is as long as these. For one word a pixel they stand in
-    /// the order of the pixels.
+    /// `x` (a block is eight pixels, or 64 for H8), so `out` is as long as these. With one word per pixel they are
+    /// in the order of the pixels.
     pub fn fill_row(&self, frame: i64, plane: usize, y: u32, x: Range<u32>, out: &mut [u16]) {
         let first = x.start / self.block;
         let blocks = x.end.div_ceil(self.block).saturating_sub(first) as usize;
@@ -206,7 +207,8 @@ impl Frame31<'_> {
         ((row + steps) % u64::from(M31)) as u32
     }
 
-    /// The states of lane 0 at the start of rows `y`, `y + 1` and so on: to seek many rows at once costs half.
+    /// The states of lane 0 at the start of rows `y`, `y + 1` and so on: seeking many rows at once takes half
+    /// of the time.
     #[inline]
     pub fn states(&self, plane: usize, y: u32, out: &mut [u32]) {
         for (out, y) in out.iter_mut().zip(y..) {

@@ -1,4 +1,4 @@
-//! The vectors of the definition, and every fast way against the slow one.
+//! Test vectors of the definition, and all fast implementations against the slow one.
 
 use super::*;
 use crate::gf2::{M31, Powers32};
@@ -52,7 +52,7 @@ fn jump_is_stepping_around_the_cycle_and_beyond() {
         assert_eq!(m.pow(n.into()).apply(0x2468_ace1) & M31, x & M31);
         x = step(x);
     }
-    // The whole cycle and a bit, really stepped: about a second.
+    // Steps through the whole cycle and a little more: about a second.
     let mut x = 1u32;
     for _ in 0..M31 {
         x = step(x);
@@ -91,7 +91,7 @@ fn vectors() {
             stream.fill_row(frame, plane, y, 0..width, &mut row);
             assert_eq!(row[..12], first, "{level} {layout:?} {seed:x}");
             assert_eq!(row[row.len() - 1], last, "{level} {layout:?} {seed:x}");
-            // Bit 31 of the first lanes is redundant; a raw state is entered in the same way.
+            // Bit 31 of the first lanes is redundant; a raw state is used in the same way.
             let s0 = CycleStart::Seed(seed).state().unwrap() | 1 << 31;
             let raw = Lfsr31::new(&shape, CycleStart::State(s0), Layer::BASE, level).unwrap();
             let mut again = vec![0; width as usize];
@@ -119,7 +119,7 @@ fn plane_hashes() {
     }
 }
 
-/// One register at a time, one step at a time: what eight lanes must give.
+/// One register, one step at a time: the expected output of eight lanes.
 fn slow(start: &[u32; 8], steps: usize) -> Vec<u16> {
     let mut x = *start;
     let mut out = Vec::new();
@@ -137,7 +137,7 @@ fn every_body_is_the_reference_at_every_length() {
     for &level in Level::available() {
         for body in [fill, fill_halves, fill_lag] {
             for steps in (0..130).chain([310, 311, 339, 340, 400]) {
-                // In two calls, with a rest of words that is no whole step, at an odd offset.
+                // In two calls, with a remainder that is less than a step, at an odd offset.
                 for cut in [0, 1, 2, 30, 31, 32, 59, 60].into_iter().filter(|c| *c <= steps) {
                     let mut lanes = Lanes::of(start);
                     let mut buffer = vec![0xaaaa; steps * 8 + 6];
@@ -215,7 +215,7 @@ fn layers_are_apart_and_one_tape_has_one() {
 
 #[test]
 fn sequential_rows_lie_one_behind_the_other() {
-    // Frame, plane and row boundaries are no boundaries of the tape: lane 7 ends where the next row's lane 0 begins.
+    // The sequence continues across frames, planes and rows: lane 7 ends where lane 0 of the next row begins.
     let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Distribution::UNIFORM).unwrap();
     let stream = Lfsr31::new(&shape, CycleStart::State(0xace1), Layer::BASE, Level::best()).unwrap();
     let total = 2 * 16 + 8;

@@ -1,5 +1,5 @@
-//! Where the compiler's vectors lose: words, and H8 of them, in whole registers. `false` where a level has none, and
-//! nothing has been done.
+//! Kernels for words, and for H8 of them, where they are faster than the compiler's vectorization. They return
+//! `false`, and do nothing, at levels without a kernel.
 
 use super::{LANES, Lanes};
 use crate::noise::distribution::arch::h8;
@@ -45,7 +45,7 @@ fn fill_body<V: Vector>(any: V, lanes: &mut Lanes, out: &mut [u16]) -> bool {
     true
 }
 
-/// Words never leave the registers.
+/// Keeps the words in registers.
 #[inline(always)]
 fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
     let lanes = Lanes::of_key(key);

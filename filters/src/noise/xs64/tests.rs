@@ -1,4 +1,4 @@
-//! The vectors of the definition, and every fast way against the slow one.
+//! Test vectors of the definition, and all fast implementations against the slow one.
 
 use super::super::seed::fnv1a64;
 use super::super::{Layout, Shape};

@@ -16,41 +16,41 @@ use crate::lend::Executor;
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
-/// Splats that are sorted at a time.
+/// The number of splats that are sorted at a time.
 pub(super) const CHUNK: usize = 1 << 13;
 
-/// Splats that are drawn at a time: they and what they are drawn on stay in the first cache.
+/// The number of splats that are drawn at a time: they and the tile stay in the L1 cache.
 const BATCH: usize = 256;
 
-/// How many stretches ahead a tile's splats are asked for, and how many cache lines of them.
+/// The prefetch distance in chunks for a tile's splats, and the number of cache lines.
 const AHEAD: usize = 4;
 const MAX_AHEAD: usize = 8;
 
-/// One stretch, sorted.
+/// One sorted chunk.
 #[derive(Clone, Debug, Default)]
 struct Chunk {
-    /// Where each tile's run begins, and the end.
+    /// The start of each tile's run, and the end.
     starts: Vec<u32>,
     splats: Vec<Splat>,
-    /// Large ones: level and cell, and the splat.
+    /// Large splats: level and cell, and the splat.
     coarse: Vec<(u64, Splat)>,
     /// First and last rank.
     ends: Option<(u64, u64)>,
-    /// Whether ranks rise from each splat to the next.
+    /// Whether ranks are ascending.
     rising: bool,
-    /// Which stamps are wanted, by look and radius.
+    /// The stamps that are needed, by style and radius.
     used: Vec<bool>,
 }
 
-/// What sorting a stretch needs for a while: few of them, so that they stay in the caches from stretch to stretch.
+/// Temporary buffers for sorting a chunk: few of them, so that they stay in the caches.
 #[derive(Clone, Debug, Default)]
 struct SortBuffers {
-    /// What [`Bins::fill`] makes.
+    /// The results of [`Bins::fill`].
     made: Vec<Splat>,
     /// The tiles of each splat, or [`OFF`].
     tiles: Vec<u32>,
-    /// Splats by tile, before they are copied to where they stay, which is far from any cache: written here and there
-    /// it would have to be read first, written from end to end it need not.
+    /// Splats by tile, before they are copied to their destination, which is not in the cache: scattered writes would
+    /// read it first, while sequential ones do not.
     sorted: Vec<Splat>,
 }
 
@@ -71,7 +71,7 @@ fn cell(level: u32, x: u32, y: u32) -> u64 {
     u64::from(level) << 48 | u64::from(y) << 24 | u64::from(x)
 }
 
-/// A level beyond the coarsest that any picture needs.
+/// A level beyond the coarsest that a picture needs.
 const LEVELS: u32 = 17;
 
 impl Chunk {
@@ -90,7 +90,7 @@ impl Chunk {
         self.used.clear();
         self.used.resize(styles.len() * RADII, false);
         self.ends = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
-        // The first pass counts, the second places.
+        // The first pass counts, the second one places.
         tiles.clear();
         tiles.resize(splats.len(), OFF);
         self.rising = codes(level, grid, styles, splats, tiles);
@@ -124,7 +124,7 @@ impl Chunk {
             sum += *s;
             *s = sum;
         }
-        // Every place below is written by the second pass.
+        // The second pass writes every slot below.
         sorted.resize((sum as usize).max(sorted.len()), Splat::new([0.0; 2], [1.0; 2]));
         let mut put = |splat: &Splat, tile: usize| {
             let to = &mut self.starts[tile];
@@ -147,8 +147,7 @@ impl Chunk {
         self.starts[0] = 0;
     }
 
-    /// Puts a splat on the finest grid on which these tiles, the first and the last across and down, lie in two by two
-    /// cells.
+    /// Adds a splat to the finest grid in which its range of tiles covers at most two by two cells.
     fn keep_large(&mut self, splat: &Splat, at: [[u32; 2]; 2]) {
         let fits = |l: &u32| at.iter().all(|[first, last]| (last >> l) - (first >> l) <= 1);
         let level = (1..LEVELS).find(fits).unwrap_or(LEVELS);
@@ -202,7 +201,7 @@ impl Bins {
         });
     }
 
-    /// Sorts what `make` pushes for each of `count` stretches.
+    /// Sorts the splats that `make` pushes for each of `count` chunks.
     pub(super) fn fill(
         &mut self,
         level: Level,
@@ -234,7 +233,7 @@ impl Bins {
         let cells: Vec<Mutex<&mut Chunk>> = self.chunks[..count].iter_mut().map(Mutex::new).collect();
         let idle_buffers = Mutex::new(core::mem::take(&mut self.idle_buffers));
         executor.execute(count, &|i| {
-            // The one that was used last, if one is free.
+            // The buffers that were used last, if they are free.
             let mut buffers =
                 idle_buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
             task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner), &mut buffers);
@@ -255,7 +254,7 @@ impl Bins {
         self.coarse.sort_unstable();
     }
 
-    /// Which stamps are wanted, by look and radius.
+    /// The stamps that are needed, by style and radius.
     pub(super) fn used(&self, out: &mut Vec<bool>) {
         out.clear();
         for chunk in &self.chunks[..self.live] {
@@ -268,12 +267,12 @@ impl Bins {
         self.grid.as_ref()
     }
 
-    /// Whether the splats of a tile stand in the order of drawing.
+    /// Whether the splats of a tile are in the order of drawing.
     pub(super) fn ordered(&self, tile: usize) -> bool {
         self.rising && (self.coarse.is_empty() || self.large(tile).all(<[_]>::is_empty))
     }
 
-    /// Splats that [`each_batch`](Bins::each_batch) needs room for.
+    /// The buffer length in splats for [`each_batch`](Bins::each_batch).
     pub(super) fn room(&self, tile: usize) -> usize {
         let count = self.count(tile);
         if self.ordered(tile) { count.min(BATCH) } else { 2 * count + count.div_ceil(2) }
@@ -289,7 +288,7 @@ impl Bins {
         }
         let mut held = 0;
         for (i, chunk) in self.chunks[..self.live].iter().enumerate() {
-            // A run is short, and the machine does not know where the next one begins.
+            // Runs are short, and the hardware prefetcher does not predict the start of the next one.
             if let Some(ahead) = self.chunks[..self.live].get(i + AHEAD) {
                 ahead.run(tile).iter().step_by(2).take(MAX_AHEAD).for_each(prefetch);
             }
@@ -307,7 +306,7 @@ impl Bins {
         draw(&list[..held]);
     }
 
-    /// Every tile with its splats, those that touch it, in the order of drawing; of a tile with many in several calls.
+    /// Every tile with the splats that touch it, in the order of drawing; a tile with many splats in several calls.
     pub fn for_each(&self, mut f: impl FnMut(usize, &[Splat])) {
         let mut list = Vec::new();
         for tile in 0..self.grid.map_or(0, |g| g.len()) {
@@ -316,7 +315,7 @@ impl Bins {
         }
     }
 
-    /// How many splats touch a tile.
+    /// The number of splats that touch a tile.
     pub(super) fn count(&self, tile: usize) -> usize {
         let small: usize = self.chunks[..self.live].iter().map(|c| c.run(tile).len()).sum();
         small + self.large(tile).map(<[_]>::len).sum::<usize>()
@@ -340,7 +339,7 @@ impl Bins {
         for large in self.large(tile) {
             put(&mut large.iter().map(|l| &l.1), large.len());
         }
-        // Ranks and places are sorted, which are half as long and quicker to compare than splats.
+        // Ranks and indices are sorted instead of splats: they are half as long and faster to compare.
         let keys: &mut [[u64; 2]] = bytemuck::cast_slice_mut(keys);
         let keys = &mut keys[..n];
         for (i, (key, splat)) in keys.iter_mut().zip(&*found).enumerate() {
@@ -355,7 +354,7 @@ impl Bins {
         }
     }
 
-    /// The large splats of the coarse cells that a tile lies in.
+    /// The large splats of the coarse cells that contain a tile.
     fn large(&self, tile: usize) -> impl Iterator<Item = &[(u64, Splat)]> {
         let across = self.grid.map_or(1, |g| g.tiles[0].max(1));
         let (x, y) = ((tile % across) as u32, (tile / across) as u32);
@@ -368,7 +367,7 @@ impl Bins {
         })
     }
 
-    /// Bytes held.
+    /// The size in bytes.
     pub fn bytes(&self) -> usize {
         let chunk = |c: &Chunk| {
             c.splats.capacity() * size_of::<Splat>()

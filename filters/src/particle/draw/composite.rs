@@ -1,5 +1,5 @@
-//! Splats laid over a tile, small soft discs from their stamps.
-#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+//! Draws splats into a tile, small soft discs by their stamps.
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::draw_large::draw_large;
 use super::draw_plane::BATCH;
@@ -15,7 +15,7 @@ multiversion! {
     pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
 }
 
-/// What is drawn, and with what.
+/// The splats and styles to draw.
 #[derive(Clone, Copy)]
 struct DrawContext<'a> {
     painter: &'a Painter,
@@ -25,10 +25,10 @@ struct DrawContext<'a> {
     own: Level,
 }
 
-/// Stretches of [`BATCH`] splats that are made ready at a time.
+/// Groups of [`BATCH`] splats that are prepared at a time.
 const MANY: usize = 16;
 
-/// What the drawing of a band needs for a while.
+/// Temporary buffers for drawing a band.
 pub(super) struct DrawBuffers {
     batch: [SplatBatch; MANY],
     mask: CoverageMask,
@@ -39,8 +39,8 @@ impl DrawBuffers {
         DrawBuffers { batch: [SplatBatch::EMPTY; MANY], mask: CoverageMask::EMPTY };
 }
 
-/// One part after the other, so that only its stamps and samples need be near. What is usual is compiled for itself: so
-/// many planes, and so many samples from row to row, that no step of a stamp has to be checked.
+/// One part after the other, so that only its stamps and samples need be in the cache. Common numbers of planes and
+/// strides are separate instances, in which the steps of a stamp need no bounds checks.
 #[inline(always)]
 fn paint_body(
     tile: &Tile,
@@ -53,7 +53,7 @@ fn paint_body(
 ) {
     let DrawBuffers { batch, mask } = buffers;
     for splats in splats.chunks(BATCH * MANY) {
-        // All of them first: what is written number by number cannot at once be read as vectors.
+        // All of them first: numbers that were written one by one cannot be read as vectors immediately.
         for (batch, splats) in batch.iter_mut().zip(splats.chunks(BATCH)) {
             batch.take(splats, stamps);
         }
@@ -75,7 +75,7 @@ fn each_part(tile: &Tile, work: DrawContext<'_>, mask: &mut CoverageMask, sample
     }
 }
 
-/// `C` planes, or any number; `S` samples from row to row, or any number.
+/// `C` planes, or any number; a stride of `S` samples, or any.
 #[inline(always)]
 fn blend_part<const C: usize, const S: usize>(
     part: &Part,
@@ -92,14 +92,14 @@ fn blend_part<const C: usize, const S: usize>(
     for (splats, batch) in work.splats.chunks(BATCH).zip(work.batch) {
         spot.find(batch, &mut at);
         batch.effects(part, work.painter, splats, &mut mix);
-        // Coverage of all that are small, then one after the other onto the samples.
+        // The coverage of all small splats, then their composition one after the other.
         for (j, cut) in cuts.0.iter_mut().enumerate().take(splats.len()) {
             at.to[j] = OUTSIDE;
             let Some(stamp) = work.stamps.stamp(batch.set[j], part.group.kind) else { continue };
             let [x, y] =
                 [0, 1].map(|a| at.cell[a][j].wrapping_add(stamp.start[a][at.phase[a][j] as usize & 15]));
-            // From 0 to where the stamp still fits: a negative number is a large one without sign. One that is not
-            // wholly in the buffer does not touch the tile.
+            // From 0 to the last position where the stamp fits: a negative number is large when unsigned. Stamps
+            // that are not within the buffer do not touch the tile.
             let fits = (x as u32 <= (spot.size[0] - stamp.width as i32) as u32)
                 & (y as u32 <= (spot.size[1] - stamp.rows as i32) as u32);
             if !fits {
@@ -143,7 +143,7 @@ struct Coverages([[f32; 16]; BATCH]);
 /// Not in the tile's buffer.
 const OUTSIDE: u32 = u32::MAX;
 
-/// Splats side by side.
+/// A group of splats.
 #[repr(C, align(64))]
 struct SplatBatch {
     at: [[i32; BATCH]; 2],
@@ -151,7 +151,7 @@ struct SplatBatch {
     colour: [[u16; BATCH]; 3],
     /// Their stamps.
     set: [u16; BATCH],
-    /// Whether all are of one look.
+    /// Whether all have the same style.
     alike: bool,
 }
 
@@ -180,7 +180,7 @@ impl SplatBatch {
         }
     }
 
-    /// What they do to each plane of a part: fades and inks.
+    /// Their effect on each plane of a part: fades and inks.
     #[inline(always)]
     fn effects(&self, part: &Part, painter: &Painter, splats: &[Splat], mix: &mut [[[f32; BATCH]; 2]; 4]) {
         let styles = &painter.styles;
@@ -201,15 +201,15 @@ impl SplatBatch {
     }
 }
 
-/// Where splats side by side come to lie in a part's buffer.
+/// The positions of a group of splats in a part's buffer.
 #[repr(C, align(64))]
 struct BufferOffsets {
-    /// Cell of the centre.
+    /// The cell of the centre.
     cell: [[i32; BATCH]; 2],
-    /// Sixteenth of the centre in its cell, and how far it is beyond that, in sixteenths.
+    /// The sixteenth of the cell that contains the centre, and the distance beyond it, in sixteenths.
     phase: [[u32; BATCH]; 2],
     left: [[f32; BATCH]; 2],
-    /// First sample of the stamp, counted from the plane's.
+    /// The first sample of the stamp, relative to the plane.
     to: [u32; BATCH],
 }
 
@@ -222,7 +222,7 @@ impl BufferOffsets {
     };
 }
 
-/// How places are found in a part.
+/// The conversion of positions for a part.
 struct OffsetFinder {
     /// log2 of a sixteenth of a cell, left or top edge of cell 0, and first cell of the buffer: across and down.
     by: [u32; 2],
@@ -262,7 +262,7 @@ impl OffsetFinder {
     }
 }
 
-/// Coverage of a cell of a stamp.
+/// The coverage of a cell of a stamp.
 #[inline(always)]
 fn cut(cover: f32, across: f32, down: f32, left: [f32; 2], opacity: f32) -> f32 {
     let v = cover + left[0] * across + left[1] * down;
@@ -270,7 +270,7 @@ fn cut(cover: f32, across: f32, down: f32, left: [f32; 2], opacity: f32) -> f32 
     (if v < 1.0 { v } else { 1.0 }) * opacity
 }
 
-/// Coverage of all cells of a small stamp.
+/// The coverage of all cells of a small stamp.
 #[inline(always)]
 fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut [f32; 16]) {
     let phase = [0, 1].map(|a| at.phase[a][j] as usize & 15);
@@ -281,7 +281,7 @@ fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut
     }
 }
 
-/// Lays `R` rows of 4 over a plane from sample `to` on.
+/// Composes `R` rows of 4 onto a plane from sample `to` on.
 #[inline(always)]
 fn composite<const R: usize>(
     cuts: &[f32; 16],
@@ -300,7 +300,7 @@ fn composite<const R: usize>(
     }
 }
 
-/// Lays a stamp of any height and `W` cells across over a plane, row by row.
+/// Composes a stamp of any height and a width of `W` cells onto a plane, row by row.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn composite_rows<const W: usize, const N: usize>(

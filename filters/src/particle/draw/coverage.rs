@@ -1,17 +1,17 @@
-//! What part of a cell a shape covers.
+//! The coverage of cells by shapes.
 //!
 //! A shape is the set of places where its distance is negative: a function of the place that changes by at most one a
 //! luma sample, so its value in the middle of a cell says whether the whole cell is inside or outside. Coverage at a
 //! place rises from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. Of a cell that the softness passes
-//! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the
-//! midpoint rule with fewer is as near. What is said here cell by cell is worked out many cells at a time by
-//! [`sweep`](super::sweep), in the same order of operations.
+//! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the midpoint rule with fewer
+//! is as near. What is said here cell by cell is worked out many cells at a time by [`sweep`](super::sweep), in the
+//! same order of operations.
 
 use super::speck::Speck;
 use super::splat::{SIZES, STEPS, Splat};
 use super::style::{MAX_CORNERS, Shape};
 
-/// Least softness in luma samples: a hard edge.
+/// The smallest softness in luma samples: a hard edge.
 const HARD: f32 = 1.0 / 1024.0;
 
 /// A shape at a splat's size and angle, around its centre.
@@ -23,7 +23,7 @@ pub(super) struct Outline {
     /// The length of the soft edge, and 1 over it.
     pub(super) edge: f32,
     pub(super) steep: f32,
-    /// Half width and half height of the box that it lies in before it is turned.
+    /// Half width and half height of the bounding box before rotation.
     pub(super) half: [f32; 2],
 }
 
@@ -35,7 +35,7 @@ pub(super) enum Form {
     Ring([f32; 2], f32, f32, f32),
     /// Half length without the ends, half thickness.
     Streak(f32, f32),
-    /// Edges: normal and distance from the middle.
+    /// Edges: normal and distance from the centre.
     Polygon([[f32; 3]; MAX_CORNERS], usize),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn turn(angle: u16) -> [f32; 2] {
 }
 
 impl Outline {
-    /// Turned as [`turn`] says; `None` for images.
+    /// Rotated as in [`turn`]; `None` for images.
     pub(super) fn of(shape: &Shape, splat: &Splat, [cos, sin]: [f32; 2]) -> Option<Outline> {
         let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
         let least = rx.min(ry);
@@ -90,7 +90,7 @@ impl Outline {
         Some(Outline { cos, sin, form, edge, steep: 1.0 / edge, half })
     }
 
-    /// Of how many by how many places the mean is taken in cells of this size.
+    /// The numbers of columns and rows of sample points for cells of this size.
     pub(super) fn places(&self, cell: [f32; 2]) -> u32 {
         let soft = self.edge / cell[0].max(cell[1]);
         let n = match () {
@@ -100,12 +100,12 @@ impl Outline {
             () if soft < 12.0 => 2,
             () => 1,
         };
-        // The soft edge of a polygon is bent inside, too, along the lines to the corners.
+        // The soft edge of a polygon also bends inside, along the lines to the corners.
         if matches!(self.form, Form::Polygon(..)) { n.max(4) } else { n }
     }
 }
 
-/// Cell by cell: what [`sweep`](super::sweep) is held to.
+/// Cell by cell: the reference of [`sweep`](super::sweep).
 #[cfg(test)]
 impl Outline {
     /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
@@ -153,7 +153,7 @@ impl Outline {
         }
     }
 
-    /// Coverage at a place of this distance.
+    /// The coverage at a point with this distance.
     fn ramp(&self, d: f32) -> f32 {
         let t = -d * self.steep;
         let t = if t > 0.0 { t } else { 0.0 };
@@ -161,7 +161,7 @@ impl Outline {
         t * t * (3.0 - 2.0 * t)
     }
 
-    /// The mean over N x N places: columns first, then their sums from left to right.
+    /// The mean over N x N points: columns first, then their sums from left to right.
     fn mean<const N: usize>(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
         let step = 1.0 / N as f32;
         let mut sums = [0.0f32; N];
@@ -175,7 +175,7 @@ impl Outline {
         sums.iter().fold(0.0, |all, s| all + s) * (step * step)
     }
 
-    /// The slow definition: always 16 x 16 places.
+    /// The slow reference: always 16 x 16 points.
     pub(super) fn reference(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
         let sharp = |d: &dyn Fn(f32, f32) -> f32| {
             let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
@@ -211,7 +211,7 @@ pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     }
 }
 
-/// [`extent`] where cosine and sine are known.
+/// [`extent`] for a known cosine and sine.
 #[inline(always)]
 pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half.map(i32::from);

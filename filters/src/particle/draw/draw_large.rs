@@ -1,5 +1,5 @@
-//! Splats of any shape and size, cut to the tile.
-#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+//! Splats of any shape and size, clipped to the tile.
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::coverage::{Outline, extent_turned, turn};
 use super::draw_plane::BlendTerms;
@@ -14,7 +14,7 @@ use crate::simd::multiversion;
 use core::ops::Range;
 
 multiversion! {
-    /// Draws a splat of any shape and size, cut to the tile, into the planes of a part.
+    /// Draws a splat of any shape and size, clipped to the tile, into the planes of a part.
     pub(super) fn draw_large(level, part: &Part, painter: &Painter, splat: &Splat, style: &SplatStyle, mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
 }
 
@@ -37,7 +37,7 @@ fn draw_large_body(
     };
     let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let range = |a: usize, at: i32| {
-        // A speck is looked at in the middle of cells.
+        // The coverage of a speck is evaluated at the centre of cells.
         let more = reach[a].saturating_add(if speck.is_some() { 0 } else { 128 << cells.shift[a] });
         let (low, high) = cells.touched(a, at.saturating_sub(more), at.saturating_add(more));
         let end = part.from[a] + part.size[a] as i32;
@@ -69,7 +69,7 @@ fn draw_large_body(
     }
 }
 
-/// Lays a speck over the cells `x` and `y` of a part. Samples are shown `aspect` times as wide as high.
+/// Composes a speck onto the cells `x` and `y` of a part. Samples are displayed `aspect` times as wide as high.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
 fn draw_speck(
@@ -113,14 +113,14 @@ fn draw_speck(
     }
 }
 
-/// Where the first cell of a row of a block lies in a plane's part of the buffer.
+/// The index of the first cell of a row of a block in a plane's part of the buffer.
 #[inline(always)]
 fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
     let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
     (j + row + ROOM) * part.stride + ROOM + i
 }
 
-/// Lays what a shape covers over the planes.
+/// Composes a shape onto the planes.
 #[inline(always)]
 fn blend_coverage(
     part: &Part,
@@ -134,7 +134,7 @@ fn blend_coverage(
         let place = place(part, block, j) + from;
         for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
             for (k, c) in cover.iter().enumerate() {
-                // The last sixteen may reach into the room beyond the tile, where nothing is covered.
+                // The last sixteen cells may extend into the margin of the tile, where nothing is covered.
                 let at = base + place + k * LANES;
                 let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
                     break;
@@ -145,7 +145,7 @@ fn blend_coverage(
     }
 }
 
-/// Lays an image over the planes.
+/// Composes an image onto the planes.
 #[inline(always)]
 fn blend_image(
     part: &Part,
@@ -176,7 +176,7 @@ fn blend_image(
     }
 }
 
-/// What a cell of an image does to each plane of a part.
+/// The effect of an image's cell on each plane of a part.
 #[inline(always)]
 fn of_image(painter: &Painter, part: &Part, blend: Blend, colour: [f32; 4]) -> [BlendTerms; 4] {
     let mut out = [BlendTerms::default(); 4];

@@ -1,21 +1,22 @@
-//! Planes: where their cells lie, what their codes mean, and what a colour and a blend do to them.
+//! The planes of a format: the positions of their cells, their codes, and the effect of colours and blend
+//! modes.
 
 use super::style::Blend;
 use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet, Siting};
 use crate::pixel::convert::{Code, Coefficients, coefficients};
 
-/// What a plane holds.
+/// The contents of a plane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PlaneContent {
     /// Luma, grey, or one of R, G, B: component 0 to 2 of a colour.
     Light(usize),
-    /// A colour difference: component 1 or 2.
+    /// Chroma: component 1 or 2.
     Chroma(usize),
     /// Alpha.
     Alpha,
 }
 
-/// The cells that the samples of some planes stand for.
+/// The cells of the samples of some planes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Cells {
     /// log2 of luma samples in a cell, across and down.
@@ -30,7 +31,7 @@ impl Cells {
         self.shift.map(|s| (1u32 << s) as f32)
     }
 
-    /// The same as shown, in luma rows, where a luma sample is `aspect` times as wide as it is high.
+    /// The displayed size in luma rows, where a luma sample is `aspect` times as wide as it is high.
     #[inline(always)]
     pub(super) fn shown(&self, aspect: f32) -> [f32; 2] {
         let [w, h] = self.size();
@@ -42,14 +43,14 @@ impl Cells {
         self.first[axis] - (128 << self.shift[axis])
     }
 
-    /// From the place `at` to the centre of cell `index`, in luma samples.
+    /// The vector from the position `at` to the centre of cell `index`, in luma samples.
     #[inline(always)]
     pub(super) fn from(&self, axis: usize, at: i32, index: i32) -> f32 {
         let centre = (index << (8 + self.shift[axis])) + self.first[axis];
         centre.wrapping_sub(at) as f32 * (1.0 / 256.0)
     }
 
-    /// The cells that a stretch from `low` to `high` (1/256 of a luma sample) touches, as first and one past the last.
+    /// The cells that an interval from `low` to `high` (1/256 of a luma sample) touches, as a half-open range.
     pub(super) fn touched(&self, axis: usize, low: i32, high: i32) -> (i32, i32) {
         let by = 8 + self.shift[axis];
         let edge = self.edge(axis);
@@ -57,11 +58,11 @@ impl Cells {
     }
 }
 
-/// Planes whose cells lie alike.
+/// Planes with the same cells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) cells: Cells,
-    /// Which stamp of a set is theirs.
+    /// The index of their stamp in a set.
     pub(super) kind: usize,
     pub(super) planes: [usize; 4],
     pub(super) count: usize,
@@ -87,16 +88,16 @@ impl Group {
 pub(super) struct DrawPlane {
     pub(super) content: PlaneContent,
     pub(super) cells: Cells,
-    /// Code of nominal 0, and codes in a nominal 1.
+    /// The code of nominal 0, and codes per nominal 1.
     pub(super) zero: f32,
     pub(super) span: f32,
     /// Lowest and highest legal code; `None` for float.
     pub(super) legal: Option<(f32, f32)>,
-    /// Colours of splats are kept as square roots.
+    /// Colours of splats are stored as square roots.
     pub(super) squared: bool,
 }
 
-/// How coverage `a` changes a sample `p` (from code zero on): `p (1 - a fade) + a ink`.
+/// The effect of coverage `a` on a sample `p` (relative to code zero): `p (1 - a fade) + a ink`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct BlendTerms {
     pub(super) fade: f32,
@@ -104,10 +105,10 @@ pub(super) struct BlendTerms {
 }
 
 impl BlendTerms {
-    /// Changes samples by what is covered of them; those that are not covered stay as they are to the bit.
+    /// Changes samples by their coverage; samples without coverage stay unchanged, bit for bit.
     #[inline(always)]
     pub(super) fn lay<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
-        // By way of arrays of its own: written in place, it is compiled to gathers and scatters.
+        // Through local arrays: in place, it would compile to gathers and scatters.
         let (p, mut drawn) = (*samples, [0.0; N]);
         for l in 0..N {
             let v = p[l] * (1.0 - cover[l] * self.fade) + cover[l] * self.ink;
@@ -158,7 +159,7 @@ impl DrawPlane {
         }
     }
 
-    /// What a colour does here.
+    /// The effect of a colour on this plane.
     #[inline(always)]
     pub(super) fn effect(&self, blend: Blend, colour: [u16; 3], gain: f32) -> BlendTerms {
         let light = |i: usize| {
@@ -188,7 +189,7 @@ impl DrawPlane {
     }
 }
 
-/// Splats that are drawn side by side.
+/// The number of splats in a group.
 pub(super) const BATCH: usize = 16;
 
 impl DrawPlane {
@@ -243,7 +244,7 @@ impl DrawPlane {
         }
     }
 
-    /// What a cell of an image (nominal values multiplied by alpha, and alpha) does here at full opacity.
+    /// The effect of an image's cell (premultiplied nominal values, and alpha) on this plane at full opacity.
     #[inline(always)]
     pub(super) fn effect_of_image(&self, blend: Blend, colour: [f32; 4]) -> BlendTerms {
         let alpha = colour[3];
@@ -293,12 +294,12 @@ pub(super) fn nominal(matrix: Option<Coefficients>, [r, g, b]: [f64; 3]) -> [f64
     }
 }
 
-/// Nominal values as a splat keeps them.
+/// Nominal values in the representation of a splat.
 pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
     let mut out = [0; 3];
     for (i, out) in out.iter_mut().enumerate() {
         let chroma = places.get(i).is_some_and(|p| matches!(p.content, PlaneContent::Chroma(_)));
-        // `as` saturates and makes NaN 0.
+        // `as` saturates and turns NaN into 0.
         *out = if chroma {
             (nominal[i] * 65534.0 + 32768.5).clamp(1.0, 65535.0) as u16
         } else {
@@ -308,7 +309,7 @@ pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
     out
 }
 
-/// Whether colour has to be multiplied by alpha on the way in and divided on the way out, when `writes` are written.
+/// Whether colour must be multiplied by alpha before drawing and divided after it, if `writes` are written.
 pub(super) fn needs_premultiply(format: &Format, writes: PlaneSet) -> bool {
     format.alpha == Alpha::Straight && format.alpha_plane().is_some_and(|a| writes.has(a))
 }

@@ -1,5 +1,5 @@
-//! The tiles of a picture, and which of them a splat touches.
-#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+//! The tiles of a picture, and the assignment of splats.
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::coverage::extent;
 use super::draw_plane::{BATCH, Cells};
@@ -7,28 +7,28 @@ use super::splat::Splat;
 use super::style::{Shape, SplatStyle};
 use crate::simd::multiversion;
 
-/// No position of a splat is farther from 0, and none need be thought of as reaching farther.
+/// The largest distance of a splat's position from 0, and the largest reach.
 const FARTHEST: i32 = 1 << 30;
 const LONGEST: i32 = 1 << 29;
 
 /// The tiles of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Grid {
-    /// Luma samples of the picture, across and down.
+    /// The size of the picture in luma samples.
     pub(super) size: [usize; 2],
-    /// log2 of a tile's luma samples, across and down.
+    /// log2 of a tile's width and height in luma samples.
     pub(super) log: [u32; 2],
-    /// Tiles across and down.
+    /// The numbers of columns and rows of tiles.
     pub(super) tiles: [usize; 2],
-    /// What cells reach before and beyond the luma samples that they are counted with, in 1/256 of a luma sample.
+    /// The reach of cells before and beyond their luma samples, in 1/256 of a luma sample.
     pub(super) slack: [[i32; 2]; 2],
-    /// log2 of the largest cell's luma samples, across and down.
+    /// log2 of the largest cell's width and height in luma samples.
     coarse: [u32; 2],
-    /// Luma samples across in a row's height, in 1/65536, rounded up.
+    /// Luma samples per row height, horizontally, in 1/65536, rounded up.
     narrow: u32,
 }
 
-/// As many samples as rows.
+/// For square samples.
 const SQUARE: u32 = 1 << 16;
 
 impl Grid {
@@ -39,7 +39,7 @@ impl Grid {
         for cells in cells {
             coarse = [0, 1].map(|a| cells.shift[a].max(coarse[a]));
             for (a, [before, beyond]) in slack.iter_mut().enumerate() {
-                // Stamps stand on sixteenths of a cell, so they may be half of one aside.
+                // Stamps are positioned on sixteenths of a cell, with an error of up to half a step.
                 let aside = 8 << cells.shift[a];
                 *before = aside.max(aside + cells.edge(a)).max(*before);
                 *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
@@ -48,20 +48,20 @@ impl Grid {
         Grid { size, log, tiles, slack, coarse, narrow: SQUARE }
     }
 
-    /// The same where a sample is shown `aspect` times as wide as a row is high, 0.1 to 10.
+    /// The same for a sample that is displayed `aspect` times as wide as a row is high, 0.1 to 10.
     pub(super) fn shown(self, aspect: f32) -> Grid {
         let narrow = if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
         Grid { narrow, ..self }
     }
 
-    /// The largest cell as shown, in luma rows.
+    /// The largest displayed cell, in luma rows.
     #[inline(always)]
     pub(super) fn cell(&self) -> [f32; 2] {
         let [w, h] = self.coarse.map(|c| (1u32 << c) as f32);
         [w * (SQUARE as f32 / self.narrow as f32), h]
     }
 
-    /// A reach across that is measured in rows, in samples.
+    /// Converts a horizontal reach from rows to samples.
     #[inline(always)]
     pub(super) fn narrowed(&self, reach: i32) -> i32 {
         if self.narrow == SQUARE {
@@ -70,22 +70,23 @@ impl Grid {
         ((i64::from(reach) * i64::from(self.narrow)) >> 16).min(i64::from(LONGEST)) as i32 + 1
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     pub fn len(&self) -> usize {
         self.tiles[0] * self.tiles[1]
     }
 
-    /// Whether there are none.
+    /// Whether there are no tiles.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Luma rows of a tile.
+    /// The luma rows of a tile.
     pub fn tile_rows(&self) -> usize {
         1 << self.log[1]
     }
 
-    /// The first and the last tile that a splat touches, across and down; `None` off the picture.
+    /// The first and the last tile that a splat touches, horizontally and vertically; `None` if it is outside
+    /// of the picture.
     #[inline(always)]
     pub(super) fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[[u32; 2]; 2]> {
         let reach = [self.narrowed(reach[0]), reach[1]];
@@ -93,7 +94,7 @@ impl Grid {
         for (a, at) in [splat.x, splat.y].into_iter().enumerate() {
             let by = 8 + self.log[a];
             let [before, beyond] = self.slack[a];
-            // Positions of splats are within 2^30; what is made by hand and farther off is off the picture as well.
+            // Positions of splats are within 2^30; splats that are farther away are outside of the picture, too.
             let (at, reach) = (at.clamp(-FARTHEST, FARTHEST), reach[a].min(LONGEST));
             let first = (at - (reach + before)) >> by;
             let last = (at + (reach + beyond)) >> by;
@@ -110,7 +111,7 @@ impl Grid {
 /// Where a splat is kept: the number of its first tile, and whether it is in the next one (bit 30), the one below (bit
 /// 31), or in all four, too. This is what such a number is taken from.
 pub(super) const FIRST: u32 = (1 << 30) - 1;
-/// Not on the picture, or not to be seen.
+/// Outside of the picture, or invisible.
 pub(super) const OFF: u32 = u32::MAX;
 /// In more than two by two tiles.
 pub(super) const LARGE: u32 = u32::MAX - 1;
@@ -128,7 +129,7 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
     let mut off = [0u32; BATCH];
     let mut rising = true;
     let cell = grid.cell();
-    // What the next rank has to be at least.
+    // The minimum of the next rank.
     let mut least = 0;
     for (few, out) in splats.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
         for (j, splat) in few.iter().enumerate().take(BATCH) {

@@ -1,4 +1,4 @@
-//! Pictures as sprites.
+//! Pictures for sprites.
 
 use core::fmt;
 
@@ -10,7 +10,7 @@ pub const MAX_IMAGE_SIDE: usize = 8192;
 pub struct Image {
     pub(super) size: [usize; 2],
     pub(super) repeats: bool,
-    /// R, G, B multiplied by alpha, and alpha.
+    /// Premultiplied R, G, B, and alpha.
     pub(super) texels: Vec<[f32; 4]>,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Debug for Image {
     }
 }
 
-/// A picture that cannot be a sprite.
+/// The error of a picture that cannot be a sprite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageError {
     /// Empty, or wider or higher than [`MAX_IMAGE_SIDE`].
@@ -35,7 +35,9 @@ impl fmt::Display for ImageError {
             ImageError::Size(w, h) => {
                 write!(f, "a sprite of {w}x{h}: width and height must be 1 to {MAX_IMAGE_SIDE}")
             }
-            ImageError::Count(got, want) => write!(f, "{got} texels where the size asks for {want}"),
+            ImageError::Count(got, want) => {
+                write!(f, "{got} texels instead of {want}, which the size requires")
+            }
         }
     }
 }
@@ -58,7 +60,7 @@ impl Image {
         Ok(Image { size: [width, height], repeats: false, texels })
     }
 
-    /// Whether it is all grey.
+    /// Whether it is grey.
     pub fn is_grey(&self) -> bool {
         self.texels.iter().all(|[r, g, b, _]| r == g && g == b)
     }
@@ -68,8 +70,8 @@ impl Image {
         self.size
     }
 
-    /// A part of it, as one picture of a flip-book: frame `index` of a sheet of `across` by `down`, row by row. The last
-    /// texels of a side that cannot be divided are left out.
+    /// A page of a flip-book: frame `index` of a sheet of `across` by `down`, row by row. If a side is not divisible,
+    /// its last texels are left out.
     pub fn part(&self, index: usize, across: usize, down: usize) -> Result<Image, ImageError> {
         let (across, down) = (across.max(1), down.max(1));
         let [w, h] = [self.size[0] / across, self.size[1] / down];
@@ -81,8 +83,8 @@ impl Image {
         Ok(Image { size: [w, h], repeats: self.repeats, texels: rows.copied().collect() })
     }
 
-    /// The same as a picture that each splat moves in its own frame: to the right by the first of the splat's colour
-    /// in 1/65536 of its width, down by the second in 1/65536 of its height.
+    /// The same as a picture that each splat moves within its own frame: to the right by the first component of the
+    /// splat's colour in 1/65536 of the width, down by the second in 1/65536 of the height.
     #[must_use]
     pub fn repeating(self) -> Image {
         Image { repeats: true, ..self }

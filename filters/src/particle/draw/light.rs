@@ -24,7 +24,7 @@ use crate::simd::multiversion;
 const LONGEST: usize = 1 << 9;
 
 impl WorkingSpace {
-    /// Takes the samples out of the planes: `samples` to be drawn into, `before` as they were, not multiplied by alpha.
+    /// Reads the samples of the planes: `samples` to draw into, and `before` as they were, not premultiplied.
     pub(super) fn load<T: ConvertF32>(
         &self,
         tile: &Tile,
@@ -80,7 +80,7 @@ impl WorkingSpace {
         }
     }
 
-    /// Puts what has changed into the planes.
+    /// Writes the changes to the planes.
     pub(super) fn store<T: ConvertF32>(
         &self,
         tile: &Tile,
@@ -102,7 +102,7 @@ impl WorkingSpace {
                 let alphas = self.alpha_of(part).filter(|_| needs_premultiply);
                 let alpha = alphas.map_or(&ones[..n], |from| &samples[row(from)]);
                 let alpha_was = alphas.map_or(&ones[..n], |from| &before[row(from)]);
-                // Bits by which samples that were drawn on are other than they were.
+                // The bits that differ in samples that were drawn on.
                 drawn.fill(0);
                 differ(self.level, alpha, alpha_was, drawn);
                 for (k, (_, from)) in self.lights_of(part).enumerate() {
@@ -141,7 +141,7 @@ impl WorkingSpace {
                         } else {
                             now[i] -= was[i];
                         }
-                        // Under no alpha at all, colour stays what it was, as does what was not drawn on.
+                        // At an alpha of 0 the colour stays unchanged, like samples that were not drawn on.
                         let hidden = !premultiplied && (alpha[i].is_nan() || alpha[i] <= 0.0);
                         if hidden || drawn[first + i] == 0 {
                             now[i] = 0.0;
@@ -227,7 +227,7 @@ impl WorkingSpace {
         }
     }
 
-    /// No more alpha than one, or than there was.
+    /// At most full alpha, or the previous alpha.
     fn limit_alpha(&self, part: &Part, samples: &mut [f32], before: &[f32]) {
         let Some(at) = self.alpha_of(part) else { return };
         for j in 0..part.size[1] {
@@ -246,13 +246,13 @@ impl WorkingSpace {
         all.filter(|(p, _)| self.component(**p) < self.lights).map(move |(p, base)| (*p, base + inside(part)))
     }
 
-    /// Where a part's alpha begins, if it is drawn.
+    /// The start of a part's alpha, if it is drawn.
     fn alpha_of(&self, part: &Part) -> Option<usize> {
         let mut all = part.group.planes().iter().zip(part.base);
         all.find(|(p, _)| self.component(**p) == self.lights).map(|(_, base)| base + inside(part))
     }
 
-    /// Whether its colour hangs on its alpha.
+    /// Whether its colour depends on its alpha.
     fn needs_premultiply(&self, part: &Part) -> bool {
         let same = self.kind == Alpha::Premultiplied && self.curve == TransferFunction::Linear;
         !same && self.alpha_of(part).is_some()
@@ -266,7 +266,7 @@ impl WorkingSpace {
         }
     }
 
-    /// What colour is multiplied by to be drawn on.
+    /// The factor of colour for drawing.
     #[inline(always)]
     fn share(&self, alpha: f32) -> f32 {
         if self.kind == Alpha::Premultiplied { whole(alpha) } else { alpha }
@@ -338,13 +338,13 @@ fn inside(part: &Part) -> usize {
     ROOM * part.stride + ROOM
 }
 
-/// An alpha to divide by.
+/// An alpha for divisions.
 #[inline(always)]
 fn whole(alpha: f32) -> f32 {
     if alpha > 0.0 { alpha } else { 1.0 }
 }
 
-/// Each of `coarse` 2^`shift` times.
+/// Each value of `coarse` repeated 2^`shift` times.
 #[inline(always)]
 fn upsample(out: &mut [f32], coarse: &[f32], shift: u32) {
     match shift {
@@ -361,9 +361,9 @@ fn upsample(out: &mut [f32], coarse: &[f32], shift: u32) {
 multiversion! {
     /// A row of a matrix.
     fn mix(level, out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) = mix_body;
-    /// Adds the bits by which two rows differ.
+    /// Adds the bits that differ in two rows.
     fn differ(level, a: &[f32], b: &[f32], bits: &mut [u32]) = differ_body;
-    /// What there is more in a row than there was.
+    /// The increase of a row over its previous values.
     fn less(level, now: &mut [f32], was: &[f32]) = less_body;
     /// Samples that are raised by so many spans.
     fn raise(level, more: &mut [f32], old: &[f32], span: f32) = raise_body;
@@ -396,7 +396,7 @@ fn less_body(now: &mut [f32], was: &[f32]) {
 fn raise_body(more: &mut [f32], old: &[f32], span: f32) {
     for (v, old) in more.iter_mut().zip(old) {
         let sum = *old + *v * span;
-        // What is no number stays, and so does what was not drawn on.
+        // NaN stays, like samples that were not drawn on.
         *v = if *v != 0.0 && sum.is_finite() { sum } else { *old };
     }
 }

@@ -1,4 +1,4 @@
-//! Drawing in R, G and B and in linear light against a slow twin in f64.
+//! Drawing in R, G and B and in linear light against a slow reference in f64.
 
 use super::coverage::{Outline, turn};
 use super::draw_plane::{self, DrawPlane, PlaneContent};

@@ -1,4 +1,4 @@
-//! What splats are drawn with: their looks, made ready for a format.
+//! The styles of splats, prepared for a format.
 
 use super::draw_plane::{self, BlendTerms, DrawPlane, Group};
 use super::grid::Grid;
@@ -16,10 +16,10 @@ use core::fmt;
 /// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
 const TILE: [u32; 2] = [6, 5];
 
-/// The most looks that one painter may have.
+/// The largest number of styles of a painter.
 pub const MAX_STYLES: usize = 4096;
 
-/// A painter cannot be made.
+/// The error of a painter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PainterError {
     /// More than [`MAX_STYLES`].
@@ -31,7 +31,7 @@ pub enum PainterError {
 impl fmt::Display for PainterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PainterError::Looks(n) => write!(f, "{n} looks: at most {MAX_STYLES} are possible"),
+            PainterError::Looks(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
             PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
         }
     }
@@ -47,13 +47,13 @@ pub struct Painter {
     pub(super) images: Vec<Option<Prepared>>,
     pub(super) places: Vec<DrawPlane>,
     pub(super) groups: Vec<Group>,
-    /// Sizes of cells for which there are stamps.
+    /// The sizes of cells for which there are stamps.
     pub(super) shifts: Vec<[u32; 2]>,
     matrix: Option<Coefficients>,
-    /// Where it does not draw into the planes as they are.
+    /// Set if it does not draw into the planes directly.
     pub(super) working: Option<Box<WorkingSpace>>,
     pub(super) grid: Grid,
-    /// Width over height of a sample as shown.
+    /// The aspect ratio of a displayed sample.
     pub(super) aspect: f32,
     pub(super) level: Level,
     pub(super) draft: bool,
@@ -109,7 +109,7 @@ impl Painter {
                 None => groups.push(Group::new(place.cells, kind, p)),
             }
         }
-        // Grey is made of R, G and B either way.
+        // Grey is computed from R, G and B in both cases.
         let colours = matrix.filter(|_| working.is_none() || format.family == Family::Gray);
         let curve = working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
         let images = styles
@@ -140,19 +140,19 @@ impl Painter {
         })
     }
 
-    /// Whether it draws for a quick look: the same splats, but of shapes that have no stamp the edges are taken from at most
-    /// 2 x 2 places of a cell, and of images the nearest texel.
+    /// Whether it draws a draft: the same splats, but shapes without a stamp are sampled at no more than 2 x 2 points
+    /// per cell, and images at the nearest texel.
     #[must_use]
     pub fn draft(self, draft: bool) -> Painter {
         Painter { draft, ..self }
     }
 
-    /// The format it was made for.
+    /// The format.
     pub fn format(&self) -> &Format {
         &self.format
     }
 
-    /// Luma rows of a tile: bands of a multiple of it cost least.
+    /// The luma rows of a tile: bands of a multiple of it are the fastest.
     pub fn tile_rows(&self) -> usize {
         self.grid.tile_rows()
     }
@@ -165,7 +165,7 @@ impl Painter {
         }
     }
 
-    /// What a splat does to each plane of a group.
+    /// The effect of a splat on each plane of a group.
     #[inline(always)]
     pub(super) fn effects(&self, group: &Group, splat: &Splat, style: &SplatStyle) -> [BlendTerms; 4] {
         let mut out = [BlendTerms::default(); 4];

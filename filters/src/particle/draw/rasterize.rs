@@ -3,21 +3,21 @@
 //! Of each row only the cells between two bounds are looked at, beyond which a shape surely covers nothing. Their middles
 //! say which cells are wholly outside or inside; those between are listed, and then the means over their places are
 //! taken, sixteen cells side by side.
-#![allow(clippy::needless_range_loop)] // a lane is a place in many rows
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::super::arch::whole;
 use super::coverage::{Form, Outline};
 use super::draw_plane::Cells;
 use super::style::MAX_CORNERS;
 
-/// Cells side by side.
+/// The number of cells of a vector.
 pub(super) const LANES: usize = 16;
-/// Cells of a block, across and down.
+/// The width and height of a block in cells.
 pub(super) const WIDE: usize = 64;
 pub(super) const HIGH: usize = 32;
-/// Cells from row to row: the last of a row are worked out with what lies behind them.
+/// The stride of rows of cells: the last cells of a row are computed together with the padding after them.
 const STRIDE: usize = WIDE + 2 * LANES;
-/// What distances are known to, and then some, in luma samples.
+/// The precision of distances with a margin, in luma samples.
 const NEAR: f32 = 1.0 / 256.0;
 
 pub(super) type F32x16 = [f32; LANES];
@@ -25,9 +25,9 @@ pub(super) type F32x16 = [f32; LANES];
 /// What a shape covers of the cells of a block.
 pub(super) struct CoverageMask {
     cover: [f32; HIGH * STRIDE],
-    /// Of each row, the first cell that is known and one past the last; nothing is covered beyond.
+    /// For each row, the range of cells with coverage.
     span: [[usize; 2]; HIGH],
-    /// Cells whose means are to be taken: those of which a simpler distance will do, and others.
+    /// Cells whose means are needed: those for which a simpler distance is sufficient, and others.
     plain: [u16; HIGH * WIDE],
     others: [u16; HIGH * WIDE],
     rows: Rows,
@@ -56,13 +56,13 @@ impl CoverageMask {
     }
 }
 
-/// Cells of a plane of which coverage is asked.
+/// The cells of a plane whose coverage is computed.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a> {
     pub(super) cells: &'a Cells,
     /// Width over height of a sample as shown.
     pub(super) aspect: f32,
-    /// The first cell, and how many, across and down.
+    /// The first cell, and the numbers of columns and rows.
     pub(super) first: [i32; 2],
     pub(super) size: [usize; 2],
     /// The shape's centre, in 1/256 of a luma sample.
@@ -81,7 +81,7 @@ impl Block<'_> {
         })
     }
 
-    /// Size of a cell as shown, in luma rows.
+    /// The displayed size of a cell, in luma rows.
     #[inline(always)]
     fn cell(&self) -> [f32; 2] {
         self.cells.shown(self.aspect)
@@ -94,14 +94,14 @@ impl Block<'_> {
     }
 }
 
-/// A box that is turned, outside of which nothing is to be seen.
+/// A rotated box that contains the visible part.
 #[derive(Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) cos: f32,
     pub(super) sin: f32,
     /// Half its width and height.
     pub(super) half: [f32; 2],
-    /// The radius of a circle that holds all, too.
+    /// The radius of a circle that contains everything as well.
     pub(super) round: f32,
 }
 
@@ -112,10 +112,10 @@ impl Bounds {
         Bounds { half: self.half.map(room), round: room(self.round), ..self }
     }
 
-    /// Of every row of a block, the first column and one past the last that are inside.
+    /// For every row of a block, the range of columns inside.
     #[inline(always)]
     pub(super) fn spans(&self, block: &Block<'_>, out: &mut [[usize; 2]; HIGH]) {
-        // A side that is nearly along the rows bounds none of them.
+        // A side that is nearly parallel to the rows does not bound them.
         let over = |v: f32| if v.abs() > 1.0 / 64.0 { 1.0 / v } else { 0.0 };
         let far = |over: f32, half: f32| if over == 0.0 { f32::INFINITY } else { half * over.abs() };
         let (over_sin, over_cos) = (over(self.sin), over(self.cos));
@@ -140,7 +140,7 @@ impl Bounds {
                 let (high, other) = (a + by_sin, b + by_cos);
                 let high = if other < high { other } else { high };
                 let high = if wide < high { wide } else { high };
-                // Whole parts are enough: half a cell of room on either side.
+                // Integer parts are sufficient: there is a margin of half a cell on either side.
                 from[l] = whole((low - start) * per - 0.5, 0, most);
                 to[l] = whole((high - start) * per + 1.5, 0, most);
             }
@@ -151,13 +151,13 @@ impl Bounds {
     }
 }
 
-/// How deep places are inside a shape, in luma samples: minus their distance. Places are turned as the shape is.
+/// The depth of points inside a shape, in luma samples: minus their distance. Points are rotated with the shape.
 trait Depth: Copy {
     /// What has the same values, to the bit, at places whose x is between minus and plus [`limit`](Depth::limit).
     type Plain: Depth;
-    /// Whether there is such a thing.
+    /// Whether there is such a form.
     const PLAIN: bool = false;
-    /// Whether a place may be deeper than the soft edge is long.
+    /// Whether a point may be deeper than the length of the soft edge.
     const DEEP: bool = true;
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16;
     fn plain(&self) -> Self::Plain;
@@ -284,7 +284,7 @@ impl Depth for Polygon<'_> {
     }
 }
 
-/// Works out the coverage of the cells of a block, times an opacity, from means over at most `most` by `most` places.
+/// Computes the coverage of the cells of a block, times an opacity, from means over at most `most` by `most` points.
 #[inline(always)]
 pub(super) fn rasterize(
     outline: &Outline,
@@ -371,7 +371,7 @@ impl Rasterizer<'_> {
         out
     }
 
-    /// The middle of a cell stands for all of it.
+    /// The centre of a cell represents all of it.
     #[inline(always)]
     fn middles<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
         self.spans(mask);
@@ -393,7 +393,7 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// Means over n x n places, where they are not known from the middle.
+    /// Means over n x n points, where the centre is not sufficient.
     #[inline(always)]
     fn means<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
         self.spans(mask);
@@ -522,7 +522,7 @@ fn put(mask: &mut CoverageMask, at: usize, cells: &F32x16) {
     }
 }
 
-/// Adds to a list the numbers of set bits, from `first` on.
+/// Appends the indices of set bits, from `first` on, to a list.
 #[inline(always)]
 fn list(cells: &mut [u16; HIGH * WIDE], count: &mut usize, first: u16, mut bits: u32) {
     while bits != 0 {

@@ -11,7 +11,7 @@ use super::tile::Tile;
 use crate::frame::{FrameMut, PlaneSet, Scratch};
 use crate::lend::Executor;
 
-/// `f32`s of a splat.
+/// The number of `f32` values of a splat.
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
 
 impl Painter {
@@ -36,7 +36,7 @@ impl Painter {
         self.stamp(bins);
     }
 
-    /// The best number of splats to be made at a time.
+    /// The best number of splats per call.
     pub const PART: usize = CHUNK;
 
     fn stamp(&self, bins: &mut Bins) {
@@ -93,7 +93,7 @@ impl Painter {
         }
     }
 
-    /// The most bytes that bins of so many splats take.
+    /// The upper bound of the bytes that bins of so many splats take.
     pub fn memory(&self, splats: usize) -> usize {
         let chunks = splats.div_ceil(CHUNK);
         let discs = self.styles.iter().filter(|l| matches!(l.shape, Shape::Disc { .. })).count();

@@ -24,7 +24,7 @@ pub(super) struct Prepared {
     repeats: bool,
 }
 
-/// Texels: nominal values of the first three planes, multiplied by alpha, and alpha.
+/// Texels: premultiplied nominal values of the first three planes, and alpha.
 #[derive(Clone, Debug)]
 struct Raster {
     size: [usize; 2],
@@ -39,7 +39,7 @@ const BATCH: f32 = 4.0;
 const MANY: f32 = 16.0;
 
 impl Prepared {
-    /// In the values that a curve makes light.
+    /// In values that a transfer function converts to light.
     pub(super) fn of(
         image: &Image,
         places: &[DrawPlane],
@@ -103,7 +103,7 @@ impl Prepared {
         }
     }
 
-    /// Bytes held.
+    /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.halvings.iter().map(|r| r.texels.len() * 16).sum()
     }
@@ -121,7 +121,7 @@ fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
 }
 
 impl Raster {
-    /// Each texel the mean of two by two; beyond the edges is nothing.
+    /// Each texel is the mean of two by two; beyond the edges is zero.
     fn halved(&self) -> Raster {
         let size = self.size.map(|s| s.div_ceil(2));
         let at = |x: usize, y: usize| {
@@ -140,10 +140,10 @@ impl Raster {
         Raster { size, period: self.period.map(|p| 0.5 * p), texels }
     }
 
-    /// Each texel the mean of what there is of the picture in two by two.
+    /// Each texel is the mean of those of two by two that are in the picture.
     fn halved_around(&self) -> Raster {
         let size = self.size.map(|s| s.div_ceil(2));
-        // How much of a texel lies in the picture.
+        // The fraction of a texel within the picture.
         let wide = |a: usize, i: usize| (self.period[a] - i as f32).clamp(0.0, 1.0);
         let mut texels = Vec::with_capacity(size[0] * size[1]);
         for y in 0..size[1] {
@@ -163,11 +163,11 @@ impl Raster {
         Raster { size, period: self.period.map(|p| 0.5 * p), texels }
     }
 
-    /// Texels times how much of each lies in a rectangle, added up.
+    /// The sum of texels, weighted by their overlap with a rectangle.
     #[inline(always)]
     fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut [f32; 4]) {
         let [w, h] = self.size;
-        // `as` saturates and makes NaN 0.
+        // `as` saturates and turns NaN into 0.
         let (x0, x1) = (left.max(0.0) as usize, (right.max(0.0).ceil() as usize).min(w));
         let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
         for y in y0..y1 {
@@ -187,7 +187,7 @@ impl Raster {
 #[inline(always)]
 fn around(low: f32, high: f32, period: f32, shift: f32) -> [[f32; 2]; 2] {
     let (low, high) = (low.max(0.0), high.min(period));
-    // Nothing of it lies in the frame, or it is no number.
+    // None of it is in the frame, or it is NaN.
     if low.partial_cmp(&high) != Some(core::cmp::Ordering::Less) {
         return [[0.0; 2]; 2];
     }
@@ -212,17 +212,17 @@ pub(super) struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Where cells have their centres that take anything of the picture.
+    /// The region of cell centres that take a part of the picture.
     pub(super) fn bounds(&self) -> Bounds {
         let half = [0, 1].map(|a| {
             let beyond = self.raster.size[a] as f32 - self.middle[a];
-            // With room for what places are known to.
+            // With a margin for the precision of positions.
             (beyond.max(self.middle[a]) + self.half[a]) / self.per[a] * (257.0 / 256.0) + 0.25
         });
         Bounds { cos: self.cos, sin: self.sin, half, round: f32::INFINITY }
     }
 
-    /// The texel under a cell's centre, for a quick look.
+    /// The texel at a cell's centre, for drafts.
     pub(super) fn nearest(&self, at: [f32; 2]) -> [f32; 4] {
         let mut place = self.texel(at);
         if let Some(shift) = self.shift {
@@ -234,12 +234,12 @@ impl Sampler<'_> {
             }
         }
         let ([u, v], [w, h]) = (place, self.raster.size);
-        // `as` saturates and makes NaN 0.
+        // `as` saturates and turns NaN into 0.
         let (x, y) = (u as usize, v as usize);
         if u >= 0.0 && v >= 0.0 && x < w && y < h { self.raster.texels[y * w + x] } else { [0.0; 4] }
     }
 
-    /// A place in texels.
+    /// A position in texels.
     #[inline(always)]
     fn texel(&self, at: [f32; 2]) -> [f32; 2] {
         let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];

@@ -10,7 +10,7 @@
 
 use super::splat::{SIZES, Splat};
 
-/// How much of the squares of the half axes is in the edge's, and of the square of a cell's size.
+/// The fractions of the squares of the half axes, and of the square of a cell's size, in the edge's.
 const OWN: f32 = 1.5;
 const WIDEN: f32 = 1.8;
 
@@ -32,7 +32,7 @@ impl Speck {
         let [w, h] = cell.map(|c| WIDEN * c * c);
         let (cc, ss) = (cos * cos, sin * sin);
         let [across, down] = [OWN * (e * cc + f * ss), OWN * (e * ss + f * cc)];
-        // Sums of what is positive: nothing is lost of long and thin ones.
+        // Sums of positive terms: long and thin ones lose no precision.
         let det = OWN * OWN * e * f + h * across + w * down + w * h;
         let m = [across + w, OWN * cos * sin * (e - f), down + h];
         let part = half[0] * half[1] / det.sqrt();
@@ -40,7 +40,7 @@ impl Speck {
         Speck { m, det, gain: if part < 1.0 / 3.0 { 3.0 * part } else { steep * steep } }
     }
 
-    /// How far it reaches across and down, in luma rows.
+    /// Its reach horizontally and vertically, in luma rows.
     #[inline(always)]
     pub(super) fn reach(&self) -> [f32; 2] {
         [self.m[0].sqrt(), self.m[2].sqrt()]
@@ -52,7 +52,7 @@ mod tests {
     use super::super::coverage::turn;
     use super::*;
 
-    /// What it covers of the cell whose middle is `x`, `y` from its own.
+    /// The coverage of the cell whose centre is `x`, `y` from its own.
     fn cover(s: &Speck, x: f64, y: f64) -> f64 {
         let [a, b, c] = s.m.map(f64::from);
         let q = (c * x * x - 2.0 * b * x * y + a * y * y) / (a * c - b * b);
@@ -74,7 +74,7 @@ mod tests {
                     let cells = (-20..20).flat_map(|j| (-20..20).map(move |i| (i, j)));
                     let sum: f64 = cells.map(|(i, j)| cover(&speck, at(i, px), at(j, py))).sum();
                     let off = sum * cell * cell / area - 1.0;
-                    // On cells that are larger than itself it is looked at more coarsely.
+                    // Cells that are larger than the speck are sampled more coarsely.
                     let most = if f32::from(half[0].min(half[1])) < 8.0 * wide { 0.10 } else { 0.05 };
                     assert!(off.abs() < most, "{half:?} {wide} {px} {py}: {off}");
                 }

@@ -1,4 +1,4 @@
-//! One thing to draw.
+//! A splat: one thing to draw.
 
 use super::super::arch::whole;
 use super::super::births::BLOCK;
@@ -9,9 +9,9 @@ use bytemuck::{Pod, Zeroable};
 pub(super) const STEPS: f32 = 256.0;
 /// Steps of a size in a luma sample.
 pub(super) const SIZES: f32 = 16.0;
-/// The smallest half size drawn, in steps: half a sample. What is smaller is made so large, and fainter.
+/// The smallest half size drawn, in steps: half a sample. Smaller splats are enlarged to it and made fainter.
 pub(super) const LEAST: u16 = 8;
-/// Positions beyond this many samples are off any picture.
+/// Positions beyond this number of samples are outside of any picture.
 const FAR: f32 = 4_194_304.0;
 
 /// One thing to draw: 32 bytes.
@@ -21,20 +21,20 @@ pub struct Splat {
     /// Place in the order of drawing, lowest first, which alone decides what lies over what: see [`rank`]. Give each
     /// splat its own; where two are equal, the other fields decide.
     pub rank: u64,
-    /// Centre, in 1/256 of a luma sample from the left edge of the picture.
+    /// The centre, in 1/256 of a luma sample from the left edge of the picture.
     pub x: i32,
     /// Centre, in 1/256 of a luma row from the top edge of the picture (or field).
     pub y: i32,
     /// Half width and half height as shown, before it is turned, in 1/16 of a luma row: where samples are not shown as
     /// wide as high ([`Format::shape`](crate::frame::Format::shape)), a splat that is as wide as high still is.
     pub half: [u16; 2],
-    /// How far it is turned, clockwise, in 1/65536 of a turn.
+    /// The rotation, clockwise, in 1/65536 of a turn.
     pub angle: u16,
-    /// Which of the painter's looks.
+    /// The index of the painter's style.
     pub style: u16,
     /// Colour as the painter mixes it, not multiplied by anything: [`Painter::colour`](super::Painter::colour).
     pub colour: [u16; 3],
-    /// How much of it there is, 65535 being all.
+    /// The opacity; 65535 is full.
     pub opacity: u16,
 }
 
@@ -70,20 +70,20 @@ impl Splat {
         self.opacity = (across * down * 65535.0 + 0.5) as u16;
     }
 
-    /// The same, turned clockwise by so many turns.
+    /// The same, rotated clockwise by so many turns.
     #[must_use]
     pub fn turned(self, turns: f32) -> Splat {
         Splat { angle: angle(turns), ..self }
     }
 
-    /// The same with a part, 0 to 1, of its opacity.
+    /// The same with its opacity multiplied by a factor, 0 to 1.
     #[must_use]
     pub fn faded(self, part: f32) -> Splat {
         Splat { opacity: share_of(self.opacity, part), ..self }
     }
 }
 
-/// A place in steps.
+/// A position in steps.
 #[inline(always)]
 fn fixed(v: f32) -> i32 {
     // `>` and `<` are false for NaN, which goes to the far end.
@@ -92,11 +92,11 @@ fn fixed(v: f32) -> i32 {
     whole(v * STEPS + if v < 0.0 { -0.5 } else { 0.5 }, i32::MIN, i32::MAX)
 }
 
-/// Half a size in steps, and what that leaves of the opacity.
+/// Half a size in steps, and the remaining factor of opacity.
 #[inline(always)]
 fn steps(v: f32) -> (u16, f32) {
     let steps = v * SIZES;
-    // Up, so that opacity need not be more than all.
+    // Rounded up, so that opacity does not exceed the maximum.
     let up = if steps < 64.0 { steps.ceil() } else { steps + 0.5 };
     let up = whole(up, i32::from(LEAST), 65535) as u16;
     let v = if steps > 0.0 { steps } else { 0.0 };
@@ -157,7 +157,7 @@ type Row = [f32; BLOCK];
 /// Lane by lane what [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) make; to be inlined into a body
 /// that is compiled for a level.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)] // a lane is a place in many rows
+#[allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut SplatColumns) {
     for j in 0..BLOCK {
         out.x[j] = fixed(centre[0][j]);
@@ -191,11 +191,11 @@ pub fn rank(depth: f32, number: i64) -> u64 {
     ranked(deepness(depth), number)
 }
 
-/// A depth as a number of 24 bits that falls with it.
+/// A depth as a 24-bit number that decreases with depth.
 #[inline(always)]
 pub(crate) fn deepness(depth: f32) -> u32 {
     let bits = (depth + 0.0).to_bits();
-    // Floats as integers that rise with them, then turned around.
+    // Floats as integers in the same order, then inverted.
     let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     let falling = if depth.is_nan() { u32::MAX } else { !rising };
     falling >> 8

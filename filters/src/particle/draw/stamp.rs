@@ -8,16 +8,16 @@
 use super::splat::{LEAST, Splat};
 use super::style::{Shape, SplatStyle};
 
-/// Largest radius of a stamp, in 1/16 of a luma sample.
+/// The largest radius of a stamp, in 1/16 of a luma sample.
 pub(super) const MAX_RADIUS: u16 = 48;
-/// How many radii there are.
+/// The number of radii.
 pub(super) const RADII: usize = (MAX_RADIUS - LEAST + 1) as usize;
-/// The widest stamp, and the highest, in cells.
+/// The largest width and height of a stamp, in cells.
 pub(super) const MAX_CELLS: usize = 8;
-/// Least soft edge in cells.
+/// The smallest soft edge in cells.
 const SOFT: f32 = 0.7;
 
-/// Stamps of one disc on one size of cell.
+/// The stamps of one disc for one size of cell.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
     /// Cells across, 4 or 8.
@@ -105,21 +105,21 @@ impl Stamp {
         self.data.as_chunks::<N>().0.get(at..)?.first_chunk()
     }
 
-    /// Bytes of the largest stamp.
+    /// The size of the largest stamp in bytes.
     pub(super) const MAX_BYTES: usize = 256 * 3 * MAX_CELLS * MAX_CELLS * 4;
 }
 
 impl Stamp {
-    /// Bytes held.
+    /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.data.capacity() * 4 + size_of::<Stamp>()
     }
 }
 
-/// Stamps that were wanted so far. They follow from looks and format alone.
+/// The stamps that were needed so far. They depend only on styles and format.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamps {
-    /// By look and radius: 1 and up, the place in `sets`; 0 nothing made yet; `NONE` no stamp.
+    /// By style and radius: from 1, the index in `sets`; 0 nothing computed yet; `NONE` no stamp.
     index: Vec<u16>,
     /// A stamp for each size of cell, and how many sizes there are.
     sets: Vec<Stamp>,
@@ -127,11 +127,11 @@ pub(super) struct Stamps {
 }
 
 const NONE: u16 = u16::MAX;
-/// The most discs that stamps are made for, a bound on memory.
+/// The largest number of discs with stamps, which bounds the memory.
 pub(super) const MAX_STAMP_SETS: usize = 512;
 
 impl Stamps {
-    /// The number of a splat's set of stamps, 0 or a high one if there is none.
+    /// The index of a splat's set of stamps, 0 or a high one if there is none.
     #[inline(always)]
     pub(super) fn set(&self, splat: &Splat) -> u16 {
         let [x, y] = splat.half;
@@ -148,7 +148,8 @@ impl Stamps {
         self.sets.get(usize::from(set.wrapping_sub(1)) * self.kinds + kind)
     }
 
-    /// Makes those of `used` discs that are missing, on cells of these shifts, shown `aspect` times as wide as high.
+    /// Computes the missing stamps of `used` discs for cells of these shifts, displayed `aspect` times as wide as
+    /// high.
     pub(super) fn want(&mut self, styles: &[SplatStyle], shifts: &[[u32; 2]], aspect: f32, used: &[bool]) {
         self.index.resize(styles.len() * RADII, 0);
         self.kinds = shifts.len();

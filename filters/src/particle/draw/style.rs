@@ -1,19 +1,19 @@
-//! What splats look like.
+//! The styles of splats.
 
 use super::image::Image;
 use core::fmt;
 use std::sync::Arc;
 
-/// The most corners of a polygon.
+/// The largest number of corners of a polygon.
 pub const MAX_CORNERS: usize = 16;
 
 /// How a splat changes what is there; `a` is coverage times opacity, `c` the splat's colour, `p` what was there, all
 /// from 0 to 1 and what was there multiplied by its alpha.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Blend {
-    /// `p (1 - a) + c a`; alpha becomes what the two cover together.
+    /// `p (1 - a) + c a`; alpha becomes the combined coverage of both.
     Over,
-    /// `p + c a`; alphas add up.
+    /// `p + c a`; alpha values are added.
     Add,
     /// `p + c a - p c a`; alpha as for over. Colours of a look that is tinted count one by one, on Y, U
     /// and V too; else they are grey.
@@ -22,7 +22,7 @@ pub enum Blend {
     Multiply,
 }
 
-/// A form of half width and half height 1, to be stretched to a splat's size and turned.
+/// A shape of half width and half height 1, which is scaled to a splat's size and rotated.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// An ellipse, solid in the middle, that fades over the outer part `soft` of its radius.
@@ -47,7 +47,7 @@ pub enum Shape {
     Polygon {
         /// Corners, in order around, each coordinate -1 to 1.
         corners: Arc<[[f32; 2]]>,
-        /// The part of the way in to the middle that fades.
+        /// The fraction of the distance to the centre that fades.
         soft: f32,
     },
     /// A small ellipse, as soft as cells are large: for what is up to a few cells long and no wider than two, which it
@@ -58,7 +58,7 @@ pub enum Shape {
     Image(Arc<Image>),
 }
 
-/// What is wrong with a shape.
+/// Errors of shapes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ShapeError {
     /// Softness outside 0 to 1.
@@ -131,7 +131,7 @@ impl Shape {
             if !(cross(a, b) > 1e-6 && bend > -1e-6) {
                 return Err(ShapeError::Convex);
             }
-            // The ways out of the middle must come around just once.
+            // The normals of the edges must go around exactly once.
             right_angles += i32::from(a[1] < 0.0 && b[1] >= 0.0);
         }
         if right_angles != 1 {
@@ -141,14 +141,14 @@ impl Shape {
     }
 }
 
-/// What many splats have in common.
+/// The common properties of many splats.
 #[derive(Clone, Debug)]
 pub struct SplatStyle {
-    /// The form.
+    /// The shape.
     pub shape: Shape,
-    /// How it mixes with what is there.
+    /// The blend mode.
     pub blend: Blend,
-    /// What colours are multiplied by, for light beyond white. Not for images.
+    /// The factor of colours, for light beyond white. Not for images.
     pub gain: f32,
     /// Whether splats of it have colours that are not grey. It matters for [`Blend::Screen`] and [`Blend::Multiply`] on
     /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker. Pictures
@@ -157,7 +157,7 @@ pub struct SplatStyle {
 }
 
 impl SplatStyle {
-    /// A look of plain brightness, of any colour.
+    /// A style of normal brightness, of any colour.
     pub const fn new(shape: Shape, blend: Blend) -> SplatStyle {
         SplatStyle { shape, blend, gain: 1.0, tinted: true }
     }

@@ -1,4 +1,4 @@
-//! Drawing against its definition, and what may not change it.
+//! Drawing against its reference, and invariance tests.
 
 use super::coverage::{Outline, turn};
 use super::draw_plane::DrawPlane;

@@ -1,4 +1,4 @@
-//! One tile: its samples as `f32`, with room around them so that small splats need not be cut.
+//! One tile: its samples as `f32`, with a margin so that small splats need not be clipped.
 
 use super::super::arch::prefetch;
 use super::draw_plane::{DrawPlane, Group, PlaneContent, needs_premultiply};
@@ -7,7 +7,7 @@ use crate::frame::{FrameMut, PlaneSet};
 use crate::pixel::f32_rows::{Area, ConvertF32, from_f32_rows, to_f32_rows};
 use core::ops::Range;
 
-/// Cells of room around a tile: a stamp that touches the tile lies inside.
+/// The margin around a tile in cells: a stamp that touches the tile is inside.
 pub(super) const ROOM: usize = 8;
 const _: () = assert!(ROOM >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
 
@@ -19,7 +19,7 @@ pub(super) struct Part {
     pub(super) from: [i32; 2],
     pub(super) size: [usize; 2],
     pub(super) stride: usize,
-    /// Where each plane's cells begin in the buffer, room included.
+    /// The start of each plane's cells in the buffer, including the margin.
     pub(super) base: [usize; 4],
 }
 
@@ -30,7 +30,7 @@ impl Part {
     }
 }
 
-/// Where a tile's samples lie in its buffer.
+/// The layout of a tile's samples in its buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tile {
     parts: [Option<Part>; 4],
@@ -77,12 +77,12 @@ impl Tile {
         Tile { parts, len, unpremultiply: needs_premultiply(&painter.format, writes) }
     }
 
-    /// Its parts, one for planes whose cells lie alike.
+    /// Its parts, one for all planes with the same cells.
     pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().flatten()
     }
 
-    /// `f32`s that its buffer needs.
+    /// The number of `f32` values of its buffer.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -95,7 +95,7 @@ impl Tile {
         })
     }
 
-    /// Takes the samples out of the planes.
+    /// Reads the samples of the planes.
     pub(super) fn load(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         match painter.format.depth.bytes() {
             1 => self.load_as::<u8>(painter, out, samples),
@@ -111,14 +111,15 @@ impl Tile {
         for (p, part, at) in self.planes() {
             let (inside, high) = (ROOM * part.stride + ROOM, part.size[1] + 2 * ROOM);
             let samples = &mut samples[at - inside..][..high * part.stride];
-            // What stands in the room around is drawn over and never looked at, but it must not be slow to compute with.
+            // The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
             let (above, samples) = samples.split_at_mut(inside);
             let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
             above.fill(0.0);
             let zero = painter.places[p].zero;
             to_f32_rows::<T>(painter.level, &out.plane(p), part.area(), zero, samples, part.stride);
             below.fill(0.0);
-            // The tile to the right comes next; the machine does not know, since rows lie far from each other.
+            // Prefetches the tile to the right: the hardware does not predict it, since rows are far from each
+            // other.
             let (from, plane) = (part.area().from, out.plane(p));
             for j in 0..part.size[1] {
                 let row = plane.row::<T>(from[1] + j).get(from[0] + part.size[0]..).unwrap_or(&[]);
@@ -127,7 +128,7 @@ impl Tile {
         }
     }
 
-    /// Where alpha lies, and what one is in it.
+    /// The position of alpha, and its maximum.
     fn alpha(&self, painter: &Painter) -> Option<(usize, &Part, f32)> {
         self.planes()
             .find(|(p, ..)| painter.places[*p].content == PlaneContent::Alpha)
@@ -150,7 +151,7 @@ impl Tile {
         }
     }
 
-    /// Puts the samples back into the planes.
+    /// Writes the samples to the planes.
     pub(super) fn store(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
         match painter.format.depth.bytes() {
             1 => self.store_as::<u8>(painter, out, samples),
@@ -182,7 +183,7 @@ impl Tile {
         }
     }
 
-    /// No more alpha than one, or than there was.
+    /// At most full alpha, or the previous alpha.
     fn limit_alpha<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         for (p, part, at) in self.planes() {
             let DrawPlane { span, content: PlaneContent::Alpha, .. } = painter.places[p] else { continue };
@@ -208,7 +209,7 @@ impl Tile {
             }
             let mut before = [0.0f32; 1 << 9];
             for j in 0..part.size[1] {
-                // The old alpha still stands in its plane.
+                // The old alpha is still in its plane.
                 let [sx, sy] = part.group.cells.shift;
                 for (i, before) in before.iter_mut().enumerate().take(part.size[0]) {
                     let old = |x: usize, y: usize| {

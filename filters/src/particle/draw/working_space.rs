@@ -1,4 +1,4 @@
-//! The planes that are drawn on where those of the picture are not: red, green and blue, as values or light.
+//! The planes that are drawn on in place of those of the picture: red, green and blue, as values or light.
 
 use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::image::Image;
@@ -8,25 +8,25 @@ use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
-/// In what colours are mixed.
+/// The values in which colours are mixed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub enum BlendSpace {
-    /// The values that the picture holds.
+    /// The values of the picture.
     #[default]
     Gamma,
     /// Linear light.
     Linear,
 }
 
-/// How planes and working samples hang together.
+/// The relation of planes and working samples.
 #[derive(Clone, Debug)]
 pub(super) struct WorkingSpace {
     pub(super) curve: TransferFunction,
-    /// What the picture's own planes are.
+    /// The planes of the picture.
     pub(super) own: Vec<DrawPlane>,
     /// To G, B and R from Y, U and V, and back; `None` where the planes are light themselves.
     pub(super) matrix: Option<[[[f64; 3]; 3]; 2]>,
-    /// How many working samples of light stand for one of luma: 1 or 3.
+    /// The number of working samples of light per luma sample: 1 or 3.
     pub(super) lights: usize,
     /// Chroma that lies alike, apart from luma: each has light, and alpha, of its own.
     pub(super) chroma: Vec<PlaneSet>,
@@ -45,7 +45,7 @@ fn coloured(style: &SplatStyle) -> bool {
 }
 
 impl WorkingSpace {
-    /// `None` where the planes can be drawn into as they are.
+    /// `None` if the planes can be drawn into directly.
     pub(super) fn of(
         format: &Format,
         styles: &[SplatStyle],
@@ -116,7 +116,7 @@ impl WorkingSpace {
         p / self.each()
     }
 
-    /// Which light it is, or alpha behind them.
+    /// The index of the light, or alpha after them.
     pub(super) fn component(&self, p: usize) -> usize {
         p % self.each()
     }
@@ -135,7 +135,7 @@ impl WorkingSpace {
         nominal.map(|v| {
             let kept =
                 if self.curve == TransferFunction::Linear { v } else { self.curve.light(v).max(0.0).sqrt() };
-            // `as` saturates and makes NaN 0.
+            // `as` saturates and turns NaN into 0.
             (kept * 65535.0 + 0.5) as u16
         })
     }

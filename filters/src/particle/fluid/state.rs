@@ -55,7 +55,7 @@ impl Fluid {
     pub fn restore(settings: Settings, bytes: &[u8], level: Level) -> Result<Fluid, FluidError> {
         let (whole, sum) = bytes.split_last_chunk::<8>().ok_or(FluidError::Damaged("too short"))?;
         if whole.get(..8) != Some(&MAGIC) {
-            return Err(FluidError::Damaged("it does not begin as one"));
+            return Err(FluidError::Damaged("its first bytes are not those of a fluid state"));
         }
         let word = |at: usize| {
             let w = whole.get(at..at + 4).and_then(|b| b.first_chunk());
@@ -80,7 +80,7 @@ impl Fluid {
             return Err(FluidError::Damaged("its length is not that of its parcels"));
         }
         if !(0.0..f64::INFINITY).contains(&time) {
-            return Err(FluidError::Damaged("its time is none"));
+            return Err(FluidError::Damaged("its time is not a valid number"));
         }
         let float = |b: &[u8]| b.first_chunk().map_or(f32::NAN, |b| f32::from_le_bytes(*b));
         let mut parcels = Vec::with_capacity(count as usize);

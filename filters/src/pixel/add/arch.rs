@@ -1,12 +1,12 @@
-//! Uniform and Gaussian noise of `lfsr31` made and added in one pass, in the level's own registers.
+//! Uniform and Gaussian noise of `lfsr31` generated and added in one pass, in the registers of the level.
 //!
-//! Filling a row with words and then adding them moves each word through the first cache twice, which costs more than
-//! an 8-bit plane's whole trip through memory. Here the last 32 steps stay in registers or on the stack, and a word goes
-//! from the XOR that makes it straight into the multiplication.
+//! Filling a row with words and then adding them moves each word through the L1 cache twice, which takes more time than
+//! reading and writing an 8-bit plane in memory. Here the last 32 steps stay in registers or on the stack, and each
+//! word goes from the XOR directly to the multiplication.
 //!
-//! What comes out is, bit for bit, what [`lfsr31::fill`](crate::noise::lfsr31::fill) and the kernels of
-//! [`add`](super) give. There is no way for noise of more than 8191 codes, and none for 8-bit samples but where the noise
-//! is the high byte of a 16-bit number ([`Scale`]); then, as at the scalar level, the two passes are taken.
+//! The output is bit-identical to that of [`lfsr31::fill`](crate::noise::lfsr31::fill) and the kernels of
+//! [`add`](super). Noise of more than 8191 codes, 8-bit noise that is not the high byte of a 16-bit number ([`Scale`]),
+//! and the scalar level take the two passes.
 
 use super::Scale;
 use super::scale::BYTE_SHIFT;
@@ -16,14 +16,14 @@ use crate::noise::lfsr31::{LANES, Lanes};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, Vector, multiversion, prefetch_at};
 
-/// How many bytes ahead of the samples that are being changed memory is asked for.
+/// The prefetch distance in bytes, ahead of the samples that are being changed.
 const AHEAD: usize = 3072;
 
-/// What a kernel needs to know beside the samples and the lanes.
+/// The parameters of a kernel besides the samples and the lanes.
 #[derive(Clone, Copy)]
 struct Job<T> {
     gain: i16,
-    /// For 16-bit samples: 2^(shift-1) and shift, of a high product.
+    /// For 16-bit samples: 2^(shift-1) and shift, for the high product.
     round: i16,
     shift: u32,
     lo: T,
@@ -31,7 +31,7 @@ struct Job<T> {
 }
 
 impl Job<u8> {
-    /// `None` where the noise is not the high byte of a 16-bit number.
+    /// `None` if the noise is not the high byte of a 16-bit number.
     #[inline]
     fn bytes(scale: Scale, (lo, hi): (u8, u8)) -> Option<Job<u8>> {
         let (gain, shift) = scale.parts();
@@ -56,8 +56,8 @@ impl Job<u16> {
 }
 
 /// Adds noise of `lfsr31`, from `lanes` on, to a row of 8-bit samples, as filling, centring and
-/// [`add_u8`](super::add_u8) would. `false`, and nothing done, where there is no fused way: for sums of several words,
-/// at the scalar level, or for a scale that has none.
+/// [`add_u8`](super::add_u8) would. Returns `false`, and changes nothing, if there is no fused kernel: for sums of
+/// several words, at the scalar level, and for some scales.
 #[inline]
 pub fn add_lfsr31_u8(
     level: Level,
@@ -89,7 +89,7 @@ pub fn add_lfsr31_u16(
             .is_some_and(|job| fused_rows(level, row, lanes, distribution == Distribution::H8, job))
 }
 
-/// Adds `c | or` where there is a way by hand.
+/// Adds `c \| or`, at levels with a kernel.
 #[inline]
 pub(super) fn add_bytes(
     level: Level,
@@ -102,7 +102,7 @@ pub(super) fn add_bytes(
     Job::bytes(scale, legal).is_some_and(|job| rows(level, row, c, or, job))
 }
 
-/// Adds `c | or` where there is a way by hand.
+/// Adds `c \| or`, at levels with a kernel.
 #[inline]
 pub(super) fn add_words(
     level: Level,
@@ -133,11 +133,11 @@ trait Code: CodeSample {
     /// each two registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
     fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [Self], c: &[V], in_turn: bool);
     fn splat<V: Vector>(self, any: V) -> V;
-    /// Whether all codes are legal and saturating keeps within them.
+    /// Whether all codes are legal, so that saturation is sufficient.
     fn is_full(job: &Job<Self>) -> bool;
 }
 
-/// What samples are changed by.
+/// The parameters of an addition.
 struct Adds<V> {
     gain: V,
     half: V,
@@ -162,7 +162,7 @@ impl<V: Vector> Adds<V> {
 }
 
 impl Code for u8 {
-    /// Two registers each in an order that packing undoes.
+    /// Two registers each, in an order that packing reverses.
     #[inline(always)]
     fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V> {
         if H8 { h8_by_parts(words) } else { words }
@@ -232,16 +232,16 @@ fn fused_body<V: Vector, T: Code>(any: V, row: &mut [T], lanes: &Lanes, h8: bool
     true
 }
 
-/// The words so many bits before `near`, which `far` is a word before.
+/// The words that begin this many bits before `near`; `far` is one word before `near`.
 #[inline(always)]
 fn before<V: Vector>(far: V, near: V, bits: u32) -> V {
     far.shl16(16 - bits).xor(near.shr_u16(bits))
 }
 
-/// The last 32 steps, in as many registers as they fill, the rest of the array unused.
+/// The last 32 steps, in as many registers as they fill, the rest of the array is unused.
 ///
-/// `DEALT`, where a register holds two steps and the law is uniform: of each four the even ones stand in the first of two
-/// registers and the odd ones in the second, the order from which bytes are packed without moving them.
+/// `DEALT` is used if a register holds two steps and the distribution is uniform: of each four steps the even ones are
+/// in the first of two registers and the odd ones in the second, in the order from which packing gives bytes in order.
 struct Ring<V, const H8: bool, const DEALT: bool>([V; 32]);
 
 impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
@@ -250,12 +250,12 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     /// Registers of a block.
     const BLOCK: usize = 8 / Self::STEPS;
 
-    /// Steps 0 to 31 of a row: the first eight as the plain start makes them, then by its rounds of lags 28 and 31 times
-    /// 4 and 8 bits.
+    /// Steps 0 to 31 of a row: the first eight as in the plain start, then in its rounds with lags of 28 and 31 times 4
+    /// and 8 bits.
     #[inline(always)]
     fn new(any: V, lanes: &Lanes) -> Self {
         let mut ring = Ring([any; 32]);
-        // No closures and no arrays with places that are only known when running: registers would go through memory.
+        // Closures and arrays with variable indices would move registers through memory.
         let part = any.lower().lower();
         let (w0, w1) = (part.load(&lanes.hi), part.load(&lanes.lo));
         let w2 = before(w0, w1, 12).xor(before(w0, w1, 15));
@@ -285,8 +285,8 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         ring
     }
 
-    /// Steps from `first` on: each of the word so many bits before the step `far` back, and that of the step `near` back. Not more
-    /// than eight at once: longer loops stay loops, and the ring is then in memory.
+    /// Steps from `first` on: each of the word so many bits before the step `far` back, and that of the step `near`
+    /// back. At most eight at once: the compiler does not unroll longer loops, and the ring would be in memory.
     #[inline(always)]
     fn eight(&mut self, first: usize, (far, bits): (usize, u32), near: usize) {
         for step in (first..first + 8).step_by(Self::STEPS) {
@@ -295,7 +295,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         }
     }
 
-    /// The register that begins with a step, at most two after one that is there.
+    /// The register that begins with a step, at most two after an existing step.
     #[inline(always)]
     fn at(&self, step: usize) -> V {
         let (m, len) = (step / Self::STEPS, 32 / Self::STEPS);
@@ -312,7 +312,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     fn centred<T: Code, const B: usize>(&self) -> Block<V> {
         let mut words = [self.0[0]; 8];
         words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
-        // The uniform law sets bit 0, here and not in the ring: that costs least.
+        // Bit 0 of the uniform distribution is set here and not in the ring, which is the fastest place.
         if !H8 {
             for w in &mut words {
                 *w = w.or(w.splat16(1));
@@ -342,7 +342,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         }
     }
 
-    /// Adds block `B` to what is left of a row, in a copy where that is less than a block.
+    /// Adds block `B` to the rest of a row, in a copy if it is less than a block.
     #[inline(always)]
     fn rest<T: Code, const FULL: bool, const B: usize>(&self, by: &Adds<V>, rest: Option<&mut [T]>) {
         let Some(rest) = rest else { return };
@@ -357,7 +357,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     }
 }
 
-// Blocks are constants, not numbers of a loop: places in the ring are then known when compiling.
+// Blocks are constant parameters, so that the indices into the ring are constants.
 #[inline(always)]
 fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const DEALT: bool>(
     any: V,
@@ -383,7 +383,7 @@ fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const DEALT: bool
     ring.rest::<T, FULL, 3>(&by, rests.next());
 }
 
-/// Adds numbers that are there: `c | or`.
+/// Adds existing numbers: `c \| or`.
 #[inline(always)]
 fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, job: Job<T>) -> bool {
     let (by, or) = (Adds::new(any, job), any.splat16(or));
@@ -408,7 +408,7 @@ fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, job:
 /// One register of samples.
 #[inline(always)]
 fn add_given<V: Vector, T: Code>(by: &Adds<V>, or: V, samples: &mut [T], c: &[u16]) {
-    // Of bytes there are two registers of numbers, of words only the one.
+    // There are two registers of numbers for a register of bytes, and one for words.
     let second = &c[c.len() - V::BYTES / 2..];
     T::add::<V, false>(by, samples, &[or.load(c).or(or), or.load(second).or(or)], false);
 }

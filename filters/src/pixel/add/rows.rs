@@ -6,14 +6,14 @@ use crate::simd::{Level, multiversion};
 /// The noise of a row of pixels, one number each.
 #[derive(Clone, Copy, Debug)]
 pub enum Noise<'a> {
-    /// Bare words, a uniform distribution: c is `word | 1`, read as signed.
+    /// Words with a uniform distribution: c is `word \| 1`, read as signed.
     Words(&'a [u16]),
     /// Centred numbers c.
     Centred(&'a [i16]),
 }
 
 impl Noise<'_> {
-    /// Words w and what makes c of them: `c = w | or`.
+    /// The words w, and the constant that makes c: `c = w \| or`.
     #[inline(always)]
     fn numbers(&self) -> (&[u16], i16) {
         match self {
@@ -22,7 +22,7 @@ impl Noise<'_> {
         }
     }
 
-    /// How many pixels it is for.
+    /// The number of pixels.
     #[inline(always)]
     pub fn len(&self) -> usize {
         match self {
@@ -31,19 +31,19 @@ impl Noise<'_> {
         }
     }
 
-    /// Whether it is for none.
+    /// Whether there are no pixels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// One integer sample: the definition that the kernels below must give.
+/// One integer sample: the reference of the kernels below.
 pub fn reference(sample: u16, c: i16, scale: Scale, (lo, hi): (u16, u16)) -> u16 {
     let sum = i32::from(sample) + scale.of(c);
     sum.clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
 }
 
-/// Noise in codes by 16-bit lanes; needs a shift of 17 or more.
+/// Noise in codes, computed in 16-bit lanes; needs a shift of 17 or more.
 #[derive(Clone, Copy)]
 struct Narrow {
     gain: i16,
@@ -66,10 +66,10 @@ impl Narrow {
     }
 }
 
-/// Samples per turn of the loops: whole vectors at every level.
+/// Samples per iteration: whole vectors at every level.
 const BLOCK: usize = 64;
 
-/// Runs `one` over whole blocks, whose length the compiler knows, and then over the rest.
+/// Runs `one` over whole blocks, whose length is known to the compiler, and then over the rest.
 #[inline(always)]
 fn by_blocks<T: Copy, N: Copy>(row: &mut [T], noise: &[N], one: impl Fn(T, N) -> T) {
     let n = row.len().min(noise.len());
@@ -101,7 +101,8 @@ fn u8_body(row: &mut [u8], noise: Noise<'_>, scale: Scale, lo: u8, hi: u8) {
 
 #[inline(always)]
 fn u16_body(row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u16) {
-    // Moved by 2^15 the codes fit signed lanes, whose saturating addition, minimum and maximum every level has.
+    // Shifted by 2^15 the codes fit signed lanes, whose saturating addition, minimum and maximum exist at every
+    // level.
     let signed = |x: u16| (x ^ 0x8000) as i16;
     let (lo, hi) = (signed(lo), signed(hi));
     let by = Narrow::new(scale);
@@ -132,7 +133,7 @@ fn u16_wide_body(row: &mut [u16], noise: Noise<'_>, scale: Scale, lo: u16, hi: u
 fn f32_body(row: &mut [f32], noise: Noise<'_>, gain: f32) {
     let one = |x: f32, c: i16| {
         let sum = x + f32::from(c) * gain;
-        // What an addition makes of a NaN's payload differs between machines.
+        // The NaN payload after an addition differs between machines.
         if x.is_finite() { sum } else { x }
     };
     match noise {
@@ -157,8 +158,8 @@ fn constant_u16_body(row: &mut [u16], n: u16) {
 }
 
 multiversion! {
-    /// Adds the same to every sample, saturating. It is the least that a kernel working in place can do, so it is the
-    /// ceiling that benches measure the others against.
+    /// Adds a constant to every sample, saturating. This is the minimum work of a kernel in place, so it is the upper
+    /// limit of speed in the benches.
     pub fn add_constant_u8(level, row: &mut [u8], n: u8) = constant_u8_body;
 
     /// As [`add_constant_u8`], for 16 bits.
@@ -172,10 +173,10 @@ multiversion! {
     pub fn add_f32(level, row: &mut [f32], noise: Noise<'_>, gain: f32) = f32_body;
 }
 
-/// Adds noise to 8-bit samples, within the legal codes `lo..=hi` or where the sample was.
+/// Adds noise to 8-bit samples, clamped to the legal codes `lo..=hi` or to the sample's value.
 ///
-/// Works on as many samples as there are numbers, or the other way round. Panics for noise of more than 8191 codes,
-/// which no strength up to 255 gives.
+/// Processes the smaller of the numbers of samples and of noise numbers. Panics for noise of more than 8191 codes,
+/// which strengths up to 255 do not reach.
 pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo, hi): (u8, u8)) {
     assert!(scale.narrow(), "noise of more than 8191 codes for 8-bit samples");
     let (c, or) = noise.numbers();

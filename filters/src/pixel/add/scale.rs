@@ -1,11 +1,11 @@
-//! From a standard deviation in code values to a gain and a shift.
+//! Converts a standard deviation in code values to a gain and a shift.
 
 use crate::noise::Distribution;
 use core::f64::consts::PI;
 
 /// The characteristic function E cos(tX) and its derivative, for X of standard deviation `sd`.
 fn characteristic(distribution: Distribution, sd: f64, t: f64) -> (f64, f64) {
-    // Each term is uniform on -a..a. Slots of H8 are sums of eight.
+    // Each term is uniform on -a..a. The slots of H8 are sums of eight.
     let k = match distribution {
         Distribution::Sum(k) => f64::from(k),
         Distribution::H8 => 8.0,
@@ -22,8 +22,8 @@ fn characteristic(distribution: Distribution, sd: f64, t: f64) -> (f64, f64) {
     (power * one, k * power * slope)
 }
 
-/// The variance that X of standard deviation `sd` has once it is rounded to whole numbers, by Fourier series of
-/// the error of rounding.
+/// The variance of X with standard deviation `sd` after rounding to whole numbers, by the Fourier series of the
+/// rounding error.
 fn rounded_variance(distribution: Distribution, sd: f64) -> f64 {
     let mut sum = sd * sd + 1.0 / 12.0;
     let mut sign = 1.0;
@@ -37,12 +37,12 @@ fn rounded_variance(distribution: Distribution, sd: f64) -> f64 {
 }
 
 /// The standard deviation before rounding that gives `wanted` after it. Rounding adds about 1/12 to a variance,
-/// which at one code value is 4 %, and takes all away from noise below half a code.
+/// 4 % at one code value, and removes noise below half a code.
 fn before_rounding(distribution: Distribution, wanted: f64) -> f64 {
     let var = wanted * wanted;
     if distribution == Distribution::UNIFORM {
-        // Uniform on -a..a, rounded: the codes below N are as likely as each other and N is what is left, so the
-        // variance is N^2 - (4 N^3 - N) / (6 a), which is solved for a.
+        // For uniform noise on -a..a, rounded, the codes below N are equally frequent and N has the remaining
+        // probability, so the variance is N^2 - (4 N^3 - N) / (6 a), which is solved for a.
         let mut n = libm::floor(libm::sqrt(3.0 * var)) - 1.0;
         n = if n < 1.0 { 1.0 } else { n };
         while n * (n + 1.0) / 3.0 < var {
@@ -77,11 +77,11 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// No noise at all.
+    /// No noise.
     pub const ZERO: Scale = Scale { gain: 0, shift: 17 };
 
-    /// The scale that gives noise of law `distribution` the standard deviation `codes` (in code values, from 0 to 65535)
-    /// *after* its rounding to whole codes. Exact to 0.2 % from half a code up.
+    /// The scale that gives noise of `distribution` the standard deviation `codes` (in code values, from 0 to 65535)
+    /// *after* rounding to whole codes. Exact to 0.2 % from half a code up.
     pub fn new(distribution: Distribution, codes: f64) -> Scale {
         if codes.is_nan() || codes <= 0.0 {
             return Scale::ZERO;
@@ -89,10 +89,10 @@ impl Scale {
         Scale::of_factor(before_rounding(distribution, codes.min(65535.0)) / distribution.deviation())
     }
 
-    /// The nearest scale to a factor between c and codes, below 16.
+    /// The nearest scale to a factor from c to codes, below 16.
     ///
-    /// The shift is 24 where that leaves the gain at least ten bits and keeps noise within 64 codes, since
-    /// kernels have a shorter way then; otherwise the gain gets all of its 15 bits.
+    /// The shift is 24 if the gain then has at least ten bits and noise stays within 64 codes, since kernels
+    /// are faster with it; otherwise the gain uses all of its 15 bits.
     pub fn of_factor(factor: f64) -> Scale {
         if factor.is_nan() || factor <= 0.0 || factor >= 16.0 {
             return Scale::ZERO;
@@ -104,13 +104,13 @@ impl Scale {
             while gain < 16384.0 {
                 gain *= 2.0;
                 shift += 1;
-                // Beyond a shift of 30 nothing reaches half a code.
+                // Beyond a shift of 30, noise is below half a code.
                 if shift > 30 {
                     return Scale::ZERO;
                 }
             }
         }
-        // An odd number next to it; see the module's page.
+        // The next odd number; see the module's documentation.
         Scale { gain: gain as i16 | 1, shift }
     }
 
@@ -119,12 +119,12 @@ impl Scale {
         f64::from(self.gain) / f64::from(1u32 << self.shift)
     }
 
-    /// Whether no c gives any noise.
+    /// Whether the noise is 0 for every c.
     pub fn is_zero(self) -> bool {
         self.of(i16::MAX) == 0 && self.of(-i16::MAX) == 0
     }
 
-    /// The noise of c in codes: the definition.
+    /// The noise of c in codes: the reference.
     #[inline(always)]
     pub const fn of(self, c: i16) -> i32 {
         (c as i32 * self.gain as i32 + (1 << (self.shift - 1))) >> self.shift
@@ -136,7 +136,7 @@ impl Scale {
         (self.gain, self.shift)
     }
 
-    /// Whether 16-bit lanes suffice.
+    /// Whether 16-bit lanes are sufficient.
     #[inline(always)]
     pub(super) const fn narrow(self) -> bool {
         self.shift >= 17

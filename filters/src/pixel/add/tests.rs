@@ -1,11 +1,11 @@
-//! The kernels against the definition, and the definition against what it promises.
+//! The kernels against the reference, and the reference against its specification.
 
 use super::*;
 use crate::noise::seed::mix64;
 use crate::noise::{Distribution, distribution};
 use crate::simd::Level;
 
-/// Full-range numbers with the extremes in front.
+/// Full-range numbers, starting with the extremes.
 fn numbers(n: usize, seed: u64) -> Vec<u16> {
     let extremes = [0, 1, 0x7ffe, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff];
     (0..n).map(|i| *extremes.get(i % 19).unwrap_or(&(mix64(seed + i as u64) as u16))).collect()
@@ -80,7 +80,7 @@ fn float_kernel_is_a_product_and_a_sum_and_leaves_what_is_not_finite() {
     }
 }
 
-/// Mean and standard deviation of rounded noise over every c there is (k = 1) or a large sample.
+/// Mean and standard deviation of rounded noise over all c (k = 1) or a large sample.
 fn measured(distribution: Distribution, scale: Scale) -> (f64, f64) {
     let mut all = Vec::new();
     match distribution {
@@ -109,7 +109,7 @@ fn deviation_after_rounding_is_the_wanted_one() {
     for sd in [0.1, 0.3, 0.5, 0.577, 0.58, 0.816, 0.82, 1.0, 1.5, 2.0, 6.0, 40.0, 255.0, 1536.0, 65280.0] {
         let (mean, found) = measured(Distribution::Sum(1), Scale::new(Distribution::Sum(1), sd));
         assert!((found / sd - 1.0).abs() < 0.004, "uniform {sd}: {found}");
-        // No side is preferred; beyond a step of one code a word (no shift left to round) only nearly so.
+        // There is no bias; for gains beyond one code per unit of c (where no shift remains) only nearly.
         assert!(mean.abs() <= sd * 1e-4 && (sd > 8191.0 || mean == 0.0), "uniform {sd}: mean {mean}");
     }
     for distribution in [Distribution::Sum(2), Distribution::Sum(4), Distribution::Sum(16), Distribution::H8]
@@ -117,7 +117,7 @@ fn deviation_after_rounding_is_the_wanted_one() {
         for sd in [0.3, 0.5, 1.0, 1.5, 6.0, 255.0, 1536.0] {
             let (mean, found) = measured(distribution, Scale::new(distribution, sd));
             assert!((found / sd - 1.0).abs() < 0.004, "{distribution:?} {sd}: {found}");
-            // Sums come in pairs of either sign; H8's are random.
+            // Sums have symmetric pairs; H8 is sampled at random.
             let slack = if distribution == Distribution::H8 { 5.0 / 2e6f64.sqrt() } else { 1e-4 };
             assert!(mean.abs() <= sd * slack, "{distribution:?} {sd}: mean {mean}");
         }

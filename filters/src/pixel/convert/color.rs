@@ -1,8 +1,8 @@
-//! The matrices of H.273, in f64: made once when a conversion is bound, of + - * / alone.
+//! The matrices of H.273 in f64, computed once per conversion, from + - * / only.
 
 use crate::frame::{Matrix, Primaries};
 
-/// A matrix that has linear equations between nominal R, G, B and Y, U, V.
+/// A matrix with linear equations between nominal R, G, B and Y, U, V.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Coefficients {
     /// `Y = kr R + (1 - kr - kb) G + kb B`, `U = (B - Y) / (2 - 2 kb)`, `V = (R - Y) / (2 - 2 kr)`.
@@ -16,9 +16,8 @@ pub enum Coefficients {
     YCgCo,
 }
 
-/// The equations of `matrix`; `None` where it has none that are linear in R, G and B (constant luminance, ICtCp), none
-/// that are needed (RGB), or hangs on primaries that are not known. `primaries` matter for
-/// [`Matrix::CHROMA_DERIVED_NC`] alone.
+/// The equations of `matrix`; `None` if they are not linear in R, G and B (constant luminance, ICtCp), not needed
+/// (RGB), or depend on unknown primaries. `primaries` affect [`Matrix::CHROMA_DERIVED_NC`] only.
 pub fn coefficients(matrix: Matrix, primaries: Primaries) -> Option<Coefficients> {
     let luma = |kr, kb| Some(Coefficients::Luma { kr, kb });
     match matrix {
@@ -53,7 +52,8 @@ fn derived(primaries: Primaries) -> Option<(f64, f64)> {
         _ => return None,
     };
     let z = |p: (f64, f64)| 1.0 - p.0 - p.1;
-    // the determinant of three points, each with its z: linear in the amounts of the primaries that make white
+    // the determinant of three points, each with its z: linear in the amounts of the primaries that add up to
+    // white
     let det = |p: (f64, f64), q: (f64, f64), s: (f64, f64)| {
         p.0 * (q.1 * z(s) - s.1 * z(q)) - p.1 * (q.0 * z(s) - s.0 * z(q)) + z(p) * (q.0 * s.1 - s.0 * q.1)
     };
@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn derived_weights_agree_with_the_standards() {
-        // BT.709 and BT.2020 state four digits of what their primaries give; FCC and 601 come from BT.470 M
+        // BT.709 and BT.2020 give four digits of the values that follow from their primaries; FCC and 601
+        // come from BT.470 M
         for (p, kr, kb) in [
             (Primaries::BT709, 0.2126, 0.0722),
             (Primaries::BT2020, 0.2627, 0.0593),

@@ -1,4 +1,4 @@
-//! The linear form that makes an output sample of up to three resampled input samples, and its one rounding.
+//! The linear form that makes an output sample from up to three resampled input samples with one rounding.
 
 use super::{Code, CodeSample, Num};
 use crate::frame::Sample;
@@ -7,12 +7,12 @@ use crate::simd::{Level, multiversion};
 /// One input of the form.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Term {
-    /// Output codes for one unit of the input, nominal to nominal, with the input's `2^bits` and the span of both codes
-    /// in it. Never 0.
+    /// Output codes per unit of the input, nominal to nominal, including the input's `2^bits` and the spans of both
+    /// codes. Never 0.
     pub coef: f64,
-    /// The input that stands for nominal 0: `zero << bits`.
+    /// The input value of nominal 0: `zero << bits`.
     pub zero: i32,
-    /// The highest input: `top << bits`.
+    /// The highest input value: `top << bits`.
     pub top: i32,
 }
 
@@ -33,17 +33,18 @@ pub trait Mix<A: Num>: Sample {
     /// The form, bound.
     type Form: Send + Sync;
     /// Binds the forms of a pixel's planes, each of up to three terms, together: equal terms get equal coefficients
-    /// and rounding, so that what is grey before is grey behind.
+    /// and rounding, so that grey stays grey.
     fn forms(planes: &[(&[Term], Code)]) -> Vec<Self::Form>;
-    /// Makes a row of as many rows as there were terms, in their order. Panics when their lengths differ.
+    /// Makes a row from as many input rows as there are terms, in their order. Panics if their lengths
+    /// differ.
     fn mix(level: Level, form: &Self::Form, out: &mut [Self], rows: &[&[A]]);
 }
 
 /// In integers: `(sum(coef * in) + bias) >> shift`, clamped.
 ///
-/// Sums are 32 bits wide where the format leaves so many fraction bits that the sum before rounding is exact to
-/// 1/32 of a code, else 64 bits with an error far below that. The error is known when the form is bound, and added to
-/// the half that rounds: what lies exactly between two codes goes up.
+/// Sums have 32 bits if enough fraction bits remain for an error of at most 1/32 of a code before rounding, otherwise
+/// 64 bits with a much smaller error. The error is known when the form is bound and is added to the rounding
+/// constant, so that values exactly between two codes are rounded up.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fixed {
     coef: [i32; 3],
@@ -54,7 +55,7 @@ pub struct Fixed {
     to: Code,
 }
 
-/// Keeps 64-bit sums above zero, in codes: a form's result lies within a few times 2^16.
+/// Keeps 64-bit sums positive, in codes: the result of a form is within a few times 2^16.
 const LIFT: i64 = 1 << 20;
 
 impl Fixed {
@@ -73,7 +74,7 @@ impl Fixed {
         found.into_iter().map(|(form, _)| Fixed { bias: form.bias + guard, ..form }).collect()
     }
 
-    /// With so many fraction bits, unless something overflows or gets too coarse; and the largest error.
+    /// The form with this many fraction bits, and its largest error; `None` if it overflows or is too coarse.
     fn with(terms: &[Term], to: Code, shift: u32, wide: bool) -> Option<(Fixed, f64)> {
         let one = (1i64 << shift) as f64;
         let mut coef = [0i32; 3];
@@ -89,14 +90,14 @@ impl Fixed {
             reach += i64::from(c.abs()) * i64::from(t.top);
             error += (fixed - t.coef * one).abs() * f64::from(t.zero.max(t.top - t.zero));
         }
-        // the guard that comes on top is an error too, of this plane or another: a code's 1/32 at most
+        // the guard that is added is an error, too, of this plane or another: at most 1/32 of a code
         if !wide && (reach + bias.abs() + (1 << shift >> 5) >= i32::MAX.into() || error * 32.0 > one) {
             return None;
         }
         Some((Fixed { coef, terms: terms.len(), bias, shift, wide, to }, error))
     }
 
-    /// The definition, for one sample.
+    /// The reference, for one sample.
     pub fn one(&self, x: &[i32]) -> u16 {
         let sum: i64 = self.coef.iter().zip(x).map(|(&c, &x)| i64::from(c) * i64::from(x)).sum();
         ((sum + self.bias) >> self.shift).clamp(0, self.to.top.into()) as u16
@@ -129,7 +130,7 @@ fn fixed_body<D: CodeSample>(form: &Fixed, out: &mut [D], a: &[i32], b: &[i32], 
     }
     let [p, q, r] = form.coef.map(i64::from);
     let bias = form.bias + (LIFT << shift);
-    // above zero, so a logical shift will do; AVX2 has no arithmetic one of 64 bits
+    // sums are positive, so that a logical shift is sufficient; AVX2 has no arithmetic shift of 64 bits
     let put = |v: i64| put((v as u64 >> shift) as i32 - LIFT as i32);
     match form.terms {
         1 => out.iter_mut().zip(a).for_each(|(o, &a)| *o = put(i64::from(a) * p + bias)),
@@ -190,14 +191,14 @@ impl Real {
     }
 }
 
-/// What becomes of a float result.
+/// The conversion of a float result to a sample.
 pub trait FromReal: Sample {
     /// The result for a form's sum.
     fn from_real(v: f32, form: &Real) -> Self;
 }
 
 impl FromReal for f32 {
-    /// Which NaN meets which depends on how a sum was compiled, so all become one.
+    /// The NaN of a sum depends on how it was compiled, so all NaN become the same.
     #[inline(always)]
     fn from_real(v: f32, _: &Real) -> f32 {
         if v.is_nan() { f32::NAN } else { v }
@@ -207,7 +208,7 @@ impl FromReal for f32 {
 macro_rules! from_real_code {
     ($($t:ty)+) => {$(
         impl FromReal for $t {
-            /// NaN becomes nominal 0; all else is clamped to the codes and rounded, halves up.
+            /// NaN becomes nominal 0; other values are rounded, halves up, and clamped to the codes.
             #[inline(always)]
             fn from_real(v: f32, form: &Real) -> $t {
                 let v = if v.is_nan() { form.plus } else { v };
@@ -243,7 +244,7 @@ multiversion! {
     fn real<D: FromReal>(level, form: &Real, out: &mut [D], a: &[f32], b: &[f32], c: &[f32]) = real_body;
 }
 
-/// The rows of up to three terms, as long as the output; no rows beyond the terms.
+/// The rows of up to three terms, limited to the length of the output; empty beyond the terms.
 fn inputs<'a, A>(terms: usize, len: usize, rows: &[&'a [A]]) -> [&'a [A]; 3] {
     assert!(terms == rows.len() && rows.iter().all(|r| r.len() == len));
     [0, 1, 2].map(|i| rows.get(i).copied().unwrap_or_default())
@@ -361,7 +362,8 @@ mod tests {
     fn halves_go_up() {
         let (from, to) = (Code::luma(16, true), Code::luma(8, true));
         let form = Fixed::bind(&[(&[Term::new(1.0, from, 0, to)], to)])[0];
-        // no code of 16 bits lies between two of 8, 257 being odd; with a weight of 2 some do
+        // 8-bit codes have no 16-bit code midway between them, as 257 is odd; with a weight of 2 there are
+        // some
         assert_eq!([120, 137].map(|v| form.one(&[v])), [0, 1]);
         let form = Fixed::bind(&[(&[Term::new(1.0, from, 1, to)], to)])[0];
         assert_eq!([240, 257, 274].map(|v| form.one(&[v])), [0, 1, 1]);

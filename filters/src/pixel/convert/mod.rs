@@ -25,12 +25,12 @@ pub use taps::{Phase, Taps};
 
 use crate::frame::{Depth, Format, Matrix};
 
-/// How the samples of a plane stand for nominal values: `nominal = (code - zero) / span`.
+/// The relation of the samples of a plane to nominal values: `nominal = (code - zero) / span`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code {
     /// The code of nominal 0.
     pub zero: i32,
-    /// Codes in a nominal 1.
+    /// Codes per nominal 1.
     pub span: i32,
     /// The highest code; 0 for float.
     pub top: u16,
@@ -40,7 +40,7 @@ impl Code {
     /// Float: the sample is the nominal value.
     pub const FLOAT: Code = Code { zero: 0, span: 1, top: 0 };
 
-    /// How the samples of plane `p` of a format stand for nominal values.
+    /// The relation of the samples of plane `p` of a format to nominal values.
     pub fn of(format: &Format, p: usize) -> Code {
         let Depth::Bits(bits) = format.depth else { return Code::FLOAT };
         let full = format.full_range();

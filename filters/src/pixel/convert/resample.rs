@@ -1,19 +1,20 @@
-//! Resampling of rows: weighted sums down (of rows) and across (of neighbours), exact in `i32`, in fixed order in `f32`.
+//! Resampling of rows: weighted sums vertically (of rows) and horizontally (of neighbours), exact in `i32`, in a fixed
+//! order in `f32`.
 
 use super::Taps;
 use crate::frame::Sample;
 use crate::simd::{Level, multiversion};
 use core::ops::{Add, Mul};
 
-/// Samples of room on either side of a row that is to be resampled across, filled by [`pad`].
+/// Samples of padding on either side of a row that is resampled horizontally, filled by [`pad`].
 pub const PAD: usize = 16;
 
-/// What sums are made in: `i32`, which holds 16 bits with the weights of both axes, or `f32`.
+/// The type of sums: `i32`, which holds 16 bits with the weights of both axes, or `f32`.
 pub trait Num: bytemuck::Pod + Add<Output = Self> + Mul<Output = Self> + Default {
     /// A weight or code.
     fn of(v: i32) -> Self;
-    /// Resamples across: `row` starts [`PAD`] samples before the first of its `len` samples and ends as many behind
-    /// the last, its edges filled by [`pad`]. `out` may be of any length that has its samples around there.
+    /// Resamples horizontally: `row` has [`PAD`] samples before the first of its `len` samples and as many after
+    /// the last, filled by [`pad`]. `out` may have any length whose input samples exist.
     fn across(level: Level, out: &mut [Self], row: &[Self], taps: &Taps) {
         across_rows(level, out, row, taps);
     }
@@ -35,7 +36,7 @@ impl Num for f32 {
 
 /// Samples that can be summed in `A`.
 pub trait Accumulate<A: Num>: Sample {
-    /// As a part of a sum; an integer code above `top` counts as `top`.
+    /// As a term of a sum; an integer code above `top` counts as `top`.
     #[doc(hidden)]
     fn widen(self, top: u16) -> A;
     /// `acc = row * weight`, or `acc += row * weight` with `add`. Integer codes above `top` count as `top`.
@@ -52,7 +53,7 @@ pub fn pad<A: Copy>(row: &mut [A], len: usize) {
     row[PAD + len..].fill(last);
 }
 
-/// The definition of resampling across, one sample: `row` without padding.
+/// The reference of horizontal resampling, one sample: `row` without padding.
 #[cfg(test)]
 fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
     let (first, weights) = taps.at(i);
@@ -92,7 +93,7 @@ fn accumulate_body<A: Num, S: Accumulate<A>>(acc: &mut [A], row: &[S], weight: A
     }
 }
 
-/// `T` taps, one output sample a block of `Q` input samples.
+/// `T` taps, one output sample per block of `Q` input samples.
 #[inline(always)]
 fn down<A: Num, const Q: usize, const T: usize>(out: &mut [A], row: &[A], start: usize, weights: &[i32]) {
     let mut w = [A::default(); T];
@@ -110,7 +111,7 @@ fn down<A: Num, const Q: usize, const T: usize>(out: &mut [A], row: &[A], start:
     }
 }
 
-/// Two taps at most, `P` output samples an input sample.
+/// At most two taps, `P` output samples per input sample.
 #[inline(always)]
 fn up<A: Num, const P: usize>(out: &mut [A], row: &[A], taps: &Taps) {
     let blocks = out.len() / P;
@@ -123,8 +124,8 @@ fn up<A: Num, const P: usize>(out: &mut [A], row: &[A], taps: &Taps) {
         a[ph] = &row[start..][..blocks];
         (b[ph], w[ph]) = match phase.weights[..] {
             [v, u, ..] => (&row[start + 1..][..blocks], [A::of(v), A::of(u)]),
-            // The same sample twice with half the weight, a power of 2: the same sum, and no neighbour that weighs
-            // nothing but is infinite.
+            // The same sample twice with half of the weight (a power of 2) gives the same sum, and avoids an
+            // infinite neighbour with weight 0.
             [v] => (a[ph], [A::of(v / 2), A::of(v / 2)]),
             [] => unreachable!("a sample is made of something"),
         };
@@ -137,7 +138,7 @@ fn up<A: Num, const P: usize>(out: &mut [A], row: &[A], taps: &Taps) {
     any(tail, row, taps, blocks * P);
 }
 
-/// Whatever the taps; `out` starts at output sample `skip`.
+/// Any taps; `out` starts at output sample `skip`.
 #[inline(always)]
 fn any<A: Num>(out: &mut [A], row: &[A], taps: &Taps, skip: usize) {
     for (i, o) in out.iter_mut().enumerate() {
@@ -169,7 +170,7 @@ fn down_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
 #[inline(always)]
 fn across_body<A: Num>(out: &mut [A], row: &[A], taps: &Taps) {
     match (taps.up, taps.down) {
-        // moved by whole samples: a weight of 1 has no half
+        // moved by whole samples: a weight of 1 cannot be halved
         _ if taps.bits == 0 => any(out, row, taps, 0),
         (1, 1) => up::<A, 1>(out, row, taps),
         (2, 1) => up::<A, 2>(out, row, taps),

@@ -1,4 +1,4 @@
-//! One plane to one plane: change of depth and range, exactly rounded.
+//! Conversion of one plane to one plane: depth and range, exactly rounded.
 
 use super::Code;
 use crate::frame::Sample;
@@ -51,7 +51,7 @@ enum Method {
     Left(u32),
     /// Fewer bits, limited range.
     Right(u32),
-    /// `v * k`: full range, where the highest codes divide (8 to 16 bits: 257).
+    /// `v * k`: full range, if the highest codes are divisible (8 to 16 bits: 257).
     Times(u16),
     /// 16 to 8 bits, full range.
     By257,
@@ -62,13 +62,13 @@ enum Method {
     },
 }
 
-/// Fraction bits of the general form: far more than the 2^-18 that the nearest two different results are apart.
+/// Fraction bits of the general form: results that differ are at least 2^-18 apart.
 const SHIFT: u32 = 40;
-/// Keeps the general form above zero: no code lies further out than this.
+/// Keeps the general form positive: codes are smaller than this.
 const BIAS: u64 = 1 << 17;
 
 impl Scale {
-    /// From integer codes to integer codes. Panics when either is float.
+    /// From integer codes to integer codes. Panics if either is float.
     pub fn new(from: Code, to: Code) -> Scale {
         assert!(!from.is_float() && !to.is_float(), "Scale is for integer codes");
         let shift_up = |a: Code, b: Code| {
@@ -86,7 +86,8 @@ impl Scale {
         } else if from == Code::luma(16, true) && to == Code::luma(8, true) {
             Method::By257
         } else {
-            // out + 1/2 + half a step of the exact quotient's denominator, so that m's error never crosses a code
+            // out + 1/2 + half a step of the exact quotient's denominator, so that the error of m does not cross
+            // a code
             let (si, so) = (i128::from(from.span), i128::from(to.span));
             let m = ((so << SHIFT) + si / 2) / si;
             let num = 2 * i128::from(to.zero) * si - 2 * i128::from(from.zero) * so + si;
@@ -96,7 +97,7 @@ impl Scale {
         Scale { from, to, method }
     }
 
-    /// The definition, for one code.
+    /// The reference, for one code.
     pub fn one(&self, code: u16) -> u16 {
         if self.method == Method::Copy {
             return code;
@@ -108,7 +109,7 @@ impl Scale {
         exact.clamp(0, self.to.top.into()) as u16
     }
 
-    /// [`one`](Scale::one) for every sample of a row. Panics when the rows differ in length.
+    /// [`one`](Scale::one) for every sample of a row. Panics if the rows differ in length.
     pub fn row<S: CodeSample, D: CodeSample>(&self, level: Level, out: &mut [D], row: &[S]) {
         assert_eq!(out.len(), row.len());
         rows(level, self, out, row);
@@ -124,7 +125,7 @@ fn body<S: CodeSample, D: CodeSample>(scale: &Scale, out: &mut [D], row: &[S]) {
         Method::Copy => each.for_each(|(o, &v)| *o = D::of(v.code())),
         Method::Left(n) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) << n)),
         Method::Right(n) => {
-            // saturation ends in the highest code, as the clamp would
+            // saturation gives the highest code, as the clamp would
             let half = (1u16 << n) >> 1;
             each.for_each(|(o, &v)| *o = D::of((v.code().saturating_add(half) >> n).min(top)));
         }
@@ -167,7 +168,7 @@ mod tests {
         for from in codes() {
             for to in codes() {
                 let scale = Scale::new(from, to);
-                // beyond the highest code too; identical codes pass as they are
+                // including codes beyond the highest; a copy does not change them
                 let last = if scale.method == Method::Copy { from.top } else { from.top.saturating_add(300) };
                 let row: Vec<u16> = (0..=last).collect();
                 let want: Vec<u16> = row.iter().map(|&v| scale.one(v)).collect();

@@ -1,26 +1,26 @@
-//! Which samples of one grid make a sample of another, and how much of each: chroma resampling along one axis.
+//! Weights of chroma resampling along one axis.
 
-/// The samples that make one output sample.
+/// The input samples of one output sample.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Phase {
     /// The first of them, counted from the start of the output sample's block in the input.
     pub first: i32,
-    /// Their weights, none of them zero at either end.
+    /// Their weights; the first and the last are not zero.
     pub weights: Vec<i32>,
 }
 
-/// Resampling along one axis between grids of `2^s` luma samples a sample, with integer weights that sum to
-/// `2^bits`. Beyond the edge the outermost sample is repeated.
+/// Resampling along one axis between grids of `2^s` luma samples a sample, with integer weights that sum to `2^bits`.
+/// Beyond the edge the outermost sample is repeated.
 ///
-/// To a finer or equally fine grid: straight lines between neighbouring samples, at the exact place. To a grid
-/// coarser by `r`: the mean of `r` samples where the place is midway between them (center siting), else a triangle
-/// from `-r` to `r` samples around it (left siting: 1 2 1). All keep a constant exactly, and a ramp exactly away from
-/// the edges.
+/// To a finer or equally fine grid: linear interpolation at the exact position. To a grid coarser by `r`: the mean of
+/// `r` samples if the position is midway between them (center siting), otherwise a triangle from `-r` to `r` samples
+/// around it (left siting: 1 2 1). Constants are preserved exactly, and ramps away from the edges.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Taps {
-    /// Output samples a block, 1 unless the output is finer: output sample `i` is phase `i % up` of block `i / up`.
+    /// Output samples per block, 1 unless the output is finer: output sample `i` is phase `i % up` of block `i /
+    /// up`.
     pub up: usize,
-    /// Input samples a block, 1 unless the output is coarser: block `b` starts at input sample `b * down`.
+    /// Input samples per block, 1 unless the output is coarser: block `b` starts at input sample `b * down`.
     pub down: usize,
     /// log2 of the sum of weights.
     pub bits: u32,
@@ -29,8 +29,8 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// From a grid `(s, at)` to another: one sample every `2^s` luma samples (`s` at most 2), the first of them
-    /// `at` quarters of a luma sample right of (or below) the first luma sample.
+    /// From a grid `(s, at)` to another: one sample per `2^s` luma samples (`s` at most 2), the first `at`
+    /// quarters of a luma sample right of (or below) the first luma sample.
     pub fn new(from: (u8, i32), to: (u8, i32)) -> Taps {
         let up = 1usize << from.0.saturating_sub(to.0);
         let down = 1usize << to.0.saturating_sub(from.0);
@@ -60,13 +60,12 @@ impl Taps {
         Taps { up, down, bits, phases }
     }
 
-    /// Whether it changes nothing.
+    /// Whether the samples stay unchanged.
     pub fn is_identity(&self) -> bool {
         (self.up, self.down, self.bits) == (1, 1, 0) && self.phases[0].first == 0
     }
 
-    /// The input sample that the first weight of output sample `i` belongs to (perhaps beyond the edge), and the
-    /// weights.
+    /// The input sample of the first weight of output sample `i` (perhaps beyond the edge), and the weights.
     pub fn at(&self, i: usize) -> (i64, &[i32]) {
         let phase = &self.phases[i % self.up];
         ((i / self.up * self.down) as i64 + i64::from(phase.first), &phase.weights)
@@ -90,7 +89,7 @@ mod tests {
                 let (first, weights) = t.at(i);
                 assert_eq!(weights.iter().sum::<i32>(), 1 << t.bits, "{from:?} {to:?}");
                 assert!(weights.len() <= 8 && weights.iter().all(|&w| w > 0) && t.bits <= 6);
-                // the ramp's value is the place itself, in quarters of a luma sample
+                // the value of the ramp is the position, in quarters of a luma sample
                 let place = |n: i64, g: (u8, i32)| (n << (g.0 + 2)) + i64::from(g.1);
                 let got: i64 = (first..).zip(weights).map(|(n, &w)| place(n, from) * i64::from(w)).sum();
                 assert_eq!(got, place(i as i64, to) << t.bits, "{from:?} {to:?} {i}");

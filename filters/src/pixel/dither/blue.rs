@@ -1,12 +1,11 @@
-//! A mask of blue noise: 64x64 ranks, made by void and cluster (R. Ulichney, "The void-and-cluster method for dither
-//! array generation", 1993).
+//! A mask of blue noise: 64x64 ranks, computed by the void-and-cluster method (R. Ulichney, "The void-and-cluster
+//! method for dither array generation", 1993).
 //!
-//! Points are put down one after the other, each into the largest void that those before have left, as a blurred
-//! picture of them on a torus shows it. The number of a point is its rank. To start well, a tenth of all points are laid
-//! out at random and then moved, the tightest cluster's into the largest void, until nothing changes.
+//! Points are placed one after the other, each into the largest void of the points before, which is the minimum of
+//! their blurred picture on a torus. The number of a point is its rank. For the start, a tenth of all points are placed
+//! at random; then the point of the tightest cluster is moved into the largest void until nothing changes.
 //!
-//! All sums are of whole numbers and of two places that are as good the first is taken, so the mask is the same on
-//! every machine.
+//! All sums are integers, and the first of equal positions is taken, so the mask is the same on every machine.
 
 use crate::noise::seed::mix64;
 use std::sync::LazyLock;
@@ -15,7 +14,7 @@ use std::sync::LazyLock;
 pub const SIDE: usize = 64;
 const COUNT: usize = SIDE * SIDE;
 
-/// The blur: a bell curve of this deviation, in 2^-20.
+/// The blur is a Gaussian of this deviation, in 2^-20.
 const SIGMA: f64 = 1.9;
 
 struct Points {
@@ -75,7 +74,7 @@ fn make() -> Vec<u16> {
         }
         i += 1;
     }
-    // It ends by itself after some hundred moves; the bound is for the reader.
+    // The loop ends after some hundred moves; the bound makes that evident.
     for _ in 0..COUNT {
         let from = points.cluster();
         points.set(from, false);
@@ -120,25 +119,25 @@ pub fn triangular() -> &'static [i16] {
     &NOISE
 }
 
-/// Each row of ranks twice, so that [`SIDE`] of them follow each other from every column on; after them nothing is read.
+/// Each row of ranks twice, so that [`SIDE`] of them follow each other from every column on.
 fn doubled<T: Copy>(of: impl Fn(u16) -> T) -> Vec<T> {
     let row = |row: &[u16]| row.iter().chain(row).map(|&rank| of(rank)).collect::<Vec<_>>();
     ranks().chunks_exact(SIDE).flat_map(row).collect()
 }
 
-/// Where in a table of `doubled` rows the mask stands from a column on.
+/// The index in a table of `doubled` rows of the mask from a column on.
 pub fn place(column: usize, row: usize) -> usize {
     row % SIDE * 2 * SIDE + column
 }
 
-/// The mask as 256 levels, for samples of 8 bits more than they become.
+/// The mask as 256 levels, for a reduction by 8 bits.
 pub fn levels() -> &'static [u16] {
     static LEVELS: LazyLock<Vec<u16>> = LazyLock::new(|| doubled(|rank| rank >> 4));
     &LEVELS
 }
 
-/// Fills a row with uniform noise of less than half a code, in 1/32768, times a part of 32768: in each tile from the
-/// [`place`] given.
+/// Fills a row with uniform noise of less than half a code, in 1/32768, times `part` / 32768: each tile starts at
+/// its [`place`].
 pub fn fill_tiles(out: &mut [i16], places: &[usize], part: i16) {
     static NOISE: LazyLock<Vec<i16>> = LazyLock::new(|| doubled(|rank| 8 * rank as i16 + 4 - 16384));
     for (out, &at) in out.chunks_mut(SIDE).zip(places) {
@@ -147,7 +146,7 @@ pub fn fill_tiles(out: &mut [i16], places: &[usize], part: i16) {
     }
 }
 
-/// Fills a row from the mask, which repeats in both directions.
+/// Fills a row from the mask, which repeats horizontally and vertically.
 pub fn fill(out: &mut [i16], x: usize, y: usize) {
     let row = &triangular()[y % SIDE * SIDE..][..SIDE];
     let mut place = x % SIDE;

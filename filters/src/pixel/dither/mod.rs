@@ -1,16 +1,18 @@
-//! Rounding to fewer bits with dither: noise added before the rounding, so that its error is no longer a step of the
-//! picture but noise of its own.
+//! Rounding to fewer bits with dither: noise is added before the rounding, so that the error becomes noise instead of
+//! visible steps.
 //!
 //! With v a code of the deeper samples and r a random number in codes of the shallower, from -1 to 1,
 //!
 //! `out = floor(zero' + (v - zero) * span' / span + r + 1/2)`,
 //!
-//! in fixed point of 32 bits, r in 1/32768. A sample that would be rounded to a legal code stays legal. Which r:
+//! in fixed point of 32 bits, r in 1/32768. A sample that would be rounded to a legal code stays legal. The noise r is
+//! one of:
 //!
-//! - **tpdf**, triangular: the sum of two uniform numbers. The error has neither a mean nor a variance that hangs on v.
-//! - **high-pass tpdf**: the difference of two neighbouring uniform numbers, of the same distribution: of a sample's own
+//! - **tpdf**, triangular: the sum of two uniform numbers. Neither the mean nor the variance of the error depends on v.
+//! - **high-pass tpdf**: the difference of two neighbouring uniform numbers, of the same distribution: of a sample's
+//!   own
 //!   and that to its left where column and row are both odd or both even, else that above it (as the squares of a chess
-//!   board). Each number is taken away from one neighbour, so no noise is left at the lowest frequencies of
+//!   board). Each number is subtracted at one neighbour, so no noise is left at the lowest frequencies of
 //!   either direction.
 //! - **uniform**: ranks of a 64x64 [mask](blue), from -1/2 to 1/2, both excluded: exact codes stay as they are.
 //! - **blue**: ranks of a 64x64 [mask](blue), spread to the same triangular distribution, shifted from frame to frame.
@@ -22,23 +24,24 @@ mod tests;
 use super::convert::{Code, CodeSample};
 use crate::simd::{Level, multiversion};
 
-/// The way from deeper to shallower codes.
+/// The conversion from deeper to shallower codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reduce {
-    /// Shallow codes a deep one, and what is added, in 2^-32.
+    /// Shallow codes per deep code, and the constant that is added, in 2^-32.
     m: u32,
     b: i64,
     /// The legal codes.
     lo: i64,
     hi: i64,
-    /// The highest code of all.
+    /// The highest code.
     top: i64,
 }
 
 const HALF: i64 = 1 << 31;
 
 impl Reduce {
-    /// From codes to fewer; `legal` are the codes that legal samples stay within. Panics when there are not fewer.
+    /// A conversion to fewer codes; `legal` are the codes that legal samples stay within. Panics if the codes are
+    /// not fewer.
     pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Reduce {
         assert!(to.span < from.span && !from.is_float() && !to.is_float(), "{from:?} to {to:?}");
         let (si, so) = (i128::from(from.span), i128::from(to.span));
@@ -47,13 +50,13 @@ impl Reduce {
         Reduce { m: m as u32, b: b as i64, lo: lo.into(), hi: hi.into(), top: to.top.into() }
     }
 
-    /// What uniform noise is multiplied by, in 1/32768: exact codes have been rounded to deeper ones, and half a deeper
-    /// code must not bring them to the next.
+    /// The factor of uniform noise, in 1/32768: exact codes have been rounded to deeper ones, and half of a deep code
+    /// must not carry them to the next code.
     pub const fn uniform_part(&self) -> i16 {
         32767 - (self.m >> 17) as i16
     }
 
-    /// One sample: the definition.
+    /// One sample: the reference.
     #[inline(always)]
     pub const fn one(&self, v: u16, r: i16) -> u16 {
         let x = v as i64 * self.m as i64 + self.b + HALF;
@@ -63,7 +66,7 @@ impl Reduce {
         let hi = if plain > self.hi { plain } else { self.hi };
         let code = if code < lo { lo } else { code };
         let code = if code > hi { hi } else { code };
-        // A deep code may lie a little outside of the shallow ones.
+        // A deep code may be slightly outside of the shallow codes.
         let code = if code < 0 { 0 } else { code };
         (if code > self.top { self.top } else { code }) as u16
     }
@@ -85,12 +88,12 @@ fn high_pass_body(out: &mut [i16], above: &[u16], own: &[u16], odd: bool) {
     }
 }
 
-/// From 16 bits to 8, where a code is worth 256 or 257 of the deeper ones.
+/// From 16 bits to 8, where a code equals 256 or 257 deep codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ToBytes {
-    /// Codes of 257, to be made 256: all codes are used.
+    /// Full range: codes of 257 are rescaled to 256.
     full: bool,
-    /// What brings the codes of full-range colour differences to multiples of 257.
+    /// Aligns the codes of full-range chroma to multiples of 257.
     offset: u16,
     lo: u8,
     hi: u8,
@@ -107,11 +110,11 @@ impl ToBytes {
         fits.then(|| ToBytes { full, offset: offset as u16, lo: lo.min(255) as u8, hi: hi.min(255) as u8 })
     }
 
-    /// One sample with a level of the mask, 0 to 255: the definition.
+    /// One sample with a level of the mask, 0 to 255: the reference.
     #[inline(always)]
     pub const fn one(&self, v: u16, level: u16) -> u8 {
         let v = if self.full {
-            // Black of colour differences has no room for the whole offset.
+            // Near black, chroma has no space for the whole offset.
             let v = v.saturating_add(if v < self.offset { v } else { self.offset });
             v - (v >> 8)
         } else {
@@ -150,13 +153,14 @@ multiversion! {
     fn uniform_rows(level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) = uniform_body;
 }
 
-/// Rounds a row with the noise given, in 1/32768 of a shallow code. Panics when the rows differ in length.
+/// Rounds a row with the given noise, in 1/32768 of a shallow code. Panics if the rows differ in length.
 pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) {
     assert!(out.len() == row.len() && row.len() == noise.len());
     reduce_rows(level, out, row, noise, by);
 }
 
-/// Rounds a row with uniform noise, each tile of [`blue::SIDE`] samples with that of its [`blue::place`].
+/// Rounds a row with uniform noise; each tile of [`blue::SIDE`] samples uses the noise of its
+/// [`blue::place`].
 pub fn uniform_row(level: Level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
     assert!(out.len() == row.len() && places.len() == row.len().div_ceil(blue::SIDE));
     uniform_rows(level, out, row, places, by);

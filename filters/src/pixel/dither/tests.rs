@@ -1,4 +1,4 @@
-//! Kernels against the definition, and the mask.
+//! The kernels against the reference, and the mask.
 
 use super::*;
 use crate::noise::seed::{fnv1a64, mix64};
@@ -25,7 +25,8 @@ fn without_noise_it_is_plain_rounding() {
         let (by, scale) = (Reduce::new(from, to, legal), Scale::new(from, to));
         for v in 0..=from.top {
             let (a, b) = (i32::from(by.one(v, 0)), i32::from(scale.one(v)));
-            // What lies exactly between two codes may go either way, since 1/257 is no binary fraction.
+            // Values exactly between two codes may be rounded either way, since 1/257 is not a binary
+            // fraction.
             assert!(
                 (a - b).abs() <= i32::from(from.top < 65535 && to.top != 255),
                 "{from:?} {to:?} {v}: {a} {b}"
@@ -92,11 +93,11 @@ fn uniform_noise_leaves_exact_codes_and_no_mean() {
         for code in 0..=to.top {
             let v = up.one(code);
             for level in 0..256u16 {
-                // The ends of what the mask has: ranks of 4096.
+                // The limits of the mask's level: ranks of 4096.
                 for rank in [16 * level, 16 * level + 15] {
                     let r = 8 * i32::from(rank) + 4 - 16384;
                     let r = ((r * i32::from(by.uniform_part())) >> 15) as i16;
-                    // Full-range colour differences of 0 were cut on the way up.
+                    // Full-range chroma of 0 was clipped in the conversion to 16 bits.
                     let exact = by.one(v, 0) == code && v > 0;
                     assert!(by.one(v, r) == code || !exact, "{from:?} {to:?} {code} {r}");
                 }
@@ -106,7 +107,7 @@ fn uniform_noise_leaves_exact_codes_and_no_mean() {
             }
         }
         if let Some(bytes) = &bytes {
-            // Between codes the mean of all levels is the deeper code itself.
+            // Between codes, the mean of all levels is the deep code.
             for v in (from.zero as u16 + 3000..50000).step_by(97) {
                 let mean = (0..256).map(|l| f64::from(bytes.one(v, l))).sum::<f64>() / 256.0;
                 let want = f64::from(to.zero)
@@ -141,14 +142,14 @@ fn the_mask_is_blue_at_every_threshold() {
     for part in [0.05, 0.2, 0.5, 0.8] {
         let limit = (part * 4096.0) as u16;
         let on = |x: usize, y: usize| f64::from(u8::from(ranks[y % 64 * 64 + x % 64] < limit)) - part;
-        // Boxes of 8x8 have nearly as many points as they should: white noise would have a variance of 64 p (1 - p).
+        // Boxes of 8x8 have nearly the expected number of points: white noise would have a variance of 64 p (1 - p).
         let mut sum = 0.0;
         for (y, x) in (0..64).flat_map(|y| (0..64).map(move |x| (y, x))) {
             let count: f64 = (0..64).map(|i| on(x + i % 8, y + i / 8)).sum();
             sum += count * count;
         }
         let ratio = sum / 4096.0 / (64.0 * part * (1.0 - part));
-        // Few points cannot be spread as evenly.
+        // A small number of points cannot be distributed as evenly.
         assert!(ratio < if part < 0.1 { 0.3 } else { 0.15 }, "{part}: {ratio}");
     }
     let noise = blue::triangular();

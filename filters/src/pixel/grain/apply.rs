@@ -5,13 +5,13 @@ use super::kernel::mulhi;
 use super::response::{Gain, NODES, Nodes, Ramp, Response, slope};
 use crate::simd::{Level, multiversion};
 
-/// One integer sample: the definition. `light` is the sample whose brightness counts.
+/// One integer sample: the reference. `light` is the sample whose brightness counts.
 pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, hi): (u16, u16)) -> u16 {
     let grain = gain.codes(n, gain.response.of(ramp.of(light)));
     (i32::from(sample) + grain).clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
 }
 
-/// What the kernels by hand work with: a response of nodes, and grain that fits 16-bit lanes.
+/// The input of the hand-written kernels: a response of nodes, and grain that fits 16-bit lanes.
 pub(super) struct Job<'a> {
     pub(super) ramp: Ramp,
     nodes: &'a Nodes,
@@ -27,8 +27,8 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// For all of u, for the first and for the last sixteenth: S at the sixteen lower nodes, and what it gains from each
-    /// to the next, twice.
+    /// For all of u, for the first and for the last sixteenth: S at the sixteen lower nodes, and twice the difference
+    /// to the next node.
     pub(super) fn tables(&self) -> [[[i16; 16]; 2]; 3] {
         let table = |nodes: &[i16; NODES]| {
             [core::array::from_fn(|i| nodes[i]), core::array::from_fn(|i| slope(nodes, i))]
@@ -37,7 +37,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Samples a turn: what is made of them stays in registers or the nearest cache.
+/// Samples per iteration: intermediate results stay in registers or the L1 cache.
 const BLOCK: usize = 256;
 
 #[inline(always)]
@@ -84,7 +84,8 @@ fn u8_body(row: &mut [u8], light: Option<&[u8]>, n: &[i16], ramp: Ramp, gain: &G
 
 #[inline(always)]
 fn u16_body(row: &mut [u16], light: Option<&[u16]>, n: &[i16], ramp: Ramp, gain: &Gain, lo: u16, hi: u16) {
-    // Moved by 2^15 the codes fit signed lanes, whose saturating addition, minimum and maximum every level has.
+    // Shifted by 2^15 the codes fit signed lanes, whose saturating addition, minimum and maximum exist at every
+    // level.
     let signed = |x: u16| (x ^ 0x8000) as i16;
     let (lo, hi) = (signed(lo), signed(hi));
     let mut s = [0i16; BLOCK];
@@ -118,7 +119,7 @@ fn f32_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit
     for (i, (x, &n)) in row.iter_mut().zip(n).enumerate() {
         let u = Ramp::of_float(light.map_or(*x, |l| l[i]));
         let grain = f32::from(n) * (f32::from(gain.response.of(u)) * unit);
-        // What an addition makes of a NaN's payload differs between machines.
+        // The NaN payload after an addition differs between machines.
         if x.is_finite() {
             *x += grain;
         }
@@ -177,14 +178,15 @@ fn float_unit(gain: &Gain) -> f32 {
     1.0 / (1u64 << (gain.shift + 16)) as f32
 }
 
-/// Black of the logarithm of ACEScct, the light below which it is straight, how steep it is there, its stops.
+/// ACEScct: black of the logarithm, the light below which it is linear, its slope there, and its number of
+/// stops.
 const TOE: f32 = 0.072_905_53;
 const BREAK: f32 = 0.007_812_5;
 const STEEP: f32 = 10.540_238;
 const STOPS: f32 = 17.52;
 
-/// u of linear light: where its logarithm lies between black and 1. The logarithm is a parabola between powers of two,
-/// off by less than a hundredth of a stop.
+/// u of linear light: its logarithm, scaled from black to 1. The logarithm is a parabola between powers of two, with
+/// an error of less than a hundredth of a stop.
 #[inline(always)]
 fn light_of_linear(v: f32) -> u16 {
     let bits = v.to_bits();
@@ -192,7 +194,7 @@ fn light_of_linear(v: f32) -> u16 {
     let rest = f32::from_bits((bits & 0x7f_ffff) | 0x3f80_0000) - 1.0;
     let log = power as f32 + (rest + 0.344 * (rest * (1.0 - rest)));
     let y = if v > BREAK { (log + 9.72) * (1.0 / STOPS) } else { v * STEEP + TOE };
-    // A cast takes NaN and all below 0 to 0.
+    // The cast takes NaN and negative numbers to 0.
     ((y - TOE) * (65535.0 / (1.0 - TOE))).min(65535.0) as u16
 }
 

@@ -1,5 +1,5 @@
-//! Response and addition by whole registers, for grain that fits 16-bit lanes and responses of 17 nodes, or by a table of
-//! 8-bit codes.
+//! The response and addition in whole registers, for grain that fits 16-bit lanes and responses of 17 nodes, or by a
+//! table of 8-bit codes.
 #![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their ten places
 
 use super::apply::Job;
@@ -8,23 +8,25 @@ use crate::pixel::convert::CodeSample;
 use crate::simd::{Vector, multiversion, prefetch_at};
 use core::marker::PhantomData;
 
-/// How many bytes ahead of the samples that are being changed memory is asked for.
+/// The prefetch distance in bytes, ahead of the samples that are being changed.
 const AHEAD: usize = 2048;
 
 multiversion! {
-    /// Adds grain n to as much of a row as whole registers can; returns how many samples that were.
+    /// Adds grain n to as many samples of a row as fill whole registers; returns their number.
     pub(super) fn add<T: Code>(
         level, row: &mut [T], light: Option<&[T]>, n: &[i16], job: &Job<'_>, legal: (T, T),
     ) -> usize => add_body;
-    /// Grain made of its sources and added, by the nodes of the response; `false` where there is no way.
+    /// Computes grain from its sources and adds it, by the nodes of the response; returns `false` if there is
+    /// no kernel.
     pub(super) fn finish<T: Code>(
         level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, job: &Job<'_>, legal: (T, T),
     ) -> bool => finish_body;
-    /// The same by a table of codes.
+    /// The same with a table of codes.
     pub(super) fn finish_codes(
         level, row: &mut [u8], light: Option<&[u8]>, sources: &mut Sources<'_>, codes: &Codes, legal: (u8, u8),
     ) -> bool => finish_codes_body;
-    /// Means of two by two samples of as much of two rows as whole registers can; returns how many that were.
+    /// Means of two by two samples, for as many samples of two rows as fill whole registers; returns their
+    /// number.
     pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
 }
 
@@ -72,7 +74,7 @@ impl Code for u16 {
 
     #[inline(always)]
     fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
-        // Moved by 2^15 codes fit signed lanes, whose addition saturates at both ends.
+        // Shifted by 2^15 codes fit signed lanes, whose addition saturates at both ends.
         let sign = old.splat16(i16::MIN);
         let sum = old.xor(sign).adds_i16(by.grain(light, n.at(x))).xor(sign);
         sum.min_u16(old.max_u16(hi)).max_u16(old.min_u16(lo))
@@ -80,7 +82,7 @@ impl Code for u16 {
 
     #[inline(always)]
     fn means<V: Vector>(mut upper: [V; 2], lower: [V; 2]) -> V {
-        // Samples are moved by 2^15 to be signed, and their means back.
+        // Samples are shifted by 2^15 to be signed, and their means back.
         let (one, sign, two) = (upper[0].splat16(1), upper[0].splat16(i16::MIN), upper[0].splat32(2));
         for (a, b) in upper.iter_mut().zip(lower) {
             *a = a.xor(sign).madd16(one).add32(b.xor(sign).madd16(one)).add32(two).shr_i32(2);
@@ -89,13 +91,13 @@ impl Code for u16 {
     }
 }
 
-/// Bytes kept to the legal codes, or as far beyond them as the sample was.
+/// Bytes clamped to the legal codes, or to the value of the sample beyond them.
 #[inline(always)]
 fn within<V: Vector>(sum: V, old: V, [lo, hi]: [V; 2]) -> V {
     sum.min_u8(old.max_u8(hi)).max_u8(old.min_u8(lo))
 }
 
-/// A response of nodes: the sixteen stretches between them are looked up by bits of u.
+/// A response of nodes: its sixteen segments are looked up by bits of u.
 pub(super) struct Nodes<V> {
     /// Of all of u, of its first and of its last sixteenth.
     base: [[V; 2]; 3],
@@ -137,12 +139,12 @@ impl<V: Vector> Nodes<V> {
         let inside = above.shl16(self.up);
         let u = inside.add16(inside.mulhi_u16(self.stretch));
         let mut s = self.line(0, u.shr_u16(12), u.shl16(4).shr_u16(1));
-        // Few samples are so near to black or white: whole registers of others go without this.
+        // Few samples are this near to black or white: registers without such samples skip this.
         if u.add16(u.splat16(1 << 12)).shr_u16(13).any_zero16() {
             let (i, part) = (u.shl16(4).shr_u16(12), u.shl16(8).shr_u16(1));
             let (zero, one, fourteen) = (u.splat16(0), u.splat16(1), u.splat16(14));
             let sixteenth = u.shr_u16(12);
-            // All bits of the lanes of the first and of the last sixteenth.
+            // All bits of the lanes in the first and in the last sixteenth.
             let first = zero.sub16(one.subs_u16(sixteenth));
             let last = zero.sub16(sixteenth.subs_u16(fourteen));
             let middle = first.or(last).xor(u.splat16(-1));
@@ -153,7 +155,7 @@ impl<V: Vector> Nodes<V> {
     }
 }
 
-/// Where numbers n come from.
+/// The source of numbers n.
 pub(super) trait Numbers<V> {
     /// A register of them from `x` on.
     fn at(&self, x: usize) -> V;
@@ -168,7 +170,7 @@ impl<V: Vector> Numbers<V> for Given<'_, V> {
     }
 }
 
-/// Numbers made of their sources. `FRESH` is the reach across of the fresh row, 0 where there is none.
+/// Numbers computed from their sources. `FRESH` is the horizontal reach of the fresh row, 0 if there is none.
 struct Field<'a, V, const FRESH: u8, const FIVE: bool> {
     any: V,
     h: [*const i16; 5],
@@ -176,13 +178,13 @@ struct Field<'a, V, const FRESH: u8, const FIVE: bool> {
     out: *mut i16,
     across: [V; 2],
     down: [V; 2],
-    /// Where whole turns end.
+    /// The end of whole iterations.
     end: usize,
     sources: PhantomData<&'a mut i16>,
 }
 
 impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE> {
-    /// Panics when the sources do not suffice for a row of `width`.
+    /// Panics if the sources do not suffice for a row of `width`.
     #[inline(always)]
     fn new(any: V, sources: &'a mut Sources<'_>, width: usize) -> Self {
         assert!(sources.suffice(width) && (FRESH > 0) == sources.fresh.is_some());
@@ -263,7 +265,7 @@ impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
     }
 }
 
-/// Whole registers of a row, whose numbers begin at `first`; how many samples they were.
+/// Adds to the whole registers of a row, whose numbers begin at `first`; returns the number of samples.
 #[inline(always)]
 fn whole<V: Vector, T: Code>(
     any: V,
@@ -302,7 +304,7 @@ fn add_body<V: Vector, T: Code>(
     whole(any, (row, light), (&Given(any, n), 0), &by)
 }
 
-/// A whole row; what does not fill a register in copies that do.
+/// A whole row; an incomplete register is processed in a copy.
 #[inline(always)]
 fn fused<V: Vector, T: Code>(
     any: V,
@@ -368,7 +370,7 @@ fn finish_codes_body<V: Vector>(
     codes: &Codes,
     (lo, hi): (u8, u8),
 ) -> bool {
-    // Elsewhere nodes are faster, but SSE2 has no shuffle that looks them up.
+    // At other levels nodes are faster, but SSE2 has no shuffle that looks them up.
     let faster = V::BYTE_TABLES || V::BYTES == 16;
     if faster {
         let half = any.splat16(1 << (codes.shift - 17));
@@ -380,7 +382,7 @@ fn finish_codes_body<V: Vector>(
 
 #[inline(always)]
 fn means_body<V: Vector, T: Code>(any: V, out: &mut [T], upper: &[T], lower: &[T]) -> usize {
-    /// How many bytes ahead memory is asked for: luma comes from memory here first.
+    /// The prefetch distance in bytes: luma is read from memory here first.
     const AHEAD: usize = 4096;
     let step = V::BYTES / size_of::<T>();
     let mut done = 0;

@@ -1,38 +1,38 @@
-//! The passes that make white numbers coarse.
+//! The passes that make white noise coarse.
 
 use super::kernel::mulhi;
 use crate::simd::{Level, multiversion};
 
-/// Passes at most, one of step 1 and two of each other: the last two reach 64 samples.
+/// The largest number of passes, one of step 1 and two of each other step: the last two reach 64 samples.
 pub const MAX_PASSES: usize = 13;
 
-/// One pass over neighbours `step` samples away, across and then down. Of rows x
+/// One pass over neighbours `step` samples away, horizontally and then vertically. For rows x
 ///
 /// ```text
 /// h = (x >> 1) + mulhi((x[-step] >> 1) + (x[+step] >> 1), across)
 /// y = clamp(sat(sat(h + mulhi(sat(h[-step] + h[+step]), down)) + lift) >> shift, -16384, 16383)
 /// ```
 ///
-/// `lift` takes away the mean that rounding down leaves, and `shift`, 0 or 1, keeps numbers that hang together from
-/// growing out of range.
+/// `lift` removes the mean that rounding down leaves, and `shift`, 0 or 1, keeps correlated numbers within the
+/// range.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pass {
     /// 1, 2, 4 ... 64.
     pub step: usize,
-    /// Weight of the neighbours along the row, in 1/65536.
+    /// The weight of horizontal neighbours, in 1/65536.
     pub across: i16,
-    /// Along the column.
+    /// The weight of vertical neighbours.
     pub down: i16,
     /// Added to every number.
     pub lift: i16,
-    /// How often the sum is halved.
+    /// The number of halvings of the sum.
     pub shift: u32,
 }
 
 impl Pass {
     /// Passes of (step, across, down, shift) in the order in which they run.
     pub fn all(steps: impl Iterator<Item = (usize, i16, i16, u32)>) -> Vec<Pass> {
-        // Half of a white number is rounded down, and so is each of the eight that it is made of.
+        // Half of a white number is rounded down, and so is each of its eight words.
         let mut mean = -0.5;
         let pass = |(step, across, down, shift): (usize, i16, i16, u32)| {
             let part = |w: i16| f64::from(w) / 65536.0;

@@ -1,8 +1,8 @@
-//! The last steps of a row in one pass: across, down, response and addition.
+//! The last steps of a row in one pass: horizontal and vertical kernels, response and addition.
 //!
-//! Each step alone moves more bytes through the first cache than the picture moves through memory. Together they store
-//! but two rows, the samples and the h that the rows below will need, and the loads of one step run beside the
-//! arithmetic of another. What comes out is, bit for bit, what the steps give one by one.
+//! Each separate step moves more bytes through the L1 cache than the picture moves through memory. The fused pass
+//! stores only two rows, the samples and the h for the rows below, and the loads of one step overlap with the
+//! arithmetic of another. The output is bit-identical to that of the single steps.
 
 use super::apply::{Job, add_u8, add_u16};
 use super::kernel::{Taps, pad};
@@ -10,20 +10,20 @@ use super::response::{Gain, Ramp};
 use super::{arch, kernel};
 use crate::simd::Level;
 
-/// Samples of a turn: rows of h are made and read in whole turns.
+/// Samples of an iteration: rows of h are written and read in whole iterations.
 pub const TURN: usize = 64;
 
-/// Numbers before and behind a halved row of white ones.
+/// Padding before and after a halved row of white noise.
 pub const MARGIN: usize = 32;
 
-/// What a row of n is made of.
+/// The inputs of a row of n.
 #[derive(Debug)]
 pub struct Sources<'a> {
-    /// Rows h at y-2 to y+2, in whole [turns](TURN). Only as many are read as the taps reach, and where there is a
-    /// fresh row not the lowest of them.
+    /// Rows h at y-2 to y+2, in whole [iterations](TURN). Only as many are read as the taps reach; if there is a
+    /// fresh row, the lowest of them is not read.
     pub h: [&'a [i16]; 5],
-    /// For the lowest row that the taps reach: the white row `[margin.., g >> 1, .., margin..]`, from [`halves_end`], and
-    /// the place for its h.
+    /// For the lowest row that the taps reach: the white row `[margin.., g >> 1, .., margin..]`, from [`halves_end`],
+    /// and the output for its h.
     pub fresh: Option<(&'a [i16], &'a mut [i16])>,
     /// The kernel along rows.
     pub across: Taps,
@@ -31,7 +31,7 @@ pub struct Sources<'a> {
     pub down: Taps,
 }
 
-/// Mirrors the ends of a halved row of white numbers, `width` of them behind a [`MARGIN`].
+/// Mirrors the ends of a halved row of `width` white numbers after a [`MARGIN`].
 pub fn halves_end(row: &mut [i16], width: usize) {
     pad(&mut row[MARGIN - kernel::PAD..MARGIN + width + kernel::PAD]);
 }
@@ -55,7 +55,7 @@ impl Sources<'_> {
         kernel::down(level, out, h, self.down);
     }
 
-    /// Whether all that is read and written is there for a row of `width`.
+    /// Whether the inputs and outputs are long enough for a row of `width`.
     pub(super) fn suffice(&self, width: usize) -> bool {
         let whole = width.next_multiple_of(TURN);
         let reach = if self.down.reach() == 2 { 2 } else { 1 };
@@ -90,8 +90,8 @@ impl Codes {
     }
 }
 
-/// Makes n of the sources and adds it as [`add_u8`] would, `codes` being the response of `gain`. `n` lends room for as
-/// many numbers as there are samples. Panics when rows are too short.
+/// Computes n from the inputs and adds it as [`add_u8`] would; `codes` is the response of `gain`. `n` is a buffer of
+/// as many numbers as there are samples. Panics if rows are too short.
 pub fn finish_u8(
     level: Level,
     row: &mut [u8],

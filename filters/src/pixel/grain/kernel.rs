@@ -5,14 +5,14 @@ use crate::simd::{Level, multiversion};
 /// The weights of `[b a 1 a b]` in 1/65536, each within -32767..=32767.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Taps {
-    /// Of the neighbours.
+    /// The weight of the neighbours.
     pub a: i16,
-    /// Of those two samples away.
+    /// The weight of the samples at a distance of two.
     pub b: i16,
 }
 
 impl Taps {
-    /// How far samples lie that are looked at: 0, 1 or 2.
+    /// The reach of the kernel: 0, 1 or 2 samples.
     pub const fn reach(self) -> usize {
         match (self.a, self.b) {
             (0, 0) => 0,
@@ -34,9 +34,9 @@ pub const fn mulhi(v: i16, m: i16) -> i16 {
     ((v as i32 * m as i32) >> 16) as i16
 }
 
-/// The sample that stands for number `i` of `len`: edges are mirrored without repeating the edge.
+/// The index of the sample for index `i` of `len`: edges are mirrored without repeating the edge.
 pub const fn mirror(i: isize, len: usize) -> usize {
-    // Most are inside, and a division is dear.
+    // Most indices are inside, and a division is slow.
     if i >= 0 && i < len as isize {
         return i as usize;
     }
@@ -48,10 +48,10 @@ pub const fn mirror(i: isize, len: usize) -> usize {
     (if i < len as isize { i } else { period - i }) as usize
 }
 
-/// Samples before and behind a padded row.
+/// Padding before and after a row.
 pub(super) const PAD: usize = 2;
 
-// All bodies work on slices of one length, cut before the loop, so that the compiler sees plain vectors.
+// All bodies work on slices of the same length, cut before the loop, so that the compiler vectorizes them.
 
 #[inline(always)]
 fn across_body(out: &mut [i16], padded: &[i16], taps: Taps) {
@@ -77,7 +77,7 @@ fn across_body(out: &mut [i16], padded: &[i16], taps: Taps) {
     }
 }
 
-/// The same of numbers that are halved already.
+/// The same for numbers that are halved already.
 #[inline(always)]
 fn across_halves_body(out: &mut [i16], padded: &[i16], taps: Taps) {
     let n = out.len();
@@ -139,7 +139,7 @@ multiversion! {
     fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
 
-/// A row that can be looked at two samples beyond its ends: `row` is `[_, _, samples.., _, _]`; fills the ends.
+/// Fills the padding of two samples at either end of `row`, which is `[_, _, samples.., _, _]`.
 pub(super) fn pad(row: &mut [i16]) {
     let len = row.len() - 2 * PAD;
     for d in 1..=PAD {
@@ -167,7 +167,8 @@ pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     down_rows(level, out, rows, taps);
 }
 
-/// Adds a row of white numbers to a weighted sum, the weight in 1/32768; the `first` one begins it. [`round_saturate`] ends it.
+/// Adds a row of white numbers to a weighted sum, with the weight in 1/32768; the `first` one begins it.
+/// [`round_saturate`] completes it.
 pub fn blend(level: Level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
     assert_eq!(sum.len(), g.len());
     blend_rows(level, sum, g, weight, first);

@@ -1,4 +1,4 @@
-//! The brightness that chroma sees: the mean of its block of luma.
+//! The brightness for chroma: the mean of the corresponding block of luma.
 
 use super::arch;
 use crate::pixel::convert::CodeSample;
@@ -6,8 +6,8 @@ use crate::simd::{Level, multiversion};
 
 /// A luma sample that can be averaged.
 pub trait Luma: Copy + Default + 'static {
-    /// Averages blocks of `1 << sx` columns and all of `rows` (1, 2 or 4 of them, the last given again where the
-    /// picture ends), halves up. Columns past the end repeat the last one.
+    /// Averages blocks of `1 << sx` columns and all of `rows` (1, 2 or 4 of them, the last one repeated at the
+    /// edge of the picture), halves up. Columns past the end repeat the last one.
     fn mean(level: Level, out: &mut [Self], rows: &[&[Self]], sx: u32);
 }
 
@@ -54,7 +54,7 @@ fn codes_body<T: CodeSample>(out: &mut [T], rows: &[&[T]], sx: u32) {
 
 #[inline(always)]
 fn f32_body(out: &mut [f32], rows: &[&[f32]], sx: u32) {
-    // In the order of rows, then columns; the sum of at most 16.
+    // In the order of rows, then columns; at most 16 samples.
     let last = rows[0].len() - 1;
     let part = 1.0 / (rows.len() << sx) as f32;
     for (i, o) in out.iter_mut().enumerate() {
@@ -74,7 +74,7 @@ multiversion! {
 }
 
 fn codes<T: arch::Code>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
-    // One row is its own neighbour: the mean of four is that of two.
+    // A single row is given twice: the mean of four is then that of two.
     let done = match (rows, sx) {
         ([r], 1) => arch::means(level, out, r, r),
         ([r, s], 1) => arch::means(level, out, r, s),
@@ -106,8 +106,8 @@ impl Luma for f32 {
     }
 }
 
-/// See [`Luma::mean`]. Panics when there are not 1, 2 or 4 rows of one length, or `out` is not as long as they have
-/// blocks.
+/// See [`Luma::mean`]. Panics unless there are 1, 2 or 4 rows of the same length, and `out` has one sample per
+/// block.
 pub fn mean_row<T: Luma>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
     let len = rows[0].len();
     assert!(matches!(rows.len(), 1 | 2 | 4) && rows.iter().all(|r| r.len() == len) && len > 0);

@@ -1,9 +1,9 @@
-//! Film grain: white noise made coarse by a small kernel, scaled by how bright the picture is, and added.
+//! Film grain: white noise made coarse by a small kernel, scaled by a function of brightness, and added.
 //!
 //! # The field
 //!
-//! Grain starts as white, nearly normal numbers g ([`crate::noise::distribution::h8`]). A separable kernel `[b a 1 a b]`, once
-//! along rows and once along columns, makes them as coarse as the grain of a film. In integers ([`Taps`]):
+//! Grain starts as white, nearly normal numbers g ([`crate::noise::distribution::h8`]). A separable kernel `[b a 1 a
+//! b]`, once along rows and once along columns, makes them as coarse as the grain of a film. In integers ([`Taps`]):
 //!
 //! ```text
 //! h = (g >> 1) + mulhi((g[x-1] >> 1) + (g[x+1] >> 1), A)      mulhi(v, A) = floor(v * A / 65536)
@@ -20,15 +20,16 @@
 //!
 //! # The response
 //!
-//! How strong grain is depends on the brightness at its place. [`Ramp`] turns a code into u, 0 (black) to 65535 (white),
-//! and a [`Response`] u into the gain S, 0 to 16383: along straight lines between sixteenths (in the first and
-//! the last sixteenth between 256ths), or by a table of 4096 where lines would be too coarse. In code values the grain is
+//! How strong grain is depends on the brightness at its place. [`Ramp`] turns a code into u, 0 (black) to 65535
+//! (white), and a [`Response`] u into the gain S, 0 to 16383: along straight lines between sixteenths (in the first and
+//! the last sixteenth between 256ths), or by a table of 4096 where lines would be too coarse. In code values the grain
+//! is
 //!
 //! `(mulhi(n, S) + 2^(k-1)) >> k`, which is exactly n * S / 2^(16+k) rounded, halves up,
 //!
 //! with one k for the whole picture (`k = 1` is the classic form), so that S always has all its bits. Noise of more
-//! than a quarter of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the
-//! sample itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
+//! than a quarter of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the sample
+//! itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
 
 mod apply;
 mod arch;

@@ -1,4 +1,4 @@
-//! Kernels against their definitions, at every level.
+//! Kernels against their references, at every level.
 
 use super::*;
 use crate::noise::distribution::centre;
@@ -17,7 +17,7 @@ fn wild(n: usize, seed: u64) -> Vec<i16> {
         .collect()
 }
 
-/// The kernel at a place, from the definition alone.
+/// The kernel at a position, from the definition only.
 fn h_at(g: &[i16], x: usize, taps: Taps) -> i16 {
     let at = |d: isize| g[mirror(x as isize + d, g.len())] >> 1;
     let pair = |d: isize| at(-d).wrapping_add(at(d));
@@ -120,7 +120,7 @@ fn the_kernel_at_every_level_and_width() {
         let want_down: Vec<i16> =
             (0..width).map(|x| n_at(core::array::from_fn(|i| rows[i][x]), taps)).collect();
         for &level in Level::available() {
-            // At an odd place, so that no level may count on alignment.
+            // At an odd offset, so that no level may rely on alignment.
             let mut padded = [&[0; 3][..], &g, &[0; 2]].concat();
             let mut out = vec![0; width + 1];
             across(level, &mut out[1..], &mut padded[1..], taps);

@@ -1,13 +1,13 @@
-//! Rows that stay level: down and across in one go each, rounded at once.
+//! Vertical and horizontal passes without a change of position, each rounded immediately.
 //!
-//! The kernels do as much of a row as fills their registers and say how many samples that were; the rest is for
-//! [`accumulate_rows`](super::accumulate_rows), [`accumulate_shifted`](super::accumulate_shifted) and [`dot_row`](super::dot_row), which they equal
-//! to the bit.
+//! The kernels process as many samples as fill their registers and return their number; the rest is for
+//! [`accumulate_rows`](super::accumulate_rows), [`accumulate_shifted`](super::accumulate_shifted) and
+//! [`dot_row`](super::dot_row), to which they are bit-identical.
 
-/// Most taps that a kernel takes.
+/// The largest number of taps of a kernel.
 pub(super) const MAX_TAPS: usize = 8;
 
-/// Weights as numbers of 16 bits, if they are and are an even number of them.
+/// The weights as 16-bit numbers; `None` if they do not fit or their number is odd.
 pub(super) fn narrow(w: &[i32]) -> Option<([i16; MAX_TAPS], usize)> {
     let mut out = [0; MAX_TAPS];
     if w.len() > MAX_TAPS || !w.len().is_multiple_of(2) {
@@ -19,8 +19,8 @@ pub(super) fn narrow(w: &[i32]) -> Option<([i16; MAX_TAPS], usize)> {
     Some((out, w.len()))
 }
 
-/// Windows of four samples, four of them together: where the first of the eight samples is that hold all of them, where in
-/// these each is, and all sixteen weights.
+/// Windows of four samples in groups of four: the first of the eight samples that contain them, the offset of each
+/// window, and all sixteen weights.
 #[derive(Clone, Debug, Default)]
 pub struct Quads {
     pub(super) starts: Vec<u32>,
@@ -29,11 +29,11 @@ pub struct Quads {
 }
 
 impl Quads {
-    /// Samples that are read from a start on; so many must be there behind the last window.
+    /// Samples that are read from the start; so many must exist from the last window on.
     pub const ROOM: usize = 8;
 
-    /// Of windows that begin at `at`, their weights one after the other; as far as four at a time lie near enough. None when
-    /// windows are not of four.
+    /// From windows that begin at `at` and their weights in order; as many groups of four as lie near enough to each
+    /// other. `None` if windows do not have four taps.
     pub fn new(at: &[u32], w: &[i32]) -> Quads {
         let mut quads = Quads::default();
         if at.is_empty() || w.len() != 4 * at.len() {
@@ -60,12 +60,12 @@ impl Quads {
         quads
     }
 
-    /// Samples that must be there.
+    /// The number of samples that must exist.
     pub(super) fn end(&self) -> usize {
         self.starts.iter().max().map_or(0, |&start| start as usize + Quads::ROOM)
     }
 
-    /// Bytes that so many windows take at most.
+    /// The largest number of bytes for so many windows.
     pub const fn bytes(windows: usize) -> usize {
         windows.div_ceil(4) * (4 + 32 + 32)
     }

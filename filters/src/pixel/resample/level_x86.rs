@@ -1,7 +1,7 @@
-//! Sums of rows, of neighbours and of windows by AVX2, each rounded at once: pairs of taps are one instruction.
+//! Sums of rows, of neighbours and of windows with AVX2, each rounded immediately: two taps take one instruction.
 //!
-//! Products are signed, so what may have all 16 bits stands around 32768; weights sum to 2^14, which makes that a constant
-//! in every sum.
+//! Products are signed, so samples that may have all 16 bits are offset by 32768; weights sum to 2^14, so the offset is
+//! a constant in every sum.
 #![allow(unsafe_code)] // loads and stores of whole registers
 
 use super::BITS;
@@ -9,10 +9,10 @@ use super::level::Quads;
 use crate::pixel::convert::CodeSample;
 use core::arch::x86_64::*;
 
-/// What 32768 in every sample adds to a sum.
+/// The constant that an offset of 32768 in every sample adds to a sum.
 const MIDDLE: i32 = 32768 << BITS;
 
-/// Weights of `P` pairs of taps, and how their sums are rounded.
+/// Weights of `P` pairs of taps, and the rounding of their sums.
 struct Sums<const P: usize> {
     pairs: [__m256i; P],
     half: __m256i,
@@ -39,11 +39,11 @@ fn sixteen<const P: usize>(by: &Sums<P>, rows: [(__m256i, __m256i); P]) -> __m25
         low = _mm256_add_epi32(low, _mm256_madd_epi16(_mm256_unpacklo_epi16(a, b), w));
         high = _mm256_add_epi32(high, _mm256_madd_epi16(_mm256_unpackhi_epi16(a, b), w));
     }
-    // Unpacking and packing change the order alike.
+    // Unpacking and packing change the order in the same way.
     _mm256_packus_epi32(_mm256_sra_epi32(low, by.shift), _mm256_sra_epi32(high, by.shift))
 }
 
-/// Rows, weighed by any even number of taps up to the most.
+/// Weighted sums of rows, for any even number of taps up to the maximum.
 #[target_feature(enable = "avx2")]
 pub(super) fn down<T: CodeSample>(out: &mut [u16], rows: &[&[T]], w: &[i16], shift: u32) -> usize {
     match w.len() {
@@ -99,7 +99,7 @@ fn neighbours<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
     sixteen(by, all)
 }
 
-/// A row and its neighbours, weighed by any even number of taps up to the most, to samples.
+/// Weighted sums of a row and its neighbours to samples, for any even number of taps up to the maximum.
 #[target_feature(enable = "avx2")]
 pub(super) fn along<T: CodeSample>(out: &mut [T], row: &[u16], w: &[i16], shift: u32, top: u16) -> usize {
     match w.len() {

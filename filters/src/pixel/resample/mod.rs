@@ -1,9 +1,10 @@
-//! Weighted sums of rows and of neighbours: what blurs and what moves pictures.
+//! Weighted sums of rows and of neighbours, for blurs and for movement.
 //!
 //! In integers weights are whole multiples of 2^-14 whose sum is exactly 1 ([`weights`]), sums are made in 32 bits, and
-//! what stands between two passes has 16 bits ([`Kernel::Wide`]), so each pass rounds once, halves up. Float samples are
-//! summed in f32 in the order of the taps; a sum that is not finite is in the end the source's own sample at that place, to
-//! the bit ([`carry`], [`Warp::carry`]), so that what is not finite moves with the picture and does not spread.
+//! what stands between two passes has 16 bits ([`Kernel::Wide`]), so each pass rounds once, halves up. Float samples
+//! are summed in f32 in the order of the taps; a sum that is not finite is in the end the source's own sample at that
+//! place, to the bit ([`carry`], [`Warp::carry`]), so that what is not finite moves with the picture and does not
+//! spread.
 
 mod level;
 #[cfg(target_arch = "x86_64")]
@@ -23,8 +24,8 @@ pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
 /// Fraction bits of integer weights.
 pub const BITS: u32 = 14;
 
-/// Weights that sum to 1, as whole multiples of 2^-14 whose sum is exactly 2^14: each running sum is rounded, so that no
-/// error adds up over many small ones. Weights that sum to 0 or less become one tap in the middle.
+/// Weights normalised to a sum of 1, as multiples of 2^-14 whose sum is exactly 2^14: each running sum is rounded, so
+/// that errors do not accumulate over many small weights. Weights that sum to 0 or less become one tap in the middle.
 pub fn weights(list: &[f64]) -> Vec<i32> {
     let total: f64 = list.iter().sum();
     let one = f64::from(1u32 << BITS);
@@ -43,7 +44,7 @@ pub fn weights(list: &[f64]) -> Vec<i32> {
             here - core::mem::replace(&mut before, here)
         })
         .collect();
-    // The last running sum is the total over itself: exactly 1, but for what rounding of sums may do.
+    // The last running sum is the total divided by itself: exactly 1, except for rounding of sums.
     if let Some(last) = fixed.last_mut() {
         *last += (1 << BITS) - before;
     }

@@ -1,4 +1,4 @@
-//! Sums of whole rows, of shifted rows, and of windows that differ from sample to sample.
+//! Sums of whole rows, of shifted rows, and of windows at individual positions.
 
 use super::{BITS, weights};
 use crate::frame::Sample;
@@ -6,25 +6,25 @@ use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
 
-/// Where a row comes from and goes to: a plane's samples, or what stands between two passes.
+/// The passes: between samples of a plane and intermediate values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
-    /// From samples to what stands between.
+    /// From samples to intermediate values.
     Widen,
-    /// From what stands between to samples.
+    /// From intermediate values to samples.
     Narrow,
     /// From samples to samples.
     Direct,
 }
 
-/// A sample that weighted sums can be made of.
+/// A sample type for weighted sums.
 pub trait Kernel: Sample {
     /// A weight, and a sum: `i32` or `f32`.
     type Sum: Pod + Send + Sync;
-    /// What stands between two passes: samples lifted to 16 bits, or `f32`.
+    /// The type of intermediate values between two passes: samples scaled to 16 bits, or `f32`.
     type Wide: Kernel<Sum = Self::Sum>;
 
-    /// Weights for this kind of sample, normalised to a sum of 1.
+    /// Weights for this sample type, normalised to a sum of 1.
     fn weights(list: &[f64]) -> Vec<Self::Sum>;
 
     /// A sum of 0.
@@ -36,7 +36,7 @@ pub trait Kernel: Sample {
     /// The sample times `w`, added to a sum.
     fn add_to(self, sum: Self::Sum, w: Self::Sum) -> Self::Sum;
 
-    /// One sum, shifted, rounded and kept to `0..=top`, as a sample of its plane.
+    /// A sum, shifted, rounded and clamped to `0..=top`, as a sample of its plane.
     fn of_sum(sum: Self::Sum, shift: u32, top: i32) -> Self;
 
     /// A whole number or float as a sample.
@@ -46,7 +46,7 @@ pub trait Kernel: Sample {
     fn number(self) -> f64;
 }
 
-/// What a sum is shifted by, and the highest result; of no meaning for float samples.
+/// The shift of a sum, and the highest result; unused for float samples.
 pub(super) fn shift<T>(bits: u8, pass: Pass) -> (u32, i32) {
     if size_of::<T>() == 4 {
         return (0, 0);
@@ -91,7 +91,7 @@ impl Kernel for f32 {
     const UNIT: f32 = 1.0;
 
     fn weights(list: &[f64]) -> Vec<f32> {
-        // Through the integers where those fall back to one tap.
+        // Computed from the integer weights if those fall back to one tap.
         let total: f64 = list.iter().sum();
         if list.is_empty() || !(total > 0.0 && total.is_finite()) {
             return weights(list).iter().map(|&w| w as f32 / (1u32 << BITS) as f32).collect();
@@ -102,7 +102,7 @@ impl Kernel for f32 {
     fn add_to(self, sum: f32, w: f32) -> f32 {
         sum + self * w
     }
-    /// A NaN without payload: what arithmetic makes of payloads differs between machines.
+    /// A NaN without payload: payloads after arithmetic differ between machines.
     #[inline(always)]
     fn of_sum(sum: f32, _: u32, _: i32) -> f32 {
         if sum.is_nan() { f32::NAN } else { sum }
@@ -162,9 +162,9 @@ fn carry_body(out: &mut [f32], own: &[f32]) {
 }
 
 multiversion! {
-    /// Puts the source's `own` samples where they, or the sums in `out`, are not finite.
+    /// Copies the source's `own` samples where they, or the sums in `out`, are not finite.
     pub fn carry(level, out: &mut [f32], own: &[f32]) = carry_body;
-    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to what is there with `add`.
+    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to `acc` with `add`.
     pub fn accumulate4<T: Kernel>(level, acc: &mut [T::Sum], rows: [&[T]; 4], w: [T::Sum; 4], add: bool) = four_body;
     /// `acc = row w`, or added.
     pub fn accumulate1<T: Kernel>(level, acc: &mut [T::Sum], row: &[T], w: T::Sum, add: bool) = one_body;
@@ -172,13 +172,13 @@ multiversion! {
     fn round<T: Kernel>(level, out: &mut [T], acc: &[T::Sum], shift: u32, top: i32) = round_body;
 }
 
-/// Rounds sums; `bits` are those of the plane's samples. A row that has been widened is of type [`Wide`](Kernel::Wide).
+/// Rounds sums; `bits` is the depth of the plane's samples. An intermediate row has the type [`Wide`](Kernel::Wide).
 pub fn round_saturate<T: Kernel>(level: Level, out: &mut [T], acc: &[T::Sum], bits: u8, pass: Pass) {
     let (by, top) = shift::<T>(bits, pass);
     round(level, out, acc, by, top);
 }
 
-/// A weighted sum of rows, `row(k)` being the one of weight `w[k]`. Rows are at least as long as `acc`.
+/// A weighted sum of rows; `row(k)` is the row of weight `w[k]`. Rows are at least as long as `acc`.
 pub fn accumulate_rows<'a, T: Kernel>(
     level: Level,
     acc: &mut [T::Sum],
@@ -206,13 +206,13 @@ pub fn accumulate_rows<'a, T: Kernel>(
     }
 }
 
-/// The same of one row, shifted by a sample more from weight to weight.
+/// The same of one row, shifted by one more sample for each weight.
 pub fn accumulate_shifted<T: Kernel>(level: Level, acc: &mut [T::Sum], row: &[T], w: &[T::Sum]) {
     let n = acc.len();
     accumulate_rows(level, acc, w, |k| &row[k..k + n]);
 }
 
-/// Sums over windows of one length that begin at `at[i]` in `row`, each with weights of its own.
+/// Sums over windows of the same length that begin at `at[i]` in `row`, each with its own weights.
 pub fn dot_row<T: Kernel>(level: Level, acc: &mut [T::Sum], row: &[T], at: &[u32], w: &[T::Sum]) {
     assert!(acc.len() == at.len() && (at.is_empty() || w.len().is_multiple_of(at.len())));
     dot(level, acc, row, at, w);

@@ -64,7 +64,7 @@ fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
 fn sums_are_exact_at_every_level() {
     sums::<u8>(255.0, 8, 0.52);
     sums::<u16>(1023.0, 10, 0.6);
-    // Weights are whole multiples of 2^-14, so they are off by 2^-15 each on average.
+    // Weights are multiples of 2^-14, so their mean error is 2^-15.
     sums::<u16>(65535.0, 16, 8.0);
     sums::<f32>(1.0, 0, 1e-6);
 }

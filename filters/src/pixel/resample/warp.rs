@@ -1,7 +1,7 @@
-//! Samples at any place of a plane: kernels by phase, edges, and walks along straight lines.
+//! Samples at any position of a plane: kernels by phase, edges, and walks along straight lines.
 //!
-//! Places are fixed-point numbers with 32 fraction bits, 0 being the middle of the first sample, so that a place does not
-//! hang on the row or band that a walk began in. A place is rounded to 1/256 of a sample ([`PHASES`]).
+//! Positions are fixed-point numbers with 32 fraction bits, and 0 is the centre of the first sample, so that a position
+//! does not depend on the row or band where a walk began. A position is rounded to 1/256 of a sample ([`PHASES`]).
 
 mod arch;
 #[cfg(target_arch = "x86_64")]
@@ -13,27 +13,27 @@ use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
 
-/// Places between two samples that have weights of their own.
+/// The number of positions between two samples.
 pub const PHASES: usize = 256;
 
-/// Half a phase: places are rounded to the nearest.
+/// Half a phase: positions are rounded to the nearest.
 const HALF: i64 = 1 << 23;
 
-/// What an interpolation is made of.
+/// Interpolation kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// The nearest sample.
     Nearest,
-    /// Straight lines.
+    /// Linear interpolation.
     Bilinear,
-    /// The cubic of Catmull and Rom.
+    /// The Catmull-Rom cubic.
     Bicubic,
     /// Lanczos with three lobes.
     Lanczos,
 }
 
 impl Shape {
-    /// Samples on either side.
+    /// The number of samples on either side.
     const fn radius(self) -> f64 {
         match self {
             Shape::Nearest | Shape::Bilinear => 1.0,
@@ -46,7 +46,7 @@ impl Shape {
     pub fn weight(self, x: f64) -> f64 {
         let x = x.abs();
         match self {
-            // Half way the later sample is taken; see `phase`.
+            // At half way, the later sample is taken; see `phase`.
             Shape::Nearest => f64::from(u8::from(x < 0.5)),
             Shape::Bilinear => (1.0 - x).max(0.0),
             Shape::Bicubic if x < 1.0 => 1.0 + x * x * (1.5 * x - 2.5),
@@ -71,12 +71,12 @@ pub struct Phases<S> {
     pairs: Option<Pairs>,
 }
 
-/// The weights of 2 or 4 taps as kernels take them that multiply 16 bits and add pairs.
+/// The weights of 2 or 4 taps for kernels that multiply 16 bits and add pairs.
 #[derive(Clone, Debug, PartialEq)]
 struct Pairs {
     /// One phase after the other.
     across: Vec<i16>,
-    /// For every phase the first two as often as there are columns, then the last two.
+    /// For every phase the first two weights, repeated for every column, then the last two.
     down: Vec<i16>,
 }
 
@@ -92,8 +92,8 @@ impl Pairs {
 }
 
 impl<S: Pod> Phases<S> {
-    /// Of a shape; where the source is passed by `step` samples a sample, more than 1, the kernel is as much wider, so
-    /// that nothing is skipped ([`Shape::Nearest`] skips).
+    /// For a shape; if the source advances by more than one sample per `step`, the kernel is wider in proportion, so
+    /// that no samples are skipped ([`Shape::Nearest`] skips).
     pub fn new<T: Kernel<Sum = S>>(shape: Shape, step: f64) -> Phases<S> {
         let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
         let taps = Self::taps(shape, step);
@@ -105,7 +105,8 @@ impl<S: Pod> Phases<S> {
             weights.extend(T::weights(&list));
         }
         let integers = size_of::<T>() < 4;
-        // A step that rounding has made a little more than 1 widens the kernel by samples that count for nothing.
+        // A step that is slightly larger than 1 through rounding widens the kernel by samples with negligible
+        // weights.
         let still = |w: &S| bytemuck::bytes_of(w).iter().all(|b| *b == 0);
         let (mut taps, mut weights) = (taps, weights);
         while integers && taps > 2 && weights.chunks_exact(taps).all(|w| still(&w[0]) && still(&w[taps - 1]))
@@ -138,21 +139,21 @@ impl<S: Pod> Phases<S> {
     }
 }
 
-/// What is beyond the edges.
+/// The values beyond the edges.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Edge {
     /// One value.
     Color,
-    /// The outermost samples.
+    /// The outermost samples are repeated.
     Extend,
     /// The picture mirrored, the edge itself once.
     Mirror,
-    /// The picture again.
+    /// The picture is repeated.
     Wrap,
 }
 
 impl Edge {
-    /// The sample within `lo..hi` that stands for `i`; `None` for the one value. `lo..hi` must not be empty.
+    /// The index within `lo..hi` of sample `i`; `None` for the constant value. `lo..hi` must not be empty.
     #[inline]
     pub fn map(self, i: i64, lo: i64, hi: i64) -> Option<i64> {
         if i >= lo && i < hi {
@@ -172,18 +173,18 @@ impl Edge {
     }
 }
 
-/// A plane to take samples from.
+/// The source plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch<'a, T> {
     /// Its samples, from the first row.
     pub samples: &'a [T],
-    /// Samples from row to row.
+    /// The distance between rows, in samples.
     pub stride: usize,
-    /// Columns that are there.
+    /// The range of columns that exist.
     pub columns: (i64, i64),
-    /// Rows that are there.
+    /// The range of rows that exist.
     pub rows: (i64, i64),
-    /// What is beyond.
+    /// The values beyond the edges.
     pub edge: Edge,
     /// The one value.
     pub color: T,
@@ -191,16 +192,16 @@ pub struct Patch<'a, T> {
     pub bits: u8,
 }
 
-/// A straight way through a plane: where it begins, and how far it is from sample to sample.
+/// A straight line through a plane: its start, and the distance between samples.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleLine {
     /// Column.
     pub u: i64,
     /// Row.
     pub v: i64,
-    /// Columns a step.
+    /// Columns per step.
     pub du: i64,
-    /// Rows a step.
+    /// Rows per step.
     pub dv: i64,
 }
 
@@ -222,7 +223,7 @@ pub(super) fn within(start: i64, step: i64, (lo, hi): (i64, i64), count: usize) 
         0 if start >= lo && start < hi => (0, count),
         0 => (0, 0),
         1.. => (up(lo - start), up(hi - start)),
-        // Falling: from the first below hi to the last not below lo.
+        // For negative steps: from the first below hi to the last not below lo.
         _ => ((start - hi).div_euclid(-step) + 1, (start - lo).div_euclid(-step) + 1),
     };
     let first = first.clamp(0, count);
@@ -236,11 +237,11 @@ impl SampleLine {
     }
 }
 
-/// The steps whose windows of `taps` samples touch the plane, and those whose windows lie within it. The latter are among
-/// the former.
+/// The steps whose windows of `taps` samples touch the plane, and those whose windows lie within it. The second range
+/// is within the first.
 fn parts<T>(p: &Patch<'_, T>, walk: SampleLine, taps: (usize, usize), count: usize) -> [(usize, usize); 2] {
     let both = |slack: (i64, i64)| {
-        // Slack 0: from the first window that is inside; else so many samples of it may be outside.
+        // Slack 0: from the first window that is inside; otherwise this number of its samples may be outside.
         let range = |(lo, hi): (i64, i64), taps: usize, slack: i64| {
             let (taps, side) = (taps as i64, taps as i64 / 2 - 1);
             (lo + side - slack, hi - taps + 1 + side + slack)
@@ -253,10 +254,10 @@ fn parts<T>(p: &Patch<'_, T>, walk: SampleLine, taps: (usize, usize), count: usi
     [both((taps.0 as i64 - 1, taps.1 as i64 - 1)), both((0, 0))]
 }
 
-/// The weights of every phase, their number known.
+/// The weights of every phase, for a constant number of taps.
 type Taps<T, const N: usize> = [[<T as Kernel>::Sum; N]; PHASES];
 
-/// Down first, rounded to what stands between two passes, then across.
+/// First vertically, rounded to intermediate values, then horizontally.
 #[inline(always)]
 fn walk_body<T: Kernel, const N: usize>(
     out: &mut [T],
@@ -268,7 +269,7 @@ fn walk_body<T: Kernel, const N: usize>(
     let round = |sum: T::Sum| T::of_sum(sum, narrow.0, narrow.1);
     let wide = |sum: T::Sum| T::Wide::of_sum(sum, widen.0, widen.1);
     let place = |i: usize| (walk.u + i as i64 * walk.du, walk.v + i as i64 * walk.dv);
-    // Where all samples that are needed are there.
+    // For windows whose samples all exist.
     let (mut first, mut last) = (0, 0);
     let tables: Option<(&Taps<T, N>, &Taps<T, N>)> =
         match (across.weights.as_chunks::<N>(), down.weights.as_chunks::<N>()) {
@@ -334,7 +335,7 @@ fn by_taps<T: Kernel>(
         (2, 2) => walk_body::<T, 2>(out, p, walk, by),
         (4, 4) => walk_body::<T, 4>(out, p, walk, by),
         (6, 6) => walk_body::<T, 6>(out, p, walk, by),
-        // Any other width: every sample by itself.
+        // For any other width, each sample separately.
         _ => walk_body::<T, 1>(out, p, walk, by),
     }
 }
@@ -343,9 +344,9 @@ multiversion! {
     fn walk_any<T: Kernel>(level, out: &mut [T], p: &Patch<'_, T>, walk: SampleLine, by: (&Phases<T::Sum>, &Phases<T::Sum>)) = by_taps;
 }
 
-/// A sample that can be walked along.
+/// A sample type for walks.
 pub trait Warp: Kernel {
-    /// The samples along a walk, by the weights across and down.
+    /// The samples along a walk, with the horizontal and vertical weights.
     fn walk(
         level: Level,
         out: &mut [Self],
@@ -354,11 +355,11 @@ pub trait Warp: Kernel {
         by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
     );
 
-    /// Puts the nearest sample of the source where what a walk gave is not finite.
+    /// Copies the nearest source sample where the result of a walk is not finite.
     fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: SampleLine) {}
 
-    /// Rows weighed to what stands between two passes: as many samples as a kernel by hand can do, and how many that
-    /// were.
+    /// Weighted sums of rows to intermediate values: as many samples as a hand-written kernel can process; returns
+    /// their number.
     fn down(_: Level, _: &mut [Self::Wide], _: &[&[Self]], _: &[Self::Sum], _: u8) -> usize {
         0
     }
@@ -375,8 +376,7 @@ pub trait Warp: Kernel {
 }
 
 impl<T: CodeSample> Warp for T {
-    /// What the edge cannot touch by kernels written by hand, the rest and what those leave by what walks any number of
-    /// taps.
+    /// Processes the part that does not touch the edge with hand-written kernels, and the rest with the general ones.
     fn walk(
         level: Level,
         out: &mut [T],
@@ -386,7 +386,7 @@ impl<T: CodeSample> Warp for T {
     ) {
         let [touching, (first, last)] = parts(from, walk, (by.0.taps, by.1.taps), out.len());
         let touching = if from.edge == Edge::Color { touching } else { (0, out.len()) };
-        // What sees nothing but the one value is that value: its weights sum to 1.
+        // A window outside of the plane gives the constant value: its weights sum to 1.
         out[..touching.0].fill(from.color);
         out[touching.1..].fill(from.color);
         if touching.0 == touching.1 {

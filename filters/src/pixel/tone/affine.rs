@@ -1,34 +1,34 @@
-//! A straight line through integer samples, rounded once.
+//! A linear function of integer samples, rounded once.
 
 mod arch;
 
 use crate::simd::{Level, multiversion};
 
-/// Fraction bits of gain and offset as they are kept.
+/// Fraction bits of the stored gain and offset.
 const BITS: u32 = 31;
-/// Fraction bits that the sums of 9 to 16-bit samples have, and of 8-bit ones.
+/// Fraction bits of the sums, for samples of 9 to 16 bits and of 8 bits.
 const WIDE: u32 = 15;
 const NARROW: u32 = 22;
 
-/// `floor(x * gain + offset + 1/2)`, kept within the codes `lo..=hi`.
+/// `floor(x * gain + offset + 1/2)`, clamped to the codes `lo..=hi`.
 ///
-/// Gain and offset are whole multiples of 2^-31 and 2^-15 (2^-22 for 8 bits), so that a result is off the exact line
-/// by at most half a code and 2^-14 of one; of 8 bits, where lanes of 16 bits do, half a code and 1/80 of one.
+/// Gain and offset are whole multiples of 2^-31 and 2^-15 (2^-22 for 8 bits), so that the error is at most half a
+/// code plus 2^-14 codes; for 8 bits in 16-bit lanes, half a code plus 1/80 code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Affine {
     gain: i64,
-    /// With the half that rounds.
+    /// Including the half for rounding.
     offset: i64,
     lo: u16,
     hi: u16,
-    /// Beyond `lo..=hi` where the sample was.
+    /// Samples beyond `lo..=hi` may stay there.
     keep: bool,
-    /// Samples beyond these give what these give.
+    /// Samples beyond these give the results of these.
     first: u16,
     last: u16,
     /// The highest code.
     top: u16,
-    /// How samples of 8 bits go through lanes of 16, where they can.
+    /// The processing of 8-bit samples in 16-bit lanes, if possible.
     lanes: Option<ByteLine>,
 }
 
@@ -42,14 +42,14 @@ struct ByteLine {
     add: u16,
 }
 
-/// What results are kept to.
+/// The limits of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Limits<T> {
-    /// They need not be kept.
+    /// No limits are needed.
     None,
-    /// All of them to these codes.
+    /// All results are clamped to these codes.
     All(T, T),
-    /// To these codes, or as far beyond them as the sample was.
+    /// Clamped to these codes, or to the sample beyond them.
     Legal(T, T),
 }
 
@@ -61,7 +61,7 @@ struct WordLine {
     second: i16,
     low: u16,
     offset: i32,
-    /// Samples are kept to these first, where sums would not fit 32 bits otherwise.
+    /// Samples are clamped to these first, if sums would overflow 32 bits otherwise.
     range: Option<(u16, u16)>,
 }
 
@@ -73,14 +73,14 @@ impl ByteLine {
         }
         let whole = gain >= 1.0;
         let part = libm::floor((gain - f64::from(u8::from(whole))) * 65536.0 + 0.5).min(65535.0) as u16;
-        // The half that rounds, and half of what mulhi leaves away.
+        // The half for rounding, and half of the part that mulhi drops.
         let half = if part == 0 { 128.0 } else { 128.5 };
         let fixed = |v: f64| libm::floor(v + 0.5);
         if offset >= 0.0 {
             let add = fixed(offset * 256.0 + half) as u16;
             return Some(ByteLine { sub: 0, part, whole, add });
         }
-        // What is below 0 all the way is for the other lanes.
+        // Lines that are negative everywhere are for the other lanes.
         let sub = fixed(-offset / gain * 256.0);
         (sub <= 65280.0 && gain > 1.0 / 256.0).then_some(ByteLine {
             sub: sub as u16,
@@ -100,18 +100,18 @@ impl ByteLine {
 }
 
 impl Affine {
-    /// The steepest line that the kernels take, up or down; steeper ones are for a [`Table`](super::Table).
+    /// The largest absolute gain of the kernels; steeper lines are for a [`Table`](super::Table).
     pub const MAX_GAIN: f64 = 16.0;
 
-    /// For samples of `bits` bits. `keep`: a sample that is beyond `lo..=hi` itself may stay there. Gain beyond
-    /// [`MAX_GAIN`](Affine::MAX_GAIN) is limited to that.
+    /// For samples of `bits` bits. `keep`: samples beyond `lo..=hi` may stay there. Gains beyond
+    /// [`MAX_GAIN`](Affine::MAX_GAIN) are limited to it.
     pub fn new(bits: u8, gain: f64, offset: f64, (lo, hi): (u16, u16), keep: bool) -> Affine {
         let real = (gain, offset);
         let fine = if bits == 8 { NARROW } else { WIDE };
         let gain_bits = if bits == 8 { NARROW } else { BITS };
         let fixed = |v: f64, bits: u32| libm::floor(v * f64::from(1u32 << bits) + 0.5) as i64;
         let gain = fixed(gain.clamp(-Affine::MAX_GAIN, Affine::MAX_GAIN), gain_bits) << (BITS - gain_bits);
-        // Beyond these every sample ends at one end.
+        // Beyond these, every sample gives a limit.
         let offset = fixed(offset.clamp(-2.0e6, 2.0e6), fine) + (1 << (fine - 1));
         let top = ((1u32 << bits) - 1) as u16;
         let mut line = Affine {
@@ -125,7 +125,7 @@ impl Affine {
             top,
             lanes: None,
         };
-        // Sums must fit 32 bits, so samples stop where the result does.
+        // Sums must fit 32 bits, so samples are limited where the result reaches its limit.
         let (low, high) = if keep { (0, top) } else { (lo, hi) };
         let (low, high) = (i64::from(low), i64::from(high));
         let raw = |x: u16| line.raw(x);
@@ -142,7 +142,7 @@ impl Affine {
         line.last = last.max(first);
         let flat = |line: &Affine| (line.raw(line.first)).clamp(-40000, 110_000) != line.raw(line.first);
         if line.first == line.last || flat(&line) {
-            // One value for all: what the only sample left gives.
+            // A constant: the result of the only remaining sample.
             let value = line.raw(line.first).clamp(low, high);
             line.gain = 0;
             line.offset = (value << BITS) + (1 << (BITS - 1));
@@ -154,7 +154,7 @@ impl Affine {
         (i64::from(x) * self.gain + self.offset) >> BITS
     }
 
-    /// What becomes of a sample: the definition.
+    /// The result for a sample: the reference.
     pub fn of(&self, x: u16) -> u16 {
         let (lo, hi) = if self.keep { (self.lo.min(x), self.hi.max(x)) } else { (self.lo, self.hi) };
         if let Some(lanes) = self.lanes {
@@ -163,7 +163,7 @@ impl Affine {
         self.raw(x.clamp(self.first, self.last)).clamp(lo.into(), hi.into()) as u16
     }
 
-    /// The line for products of 16 bits; `None` when it is too steep for them.
+    /// The line for products of 16 bits; `None` if it is too steep.
     fn wide(&self) -> Option<WordLine> {
         let (high, low) = (self.gain >> 16, (self.gain & 0xffff) as u16);
         let offset = (self.offset >> (BITS - WIDE)) - (32768 << WIDE) + 32768 * high;
@@ -172,30 +172,31 @@ impl Affine {
             32768..=65534 => (32767, high - 32767, offset),
             _ => return None,
         };
-        // Sums are whole numbers modulo 2^32; what counts fits.
+        // Sums are modulo 2^32, and the final result fits.
         let (first, second, offset) = (first as i16, second as i16, offset as i32);
-        // Of all codes of 16 bits sums fit, and codes that there are not become what the highest does by the limits.
+        // The sums of all 16-bit codes fit, and codes beyond the depth are limited to the result of the highest
+        // code.
         let fits = |x: u16| (-32768..=98303).contains(&self.raw(x));
         let fits = fits(0) && fits(u16::MAX) && (self.top == u16::MAX || !self.keep);
         let range = if fits { None } else { Some((self.first, self.last)) };
         Some(WordLine { first, second, low, offset, range })
     }
 
-    /// Whether samples need not be kept to `first..=last`, nor results to `lo..=hi`: the ends of all codes give codes
-    /// between these, so everything between them does.
+    /// Whether neither samples nor results need limits: the ends of all codes give codes within `lo..=hi`, and so do
+    /// all codes between them.
     fn is_free(&self) -> bool {
         let inside = |x: u16| (i64::from(self.lo)..=i64::from(self.hi)).contains(&self.raw(x));
         let all = self.first == 0 && self.last == self.top && inside(0) && inside(self.top);
         all && (0..=65535).contains(&self.raw(u16::MAX))
     }
 
-    /// Whether samples of 8 bits go along it by more than lanes of 16 bits: a table is faster then.
+    /// Whether 8-bit samples need more than 16-bit lanes: a table is faster then.
     pub(super) fn is_slow(&self) -> bool {
         self.top == 255 && self.lanes.is_none()
     }
 }
 
-/// The last of `0..=top` for which a condition holds that holds for none behind the first where it does not.
+/// The last of `0..=top` for which a monotonic condition holds.
 fn last_where(top: u16, holds: impl Fn(u16) -> bool) -> Option<u16> {
     let (mut good, mut bad) = (-1i32, i32::from(top) + 1);
     while bad - good > 1 {
@@ -220,7 +221,8 @@ fn u8_body(row: &mut [u8], line: &Affine) {
 
 #[inline(always)]
 fn u16_body(row: &mut [u16], line: &Affine) {
-    // gain = high * 2^-15 + low * 2^-31; sums stand around the middle of all codes, where they fit 32 bits.
+    // gain = high * 2^-15 + low * 2^-31; sums are centred at the middle of all codes, so that they fit 32
+    // bits.
     let (high, low) = ((line.gain >> 16) as i32, (line.gain & 0xffff) as u32);
     let offset = ((line.offset >> (BITS - WIDE)) - (32768 << WIDE)) as i32;
     let (lo, hi, first, last) = (line.lo, line.hi, line.first, line.last);
@@ -242,7 +244,7 @@ fn u16_body(row: &mut [u16], line: &Affine) {
 fn f32_body(row: &mut [f32], gain: f32, offset: f32) {
     for x in row {
         let sum = *x * gain + offset;
-        // What an addition makes of a NaN's payload differs between machines.
+        // The NaN payload after an addition differs between machines.
         *x = if x.is_finite() { sum } else { *x };
     }
 }
@@ -271,7 +273,7 @@ pub fn affine_u16(level: Level, row: &mut [u16], line: &Affine) {
     let limits = match line.keep {
         _ if line.is_free() => Limits::None,
         false => {
-            // What the ends give bounds what codes give that there are not.
+            // The results at the ends bound the results of codes beyond the depth.
             let ends = [line.of(0), line.of(line.top)];
             Limits::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
         }

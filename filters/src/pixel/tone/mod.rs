@@ -1,8 +1,9 @@
-//! Functions of one sample: straight lines, tables, and one value for all.
+//! Functions of one sample: linear functions, tables, and constants.
 //!
-//! A filter says what becomes of straight nominal values ([`Nominal`]), and [`Nominal::tone`] makes of it what is done to
-//! the samples of a format, premultiplied ones too. What a straight line makes of an integer sample is stated once, by [`Affine::of`]; a [`Table`] holds any function.
-//! Float samples go through one multiplication and one addition; what is not finite stays as it is.
+//! A filter describes a function of straight nominal values ([`Nominal`]), and [`Nominal::tone`] converts it to a
+//! function of the samples of a format, including premultiplied ones. The linear function of an integer sample is
+//! defined by [`Affine::of`]; a [`Table`] holds any function. Float samples go through one multiplication and one
+//! addition; what is not finite stays as it is.
 
 mod affine;
 mod nominal;
@@ -21,29 +22,29 @@ pub use table::Table;
 use crate::frame::Depth;
 use crate::simd::Level;
 
-/// What is done to every sample of a plane.
+/// The function of every sample of a plane.
 #[derive(Clone, Debug)]
 pub enum Tone {
-    /// Nothing.
+    /// No change.
     Same,
-    /// Integer samples go along a straight line.
+    /// A linear function of integer samples.
     Line(Affine),
-    /// Float samples go along a straight line: `x * gain + offset`.
+    /// A linear function of float samples: `x * gain + offset`.
     Real {
-        /// What a sample is multiplied by.
+        /// The factor.
         gain: f32,
-        /// What is added then.
+        /// The summand.
         offset: f32,
     },
-    /// Integer samples are looked up.
+    /// A table of integer samples.
     Table(Table),
-    /// Float samples go along a line, a power, and a line.
+    /// A linear function, a power, and a linear function of float samples.
     Power(Power),
-    /// All become this code.
+    /// Every sample becomes this code.
     Code(u16),
-    /// All become this float.
+    /// Every sample becomes this float.
     Value(f32),
-    /// Colour that is multiplied by alpha is changed as the straight colour.
+    /// Premultiplied samples are changed as the straight colour.
     Premultiplied(Premultiplied),
 }
 
@@ -53,8 +54,8 @@ impl Tone {
         if line.is_slow() { Tone::Table(Table::new(8, |x| line.of(x))) } else { Tone::Line(line) }
     }
 
-    /// Does it to a row of samples of this depth, as bytes. Panics when the tone is made for the other kind of sample,
-    /// or for samples together with their alpha.
+    /// Applies it to a row of samples of this depth, as bytes. Panics if the tone is for the other kind of sample, or
+    /// for samples with their alpha.
     pub fn apply(&self, level: Level, depth: Depth, row: &mut [u8]) {
         match (self, depth.bytes()) {
             (Tone::Same, _) => {}

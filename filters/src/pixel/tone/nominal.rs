@@ -1,39 +1,38 @@
-//! Functions of straight nominal values, and the tones they are in samples of a format.
+//! Functions of straight nominal values, and their conversion to tones of a format.
 
 use super::{Affine, Power, Premultiplied, Table, Tone};
 use crate::frame::{Alpha, Depth, Format};
 use crate::pixel::convert::Code;
 
-/// What becomes of a nominal value `v` of a plane: black is 0, white 1, and colour differences go from -0.5 to 0.5. Where
-/// colour is premultiplied, `v` is the colour before: a sample `x` becomes `alpha * f(x / alpha)`, and limits are
-/// multiplied by alpha, too.
+/// A function of a nominal value `v` of a plane: black is 0, white 1, and chroma goes from -0.5 to 0.5. If colour is
+/// premultiplied, `v` is the straight colour: a sample `x` becomes `alpha * f(x / alpha)`, and limits are multiplied by
+/// alpha, too.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Nominal {
-    /// Nothing.
+    /// No change.
     Same,
     /// `v * gain + offset`. Where alpha is 0, premultiplied colour stays.
     Line {
-        /// What values are multiplied by.
+        /// The factor.
         gain: f64,
-        /// What is added then.
+        /// The summand.
         offset: f64,
-        /// What integer samples are kept to.
+        /// The limits of integer samples.
         limits: Limits,
     },
-    /// `v + (to - v) * amount`. Where alpha is 0, premultiplied colour fades as well: it is light that covers nothing.
+    /// `v + (to - v) * amount`. Where alpha is 0, premultiplied colour fades as well: it is light without coverage.
     Mix {
         /// The value at an amount of 1.
         to: f64,
         /// 0 to 1; above it counts as 1.
         amount: f64,
     },
-    /// `out.0 + t^exponent * (out.1 - out.0)`, with `t = (v - black) / width`. Integer samples are kept between the two
-    /// ends of `out`; float samples go on beyond them, below `black` along the line. Where alpha is 0, premultiplied
-    /// colour stays.
+    /// `out.0 + t^exponent * (out.1 - out.0)`, with `t = (v - black) / width`. Integer samples are clamped to the ends
+    /// of `out`; float samples are extrapolated, linearly below `black`. Where alpha is 0, premultiplied colour stays.
     Power {
-        /// What becomes `out.0`.
+        /// The value that becomes `out.0`.
         black: f64,
-        /// From there to what becomes `out.1`.
+        /// The distance to the value that becomes `out.1`.
         width: f64,
         /// Above 0.
         exponent: f64,
@@ -42,19 +41,19 @@ pub enum Nominal {
     },
 }
 
-/// What the results for integer samples are kept to; float samples have no limits.
+/// The limits of integer results; float samples have no limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limits {
-    /// The codes that there are.
+    /// All codes of the depth.
     Codes,
     /// The legal codes.
     Legal,
-    /// The legal codes, or as far beyond them as the sample was.
+    /// The legal codes, or the code of the sample beyond them.
     Widened,
 }
 
 impl Nominal {
-    /// The slope of the straight line, and its value at 0; `None` where it is none.
+    /// The slope of the linear function, and its value at 0; `None` if it is not linear.
     pub(super) fn line(&self) -> Option<(f64, f64)> {
         match *self {
             Nominal::Same => Some((1.0, 0.0)),
@@ -67,33 +66,33 @@ impl Nominal {
         }
     }
 
-    /// The power of values that are no line.
+    /// The power of a function that is not linear.
     pub(super) fn power(&self) -> Option<Power> {
         let Nominal::Power { black, width, exponent, out } = *self else { return None };
         let line = ((1.0 / width) as f32, (out.1 - out.0) as f32);
         (exponent != 1.0).then(|| Power::new(exponent, black as f32, line.0, line.1, out.0 as f32))
     }
 
-    /// Whether its [`tone`](Nominal::tone) takes long to make.
+    /// Whether its [`tone`](Nominal::tone) takes long to compute.
     pub fn is_slow(&self, format: &Format) -> bool {
         let steep = |gain: f64| gain.abs() > Affine::MAX_GAIN && format.depth != Depth::Float;
         matches!(self, Nominal::Power { .. }) && self.line().is_none_or(|(gain, _)| steep(gain))
     }
 
-    /// Whether the samples of plane `p` follow from alpha, too.
+    /// Whether the results of plane `p` depend on alpha, too.
     pub fn needs_alpha(&self, format: &Format, p: usize) -> bool {
         format.alpha == Alpha::Premultiplied
             && format.alpha_plane() != Some(p)
             && match *self {
                 Nominal::Same => false,
-                // What scales alone is the same before and after the multiplication.
+                // Scaling without an offset commutes with the multiplication by alpha.
                 Nominal::Mix { to, .. } => to != 0.0,
                 Nominal::Line { offset, limits, .. } => offset != 0.0 || limits != Limits::Widened,
                 Nominal::Power { .. } => true,
             }
     }
 
-    /// What it does to samples of plane `p`.
+    /// Its tone for samples of plane `p`.
     pub fn tone(&self, format: &Format, p: usize) -> Tone {
         if self.needs_alpha(format, p) {
             return Tone::Premultiplied(Premultiplied::new(self, format, p));
@@ -134,7 +133,7 @@ impl Nominal {
         }
     }
 
-    /// The lowest and highest straight value that integer samples of plane `p` are kept to.
+    /// The limits of the straight value of integer samples of plane `p`.
     pub(super) fn bounds(&self, format: &Format, p: usize) -> (f64, f64) {
         let low = if format.is_chroma(p) { -0.5 } else { 0.0 };
         let code = Code::of(format, p);

@@ -1,24 +1,24 @@
-//! A power of float samples between two straight lines, by tables.
+//! A power of float samples between two linear functions, by tables.
 
 use crate::simd::{Level, multiversion};
 
-/// Parts of an octave in the table of a power.
+/// The number of segments per octave in the table of a power.
 const PARTS: usize = 1024;
 
 /// `v = (x - black) * gain`, then `v^exponent` where v is positive, then `v * span + base`.
 ///
-/// The power is the product of two table values, of the mantissa (1024 parts and straight lines between, off by at
-/// most a millionth for exponents from 1/10 to 10 near 1, `1.2e-7 * |e (e - 1)|` of the value in general) and of the
-/// binary exponent. Values below black go on along the line.
+/// The power is the product of two table values: of the mantissa (1024 linear segments, with a relative error of at most a
+/// millionth for exponents from 1/10 to 10 near 1, `1.2e-7 * |e (e - 1)|` in general) and of the binary exponent. Values
+/// below black stay linear.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Power {
-    /// Subtracted first.
+    /// The value that is subtracted first.
     pub black: f32,
-    /// Multiplied by then.
+    /// The factor after the subtraction.
     pub gain: f32,
-    /// Multiplied by after the power.
+    /// The factor after the power.
     pub span: f32,
-    /// Added last.
+    /// The value that is added last.
     pub base: f32,
     mantissas: Box<[f32]>,
     octaves: Box<[f32]>,
@@ -33,7 +33,7 @@ impl Power {
         Power { black, gain, span, base, mantissas, octaves: (0..256).map(octave).collect() }
     }
 
-    /// One sample: the definition.
+    /// One sample: the reference.
     #[inline(always)]
     pub fn of(&self, x: f32) -> f32 {
         if !x.is_finite() {

@@ -1,11 +1,11 @@
-//! Samples that are multiplied by alpha, changed as the straight colour: in f64, rounded once.
+//! Premultiplied samples, changed as the straight colour: in f64, rounded once.
 
 use super::{Nominal, Power};
 use crate::frame::Format;
 use crate::pixel::convert::Code;
 use crate::pixel::f32_rows::ConvertF32;
 
-/// How premultiplied samples of a plane stand for nominal values, and what straight values are kept to.
+/// The relation of premultiplied samples of a plane to nominal values, and the limits of straight values.
 #[derive(Clone, Copy, Debug)]
 pub struct PremultipliedScale {
     zero: f64,
@@ -18,7 +18,7 @@ pub struct PremultipliedScale {
 }
 
 impl PremultipliedScale {
-    /// Of plane `p`, whose straight values are kept to `bounds` in integer samples.
+    /// For plane `p`, with the limits `bounds` of straight values for integer samples.
     pub fn new(format: &Format, p: usize, bounds: (f64, f64)) -> PremultipliedScale {
         let code = Code::of(format, p);
         let (top, bounds) = match format.depth.bits() {
@@ -28,21 +28,21 @@ impl PremultipliedScale {
         PremultipliedScale { zero: code.zero.into(), span: code.span.into(), top, bounds, uncovered: false }
     }
 
-    /// The nominal value of a sample, still multiplied by alpha.
+    /// The nominal value of a sample, multiplied by alpha.
     #[inline(always)]
     pub fn value<T: ConvertF32>(&self, x: T) -> f64 {
         (f64::from(x.number()) - self.zero) / self.span
     }
 
-    /// The sample for a value that is multiplied by alpha, kept to the bounds of the straight value and rounded once,
-    /// halves up. `was` stays where alpha is 0, and where it or the value is no finite number.
+    /// The sample for a value that is multiplied by alpha, clamped to the bounds of the straight value and rounded
+    /// once, halves up. `was` stays if alpha is 0, and if it or the value is not finite.
     #[inline(always)]
     pub fn sample<T: ConvertF32>(&self, was: T, value: f64, alpha: f64) -> T {
         let covered = alpha > 0.0 || self.uncovered;
         if !(covered && was.number().is_finite() && (value as f32).is_finite()) {
             return was;
         }
-        // Without bounds the products would be no numbers where alpha is 0.
+        // Without bounds, the products at an alpha of 0 would be NaN.
         let bound = |v: f64, limit: f64| if limit.is_finite() { limit * alpha } else { v };
         let value = value.max(bound(value, self.bounds.0)).min(bound(value, self.bounds.1));
         let code = self.zero + value * self.span;
@@ -50,7 +50,7 @@ impl PremultipliedScale {
     }
 }
 
-/// A function of straight values, done to premultiplied samples of a plane.
+/// A function of straight values for premultiplied samples of a plane.
 #[derive(Clone, Debug)]
 pub struct Premultiplied {
     scale: PremultipliedScale,
@@ -63,7 +63,7 @@ enum Function {
         gain: f64,
         offset: f64,
     },
-    /// Of values that are kept to a range first.
+    /// Of values that are clamped to a range first.
     Power(Power, (f64, f64)),
 }
 
@@ -84,7 +84,7 @@ impl Premultiplied {
         Premultiplied { scale: PremultipliedScale { uncovered, ..scale }, of }
     }
 
-    /// One sample: the definition.
+    /// One sample: the reference.
     #[inline(always)]
     fn of<T: ConvertF32>(&self, x: T, alpha: f64) -> T {
         let v = self.scale.value(x);

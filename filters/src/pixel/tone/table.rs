@@ -1,4 +1,4 @@
-//! Any function of an integer sample, looked up.
+//! Any function of an integer sample, as a table.
 
 use crate::simd::{Level, Vector, multiversion};
 
@@ -7,7 +7,7 @@ use crate::simd::{Level, Vector, multiversion};
 pub enum Table {
     /// Of 8 bits.
     Narrow(Box<[u8; 256]>),
-    /// Of 9 to 16 bits; codes beyond the highest give what that gives.
+    /// For 9 to 16 bits; codes beyond the highest have its result.
     Wide(Box<[u16; 65536]>),
 }
 
@@ -29,17 +29,17 @@ impl Table {
         }
     }
 
-    /// Bytes it takes.
+    /// The size in bytes.
     pub const BYTES: usize = 128 << 10;
 
-    /// Looks up a row of 8-bit samples. Panics when the table is for more bits.
+    /// Looks up a row of 8-bit samples. Panics if the table is for more bits.
     pub fn apply_u8(&self, level: Level, row: &mut [u8]) {
         let Table::Narrow(table) = self else { panic!("a table of 16 bits for samples of 8") };
         let done = look_up_u8(level, row, table);
         row[done..].iter_mut().for_each(|x| *x = table[usize::from(*x)]);
     }
 
-    /// Looks up a row of samples of 9 to 16 bits. Panics when the table is for 8.
+    /// Looks up a row of samples of 9 to 16 bits. Panics if the table is for 8.
     pub fn apply_u16(&self, row: &mut [u16]) {
         let Table::Wide(table) = self else { panic!("a table of 8 bits for samples of 16") };
         row.iter_mut().for_each(|x| *x = table[usize::from(*x)]);
@@ -47,7 +47,7 @@ impl Table {
 }
 
 multiversion! {
-    /// As much of a row as fills registers; how many samples that were.
+    /// Processes as many samples of a row as fill registers; returns their number.
     fn look_up_u8(level, row: &mut [u8], table: &[u8; 256]) -> usize => look_up_body;
 }
 

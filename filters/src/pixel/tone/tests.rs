@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every code of a depth, from one not at the start of a vector.
+/// Every code of a depth, starting within a vector.
 fn codes(bits: u8) -> Vec<u16> {
     (0..1u32 << bits).map(|x| x as u16).collect()
 }

@@ -1,13 +1,13 @@
-//! Darkening by whole registers.
+//! Darkening in whole registers.
 //!
-//! A compiler widens products of 16 bits to 32, which halves what a register holds; here their upper halves are asked
-//! for. Each function does as much of a row as fills registers and says how many samples that were.
+//! A compiler widens products of 16 bits to 32, which halves the number of lanes; these kernels take the upper halves
+//! directly. Each function processes as many samples as fill registers and returns their number.
 
 use super::Shade;
 use crate::simd::{Vector, multiversion, prefetch_at};
 
-/// How many bytes ahead memory is asked for: parts of rows around the centre are left out, and the machine does not
-/// foresee where it goes on.
+/// The prefetch distance in bytes: parts of rows around the centre are skipped, and the hardware does not predict
+/// where reading continues.
 const AHEAD: usize = 4096;
 
 multiversion! {
@@ -17,7 +17,7 @@ multiversion! {
     pub(super) fn shade_u16(level, samples: &mut [u16], terms: &[u16], by: Shade) -> usize => shade_u16_body;
 }
 
-/// What is lost at places with these terms.
+/// The loss at positions with these terms.
 #[inline(always)]
 fn loss<V: Vector>(term: V, by: Shade) -> V {
     let t = term.adds_u16(term.splat16(by.up as i16)).subs_u16(term.splat16(by.down as i16));
@@ -36,7 +36,7 @@ fn shade_u8_body<V: Vector>(zero: V, samples: &mut [u8], terms: &[u16], by: Shad
         let x = zero.load(block);
         let (over, under) = (x.subs_u8(nought), nought.subs_u8(x));
         let d = over.or(under).deal();
-        // Unpacked behind zeros a difference is 256 times as large.
+        // Unpacked above zeros, a difference is 256 times as large.
         let first = zero.unpack_low8(d).mulhi_u16(loss(zero.load(first), by)).add16(half).shr_u16(8);
         let second = zero.unpack_high8(d).mulhi_u16(loss(zero.load(second), by)).add16(half).shr_u16(8);
         let e = first.pack_u16(second).gather();

@@ -1,4 +1,4 @@
-//! Changes: in batches, in an update of all, one by one.
+//! Changes in batches, updates of all elements, and single changes.
 
 use super::partition::Partition;
 use super::rebuild::NAMED;
@@ -8,14 +8,14 @@ use crate::pma::{PmaError, Ranked, Slot};
 use crate::simd::prefetch;
 use std::sync::{Mutex, PoisonError};
 
-/// Changes to be made together. Slots are those before the batch; each may be named once.
+/// Changes that are made together. Slots are those before the batch; each may occur once.
 #[derive(Clone, Debug)]
 pub struct CellBatch<P> {
     /// New elements and their cells.
     pub inserts: Vec<(u32, P)>,
-    /// Slots of elements to be taken out. Fastest in rising order.
+    /// Slots of elements to be removed. Ascending order is the fastest.
     pub removes: Vec<Slot>,
-    /// Slots of elements, and their new cells. Fastest in rising order.
+    /// Slots of elements, and their new cells. Ascending order is the fastest.
     pub moves: Vec<(Slot, u32)>,
 }
 
@@ -26,53 +26,52 @@ impl<P> Default for CellBatch<P> {
 }
 
 impl<P> CellBatch<P> {
-    /// Forgets all changes, keeping the room.
+    /// Removes all changes and keeps the memory.
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.removes.clear();
         self.moves.clear();
     }
 
-    /// How many changes there are.
+    /// The number of changes.
     pub fn len(&self) -> usize {
         self.inserts.len() + self.removes.len() + self.moves.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// What becomes of an element in an update.
+/// The result of an update for an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateAction {
     /// It stays in its cell.
     Stay,
-    /// It goes to a cell (which may be its own).
+    /// It moves to a cell (which may be its own).
     Move(u32),
-    /// It is taken out.
+    /// It is removed.
     Gone,
 }
 
-/// How many elements ahead of the one being taken out memory is asked for.
+/// The prefetch distance in elements, ahead of the one being removed.
 const AHEAD: usize = 48;
 
-/// What an update found in one stretch of segments.
+/// The results of an update in one range of segments.
 struct Found<P> {
     cells: Vec<u32>,
     items: Vec<P>,
-    /// How many elements are gone.
+    /// The number of removed elements.
     gone: usize,
     wrong: Option<u32>,
 }
 
 impl<P: Ranked> CellPma<P> {
-    /// Makes all changes of a batch, as if first all moving and removed elements were taken out, and then all moved
-    /// and new ones put in. The result is the same for any `executor`.
+    /// Makes all changes of a batch, as if first all moving and removed elements were removed, and then all moved
+    /// and new ones inserted. The result is the same for any `executor`.
     ///
-    /// # Errors
-    /// [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
+    /// # Errors [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
     pub fn apply(&mut self, batch: &CellBatch<P>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
@@ -88,7 +87,7 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Whether all cells of a batch are among those there are; the greatest tells.
+    /// Whether all cells of a batch exist, by the largest.
     fn check_cells(&self, batch: &CellBatch<P>) -> Result<(), PmaError> {
         let cells = self.cells();
         let all = batch.moves.iter().map(|m| m.1).chain(batch.inserts.iter().map(|i| i.0));
@@ -98,7 +97,7 @@ impl<P: Ranked> CellPma<P> {
         }
     }
 
-    /// Lays out everything anew, what moves going straight from its old slot to its new one.
+    /// Rebuilds the whole array; moving elements are copied directly from their old to their new slots.
     fn build_moved(
         &mut self,
         batch: &CellBatch<P>,
@@ -128,7 +127,8 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Frees the slots of what goes or moves; copies what moves to the incoming list. On an error all is as it was.
+    /// Frees the slots of removed and moving elements, and copies moving elements to the incoming list. After an
+    /// error everything is unchanged.
     fn take_out(&mut self, batch: &CellBatch<P>) -> Result<(), PmaError> {
         self.work.items.clear();
         self.work.cells.clear();
@@ -155,12 +155,12 @@ impl<P: Ranked> CellPma<P> {
             done = done.and_then(|()| self.free(slot, &mut runs));
         }
         if done.is_err() || greatest >= self.cells() {
-            // A wrong cell is named before a vacant slot, wherever they stand.
+            // An unknown cell is reported before a vacant slot, wherever they are.
             done = self.check_cells(batch).and(done);
         }
         let slots = || batch.moves.iter().map(|m| m.0).chain(batch.removes.iter().copied());
         if done.is_err() {
-            // Put back what was taken: the call has no effect.
+            // Restores the slots: the call has no effect.
             for (slot, tag) in slots().zip(&self.work.taken) {
                 self.tags[slot as usize] = *tag;
                 self.masks[slot as usize / WIDE][slot as usize % WIDE / 64] |= 1 << (slot % 64);
@@ -173,7 +173,7 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Asks for the memory of a slot that will be freed.
+    /// Prefetches a slot that will be freed.
     #[inline(always)]
     fn prefetch_slot(&self, slot: Slot) {
         let at = slot as usize;
@@ -187,7 +187,7 @@ impl<P: Ranked> CellPma<P> {
         }
     }
 
-    /// Frees a slot that is in use, noting its tag; whether it is one of a run is noted too.
+    /// Frees a slot in use and records its tag, and whether its segment belongs to a run.
     #[inline(always)]
     fn free(&mut self, slot: Slot, runs: &mut bool) -> Result<(), PmaError> {
         let at = slot as usize;
@@ -202,7 +202,7 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Notes that a segment has room, if it is one of a run that had none.
+    /// Records that a segment has free slots, if it belongs to a run without free slots.
     #[inline(always)]
     fn room_made(&mut self, segment: usize) {
         if self.heads[segment].span == 1 {
@@ -213,13 +213,12 @@ impl<P: Ranked> CellPma<P> {
         }
     }
 
-    /// Calls `f` for every element, with its cell, to change it (but for its rank) and say what becomes of it; then
-    /// puts the movers and `births` into their cells. `f` is called once an element, in any order, from the threads
-    /// of `executor`; the result is the same for any.
+    /// Calls `f` for every element, with its cell, to change it (except its rank) and return its [`UpdateAction`]; then
+    /// inserts the moving elements and `births` into their cells. `f` is called once per element, in any order,
+    /// from the threads of `executor`; the result is the same for any.
     ///
-    /// # Errors
-    /// [`PmaError::Cell`] if a cell does not exist: such movers stay in their cells, such births are left out, and
-    /// all else is done. [`PmaError::TooMany`]: nothing has been done.
+    /// # Errors [`PmaError::Cell`] if a cell does not exist: such movers stay in their cells, such births are left
+    /// out, and all else is done. [`PmaError::TooMany`]: nothing has been done.
     pub fn update<F>(&mut self, births: &[(u32, P)], executor: &dyn Executor, f: F) -> Result<(), PmaError>
     where
         F: Fn(&mut P, u32) -> UpdateAction + Sync,
@@ -233,7 +232,7 @@ impl<P: Ranked> CellPma<P> {
         let mut found: Vec<Mutex<(Partition<'_, P>, Found<P>)>> = Vec::with_capacity(tasks);
         for share in self.partitions(&cuts) {
             let found_here = if found.is_empty() {
-                // The first stretch writes to where all ends up.
+                // The first range writes directly to the result.
                 work.cells.clear();
                 work.items.clear();
                 let (cells, items) = (core::mem::take(&mut work.cells), core::mem::take(&mut work.items));
@@ -303,7 +302,7 @@ impl<P: Ranked> CellPma<P> {
         Ok(())
     }
 
-    /// Takes the element out of a slot; `None` if there is none.
+    /// Removes the element of a slot; `None` if there is none.
     pub fn remove(&mut self, slot: Slot) -> Option<(u32, P)> {
         let at = self.held(slot)?;
         let item = (self.cell_at(at), self.slots[at]);
@@ -319,24 +318,24 @@ impl<P: Ranked> CellPma<P> {
         Some(item)
     }
 
-    /// Whether the whole is below its lower bound, and building it anew would help.
+    /// Whether the whole array is below its lower bound, and a rebuild would help.
     pub(super) fn too_empty(&self) -> bool {
         let least = self.settings.bounds.rhoh * self.slots() as f64;
         (self.len as f64) < least && self.len < self.built / 2
     }
 
-    /// Whether the whole is above its upper bound, and has grown since it was built.
+    /// Whether the whole array is above its upper bound, and has grown since the last rebuild.
     pub(super) fn too_full(&self) -> bool {
         let most = self.settings.bounds.tauh * self.slots() as f64;
         self.len as f64 > most && self.len > self.built + self.built / 16
     }
 
-    /// Whether so many come in, `len` in all, that building all anew is cheaper.
+    /// Whether so many elements come in, with `len` in total, that a rebuild is faster.
     fn many(&self, coming: usize, len: usize) -> bool {
         coming as f64 > self.settings.share_of(len, size_of::<P>()) * len as f64 && coming > WIDE
     }
 
-    /// Splits the segments at `cuts` (which rise from 0 to their number), and their cells' routes with them.
+    /// Splits the segments at `cuts` (ascending, from 0 to their number), and the routes of their cells.
     pub(super) fn partitions(&mut self, cuts: &[usize]) -> Vec<Partition<'_, P>> {
         let cells = self.route.len();
         let base = |cut: usize| self.heads.get(cut).map_or(cells, |h| h.base as usize);
@@ -368,7 +367,7 @@ impl<P: Ranked> CellPma<P> {
         partitions
     }
 
-    /// Where to cut the segments for so many tasks: evenly, a run staying in one piece.
+    /// Where to cut the segments for so many tasks: evenly, without splitting a run.
     pub(super) fn cuts(&self, tasks: usize) -> Vec<usize> {
         let segments = self.heads.len();
         let mut cuts = vec![0];
@@ -379,7 +378,7 @@ impl<P: Ranked> CellPma<P> {
         cuts
     }
 
-    /// The next place, from `cut` on, that parts no run and no segments of one base.
+    /// The next position, from `cut` on, that splits neither a run nor segments with the same base.
     pub(super) fn whole_runs(&self, mut cut: usize) -> usize {
         while cut > 0 && cut < self.heads.len() && self.heads[cut].base == self.heads[cut - 1].base {
             cut += 1;
@@ -387,7 +386,7 @@ impl<P: Ranked> CellPma<P> {
         cut
     }
 
-    /// Puts the elements in the work room into their cells; `len` counts them already.
+    /// Inserts the elements of the workspace into their cells; `len` includes them already.
     fn put_in(&mut self, executor: &dyn Executor) {
         let coming = self.work.cells.len();
         if self.slots.is_empty() || self.many(coming, self.len) || self.too_full() || self.too_empty() {
@@ -423,7 +422,7 @@ impl<P: Ranked> CellPma<P> {
 }
 
 impl<P: Copy> Partition<'_, P> {
-    /// Runs `f` over the elements and takes out those that leave their cells.
+    /// Runs `f` over the elements and removes those that leave their cells.
     fn update(&mut self, cells: u32, found: &mut Found<P>, f: &impl Fn(&mut P, u32) -> UpdateAction) {
         for segment in 0..self.heads.len() {
             let base = self.heads[segment].base;

@@ -1,11 +1,11 @@
-//! The rules that hold between any two calls.
+//! The invariants between calls.
 
 use super::{CellPma, FREE, Head, NO_ROOM, WIDE};
 use crate::pma::{InvariantError, Ranked};
 
 impl<P: Ranked> CellPma<P> {
-    /// Checks every rule: shape, tags and masks, bases, routes, runs and the density of the whole. Looks at all
-    /// slots and cells; for tests.
+    /// Checks all invariants: shape, tags and masks, bases, routes, runs and the density of the whole array.
+    /// Reads all slots and cells; for tests.
     pub fn check(&self) -> Result<(), InvariantError> {
         let segments = self.masks.len();
         let slots = segments * WIDE;
@@ -44,7 +44,7 @@ impl<P: Ranked> CellPma<P> {
             if held != (tag != FREE) || (held && (u32::from(tag) >= span || cell >= self.cells())) {
                 return Err(InvariantError::Mask { segment });
             }
-            // The cell's route leads here, or to the end of the run that this belongs to.
+            // The cell's route leads here, or to the end of the run of this segment.
             let last = self.route.get(cell as usize).copied().unwrap_or(0) as usize;
             let leads = (last + 1).saturating_sub(self.heads[last].run as usize)..=last;
             if held && !leads.contains(&segment) {

@@ -1,26 +1,26 @@
-//! Dividing cells among segments.
+//! The assignment of cells to segments.
 
 use super::{Head, NO_ROOM, SPAN, WIDE};
 
-/// The segments that a stretch of cells is to have.
+/// The segments for a range of cells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
-    /// One a segment, those of a run each.
+    /// One per segment, including those of a run.
     pub(super) heads: Vec<Head>,
-    /// How many elements each is to hold, filled from its lowest slot.
+    /// The number of elements of each segment, which is filled from its lowest slot.
     pub(super) counts: Vec<u32>,
 }
 
-/// How to fill segments.
+/// The filling of segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
-    /// Elements a segment should have.
+    /// The target number of elements per segment.
     pub(super) target: usize,
-    /// Elements a segment of a run should have.
+    /// The target number of elements per segment of a run.
     pub(super) full: usize,
-    /// Elements a segment may have.
+    /// The largest number of elements per segment.
     pub(super) most: usize,
-    /// An empty segment is added after as many; 0: none.
+    /// An empty segment is added after this many segments; 0: none.
     pub(super) spare: usize,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Fill {
 struct Open {
     /// Its first cell.
     base: u32,
-    /// The first cell that no segment before it reaches for sure.
+    /// The first cell that cannot be reached by any segment before it.
     free_from: u32,
     /// Its last cell so far.
     last: u32,
@@ -37,11 +37,12 @@ struct Open {
 }
 
 impl Layout {
-    /// Lays out cells `low..` with the given counts, in one segment each or, if too large, in a run.
+    /// Lays out cells `low..` with the given counts, in one segment each or, if a cell is too large, in a
+    /// run.
     pub(super) fn make(&mut self, low: u32, counts: &[u32], how: &Fill) {
         self.heads.clear();
         self.counts.clear();
-        // Room is left for a segment to grow, and a cell that needs more than that has a run.
+        // Segments keep space to grow, and a cell that needs more has a run.
         let cap = how.target.midpoint(WIDE).min(how.most);
         let large = how.full.midpoint(WIDE).min(how.most);
         let mut open = Open { base: low, free_from: low, last: low, held: 0 };
@@ -79,8 +80,7 @@ impl Layout {
     }
 
     fn close(&mut self, open: &mut Open, how: &Fill) {
-        // Of the cells it could reach over beside its own, half are taken from the empty ones before: elements may
-        // move there too.
+        // Half of the cells in reach beyond its own are empty cells before it: elements may move there, too.
         let beside = (SPAN - 1 - (open.last - open.base)).div_ceil(2);
         let base = open.base - beside.min(open.base - open.free_from);
         self.spare(base, how);
@@ -89,7 +89,7 @@ impl Layout {
         open.free_from = open.last + 1;
     }
 
-    /// Adds an empty segment before one that begins at `base`, if it is time.
+    /// Adds an empty segment before one that begins at `base`, if it is due.
     fn spare(&mut self, base: u32, how: &Fill) {
         if how.spare > 0 && self.heads.len() % (how.spare + 1) == how.spare {
             self.heads.push(Head { base, span: SPAN, run: 1, next: NO_ROOM });
@@ -97,14 +97,14 @@ impl Layout {
         }
     }
 
-    /// Adds empty segments, which begin where the cells end, up to `segments`.
+    /// Adds empty segments that begin at the end of the cells, up to `segments`.
     pub(super) fn pad(&mut self, segments: usize, end: u32) {
         let n = segments.max(self.heads.len());
         self.heads.resize(n, Head { base: end, span: SPAN, run: 1, next: NO_ROOM });
         self.counts.resize(n, 0);
     }
 
-    /// Sets where runs have room, the first segment being number `first` of the array.
+    /// Sets where runs have free slots; the first segment has the index `first` in the array.
     pub(super) fn set_next(&mut self, first: usize) {
         for last in 0..self.heads.len() {
             let run = self.heads[last].run as usize;

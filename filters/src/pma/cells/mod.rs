@@ -1,4 +1,4 @@
-//! Cell order: payloads that stay in their slots, in segments of 256, each segment the home of a stretch of cells.
+//! Cell order: payloads stay in their slots, in segments of 256; each segment holds the elements of a range of cells.
 //!
 //! A slot has a tag byte: its cell, counted from the segment's base, or 255 for a free slot. Nothing is sorted inside
 //! a segment; the slots of a cell are found by comparing 256 bytes. A table leads from a cell to its segment, so
@@ -27,28 +27,28 @@ pub use batch::{CellBatch, UpdateAction};
 pub use read::CellIndex;
 use workspace::Workspace;
 
-/// Slots of a segment.
+/// Slots per segment.
 const WIDE: usize = 256;
 /// The tag of a free slot.
 const FREE: u8 = 255;
-/// How many cells a segment may reach over: one tag is taken.
+/// The largest number of cells of a segment: one tag is reserved.
 const SPAN: u32 = 255;
-/// Most cells: the table of routes takes four bytes each.
+/// The largest number of cells: the table of routes takes four bytes each.
 const MAX_CELLS: u32 = 1 << 28;
-/// In [`Head::next`]: the run has no room.
+/// In [`Head::next`]: the run has no free slots.
 const NO_ROOM: u32 = u32::MAX;
 
-/// How full a [`CellPma`] may be, and when it is built anew.
+/// The density of a [`CellPma`], and the conditions of a rebuild.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellSettings {
-    /// Bounds of density. The lower bound of a segment is not kept: cells lie where they lie.
+    /// Bounds of density. The lower bound of a segment is not enforced: segments follow the cells.
     pub bounds: Bounds,
-    /// How full segments are made when all is built anew; between `rhoh` and `tauh`.
+    /// The density after a rebuild; between `rhoh` and `tauh`.
     pub fill: f64,
-    /// From this share of elements on the move (or new), all is built anew, 0..=1.
+    /// The fraction of moving and new elements from which the whole array is rebuilt, 0..=1.
     pub rebuild: f64,
-    /// The same for payloads of up to [`SMALL`](CellSettings::SMALL) bytes in all, 0..=1: what fits into the caches is
-    /// built anew in less time.
+    /// The same for payloads of up to [`SMALL`](CellSettings::SMALL) bytes in total, 0..=1: a rebuild within the
+    /// caches is faster.
     pub rebuild_small: f64,
 }
 
@@ -59,10 +59,10 @@ impl Default for CellSettings {
 }
 
 impl CellSettings {
-    /// Bytes of payloads up to which `rebuild_small` holds: 8 MiB.
+    /// The largest size of payloads in bytes for `rebuild_small`: 8 MiB.
     pub const SMALL: usize = 8 << 20;
 
-    /// Checks the bounds and shares.
+    /// Checks the bounds and fractions.
     pub fn check(&self) -> Result<(), BoundsError> {
         self.bounds.check(WIDE)?;
         let share = |name, value: f64, low, high| {
@@ -74,32 +74,32 @@ impl CellSettings {
         share("rebuild_small", self.rebuild_small, 0.0, 1.0)
     }
 
-    /// The share from which so many elements of `size` bytes are built anew.
+    /// The fraction of moving elements of `size` bytes from which the array is rebuilt.
     fn share_of(&self, len: usize, size: usize) -> f64 {
         if len.saturating_mul(size) <= Self::SMALL { self.rebuild_small } else { self.rebuild }
     }
 
-    /// Elements of a segment when all is built anew.
+    /// Elements per segment after a rebuild.
     fn target(&self) -> usize {
         ((self.fill * WIDE as f64) as usize).clamp(2, WIDE)
     }
 
-    /// The most elements of a segment when all is built anew.
+    /// The largest number of elements per segment after a rebuild.
     fn most(&self) -> usize {
         (self.bounds.tauh * WIDE as f64) as usize
     }
 }
 
-/// What is known of a segment beside its slots.
+/// The data of a segment besides its slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
-    /// Tags count from this cell; bases never fall from segment to segment.
+    /// Tags count from this cell; bases are nondecreasing.
     base: u32,
-    /// How many cells from `base` on may live here: [`SPAN`], or 1 in a run.
+    /// The number of cells from `base` on whose elements may be here: [`SPAN`], or 1 in a run.
     span: u32,
-    /// In the last segment of a run, how many it has; else 1.
+    /// In the last segment of a run, the length of the run; otherwise 1.
     run: u32,
-    /// In the last segment of a run, where to look for room first, or [`NO_ROOM`].
+    /// In the last segment of a run, where to search for free slots first, or [`NO_ROOM`].
     next: u32,
 }
 
@@ -120,7 +120,7 @@ pub struct CellPma<P: Ranked> {
     /// The last segment whose base is not after the cell, or the first.
     route: Vec<u32>,
     len: usize,
-    /// How many there were when all was last built anew.
+    /// The number of elements at the last rebuild.
     built: usize,
     moves: u64,
     work: Workspace<P>,
@@ -151,42 +151,42 @@ impl<P: Ranked> CellPma<P> {
         })
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many cells there are, empty or not.
+    /// The number of cells, empty or not.
     pub fn cells(&self) -> u32 {
         self.route.len() as u32
     }
 
-    /// How many slots there are, in use or not.
+    /// The number of slots, in use or not.
     pub fn slots(&self) -> usize {
         self.masks.len() * WIDE
     }
 
-    /// How full the whole is.
+    /// The density of the whole array.
     pub fn density(&self) -> f64 {
         self.len as f64 / self.slots().max(1) as f64
     }
 
-    /// The settings it keeps to.
+    /// The settings.
     pub fn settings(&self) -> &CellSettings {
         &self.settings
     }
 
-    /// The instruction set it works with.
+    /// The instruction set.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// How many times a payload has been written to a slot since the array was made.
+    /// The number of times that a payload has been written to a slot since the array was created.
     pub fn element_moves(&self) -> u64 {
         self.moves
     }
@@ -196,7 +196,7 @@ impl<P: Ranked> CellPma<P> {
         self.masks.as_flattened()
     }
 
-    /// Removes all, keeping the room.
+    /// Removes all elements and keeps the memory.
     pub fn clear(&mut self) {
         self.masks.clear();
         self.heads.clear();
@@ -213,7 +213,7 @@ impl<P: Ranked> CellPma<P> {
         Some((self.cell_at(at), &self.slots[at]))
     }
 
-    /// The payload in a slot, to be changed in anything but its rank.
+    /// The payload of a slot, for changes except to its rank.
     pub fn get_mut(&mut self, slot: Slot) -> Option<&mut P> {
         let at = self.held(slot)?;
         Some(&mut self.slots[at])
@@ -247,18 +247,17 @@ fn lowest(n: usize) -> Mask {
     })
 }
 
-/// How many segments ahead of the one being read memory is asked for: left to itself, the machine was seen to wait
-/// for every line of a walk that stops at each gap to think.
+/// The prefetch distance in segments: in measurements, the hardware prefetcher stopped at every gap.
 const AHEAD: usize = 2;
 
-/// Asks for the memory of all of `items`.
+/// Prefetches all of `items`.
 #[inline(always)]
 fn prefetch_all<T>(items: &[T]) {
     let step = (64 / size_of::<T>().max(1)).max(1);
     items.iter().step_by(step).for_each(prefetch);
 }
 
-/// Asks for the payloads of the segment [`AHEAD`] of `segment`, a word's at a time.
+/// Prefetches the payloads of the segment [`AHEAD`] of `segment`, those of one mask word at a time.
 #[inline(always)]
 fn prefetch_ahead<P>(slots: &[P], segment: usize, word: usize) {
     let from = (segment + AHEAD) * WIDE + 64 * word;
@@ -267,15 +266,15 @@ fn prefetch_ahead<P>(slots: &[P], segment: usize, word: usize) {
     }
 }
 
-/// Calls `f(slot, tag)` for the slots in use of one word, `tags` being its tags.
+/// Calls `f(slot, tag)` for the slots in use of one word, whose tags are `tags`.
 #[inline(always)]
 fn in_word(word: u64, tags: &[u8], mut f: impl FnMut(usize, u8)) {
     let tags = &tags[..64];
     if word == u64::MAX {
-        // Most are full, and a loop without a test is quicker.
+        // Most words are full, and a loop without a test is faster.
         tags.iter().enumerate().for_each(|(i, tag)| f(i, *tag));
     } else {
-        // Bit by bit: tests of tags would be guessed wrong where many elements have just left.
+        // Bit by bit: branches on tags would be mispredicted where many elements have just left.
         let mut rest = word;
         while rest != 0 {
             let i = rest.trailing_zeros() as usize;

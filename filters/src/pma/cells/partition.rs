@@ -1,9 +1,9 @@
-//! A stretch of segments as one task owns it, and putting what comes in into its segments.
+//! The range of segments of one task, and the insertion of incoming elements into its segments.
 
 use super::{Head, Mask, NO_ROOM, WIDE};
 use crate::simd::prefetch;
 
-/// A stretch of segments that one task owns, from segment `first` on, and the routes of their cells.
+/// A range of segments that belongs to one task, from segment `first` on, and the routes of their cells.
 pub(super) struct Partition<'a, P> {
     pub(super) first: usize,
     /// The first cell of `route`.
@@ -12,20 +12,20 @@ pub(super) struct Partition<'a, P> {
     pub(super) tags: &'a mut [u8],
     pub(super) masks: &'a mut [Mask],
     pub(super) heads: &'a mut [Head],
-    /// Numbers of segments of the whole array.
+    /// The number of segments of the whole array.
     pub(super) route: &'a mut [u32],
-    /// Entries of the incoming list that found no room, in order.
+    /// Entries of the incoming list without a free slot, in order.
     pub(super) overflow: Vec<u32>,
     pub(super) moves: u64,
 }
 
-/// How many entries ahead of the one being placed its route, its segment's head and mask, and its slot are asked
-/// for. Each needs what the one before brings, so they are stages of one line of work.
+/// The prefetch distance in entries, for the route, then the segment's head and mask, then the slot of an entry.
+/// Each depends on the one before, so they form a pipeline.
 const ROUTE: usize = 48;
 const SEGMENT: usize = 32;
 const SLOT: usize = 16;
 
-/// The lowest free slot. Without a branch on which word it is in, which could only be guessed.
+/// The lowest free slot. Branchless, as the word that contains it is unpredictable.
 #[inline(always)]
 fn lowest_free(mask: &Mask) -> Option<usize> {
     let full = mask.map(|m| usize::from(m == u64::MAX));
@@ -35,7 +35,7 @@ fn lowest_free(mask: &Mask) -> Option<usize> {
 }
 
 impl<P: Copy> Partition<'_, P> {
-    /// The segment of the share that a cell leads to.
+    /// The segment of the partition for a cell.
     #[inline(always)]
     fn segment(&self, cell: u32) -> Option<usize> {
         let route = self.route.get(cell.wrapping_sub(self.low) as usize)?;
@@ -43,7 +43,8 @@ impl<P: Copy> Partition<'_, P> {
         (segment < self.heads.len()).then_some(segment)
     }
 
-    /// Puts each element whose cell leads here into its segment, in the order of the list.
+    /// Inserts the elements whose cells belong to this partition into their segments, in the order of the
+    /// list.
     pub(super) fn place(&mut self, cells: &[u32], items: &[P]) {
         for (i, (&cell, item)) in cells.iter().zip(items).enumerate() {
             self.prefetch_entry(cells, i);
@@ -54,7 +55,7 @@ impl<P: Copy> Partition<'_, P> {
         }
     }
 
-    /// Asks for the memory of entries ahead of entry `i`.
+    /// Prefetches entries ahead of entry `i`.
     #[inline(always)]
     fn prefetch_entry(&self, cells: &[u32], i: usize) {
         if let Some(route) =
@@ -74,7 +75,7 @@ impl<P: Copy> Partition<'_, P> {
         }
     }
 
-    /// Puts one element into its segment or run, if there is room.
+    /// Inserts one element into its segment or run, if there is a free slot.
     #[inline(always)]
     pub(super) fn put(&mut self, segment: usize, cell: u32, item: &P) -> bool {
         let head = self.heads[segment];
@@ -98,7 +99,7 @@ impl<P: Copy> Partition<'_, P> {
         true
     }
 
-    /// A segment with room in the run that ends with `last`.
+    /// A segment with a free slot in the run that ends with `last`.
     fn room_in_run(&mut self, last: usize) -> Option<usize> {
         let Head { run, next, .. } = self.heads[last];
         if next == NO_ROOM {

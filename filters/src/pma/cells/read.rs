@@ -1,19 +1,19 @@
-//! Reading: in slot order, cell by cell, or all in order.
+//! Reading in slot order, by cell, or in total order.
 
 use super::{CellPma, FREE, WIDE, prefetch_ahead, walk};
 use crate::pma::{Ranked, Slot};
 
-/// The indirection list of a [`CellPma`]: its slots in the one order of reading, and where each cell begins.
+/// The indirection list of a [`CellPma`]: its slots in reading order, and the start of each cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CellIndex {
-    /// Cells that are not empty, rising, and where in `slots` each begins.
+    /// Cells that are not empty, ascending, and the index in `slots` where each begins.
     pub cells: Vec<(u32, u32)>,
     /// All slots in use, by cell, then by rank.
     pub slots: Vec<Slot>,
 }
 
 impl<P: Ranked> CellPma<P> {
-    /// Every element in slot order, which depends on the history: for what does not care about order.
+    /// All elements in slot order, which depends on the history: for uses that do not depend on order.
     pub fn for_each(&self, mut f: impl FnMut(Slot, u32, &P)) {
         walk(&self.masks, &self.tags, &self.slots, |segment, at, tag, item| {
             f(at as Slot, self.heads[segment].base + u32::from(tag), item);
@@ -46,17 +46,16 @@ impl<P: Ranked> CellPma<P> {
         self.sort_by_rank(list);
     }
 
-    /// The payload in a slot that a list of this array named since its last change.
+    /// The payload of a slot from a list of this array, since its last change.
     ///
-    /// # Panics
-    /// If there is no such slot.
+    /// # Panics If there is no such slot.
     #[inline(always)]
     pub fn at(&self, slot: Slot) -> &P {
         &self.slots[slot as usize]
     }
 
     fn sort_by_rank(&self, slots: &mut [Slot]) {
-        /// Up to here counting is quicker than sorting.
+        /// Up to this size, counting is faster than sorting.
         const FEW: usize = 32;
         let rank = |s: &Slot| self.slots[*s as usize].rank();
         let n = slots.len();
@@ -67,7 +66,7 @@ impl<P: Ranked> CellPma<P> {
             slots.sort_unstable_by_key(rank);
             return;
         }
-        // The place of each is the number of those before it: no branch to be guessed.
+        // The index of each is the number of those before it: branchless.
         let first = rank(&slots[0]);
         let (mut ranks, mut from) = ([first; FEW], [0; FEW]);
         for ((r, f), s) in ranks.iter_mut().zip(&mut from).zip(slots.iter()) {
@@ -82,7 +81,7 @@ impl<P: Ranked> CellPma<P> {
         }
     }
 
-    /// Every element in the one order of reading: by cell, then by rank.
+    /// All elements in reading order: by cell, then by rank.
     pub fn for_each_in_order(&self, mut f: impl FnMut(u32, Slot, &P)) {
         let mut group = Vec::new();
         self.groups(&mut group, |cell, slots| {
@@ -131,7 +130,7 @@ impl<P: Ranked> CellPma<P> {
             let at = segment * WIDE;
             let tags = &self.tags[at..at + WIDE];
             let mut starts = [0u16; WIDE];
-            // A free slot's tag is the last one, and sorted to the end.
+            // The tag of a free slot is the highest, so it is sorted to the end.
             for tag in tags {
                 starts[usize::from(*tag)] += 1;
             }

@@ -1,4 +1,4 @@
-//! Finding room for what found none in its segment.
+//! Rebalancing: finding slots for elements that do not fit into their segments.
 
 use super::layout::Fill;
 use super::partition::Partition;
@@ -9,30 +9,30 @@ use crate::lend::Executor;
 use crate::pma::Ranked;
 use std::sync::{Mutex, PoisonError};
 
-/// From so many entries without room on, stretches of [`STRETCH`] segments are settled on their own first. Neither
-/// depends on the number of threads: the result must not.
+/// From this number of entries without a slot on, ranges of [`STRETCH`] segments are rebalanced separately first.
+/// Neither number depends on the number of threads, so that the result does not.
 const APART: usize = 64;
 const STRETCH: usize = 64;
 
-/// What settles: the entries of the incoming list, and settings.
+/// The entries of the incoming list, and settings, for rebalancing.
 struct Rules<'a, P> {
     cells: &'a [u32],
     items: &'a [P],
     bounds: super::Bounds,
-    /// Elements of a segment when all is built anew.
+    /// Elements per segment after a rebuild.
     full: usize,
-    /// Levels of the whole array.
+    /// The number of levels of the whole array.
     height: u32,
-    /// Segments of the whole array.
+    /// The number of segments of the whole array.
     segments: usize,
 }
 
 impl<P: Ranked> CellPma<P> {
-    /// Finds room for the entries of the incoming list that found none.
+    /// Finds slots for the entries of the incoming list that have none.
     pub(super) fn rebalance_all(&mut self, mut overflow: Vec<u32>, executor: &dyn Executor) {
         let mut work = core::mem::take(&mut self.work);
         let (route, cells) = (&self.route, &work.cells);
-        // In the order of the segments, those of one segment in the order of the list.
+        // In the order of segments; those of the same segment in the order of the list.
         overflow.sort_by_key(|i| route[cells[*i as usize] as usize]);
         if overflow.len() >= APART {
             overflow = self.rebalance_partitions(&overflow, &mut work, executor);
@@ -51,7 +51,8 @@ impl<P: Ranked> CellPma<P> {
         self.work = work;
     }
 
-    /// Settles each stretch of segments on its own, at the same time; the entries that need a wider window.
+    /// Rebalances each range of segments separately, in parallel; returns the entries that need a wider
+    /// window.
     fn rebalance_partitions(
         &mut self,
         overflow: &[u32],
@@ -74,7 +75,7 @@ impl<P: Ranked> CellPma<P> {
         self.rebalance_partition(cuts, entries, work, executor)
     }
 
-    /// Settles the entries of each share; those for which a share has no room.
+    /// Rebalances the entries of each partition; returns those that do not fit into their partition.
     fn rebalance_partition(
         &mut self,
         cuts: Vec<usize>,
@@ -122,7 +123,7 @@ impl<P: Ranked> CellPma<P> {
 }
 
 impl<P: Ranked> Partition<'_, P> {
-    /// Settles entries, in the order of their segments; from the first that finds no room here on, they are put into
+    /// Rebalances entries in the order of their segments; from the first that does not fit here, they are put into
     /// `overflow`.
     fn rebalance_all(&mut self, entries: &[u32], rules: &Rules<'_, P>, room: &mut WindowBuffer<P>) {
         let mut next = 0;
@@ -137,12 +138,13 @@ impl<P: Ranked> Partition<'_, P> {
         }
     }
 
-    /// Where an entry of the incoming list belongs, counted from the share's first segment.
+    /// The segment of an entry of the incoming list, counted from the partition's first segment.
     fn segment_for(&self, entry: u32, rules: &Rules<'_, P>) -> usize {
         (self.route[(rules.cells[entry as usize] - self.low) as usize] as usize).saturating_sub(self.first)
     }
 
-    /// Settles the smallest window with room around the segment of the first entry; how many entries that were.
+    /// Rebalances the smallest window with enough free slots around the segment of the first entry; returns the
+    /// number of entries.
     fn rebalance_first(
         &mut self,
         entries: &[u32],
@@ -150,11 +152,12 @@ impl<P: Ranked> Partition<'_, P> {
         room: &mut WindowBuffer<P>,
     ) -> Option<usize> {
         let segments = self.heads.len();
-        // Windows settled before this one have new routes, but never for cells from this one's segment on.
+        // Windows rebalanced before this one have new routes, but not for cells from this window's segments
+        // on.
         let segment = self.first + self.segment_for(entries[0], rules);
         let mut tried = (0, 0);
         for level in 1.. {
-            // Windows are counted from the first segment of the whole array.
+            // Windows are aligned to the first segment of the whole array.
             let start = segment >> level << level;
             let end = (start + (1 << level)).min(rules.segments);
             if start < self.first || end > self.first + segments {
@@ -171,7 +174,7 @@ impl<P: Ranked> Partition<'_, P> {
                 continue;
             }
             tried = (from, to);
-            // Those of the window; they come first, as entries of segments before have been settled.
+            // The entries of the window come first, as those of segments before have been placed.
             let waiting = entries.iter().take_while(|i| self.segment_for(**i, rules) < to).count();
             if self.rebalance((from, to), &entries[..waiting], level, rules, room) {
                 return Some(waiting);
@@ -183,7 +186,7 @@ impl<P: Ranked> Partition<'_, P> {
         None
     }
 
-    /// Lays out a window anew with the waiting elements, if it has room for them; `level` is its level.
+    /// Lays out a window with the waiting elements, if it has enough slots for them; `level` is its level.
     fn rebalance(
         &mut self,
         (from, to): (usize, usize),
@@ -215,7 +218,7 @@ impl<P: Ranked> Partition<'_, P> {
         for &i in waiting {
             counts[(rules.cells[i as usize] - low) as usize] += 1;
         }
-        // Shared out evenly if that can be; cells are not split, so some segments may have to be fuller.
+        // Distributed evenly if possible; cells are not split, so some segments may have to be fuller.
         let even = total.div_ceil(segments).max(1);
         let fits = [even, even.midpoint(WIDE)].into_iter().any(|target| {
             layout.make(low, counts, &Fill { target, full: rules.full, most: WIDE, spare: 0 });

@@ -1,4 +1,4 @@
-//! Laying out everything anew, and taking over a layout.
+//! Rebuilding the whole array, and applying a layout.
 
 use super::layout::{Fill, Layout};
 use super::partition::Partition;
@@ -10,19 +10,19 @@ use crate::pma::{PmaError, Ranked};
 use crate::simd::{Level, multiversion, prefetch};
 use std::sync::{Mutex, PoisonError};
 
-/// How many elements ahead of the one being placed memory is asked for.
+/// The prefetch distance in elements, ahead of the one being placed.
 const NEAR: usize = 16;
-/// In a list of goals: a batch has named this slot.
+/// In a list of goals: a batch contains this slot.
 pub(super) const NAMED: u32 = 1 << 31;
-/// From so many elements on, more than one task is worth it.
+/// The number of elements from which more than one task is faster.
 const SHARED: usize = 1 << 15;
 
-/// How many elements come in, and the cell and payload of each.
+/// The number of incoming elements, and the cell and payload of each.
 pub(super) type Incoming<'a, 'p, P> = (usize, &'a (dyn Fn(usize) -> (u32, &'p P) + Sync));
 
 impl<P: Ranked> CellPma<P> {
-    /// Lays out everything anew, with the entries of the incoming list that `waiting` names, for want of room (all,
-    /// if `None`).
+    /// Rebuilds the array with the entries of the incoming list in `waiting` (all, if `None`), for which there was
+    /// no slot.
     pub(super) fn rebuild_waiting(&mut self, waiting: Option<&[u32]>, executor: &dyn Executor) {
         let mut goals = core::mem::take(&mut self.work.goals);
         self.goals(&mut goals);
@@ -42,7 +42,7 @@ impl<P: Ranked> CellPma<P> {
         self.work.items = items;
     }
 
-    /// Fills `goals` with the cell of each slot's element, and the number of cells for a free slot.
+    /// Fills `goals` with the cell of each slot's element, or the number of cells for a free slot.
     pub(super) fn goals(&self, goals: &mut Vec<u32>) {
         let vacant = self.cells();
         goals.resize(self.tags.len(), vacant);
@@ -53,9 +53,10 @@ impl<P: Ranked> CellPma<P> {
         }
     }
 
-    /// Lays out everything anew: the elements of `slots` (taken out of `self`), each going to its goal in the work
-    /// room, and those that come in. `crowded`: for want of room. Each task counts a part of the elements, and then
-    /// places those of a part of the cells, so that the slots do not depend on how many tasks there are.
+    /// Rebuilds the array: the elements of `slots` (removed from `self`) move to their goals in the workspace,
+    /// together with incoming elements. `crowded`: the reason is a lack of free slots. Each task counts a part of
+    /// the elements and then places those of a part of the cells, so that the slots do not depend on the number of
+    /// tasks.
     pub(super) fn rebuild(
         &mut self,
         slots: &[P],
@@ -64,9 +65,9 @@ impl<P: Ranked> CellPma<P> {
         executor: &dyn Executor,
     ) {
         let (n, entry) = coming;
-        // Nothing is read from a slot that was not written; any value serves to fill the room.
+        // No slot is read before it is written, so any value serves to initialise the memory.
         let Some(any) = (n > 0).then(|| *entry(0).1).or(slots.first().copied()) else {
-            // There never was an element.
+            // There has been no element yet.
             self.clear();
             return;
         };
@@ -77,14 +78,15 @@ impl<P: Ranked> CellPma<P> {
         tally(&mut work, cells, coming, tasks, self.len, executor);
         let mut counts = work.tallies.first_mut().map(own).map(core::mem::take).unwrap_or_default();
         let target = self.settings.target();
-        // What comes here for want of room shall find some near, the next times.
+        // After a rebuild for lack of free slots, empty segments are spread so that later insertions find
+        // some near.
         let spare = if crowded { 8 } else { 0 };
         let most = self.settings.most();
         work.layout.make(0, &counts, &Fill { target, full: target, most, spare });
         work.layout.pad(1, cells as u32);
         work.layout.set_next(0);
         cursors(&mut counts, 0, 0, &work.layout);
-        // Payloads into fresh room; tags and masks follow from the layout.
+        // Payloads into new memory; tags and masks follow from the layout.
         let segments = work.layout.heads.len();
         work.fresh.resize(segments * WIDE, any);
         self.slots = core::mem::take(&mut work.fresh);
@@ -126,8 +128,8 @@ impl<P: Ranked> CellPma<P> {
         self.moves += self.len as u64;
     }
 
-    /// Whether `len` elements can be numbered, however they lie: in the worst case two neighbouring segments together
-    /// reach the fill of one, and empty cells part them.
+    /// Whether the slots of `len` elements can be numbered in the worst case: two neighbouring segments together
+    /// reach the target of one, with empty cells between them.
     pub(super) fn room_for(&self, len: usize) -> Result<(), PmaError> {
         let most = (MAX_SLOTS / WIDE).saturating_sub(self.cells() as usize / 128)
             * (self.settings.target() / 4).max(1);
@@ -147,12 +149,12 @@ fn segment_goals_body(base: u32, vacant: u32, tags: &[u8; WIDE], goals: &mut [u3
     }
 }
 
-/// What a mutex holds that no one else has now.
+/// The contents of a mutex without other users.
 fn own<T>(mutex: &mut Mutex<T>) -> &mut T {
     mutex.get_mut().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts the elements of each cell, into the first of the tallies.
+/// Counts the elements of each cell into the first list.
 fn tally<P>(
     work: &mut Workspace<P>,
     cells: usize,
@@ -161,7 +163,7 @@ fn tally<P>(
     len: usize,
     executor: &dyn Executor,
 ) {
-    // Every task has a list of all cells: not more of them than there are elements to be counted.
+    // Every task has a list of all cells: not more lists than elements justify.
     let tasks = tasks.min(len / cells.max(1)).max(1);
     work.tallies.resize_with(tasks.max(work.tallies.len()), Mutex::default);
     let (goals, tallies) = (&work.goals, &work.tallies);
@@ -170,10 +172,10 @@ fn tally<P>(
         let goals = &goals[part(goals.len())];
         let mut counts = tallies[t].lock().unwrap_or_else(PoisonError::into_inner);
         counts.clear();
-        // Free slots are counted as if in a cell after the last.
+        // Free slots are counted as a cell after the last.
         let all = cells + 1;
-        // Neighbours are mostly of one cell, and a count that has just been written is slow to read: with two lists by
-        // turns it is written half as often.
+        // Neighbours mostly have the same cell, and reading a count that has just been written is slow: with two
+        // alternating lists this is half as frequent.
         let lists = if all < goals.len() / 4 { 2 } else { 1 };
         counts.resize(lists * all, 0);
         let (first, second) = counts.split_at_mut(all);
@@ -202,8 +204,8 @@ fn tally<P>(
 }
 
 impl<P: Ranked> Partition<'_, P> {
-    /// Puts the elements whose goals are cells of this share into its slots: those of `slots`, then those that come
-    /// in. The cursors are of the share's cells.
+    /// Inserts the elements whose goals are cells of this partition into its slots: those of `slots`, then incoming
+    /// ones. The cursors belong to the partition's cells.
     fn fill(
         &mut self,
         level: Level,
@@ -232,8 +234,8 @@ impl<P: Ranked> Partition<'_, P> {
         }
     }
 
-    /// Takes over a layout, whose elements are in place and whose cursors (of the cells `low..high`, in slots of the
-    /// whole array) stand at the ends of the cells' slots, for the share's segments from `first` on.
+    /// Applies a layout whose elements are in place and whose cursors (of the cells `low..high`, in slots of the
+    /// whole array) are at the ends of the cells' slots, to the partition's segments from `first` on.
     pub(super) fn adopt(
         &mut self,
         first: usize,
@@ -241,7 +243,7 @@ impl<P: Ranked> Partition<'_, P> {
         (heads, counts): (&[Head], &[u32]),
         cursors: &[u32],
     ) {
-        /// Tags that are written at once: most cells hold fewer.
+        /// The number of tags that are written at once: most cells have fewer.
         const SOME: usize = 32;
         self.heads[first..first + heads.len()].copy_from_slice(heads);
         let mut from = low;
@@ -270,7 +272,7 @@ impl<P: Ranked> Partition<'_, P> {
                 if end > start {
                     let tag = (cell - head.base) as u8;
                     match tags[start..].first_chunk_mut::<SOME>() {
-                        // What is written beyond the cell's end is overwritten by the next one's.
+                        // Tags beyond the cell's end are overwritten by those of the next cell.
                         Some(some) if end - start <= SOME => *some = [tag; SOME],
                         _ => tags[start..end].fill(tag),
                     }
@@ -284,7 +286,7 @@ impl<P: Ranked> Partition<'_, P> {
     }
 }
 
-/// Turns the counts of the cells from `low` on into their first slots, under a layout that begins with segment
+/// Converts the counts of the cells from `low` on into their first slots, in a layout that begins with segment
 /// `first`. Empty cells get 0.
 pub(super) fn cursors(counts: &mut [u32], first: usize, low: u32, layout: &Layout) {
     let mut segment = 0;
@@ -304,7 +306,7 @@ pub(super) fn cursors(counts: &mut [u32], first: usize, low: u32, layout: &Layou
             end = at + layout.counts[segment] as usize;
             segment += 1;
             if layout.heads[segment - 1].span == 1 {
-                // A run is filled without a gap, so one cursor goes through all of it.
+                // A run is filled without gaps, so one cursor is sufficient for all of it.
                 while layout.heads[segment - 1].run == 1 {
                     end += layout.counts[segment] as usize;
                     segment += 1;

@@ -1,21 +1,21 @@
-//! Moving elements to where their cells begin.
+//! Moving elements to the slots of their cells.
 
 use crate::simd::{multiversion, prefetch};
 
 multiversion! {
-    /// Moves elements to where the cursors of their goals stand, which go on by one: element `i` to the cursor of cell
-    /// `goals[i] & mask`, unless `cursors`, which begin at cell `low`, have none for it. The places count from `first`, the
+    /// Moves elements to the cursors of their goals, which are incremented: element `i` to the cursor of cell `goals[i]
+    /// & mask`, unless `cursors`, which begin at cell `low`, have none for it. Cursors count from `first`, the slot
     /// number of `into[0]`.
     pub(super) fn scatter<P: Copy>(
         level, from: (&[P], &[u32]), mask: u32, cursors: (u32, &mut [u32]), into: (u32, &mut [P]),
     ) = scatter_body;
 }
 
-/// How many elements ahead of the one being moved memory is asked for, in one go of [`STRETCH`] elements.
+/// The prefetch distance in elements, within blocks of [`STRETCH`] elements.
 const AHEAD: usize = 512;
 const STRETCH: usize = 64;
 
-/// The definition of [`scatter`], and its body: elements of 32 bytes go in one piece where registers are as wide.
+/// The reference of [`scatter`], and its body: elements of 32 bytes are copied as one register if possible.
 #[inline(always)]
 fn scatter_body<P: Copy>(
     (items, goals): (&[P], &[u32]),

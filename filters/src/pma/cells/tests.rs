@@ -1,4 +1,4 @@
-//! Against a sorted list, over long random histories.
+//! Comparisons with a sorted list over long random histories.
 
 use super::*;
 use crate::lend::{CurrentThread, Executor};
@@ -110,8 +110,8 @@ fn millions_of_single_changes_agree_with_a_sorted_list() {
     singles(1000..1340);
 }
 
-/// 6,000 single changes for each seed. Bounds and order are checked after each while there are few elements, and after
-/// every 32nd else.
+/// 6,000 single changes for each seed. Bounds and order are checked after each change while there are few elements,
+/// otherwise after every 32nd.
 fn singles(seeds: core::ops::Range<u64>) {
     for seed in seeds {
         let mut rng = Rng(seed);
@@ -153,7 +153,7 @@ fn everything_in_one_cell_and_out_again() {
     batch.inserts.extend((0..100_000u32).map(|i| (i % 1000, i.wrapping_mul(0x9e37_79b1))));
     pma.apply(&batch, &CurrentThread).unwrap();
     let everything = read(&pma);
-    // In small steps, so that the run grows by settling, then all the rest.
+    // In small steps, so that the run grows by rebalancing, then all the rest.
     for step in 0..60 {
         batch.clear();
         pma.for_each(|slot, cell, rank| {
@@ -237,7 +237,7 @@ fn batches_and_updates_are_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Threads that count how often they were asked for.
+/// Threads that count their calls.
 struct Counted(Threads, AtomicUsize);
 
 impl Executor for Counted {
@@ -252,7 +252,7 @@ impl Executor for Counted {
 
 #[test]
 fn settling_and_rebuilding_are_the_same_on_any_number_of_threads() {
-    // Movers enough to overflow segments, too few to build all anew; then enough for that, and a crowd in few cells.
+    // Enough moves to overflow segments, but not to rebuild; then enough to rebuild, and a crowd in few cells.
     let run = |threads: usize| {
         let executor = Counted(Threads(threads), AtomicUsize::new(0));
         let (mut rng, mut pma) = (Rng(3), empty(6000));
@@ -283,7 +283,7 @@ fn settling_and_rebuilding_are_the_same_on_any_number_of_threads() {
     for threads in [2, 8] {
         let (states, asked) = run(threads);
         assert!(states == alone, "{threads} threads");
-        // Counting and filling, once and for two batches; placing in each of four, and settling or building besides.
+        // Counting and filling, once and for two batches; placing in each of four, and also rebalancing or building.
         assert!(asked[0] == 2 && asked[2] == 4 && asked[3] > 4, "{asked:?}");
     }
 }

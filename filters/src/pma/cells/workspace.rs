@@ -1,28 +1,28 @@
-//! Room that changes need, kept between calls.
+//! Buffers for changes, kept between calls.
 
 use super::layout::Layout;
 use std::sync::Mutex;
 
-/// Room that changes need, kept between calls.
+/// Buffers for changes, kept between calls.
 pub(super) struct Workspace<P> {
-    /// The cells and payloads of what comes in.
+    /// The cells and payloads of incoming elements.
     pub(super) cells: Vec<u32>,
     pub(super) items: Vec<P>,
-    /// Tags of what is being taken out.
+    /// Tags of elements that are being removed.
     pub(super) taken: Vec<u8>,
-    /// Entries of those that found no room.
+    /// Entries without a free slot.
     pub(super) overflow: Vec<u32>,
-    /// One a task that settles.
+    /// One per task that rebalances.
     pub(super) rooms: Vec<Mutex<WindowBuffer<P>>>,
-    /// The cell that each slot's element goes to, when all is built anew.
+    /// The goal of each slot's element in a rebuild.
     pub(super) goals: Vec<u32>,
-    /// Elements of each cell, one list a task.
+    /// Elements of each cell, one list per task.
     pub(super) tallies: Vec<Mutex<Vec<u32>>>,
     pub(super) layout: Layout,
     pub(super) fresh: Vec<P>,
 }
 
-/// What one task needs to lay out a window anew.
+/// The buffers of a task that lays out a window.
 pub(super) struct WindowBuffer<P> {
     pub(super) counts: Vec<u32>,
     pub(super) layout: Layout,
@@ -35,7 +35,7 @@ impl<P> Default for WindowBuffer<P> {
     }
 }
 
-/// Rooms are empty between calls: a copy needs none.
+/// Buffers are empty between calls, so a copy needs no contents.
 impl<P> Clone for Workspace<P> {
     fn clone(&self) -> Self {
         Workspace::default()

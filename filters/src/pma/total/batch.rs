@@ -8,16 +8,16 @@ use crate::pma::{Key, PmaError, Ranked, Slot};
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
-/// Changes to be made together.
+/// Changes that are made together.
 ///
-/// Slots are those before the batch; each may be named once.
+/// Slots are those before the batch; each may occur once.
 #[derive(Clone, Debug)]
 pub struct Batch<K, V> {
     /// New elements, in any order.
     pub inserts: Vec<(K, V)>,
-    /// Slots of elements to be taken out. Fastest in rising order.
+    /// Slots of elements to be removed. Ascending order is the fastest.
     pub removes: Vec<Slot>,
-    /// Slots of elements, and their new keys. Fastest in rising order.
+    /// Slots of elements, and their new keys. Ascending order is the fastest.
     pub moves: Vec<(Slot, K)>,
 }
 
@@ -28,25 +28,25 @@ impl<K, V> Default for Batch<K, V> {
 }
 
 impl<K, V> Batch<K, V> {
-    /// Forgets all changes, keeping the room.
+    /// Removes all changes and keeps the memory.
     pub fn clear(&mut self) {
         self.inserts.clear();
         self.removes.clear();
         self.moves.clear();
     }
 
-    /// How many changes there are.
+    /// The number of changes.
     pub fn len(&self) -> usize {
         self.inserts.len() + self.removes.len() + self.moves.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Room that is kept between calls.
+/// Buffers that are kept between calls.
 #[derive(Clone)]
 pub(super) struct Workspace<K, V> {
     pub(super) keys: Vec<K>,
@@ -56,7 +56,7 @@ pub(super) struct Workspace<K, V> {
     /// Segments that lost elements.
     pub(super) thinned: Vec<u32>,
     pub(super) plan: Vec<Piece>,
-    /// Segments that would leave their bounds.
+    /// Segments that would violate their bounds.
     pub(super) outside: Vec<u32>,
     windows: Vec<(usize, usize)>,
 }
@@ -76,7 +76,7 @@ impl<K, V> Default for Workspace<K, V> {
     }
 }
 
-/// What one task works on: a run of the plan and the segments it lies in.
+/// The work of one task: a range of the plan and its segments.
 struct Partition<'a, K, V: Ranked> {
     level: Level,
     first: usize,
@@ -89,11 +89,10 @@ struct Partition<'a, K, V: Ranked> {
 }
 
 impl<K: Key, V: Ranked> Pma<K, V> {
-    /// Makes all changes of a batch, as if first all moving and removed elements were taken out, and then all moved
-    /// and new ones put in; no segment is settled in between. The result is the same for any `executor`.
+    /// Makes all changes of a batch, as if first all moving and removed elements were removed, and then all moved
+    /// and new ones inserted, without rebalancing in between. The result is the same for any `executor`.
     ///
-    /// # Errors
-    /// [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
+    /// # Errors [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
     pub fn apply(&mut self, batch: &Batch<K, V>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         let height = self.height_for(new_len)?;
@@ -114,7 +113,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Ok(())
     }
 
-    /// Clears the bits of what goes or moves, and copies what moves and what is new to `work.incoming`.
+    /// Clears the bits of removed and moving elements, and copies moving and new elements to `work.incoming`.
     fn take_out(&mut self, batch: &Batch<K, V>) -> Result<(), PmaError> {
         let work = &mut self.work;
         work.incoming.clear();
@@ -127,7 +126,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             match self.masks.get_mut(segment as usize) {
                 Some(mask) if *mask & bit != 0 => *mask ^= bit,
                 _ => {
-                    // Put back what was taken: the call has no effect.
+                    // Restores the bits: the call has no effect.
                     let moving = batch.moves.iter().map(|&(slot, _)| slot);
                     for slot in moving.chain(batch.removes.iter().copied()).take(done) {
                         self.masks[slot as usize / SEGMENT] |= 1 << (slot as usize % SEGMENT);
@@ -145,7 +144,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Ok(())
     }
 
-    /// Settles the windows around segments that would leave their bounds, and takes them off the plan.
+    /// Rebalances the windows around segments that would violate their bounds, and removes them from the
+    /// plan.
     fn rebalance_windows(&mut self, incoming: &[(K, V)]) {
         let mut windows = core::mem::take(&mut self.work.windows);
         windows.clear();
@@ -154,7 +154,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                 continue;
             }
             let (from, to) = self.window_by(segment, |from, to| self.planned_in(from, to));
-            // Windows are either apart or one in the other.
+            // Windows are disjoint or nested.
             while windows.last().is_some_and(|&(start, _)| start >= from) {
                 windows.pop();
             }
@@ -184,7 +184,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         self.work.windows = windows;
     }
 
-    /// Merges what comes into each segment that is still on the plan.
+    /// Merges the incoming elements of each segment that is still in the plan.
     fn merge_rest(&mut self, incoming: &[(K, V)], executor: &dyn Executor) {
         let plan = core::mem::take(&mut self.work.plan);
         let tasks = executor.width().clamp(1, 64).min(plan.len() / 256 + 1);
@@ -227,7 +227,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
                 }));
                 first = end;
             }
-            // A share is locked by its one task only, so nothing waits.
+            // Each partition is locked by its own task only, so no task waits.
             executor.execute(tasks, &|t| {
                 shares[t].lock().unwrap_or_else(PoisonError::into_inner).merge(incoming);
             });

@@ -1,11 +1,11 @@
-//! The rules that hold between any two calls.
+//! The invariants between calls.
 
 use super::{Pma, SEGMENT, packed};
 use crate::pma::{InvariantError, Key, Ranked};
 
 impl<K: Key, V: Ranked> Pma<K, V> {
-    /// Checks every rule: shape, packing, order, heads, and the density bounds of each segment and of the whole.
-    /// Looks at all elements; for tests.
+    /// Checks all invariants: shape, packing, order, heads, and the density bounds of each segment and of the
+    /// whole array. Reads all elements; for tests.
     pub fn check(&self) -> Result<(), InvariantError> {
         let segments = self.masks.len();
         if segments == 0 {
@@ -38,7 +38,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             if self.masks[segment] != packed(count) {
                 return Err(InvariantError::Mask { segment });
             }
-            // Where no smaller array would do, the whole may be emptier than its bound, and segments with it.
+            // If no smaller array is possible, the whole array and its segments may be below their lower
+            // bounds.
             let low = if self.len < self.limits.least() { 0 } else { self.limits.low(0) };
             if segments > 1 && !(low..=self.limits.high(0)).contains(&count) {
                 return Err(InvariantError::Density { segment, count });

@@ -1,8 +1,8 @@
-//! Merging what comes into one segment, and what a plan of that says.
+//! Merging incoming elements into one segment, and the entries of the plan.
 
 use super::{Key, Ranked, SEGMENT, packed, tag};
 
-/// A segment that changes, and the elements coming into it, by place in the sorted list.
+/// A segment that changes, and the range of its incoming elements in the sorted list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) segment: u32,
@@ -10,7 +10,7 @@ pub(super) struct Piece {
     pub(super) to: u32,
 }
 
-/// What a single segment may hold.
+/// The bounds of a single segment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) low: usize,
@@ -20,15 +20,15 @@ pub(super) struct Rules {
 impl Rules {
     #[inline(always)]
     pub(super) fn hold(&self, count: usize) -> bool {
-        // One comparison: what is below wraps round.
+        // One comparison: differences below zero wrap around.
         count.wrapping_sub(self.low) <= self.high - self.low
     }
 }
 
-/// Closes the gaps of a segment (`mask` says which slots hold) and merges `incoming` (sorted) into it; elements that
-/// were there come before equal ones that come in. Returns the new mask. Both together must fit.
+/// Closes the gaps of a segment (`mask` has the slots in use) and merges `incoming` (sorted) into it; existing
+/// elements come before equal incoming ones. Returns the new mask. All elements must fit.
 ///
-/// This is the definition and the general body.
+/// This is the reference and the general implementation.
 #[inline(always)]
 pub(super) fn merge_body<K: Key, V: Ranked>(
     keys: &mut [K],
@@ -47,7 +47,7 @@ pub(super) fn merge_body<K: Key, V: Ranked>(
         held += 1;
     }
     let total = held + incoming.len();
-    // From the back: each place is read before it is written.
+    // From the end: each slot is read before it is written.
     let mut to = total;
     for item in incoming.iter().rev() {
         let t = tag(item);
@@ -64,7 +64,7 @@ pub(super) fn merge_body<K: Key, V: Ranked>(
     packed(total)
 }
 
-/// How many of `incoming` (sorted) are before `end`: eight comparisons at a step and no branch on a single one.
+/// The number of `incoming` (sorted) before `end`: eight comparisons per step without branches on single ones.
 #[inline(always)]
 pub(super) fn before<K: Key, V: Ranked>(incoming: &[(K, V)], end: (K, V::Rank)) -> usize {
     let mut n = 0;

@@ -23,10 +23,10 @@ pub use batch::Batch;
 use batch::Workspace;
 pub use scan::Iter;
 
-/// Slots of a segment.
+/// Slots per segment.
 pub const SEGMENT: usize = 64;
 
-/// What elements are sorted by.
+/// The sort key of elements.
 type Tag<K, V> = (K, <V as Ranked>::Rank);
 
 /// A packed memory array in total order.
@@ -39,9 +39,9 @@ pub struct Pma<K: Key, V: Ranked> {
     level: Level,
     keys: Vec<K>,
     vals: Vec<V>,
-    /// Validity, a word a segment.
+    /// Validity, one word per segment.
     masks: Vec<u64>,
-    /// All before segment `s` are `<= heads[s] <=` all from it on.
+    /// All elements before segment `s` are `<= heads[s] <=` all from it on.
     heads: Vec<Tag<K, V>>,
     len: usize,
     moves: u64,
@@ -77,38 +77,38 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         })
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// How many slots there are, in use or not.
+    /// The number of slots, in use or not.
     pub fn slots(&self) -> usize {
         self.masks.len() * SEGMENT
     }
 
-    /// How full the whole is.
+    /// The density of the whole array.
     pub fn density(&self) -> f64 {
         self.len as f64 / self.slots().max(1) as f64
     }
 
-    /// The bounds it keeps to.
+    /// The bounds.
     pub fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// The instruction set it works with.
+    /// The instruction set.
     pub fn level(&self) -> Level {
         self.level
     }
 
-    /// How many times an element has been written to a slot since the array was made: the cost that the structure
-    /// keeps to O(log^2 N) an insertion, amortised, whatever the keys, and to O(log N) for random ones.
+    /// The number of times that an element has been written to a slot since the array was created: O(log^2 N) per
+    /// insertion, amortised, for any keys, and O(log N) for random keys.
     pub fn element_moves(&self) -> u64 {
         self.moves
     }
@@ -118,7 +118,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         &self.masks
     }
 
-    /// Removes all, keeping the room.
+    /// Removes all elements and keeps the memory.
     pub fn clear(&mut self) {
         self.masks.fill(0);
         self.len = 0;
@@ -138,18 +138,18 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         self.masks[segment].count_ones() as usize
     }
 
-    /// The element of a slot that holds one.
+    /// The element of a slot in use.
     #[inline(always)]
     fn tag_at(&self, slot: usize) -> Tag<K, V> {
         (self.keys[slot], self.vals[slot].rank())
     }
 
-    /// The segment where a tag belongs: the last whose head is not after it.
+    /// The segment of a tag: the last whose head is not after it.
     fn segment_of(&self, tag: &Tag<K, V>) -> usize {
         self.heads.partition_point(|h| h <= tag).saturating_sub(1)
     }
 
-    /// The first slot of `segment` (packed) for which `before` fails, or the end of what it holds.
+    /// The first slot of `segment` (packed) for which `before` fails, or the end of its elements.
     fn bound_in(&self, segment: usize, before: impl Fn(Tag<K, V>) -> bool) -> usize {
         let (mut low, mut high) = (segment * SEGMENT, segment * SEGMENT + self.count(segment));
         while low < high {
@@ -159,8 +159,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         low
     }
 
-    /// The first slot in order that holds an element and for which `before` fails; `before` must hold for a head
-    /// exactly if it can hold for what follows it.
+    /// The first slot in order that is in use and for which `before` fails; `before` must hold for a head if and
+    /// only if it can hold for an element after it.
     fn first_from(&self, before: impl Fn(Tag<K, V>) -> bool) -> Option<usize> {
         let mut segment = self.heads.partition_point(|h| before(*h)).saturating_sub(1);
         while segment < self.masks.len() {
@@ -190,7 +190,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Some((self.keys[slot], &self.vals[slot]))
     }
 
-    /// The payload in a slot, to be changed in anything but its rank.
+    /// The payload of a slot, for changes except to its rank.
     pub fn get_mut(&mut self, slot: Slot) -> Option<&mut V> {
         let slot = self.held(slot)?;
         Some(&mut self.vals[slot])
@@ -203,8 +203,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
 
     /// Adds one element.
     ///
-    /// # Errors
-    /// [`PmaError::TooMany`] when it would need more than 2^31 slots.
+    /// # Errors [`PmaError::TooMany`] if it would need more than 2^31 slots.
     pub fn insert(&mut self, key: K, val: V) -> Result<(), PmaError> {
         let item = (key, val);
         if self.masks.is_empty() || self.len + 1 > self.limits.most() {
@@ -233,7 +232,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Ok(())
     }
 
-    /// Takes the element out of a slot; `None` if there is none.
+    /// Removes the element of a slot; `None` if there is none.
     pub fn remove(&mut self, slot: Slot) -> Option<(K, V)> {
         let at = self.held(slot)?;
         let item = (self.keys[at], self.vals[at]);
@@ -257,7 +256,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Some(item)
     }
 
-    /// The height of the smallest array that may hold `len`.
+    /// The height of the smallest array for `len` elements.
     fn height_for(&self, len: usize) -> Result<u32, PmaError> {
         let too_many = PmaError::TooMany { len, most: (self.bounds.tauh * MAX_SLOTS as f64) as usize };
         (0..=MAX_SLOTS.ilog2() - SEGMENT.ilog2())
@@ -265,7 +264,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
             .ok_or(too_many)
     }
 
-    /// The height to shrink to, if the whole is too empty and a smaller one may hold it.
+    /// The height to shrink to, if the density is too low and a smaller array is possible.
     fn smaller(&self) -> Option<u32> {
         if self.limits.height() == 0 || self.len >= self.limits.least() {
             return None;

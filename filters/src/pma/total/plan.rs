@@ -1,12 +1,12 @@
-//! Which segments a batch changes, and what each gains.
+//! The segments that a batch changes, and the elements that each gains.
 
 use super::kernel::{Piece, Rules, before};
 use super::{Pma, arch, tag};
 use crate::pma::{Key, Ranked};
 
 impl<K: Key, V: Ranked> Pma<K, V> {
-    /// Lists the segments that lose or gain elements, in order, with what each gains, and those that would leave
-    /// their bounds by it.
+    /// Lists the segments that lose or gain elements, in order, with the gain of each, and those that would
+    /// violate their bounds.
     pub(super) fn make_plan(&mut self, incoming: &[(K, V)], sparse: bool) {
         let rules = match self.limits.height() {
             0 => Rules { low: 0, high: self.limits.most() },
@@ -39,7 +39,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         }
     }
 
-    /// The same when few segments change: each is sought from the one before by doubling steps.
+    /// The same if few segments change: each is searched for from the one before by doubling steps.
     fn plan_few(&mut self, incoming: &[(K, V)], rules: &Rules) {
         let work = &mut self.work;
         work.plan.clear();
@@ -84,7 +84,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         }
     }
 
-    /// How many elements segments `from..to` will hold.
+    /// The number of elements of segments `from..to` after the batch.
     pub(super) fn planned_in(&self, from: usize, to: usize) -> usize {
         let plan = &self.work.plan;
         let first = plan.partition_point(|p| (p.segment as usize) < from);

@@ -1,16 +1,17 @@
-//! Windows: finding the one to settle, and sharing out its elements evenly.
+//! Windows: searching for the window to rebalance, and distributing its elements evenly.
 
 use super::{Pma, SEGMENT, Tag, packed, tag};
 use crate::pma::{Key, Ranked};
 
 impl<K: Key, V: Ranked> Pma<K, V> {
-    /// The smallest window around `segment` that keeps to its bounds with `extra` more elements; the whole, if none.
+    /// The smallest window around `segment` that is within its bounds with `extra` more elements; the whole array,
+    /// if there is none.
     pub(super) fn window(&self, segment: usize, extra: usize) -> (usize, usize) {
         self.window_by(segment, |from, to| self.held_in(from, to) + extra)
     }
 
-    /// The same, `count` telling how many elements segments `from..to` shall hold. It is asked for ever wider
-    /// windows.
+    /// The same; `count` returns the number of elements of segments `from..to` after the change. It is called
+    /// for windows of increasing width.
     pub(super) fn window_by(&self, segment: usize, count: impl Fn(usize, usize) -> usize) -> (usize, usize) {
         for level in 1..self.limits.height() {
             let from = segment >> level << level;
@@ -26,18 +27,18 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         self.masks[from..to].iter().map(|m| m.count_ones() as usize).sum()
     }
 
-    /// Shares out the elements of segments `from..to` and those coming in (sorted).
+    /// Distributes the elements of segments `from..to` and incoming ones (sorted) evenly.
     pub(super) fn rebalance(&mut self, from: usize, to: usize, incoming: &[(K, V)]) {
         self.gather(from, to, incoming);
         self.scatter(from, to);
     }
 
-    /// Moves all, and those coming in (sorted), into an array of `2^height` segments.
+    /// Moves all elements, and incoming ones (sorted), into an array of `2^height` segments.
     pub(super) fn resize(&mut self, height: u32, incoming: &[(K, V)]) {
         self.gather(0, self.masks.len(), incoming);
         let segments = 1usize << height;
         if let (Some(&key), Some(&val)) = (self.work.keys.first(), self.work.vals.first()) {
-            // Nothing is read from a slot that was not written; any value serves to fill the room.
+            // No slot is read before it is written, so any value serves to initialise the memory.
             self.keys.resize(segments * SEGMENT, key);
             self.vals.resize(segments * SEGMENT, val);
             self.masks.resize(segments, 0);
@@ -51,7 +52,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         self.scatter(0, self.masks.len());
     }
 
-    /// Merges the elements of segments `from..to` and `incoming` into the work room.
+    /// Merges the elements of segments `from..to` and `incoming` into the workspace.
     fn gather(&mut self, from: usize, to: usize, incoming: &[(K, V)]) {
         let (keys, vals) = (&mut self.work.keys, &mut self.work.vals);
         keys.clear();
@@ -79,11 +80,11 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         }
     }
 
-    /// Shares out the work room's elements over segments `from..to`.
+    /// Distributes the elements of the workspace over segments `from..to`.
     fn scatter(&mut self, from: usize, to: usize) {
         let (total, segments) = (self.work.keys.len(), to - from);
         let mut start = 0;
-        // The last tag given out, or the first to come: the head of segments that stay empty.
+        // The last tag that was distributed, or the first one: the head of segments that stay empty.
         let mut last = match (self.work.keys.first(), self.work.vals.first()) {
             (Some(&key), Some(val)) => Some((key, val.rank())),
             _ => self.heads.get(from).copied(),

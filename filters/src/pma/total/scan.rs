@@ -5,7 +5,7 @@ use crate::pma::{Key, Ranked, Slot};
 use crate::simd::prefetch;
 use core::ops::{Bound, RangeBounds};
 
-/// How many segments ahead of the one being read memory is asked for.
+/// The prefetch distance in segments.
 const AHEAD: usize = 8;
 
 /// Elements in order, from [`Pma::iter`] or [`Pma::range`].
@@ -13,7 +13,7 @@ const AHEAD: usize = 8;
 pub struct Iter<'a, K: Key, V: Ranked> {
     pma: &'a Pma<K, V>,
     segment: usize,
-    /// Slots of `segment` still to come.
+    /// Remaining slots of `segment`.
     mask: u64,
     end: Bound<K>,
 }
@@ -68,13 +68,13 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         Iter { pma: self, segment, mask, end }
     }
 
-    /// All elements in order, as stretches without gaps: the quickest way through all of them.
+    /// All elements in order, as ranges without gaps: the fastest way to read all of them.
     pub fn runs(&self) -> impl Iterator<Item = (&[K], &[V])> {
         self.blocks().map(|(keys, vals, n)| (&keys[..n], &vals[..n]))
     }
 
-    /// All segments in order: their keys and payloads, [`SEGMENT`] of each, and how many of them, from the first on,
-    /// are in use. What follows those is of no meaning, but it may be read, so a loop can take fixed steps.
+    /// All segments in order: their keys and payloads, [`SEGMENT`] of each, and the number of these that are in use,
+    /// from the first on. The rest has no meaning, but may be read, so that a loop can have a fixed length.
     pub fn blocks(&self) -> impl Iterator<Item = (&[K; SEGMENT], &[V], usize)> {
         let blocks = self.keys.as_chunks::<SEGMENT>().0;
         let vals = self.vals.chunks_exact(SEGMENT);
@@ -84,8 +84,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         })
     }
 
-    /// Asks for the memory of a segment's keys, those that are in use at the usual densities: the gaps keep the
-    /// machine from foreseeing what is read next.
+    /// Prefetches a segment's keys, as many as are in use at usual densities: the hardware prefetcher does not
+    /// follow the gaps.
     #[inline(always)]
     fn prefetch_segment(&self, segment: usize) {
         let lines = (SEGMENT * size_of::<K>() / 64).max(1);
@@ -102,15 +102,15 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         })
     }
 
-    /// The indirection list: every slot in use, in order, for loops that should not test validity.
+    /// The indirection list: all slots in use, in order, for loops without validity tests.
     pub fn indirection(&self, list: &mut Vec<Slot>) {
         list.clear();
         list.reserve(self.len);
         list.extend(self.held_slots());
     }
 
-    /// The short indirection list: for each key in use, its first and last slot. Between the two, in slot order,
-    /// lie that key's elements and gaps, nothing else.
+    /// The short indirection list: for each key in use, its first and last slot. Between them, in slot order,
+    /// are only the elements of that key and gaps.
     pub fn spans(&self, list: &mut Vec<(K, Slot, Slot)>) {
         list.clear();
         for slot in self.held_slots() {
@@ -122,7 +122,7 @@ impl<K: Key, V: Ranked> Pma<K, V> {
         }
     }
 
-    /// Every element, in order, its payload to be changed in anything but its rank.
+    /// All elements, in order, for changes of payloads except to their ranks.
     pub fn for_each_mut(&mut self, mut f: impl FnMut(Slot, K, &mut V)) {
         for (segment, mask) in self.masks.iter().enumerate() {
             let base = segment * SEGMENT;

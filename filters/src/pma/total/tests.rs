@@ -1,11 +1,11 @@
-//! Against a sorted list, over long random histories.
+//! Comparisons with a sorted list over long random histories.
 
 use super::*;
 use crate::lend::{CurrentThread, Executor};
 use crate::pma::InvariantError;
 use core::ops::Bound;
 
-/// A seeded generator: every test prints its seed when it fails.
+/// A seeded generator: every test prints its seed on failure.
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
@@ -20,7 +20,7 @@ impl Rng {
     }
 }
 
-/// Real threads, as the program lends them.
+/// Real threads, as in the program.
 pub(crate) struct Threads(pub(crate) usize);
 
 impl Executor for Threads {
@@ -70,15 +70,15 @@ fn millions_of_single_changes_agree_with_a_sorted_list() {
     singles(1000..1250);
 }
 
-/// 8,000 single changes for each seed. Bounds and order are checked after each while there are few elements, which most
-/// seeds keep to, and after every sixteenth else.
+/// 8,000 single changes for each seed. Bounds and order are checked after each change while there are few elements, as
+/// for most seeds, otherwise after every sixteenth.
 fn singles(seeds: core::ops::Range<u64>) {
     for seed in seeds {
         let mut rng = Rng(seed);
         let (mut pma, mut model) = (empty::<u64, u32>(), Vec::new());
         let target = [10, 60, 300, 3000][rng.below(4)];
         for step in 0..8000u32 {
-            // Rises to the target, then falls, in turns.
+            // Grows to the target and shrinks, alternately.
             let growing = (step / (2 * target as u32).max(500)).is_multiple_of(2);
             if rng.below(10) < if growing { 8 } else { 2 } || model.is_empty() {
                 let item = (key(&mut rng, seed), step);
@@ -105,7 +105,7 @@ fn singles(seeds: core::ops::Range<u64>) {
     }
 }
 
-/// Applies one random batch to both; `share` of 256 of the elements move, and as many go or come.
+/// Applies one random batch to both; `share` of 256 elements move, and as many are removed or inserted.
 fn random_batch(
     rng: &mut Rng,
     pma: &mut Pma<u64, u32>,
@@ -241,7 +241,7 @@ fn every_allowed_bound_works() {
     }
 }
 
-/// Element moves an insertion, over `n` insertions of keys made by `key`.
+/// Element moves per insertion, over `n` insertions of keys from `key`.
 fn cost(n: u64, key: impl Fn(u64) -> u64) -> f64 {
     let mut pma = empty::<u64, ()>();
     for i in 0..n {
@@ -281,7 +281,7 @@ fn removing_costs_no_more_than_inserting() {
         pma.insert(i, ()).unwrap();
     }
     let before = pma.element_moves();
-    // The adversary takes the least one each time.
+    // The adversary takes the smallest one each time.
     for i in 0..n {
         let slot = pma.find(i).unwrap();
         pma.remove(slot).unwrap();

@@ -1,4 +1,4 @@
-//! Keys to layers.
+//! Conversion of keys to layers.
 
 use super::super::effect::{Appearance, Emission, Layer, Page, Side, SpawnArea, Sprite, Tint};
 use super::{Key, KeyError, KeyValue, exact};
@@ -8,7 +8,7 @@ use crate::particle::Spread;
 const SPRITE: &[&str] =
     &["sprite", "columns", "rows", "page-by", "page-rate", "offset-x", "offset-y", "scroll-x", "scroll-y"];
 
-/// A layer in the making.
+/// A layer being built.
 #[derive(Debug, Default)]
 pub struct LayerBuilder {
     layer: Layer,
@@ -16,7 +16,7 @@ pub struct LayerBuilder {
 }
 
 impl LayerBuilder {
-    /// Puts in a value that its key has checked, the last one counting. Refuses what it does not take.
+    /// Sets a checked value; the last one counts. Rejects values that the layer does not take.
     pub fn put(&mut self, key: &'static Key, item: KeyValue) -> Result<(), KeyError> {
         key.key_type.check(&item)?;
         match key.set {
@@ -45,7 +45,7 @@ impl LayerBuilder {
         }
     }
 
-    /// Refuses keys that mean nothing without another.
+    /// Rejects keys that require a missing one.
     fn only(&self, ids: &[&'static str], with: &'static str) -> Result<(), (&'static str, KeyError)> {
         match ids.iter().find(|id| self.item(id).is_some()) {
             Some(id) => Err((id, KeyError::With(with))),
@@ -53,7 +53,7 @@ impl LayerBuilder {
         }
     }
 
-    /// The layer; or the key that does not go with the others, and why.
+    /// The layer, or the key that conflicts with others, and why.
     pub fn finish(mut self) -> Result<Layer, (&'static str, KeyError)> {
         self.layer.when = self.when()?;
         self.layer.place = self.place()?;
@@ -63,7 +63,7 @@ impl LayerBuilder {
     }
 
     fn when(&self) -> Result<Emission, (&'static str, KeyError)> {
-        // Which ways to say it are given.
+        // The alternatives that are given.
         let ways: Vec<&'static str> =
             ["rate", "bursts", "every"].into_iter().filter(|id| self.item(id).is_some()).collect();
         if let [first, second, ..] = ways[..] {
@@ -92,7 +92,7 @@ impl LayerBuilder {
             let (got, low, high) = (exact(far), exact(near), 1000.0);
             return Err(("depth", KeyError::Outside { got, low, high }));
         }
-        // Which keys each place has.
+        // The keys of each place.
         let own: [(&str, &[&'static str], &'static str); 5] = [
             ("box", &["x", "y"], "place = \"box\""),
             ("disc", &["centre", "radius"], "place = \"disc\""),
@@ -151,7 +151,7 @@ impl LayerBuilder {
     fn form(&self) -> Result<Appearance, (&'static str, KeyError)> {
         let word = self.word("shape").unwrap_or("disc");
         let number = |id, or: f64| self.number(id).unwrap_or(or) as f32;
-        // Which keys each shape has.
+        // The keys of each shape.
         let own: [(&str, &[&'static str], &'static str); 4] = [
             ("ring", &["hole"], "shape = \"ring\""),
             ("polygon", &["corners"], "shape = \"polygon\""),

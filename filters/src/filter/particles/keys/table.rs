@@ -1,4 +1,4 @@
-//! The table.
+//! The table of keys.
 
 use super::super::effect::{Appearance, Emission, Layer, Page, Side, SpawnArea, Sprite, Tint};
 use super::{Key, KeyType, KeyValue, exact};
@@ -39,7 +39,7 @@ const PAGES: &[Choice] = &[
     Choice::new("time", "in turn, from a random first one"),
 ];
 
-/// The most columns and rows of a flip-book.
+/// The largest number of columns and rows of a flip-book.
 const MAX_PAGES: u64 = 32;
 
 const COLOURINGS: &[Choice] = &[
@@ -122,7 +122,7 @@ const fn together(
     Key { id, key_type, unit, help, get, set: None }
 }
 
-/// Of a picture that moves in its frame.
+/// For a picture that moves within its frame.
 macro_rules! moved {
     ($id:literal, $unit:literal, $help:literal, $field:ident, $axis:literal) => {
         together($id, KeyType::Spread { min: -100.0, max: 100.0 }, $unit, $help, |l| {
@@ -131,7 +131,7 @@ macro_rules! moved {
     };
 }
 
-/// The keys of a layer, in the order they are printed in.
+/// The keys of a layer, in the order of printing.
 pub const LAYER: &[Key] = &[
     Key {
         id: "stream",
@@ -307,7 +307,7 @@ pub const LAYER: &[Key] = &[
         "mask",
         KeyType::Picture,
         "",
-        "Image of a mask; its name counts from the folder of this file. Brighter and more opaque areas have more \
+        "Image of a mask; its name is relative to the folder of this file. Brighter and more opaque areas have more \
             births.",
         |l| l.mask.clone().map(KeyValue::Picture),
     ),
@@ -464,7 +464,7 @@ pub const LAYER: &[Key] = &[
         "sprite",
         KeyType::Picture,
         "",
-        "Image of a sprite, with alpha; its name counts from the folder of this file.",
+        "Image of a sprite, with alpha; its name is relative to the folder of this file.",
         |l| sprite(l).map(|s| KeyValue::Picture(s.picture.clone())),
     ),
     together(

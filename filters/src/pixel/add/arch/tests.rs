@@ -1,11 +1,11 @@
-//! Fused against filling and adding.
+//! The fused kernels against filling and adding.
 
 use super::super::{Noise, add_u8, add_u16};
 use super::*;
 use crate::noise::seed::mix64;
 use crate::noise::{distribution, lfsr31};
 
-/// Runs `fused` and the separate passes side by side.
+/// Compares `fused` to the separate passes.
 fn compare<T: Copy + PartialEq + core::fmt::Debug>(
     distribution: Distribution,
     n: usize,

@@ -1,4 +1,5 @@
-//! Which kernel by hand does a row of codes; each says how many samples it has done.
+//! Selects the hand-written kernel of a level for a row; each function returns the number of samples that it
+//! has processed.
 #![allow(unsafe_code)] // calls into functions of a level, which was detected
 
 use super::{Patch, Phases, SampleLine};
@@ -14,7 +15,7 @@ use crate::pixel::resample::level_x86;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Isa;
 
-/// Samples along a walk, whose windows are all there.
+/// The samples along a walk whose windows are all inside.
 pub(super) fn walk<T: CodeSample>(
     level: Level,
     out: &mut [T],

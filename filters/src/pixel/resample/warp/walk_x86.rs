@@ -1,8 +1,8 @@
-//! Walks of two and of four taps, by AVX2: the samples around eight places are put side by side, summed down in pairs,
-//! rounded, and summed across in pairs.
+//! Walks of two and of four taps with AVX2: the samples around eight positions are combined, summed vertically in
+//! pairs, rounded, and summed horizontally in pairs.
 //!
-//! Products are signed, so what may have all 16 bits stands around 32768; weights sum to 2^14, which makes that a constant
-//! in every sum.
+//! Products are signed, so samples that may have all 16 bits are offset by 32768; weights sum to 2^14, so the offset is
+//! a constant in every sum.
 #![allow(unsafe_code)] // loads of samples and weights at computed places, all checked before the walk
 
 use super::{PHASES, Phases, SampleLine};
@@ -10,10 +10,10 @@ use crate::pixel::convert::CodeSample;
 use crate::pixel::resample::BITS;
 use core::arch::x86_64::*;
 
-/// What 32768 in every sample adds to a sum.
+/// The constant that an offset of 32768 in every sample adds to a sum.
 const MIDDLE: i32 = 32768 << BITS;
 
-/// Samples of one plane, and how they are rounded.
+/// The samples of one plane, and their rounding.
 pub(super) struct From<'a, T> {
     pub(super) samples: &'a [T],
     pub(super) stride: usize,
@@ -22,7 +22,7 @@ pub(super) struct From<'a, T> {
     pub(super) top: u16,
 }
 
-/// Places in a plane: the first sample of a window, and the phases.
+/// Positions in a plane: the first sample of a window, and the phases.
 struct Places {
     u: i64,
     v: i64,
@@ -42,7 +42,7 @@ impl Places {
     }
 }
 
-/// The walk's places as windows of `n` samples begin there, after a check that all of them lie within the samples.
+/// The positions of a walk for windows of `n` samples, after a check that all windows lie within the samples.
 fn places<T>(from: &From<'_, T>, walk: SampleLine, n: usize, count: usize) -> Places {
     let side = (n as i64 / 2 - 1) << 32;
     let (u, v) = (walk.u + (1 << 23) - side, walk.v + (1 << 23) - side);
@@ -80,7 +80,7 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
     _mm256_set_m128i(high, low)
 }
 
-/// As many samples as fill registers; how many that were. Four taps.
+/// Processes as many samples as fill registers and returns their number. Four taps.
 #[target_feature(enable = "avx2")]
 pub(super) fn four<T: CodeSample>(
     out: &mut [T],
@@ -102,7 +102,7 @@ pub(super) fn four<T: CodeSample>(
     let shift = (_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(second));
     let base = from.samples.as_ptr();
     for out in out.chunks_exact_mut(8) {
-        // Two places side by side in a register, four columns each.
+        // Two positions in a register, four columns each.
         let mut quads = [_mm256_setzero_si256(); 2];
         for quad in &mut quads {
             let p = [places.next(), places.next(), places.next(), places.next()];
@@ -124,7 +124,7 @@ pub(super) fn four<T: CodeSample>(
             *quad = _mm256_madd_epi16(_mm256_xor_si256(columns, sign), weights);
         }
         let sums = round_saturate(_mm256_hadd_epi32(quads[0], quads[1]), half.1, shift.1);
-        // Even places in the lower half, odd ones in the upper.
+        // Even positions in the lower half, odd ones in the upper.
         let codes = _mm256_packus_epi32(sums, sums);
         let (even, odd) = (_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes));
         store(out, _mm_unpacklo_epi16(even, odd), from.top);

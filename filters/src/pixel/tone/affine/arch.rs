@@ -1,7 +1,7 @@
-//! Lines by whole registers.
+//! Linear functions in whole registers.
 //!
-//! A compiler widens products of 16 bits to 32, which halves what a register holds; here their upper halves are asked
-//! for. Each function does as much of a row as fills registers and says how many samples that were.
+//! A compiler widens products of 16 bits to 32, which halves the number of lanes; these kernels take the upper halves
+//! directly. Each function processes as many samples as fill registers and returns their number.
 
 use super::{ByteLine, Limits, WordLine};
 use crate::simd::{Vector, multiversion};
@@ -48,7 +48,7 @@ fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
     let mut done = 0;
     for block in row.chunks_exact_mut(V::BYTES) {
         let x = zero.load(block);
-        // Unpacked behind zeros a sample is 256 times as large.
+        // Unpacked above zeros, a sample is 256 times as large.
         let mut y = [zero.unpack_low8(x), zero.unpack_high8(x)];
         for t in &mut y {
             let v = if SUB { t.subs_u16(zero.splat16(lanes.sub as i16)) } else { *t };
@@ -99,7 +99,7 @@ fn line_of<V: Vector, const LIMIT: u8, const STEEP: bool>(
     line: &WordLine,
     (lo, hi): (u16, u16),
 ) -> usize {
-    // Products are signed, so samples stand around the middle of all codes.
+    // Products are signed, so samples are centred at the middle of all codes.
     let sign = zero.splat16(i16::MIN);
     let second = if STEEP { line.second } else { 1 };
     let gain = zero.splat32(i32::from(line.first as u16) | i32::from(second) << 16);

@@ -1,4 +1,4 @@
-//! Bodies by hand for what the compiler makes too slow: bare 64-bit keys with AVX-512.
+//! Hand-written kernels where the compiler's code is slow: bare 64-bit keys with AVX-512.
 
 use super::kernel::{Piece, Rules};
 use crate::pma::{Key, Ranked};
@@ -9,7 +9,7 @@ use crate::simd::Level;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// What one task merges, as bare words.
+/// The data of a merge, as words.
 pub(super) struct Words<'a> {
     pub(super) keys: &'a mut [u64],
     pub(super) masks: &'a mut [u64],
@@ -20,8 +20,8 @@ pub(super) struct Words<'a> {
 /// The keys, masks and heads of some segments.
 pub(super) type Segments<'a, K, V> = (&'a mut [K], &'a mut [u64], &'a mut [(K, <V as Ranked>::Rank)]);
 
-/// Merges what comes in, as `Partition::merge` does, if this machine and these types have a body for it; the number of
-/// elements written.
+/// Merges incoming elements, as `Partition::merge` does, if there is a kernel for this machine and these types;
+/// returns the number of elements written.
 #[inline]
 pub(super) fn merge<K: Key, V: Ranked>(
     level: Level,
@@ -39,7 +39,7 @@ pub(super) fn merge<K: Key, V: Ranked>(
     None
 }
 
-/// Walks the segments and what comes in together, as `plan_body` does, if there is a body for it.
+/// Walks the segments and the incoming elements together, as `plan_body` does, if there is a kernel.
 #[inline]
 pub(super) fn plan<K: Key, V: Ranked>(
     level: Level,

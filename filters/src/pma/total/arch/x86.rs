@@ -9,7 +9,7 @@ use crate::simd::{Isa, Level, prefetch};
 use core::any::TypeId;
 use core::arch::x86_64::*;
 
-/// Whether keys are `u64` and payloads and ranks nothing, so that elements, heads and keys are all plain words.
+/// Whether keys are `u64` and payloads and ranks are empty, so that elements, heads and keys are words.
 #[inline(always)]
 pub(super) fn bare<K: Key, V: Ranked>() -> bool {
     TypeId::of::<K>() == TypeId::of::<u64>()
@@ -35,7 +35,7 @@ pub(super) fn read_words<'a, K: Key, V: Ranked>(
     }
 }
 
-/// All that a merge works on as words.
+/// All data of a merge as words.
 #[inline(always)]
 pub(super) fn words<'a, K: Key, V: Ranked>(
     keys: &'a mut [K],
@@ -61,7 +61,7 @@ pub(super) fn words<'a, K: Key, V: Ranked>(
 /// At a lower level.
 pub(super) fn merge(level: Level, words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
     assert!(level.isa() >= Isa::Avx512);
-    // SAFETY: levels from AVX-512 on are had by detecting the features that `merge_512` is compiled for.
+    // SAFETY: detection of levels from AVX-512 on includes the features that `merge_512` is compiled for.
     unsafe { merge_512(words, first, plan) }
 }
 
@@ -77,16 +77,16 @@ pub(super) fn plan(
     out: (&mut Vec<Piece>, &mut Vec<u32>),
 ) {
     assert!(level.isa() >= Isa::Avx512);
-    // SAFETY: levels from AVX-512 on are had by detecting the features that `plan_512` is compiled for.
+    // SAFETY: detection of levels from AVX-512 on includes the features that `plan_512` is compiled for.
     unsafe { plan_512(segments, incoming, rules, out) }
 }
 
-/// How many pieces ahead of the one being merged memory is asked for: the gaps between the segments' elements keep
-/// the machine from foreseeing it.
+/// The prefetch distance in items, ahead of the one being merged: the hardware prefetcher does not follow the gaps
+/// between the elements of segments.
 const AHEAD: usize = 8;
 
-/// The survivors of a segment are compressed into a buffer; comparing the segment with each key that comes in gives
-/// the places of those; then each output register is expanded from both.
+/// The remaining elements of a segment are compressed into a buffer; comparing the segment with each incoming key
+/// gives the positions of those keys; then each output register is expanded from both.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn merge_512(words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
     let Words { keys, masks, heads, incoming } = words;
@@ -107,7 +107,7 @@ fn merge_512(words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
         let (held, coming) = (mask.count_ones() as usize, to - from);
         let total = held + coming;
         if to + 8 > incoming.len() || from > to || total > SEGMENT {
-            // The last few: eight keys could not be read.
+            // The last few, for which reading eight keys would go beyond the end.
             let mut rest = [(0u64, ()); SEGMENT];
             let rest = &mut rest[..coming];
             rest.iter_mut().zip(&incoming[from..to]).for_each(|(r, k)| r.0 = *k);
@@ -125,7 +125,7 @@ fn merge_512(words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
                 }
                 at += m.count_ones() as usize;
             }
-            // Bit i: place i of the result comes from outside.
+            // Bit i: element i of the result is an incoming one.
             let mut outside = 0u64;
             for (j, key) in incoming[from..to].iter().enumerate() {
                 let key = _mm512_set1_epi64(*key as i64);
@@ -162,7 +162,7 @@ fn merge_512(words: Words<'_>, first: usize, plan: &[Piece]) -> u64 {
     moves
 }
 
-/// Counts what comes into each segment by comparing eight keys at once with the next head.
+/// Counts the incoming elements of each segment by comparing eight keys at once with the next head.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn plan_512(
     (masks, heads): (&[u64], &[u64]),
@@ -201,7 +201,7 @@ fn plan_512(
         if !rules.hold(count) {
             outside.push(segment as u32);
         }
-        // Written always, kept if something is to be done: no branch to be guessed.
+        // Always written, and kept if there is something to do: branchless.
         plan[pieces] = Piece { segment: segment as u32, from: from as u32, to: next as u32 };
         pieces += usize::from(next > from || mask & mask.wrapping_add(1) != 0);
     }
