@@ -113,6 +113,7 @@ fn grain_is_as_strong_and_coarse_at_every_size() {
         "size=1.5",
         "size=2.8:sharpness=-0.5",
         "size=5",
+        "size=1.2:variation=0.4",
         "preset=16mm",
         "preset=high-speed",
         "preset=digital-iso",

@@ -14,7 +14,8 @@
 //! picture 1920 wide; at another width grain is what a picture of that width shows once the larger of the two is reduced
 //! to the other (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
 //! as long down as across. Float samples get the same field; scene
-//! linear ones are multiplied by powers of two, which adds to their logarithm.
+//! linear ones are multiplied by powers of two, which adds to their logarithm. Grain of several sizes (`variation`) is
+//! the sum of two fields.
 
 mod coarse;
 mod field;
@@ -29,8 +30,8 @@ use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure,
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, Ramp, Sources, add_f32, add_linear_f32, finish_u8, finish_u16, mean_row,
-    most_near_end, rounded_sd,
+    Codes, Gain, Luma, Ramp, Sources, TURN, Taps, add_f32, add_linear_f32, blend, finish_u8, finish_u16,
+    mean_row, most_near_end, round_saturate, rounded_sd,
 };
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
@@ -67,9 +68,9 @@ impl Spec for GrainSpec {
             look: None,
             gains: None,
         };
-        let look = [&self.size, &self.sharpness, &self.chroma_size].map(Animated::constant);
-        if let [Some(size), Some(sharpness), Some(chroma_size)] = look {
-            let look = grain.look_of(size, sharpness, chroma_size);
+        let look = [&self.size, &self.sharpness, &self.chroma_size, &self.variation].map(Animated::constant);
+        if let [Some(size), Some(sharpness), Some(chroma_size), Some(variation)] = look {
+            let look = grain.look_of(size, sharpness, chroma_size, variation);
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             if let (Some(strength), Some(chroma)) = (strength, chroma) {
                 grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma)));
@@ -80,10 +81,15 @@ impl Spec for GrainSpec {
     }
 }
 
+/// The fields whose sum is the grain: one, or a fine and a coarse one.
+type Look = Vec<GrainFields>;
+
 /// The fields of all planes, and the streams of white numbers laid over them.
 #[derive(Clone)]
 struct GrainFields {
     fields: [Field; 4],
+    /// The part of the variance.
+    share: f64,
     own: Stream,
     /// What the channels of RGB have in common.
     common: Stream,
@@ -117,7 +123,7 @@ struct Grain {
     seed: u64,
     level: Level,
     /// When it never changes.
-    look: Option<Arc<GrainFields>>,
+    look: Option<Arc<Look>>,
     gains: Option<Arc<Gains>>,
 }
 
@@ -125,6 +131,39 @@ struct Grain {
 const MOST_SIZE: f64 = 16.0;
 /// And so much coarser in chroma.
 const MOST_CHROMA: f64 = 4.0;
+
+/// How much coarser the second field of grain of several sizes is.
+const COARSER: f64 = 2.5;
+
+/// How fields of grain are summed in one plane.
+struct Sum {
+    /// What each is multiplied by, in 1/32768, at most 32767; of no meaning for a single one.
+    weights: Vec<i16>,
+    /// What the strength is multiplied by at this width of the picture.
+    strength: f64,
+    /// The standard deviation of the sum.
+    deviation: f64,
+}
+
+impl Sum {
+    fn new(look: &Look, p: usize) -> Sum {
+        let parts = look.iter().map(|set| {
+            let field = &set.fields[p];
+            (set.share.sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
+        });
+        let parts: Vec<(f64, f64)> = parts.collect();
+        let &[(strength, deviation)] = &parts[..] else {
+            let most = parts.iter().fold(0.0, |most: f64, (s, d)| most.max(s / d));
+            let fixed = |(s, d): &(f64, f64)| libm::floor(s / d / most * 32767.0 + 0.5);
+            let weights: Vec<f64> = parts.iter().map(fixed).collect();
+            let made = weights.iter().zip(&parts).map(|(w, (_, d))| (w / 32768.0 * d) * (w / 32768.0 * d));
+            let (made, wanted) = (made.sum::<f64>(), parts.iter().map(|(s, _)| s * s).sum::<f64>());
+            let weights = weights.iter().map(|&w| w as i16).collect();
+            return Sum { weights, strength: wanted.sqrt(), deviation: made.sqrt() };
+        };
+        Sum { weights: vec![32767], strength, deviation }
+    }
+}
 
 /// Pixels that a stream makes at a time, at most.
 const MOST_BLOCK: usize = 256;
@@ -152,9 +191,19 @@ impl Grain {
         })
     }
 
-    fn look_of(&self, size: f64, sharpness: f64, chroma_size: f64) -> GrainFields {
+    fn look_of(&self, size: f64, sharpness: f64, chroma_size: f64, variation: f64) -> Look {
+        let fine = self.fields_of(size, sharpness, chroma_size);
+        let mut look = vec![self.set_of(fine, 1.0 - variation, [Layer::BASE, Layer::COMMON])];
+        if variation > 0.0 {
+            let coarse = self.fields_of(COARSER * size, sharpness, chroma_size);
+            look.push(self.set_of(coarse, variation, [Layer::COARSE, Layer::COARSE_COMMON]));
+        }
+        look
+    }
+
+    /// Fields and the streams of these layers.
+    fn set_of(&self, fields: [Field; 4], share: f64, layers: [Layer; 2]) -> GrainFields {
         let format = &self.format;
-        let fields = self.fields_of(size, sharpness, chroma_size);
         // The streams have the shape of the larger field, and of what the coarsest grain would draw beyond its edges: so
         // the numbers do not depend on the size.
         let field = !matches!(format.picture, PictureStructure::Frame);
@@ -171,8 +220,9 @@ impl Grain {
             }
             Err(e) => Err(e),
         };
-        match (stream(Layer::BASE), stream(Layer::COMMON)) {
-            (Ok(own), Ok(common)) => GrainFields { fields, own, common },
+        let [own, common] = layers.map(stream);
+        match (own, common) {
+            (Ok(own), Ok(common)) => GrainFields { fields, share, own, common },
             // A format that was checked has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed
             // always gives a state.
             (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
@@ -184,23 +234,23 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
-    fn gains_of(&self, look: &GrainFields, strength: f64, chroma: f64) -> Gains {
-        let gain = |field: &Field, strength: f64| {
-            let strength = strength * field.strength();
-            let deviation = field.deviation(Distribution::H8.deviation());
+    fn gains_of(&self, look: &Look, strength: f64, chroma: f64) -> Gains {
+        let gain = |p: usize, strength: f64| {
+            let sum = Sum::new(look, p);
+            let (strength, deviation) = (strength * sum.strength, sum.deviation);
+            let shift = self.curve.clip_shift(self.format.is_chroma(p));
             let video = self.space == Space::Video;
             // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.
             match self.format.depth {
                 Depth::Bits(bits) => {
                     let per = f64::from(1u32 << (bits - 8));
                     let nodes = video && self.curve.has_nodes();
-                    // Grain that ends in black and in white would be cut off near them, and the mean would shift.
+                    // Black and white clip grain, which shifts the mean.
                     let span = if self.format.full_range() { 255.0 } else { 219.0 };
-                    let ends = nodes && self.curve.at(0.0) == 0.0;
                     Gain::new(nodes, |u| {
                         let mut wanted = strength * self.curve.at(self.space.light(u)) * self.space.slope(u);
-                        if ends {
-                            wanted = wanted.min(most_near_end(span * u.min(1.0 - u)));
+                        if let Some(shift) = shift.filter(|_| nodes) {
+                            wanted = wanted.min(most_near_end(span * u.min(1.0 - u), shift));
                         }
                         rounded_sd(wanted * per) / deviation
                     })
@@ -231,7 +281,7 @@ impl Grain {
             } else {
                 chroma
             };
-            response(gain(&look.fields[p], strength * part))
+            response(gain(p, strength * part))
         };
         // Grey has one plane, and U and V have the same.
         let first = of(0);
@@ -240,16 +290,17 @@ impl Grain {
         Gains([first, second, third])
     }
 
-    fn look(&self, at: &FrameTime) -> Arc<GrainFields> {
+    fn look(&self, at: &FrameTime) -> Arc<Look> {
         let made = || {
-            let [size, sharpness, chroma_size] =
-                [&self.set.size, &self.set.sharpness, &self.set.chroma_size].map(|s| s.at(at));
-            Arc::new(self.look_of(size, sharpness, chroma_size))
+            let set = &self.set;
+            let [size, sharpness, chroma_size, variation] =
+                [&set.size, &set.sharpness, &set.chroma_size, &set.variation].map(|s| s.at(at));
+            Arc::new(self.look_of(size, sharpness, chroma_size, variation))
         };
         self.look.clone().unwrap_or_else(made)
     }
 
-    fn gains(&self, at: &FrameTime, look: &GrainFields) -> Arc<Gains> {
+    fn gains(&self, at: &FrameTime, look: &Look) -> Arc<Gains> {
         let made = || Arc::new(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at)));
         self.gains.clone().unwrap_or_else(made)
     }
@@ -273,8 +324,7 @@ impl Grain {
 
     /// The white numbers of plane `p`: of one frame, or of a window of frames; of RGB what all channels have in common
     /// and what each has for itself.
-    fn white<'a>(&self, now: &'a AtFrame, p: usize) -> White<'a> {
-        let look = &*now.look;
+    fn white<'a>(&self, now: &'a AtFrame, look: &'a GrainFields, p: usize) -> White<'a> {
         let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
             let all = layer_strength(p, now.own);
@@ -296,7 +346,7 @@ impl Grain {
 
 /// What grain is at a moment.
 struct AtFrame {
-    look: Arc<GrainFields>,
+    look: Arc<Look>,
     gains: Arc<Gains>,
     /// The number of the pattern, and the weights of it and of those before.
     pattern: i64,
@@ -336,7 +386,10 @@ impl Render for Grain {
         }
         let own = self.own(self.set.chroma.at(at));
         let (pattern, weights) = (self.pattern(at), self.weights(at));
-        let reach = |p: usize| (look.fields[p].reach() << self.format.plane_subsampling(p).1) as u32;
+        let reach = |p: usize| {
+            let samples = look.iter().map(|set| set.fields[p].reach()).max().unwrap_or(0);
+            (samples << self.format.plane_subsampling(p).1) as u32
+        };
         let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
         Some((
             Plan { extra_rows: reach, ..Plan::in_place(writes) },
@@ -348,9 +401,14 @@ impl Render for Grain {
         // Where they move, the largest size and softness need most.
         let size = self.set.size.constant().unwrap_or(MOST_SIZE);
         let chroma_size = self.set.chroma_size.constant().unwrap_or(MOST_CHROMA);
-        let fields = self.fields_of(size, self.set.sharpness.constant().unwrap_or(-1.0), chroma_size);
-        let room = fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max();
-        Memory { fixed: 256 << 10, per_frame: 4 * room.unwrap_or(0) }
+        let sharpness = self.set.sharpness.constant().unwrap_or(-1.0);
+        let room = |size: f64| {
+            let fields = self.fields_of(size, sharpness, chroma_size);
+            fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max().unwrap_or(0)
+        };
+        let coarse = self.set.variation.constant() != Some(0.0);
+        let coarse = if coarse { room(COARSER * size) + 2 * self.format.width as usize } else { 0 };
+        Memory { fixed: 256 << 10, per_frame: 4 * (room(size) + coarse) }
     }
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -359,28 +417,72 @@ impl Render for Grain {
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
-            let field = &look.fields[p];
             let gain = &gains.0[p];
-            let white = self.white(now, p);
-            let (width, _) = field.size;
-            let room = [Rows::buffer_len(field, white.block), width.div_ceil(2), width];
-            let [room, n, light] = scratch.buffers::<i32, 3>(room);
+            let (width, _) = look[0].fields[p].size;
+            let whole = width.next_multiple_of(TURN);
+            let needed = |set: &GrainFields| Rows::buffer_len(&set.fields[p], set.own.block());
+            let second = look.get(1);
+            let room = [
+                needed(&look[0]),
+                second.map_or(0, needed),
+                if second.is_some() { whole + whole.div_ceil(2) } else { 0 },
+                width.div_ceil(2),
+                width,
+            ];
+            let [fine, coarse, sum, n, light] = scratch.buffers::<i32, 5>(room);
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
-            let mut rows = Rows::new(field, white, self.level, room);
+            let rows = |i: usize, room| {
+                Rows::new(&look[i].fields[p], self.white(now, &look[i], p), self.level, room)
+            };
+            let mut fine = rows(0, fine);
+            let mut mixed = second.map(|_| {
+                let (sum, row) = sum.split_at_mut(whole);
+                let row = bytemuck::cast_slice_mut(row);
+                Mixed { coarse: rows(1, coarse), weights: Sum::new(look, p).weights, sum, row }
+            });
             for y in band.output.plane(p).rows() {
+                let mut sources = match &mut mixed {
+                    None => fine.sources(y),
+                    Some(mixed) => mixed.row(y, &mut fine, self.level, n),
+                };
+                let made = (&mut sources, &mut *n);
                 match self.format.depth {
                     Depth::Bits(8) => {
-                        self.add::<u8>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                        self.add::<u8>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
                     }
                     Depth::Bits(_) => {
-                        self.add::<u16>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                        self.add::<u16>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
                     }
                     Depth::Float => {
-                        self.add::<f32>(band, (p, y), &mut rows, n, gain, bytemuck::cast_slice_mut(light))
+                        self.add::<f32>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
                     }
                 }
             }
         }
+    }
+}
+
+/// Where the rows of two fields are summed.
+struct Mixed<'a> {
+    coarse: Rows<'a>,
+    weights: Vec<i16>,
+    sum: &'a mut [i32],
+    /// The sum as a row of n.
+    row: &'a mut [i16],
+}
+
+impl Mixed<'_> {
+    /// What row `y` is made of: of the sum, which no kernel changes any more.
+    fn row(&mut self, y: usize, fine: &mut Rows<'_>, level: Level, n: &mut [i16]) -> Sources<'_> {
+        let width = n.len();
+        let sum = &mut self.sum[..width];
+        fine.sources(y).n(level, n);
+        blend(level, sum, n, self.weights[0], true);
+        self.coarse.sources(y).n(level, n);
+        blend(level, sum, n, self.weights[1], false);
+        round_saturate(level, &mut self.row[..width], sum);
+        let none = Taps::new(0.0, 0.0);
+        Sources { h: [&*self.row; 5], fresh: None, across: none, down: none }
     }
 }
 
@@ -403,8 +505,7 @@ impl Grain {
         &self,
         band: &mut Band<'_>,
         (p, y): (usize, usize),
-        rows: &mut Rows<'_>,
-        n: &mut [i16],
+        (sources, n): (&mut Sources<'_>, &mut [i16]),
         response: &Response,
         light: &mut [T],
     ) {
@@ -422,7 +523,7 @@ impl Grain {
             None
         };
         let row = band.output.plane_mut(p).row_mut::<T>(y);
-        T::finish(self, p, row, light, (&mut rows.sources(y), n), response);
+        T::finish(self, p, row, light, (sources, n), response);
     }
 
     /// Codes of black and white, and those within which plane `p` is kept.

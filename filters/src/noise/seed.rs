@@ -82,6 +82,10 @@ impl Layer {
     pub const WEAVE: Layer = Layer(36);
     /// Frames that jump.
     pub const HOP: Layer = Layer(37);
+    /// The coarser part of grain of several sizes, and what the channels of RGB have of it in common.
+    pub const COARSE: Layer = Layer(38);
+    /// See [`Layer::COARSE`].
+    pub const COARSE_COMMON: Layer = Layer(39);
     /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
     pub const MIXED: Layer = Layer(256);
 
@@ -131,6 +135,8 @@ mod tests {
             Layer::EXPOSURE,
             Layer::WEAVE,
             Layer::HOP,
+            Layer::COARSE,
+            Layer::COARSE_COMMON,
         ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");

@@ -21,7 +21,7 @@ fn step(k: usize) -> usize {
 
 /// The outer taps that full sharpness takes away.
 const CRISP: f64 = 0.12;
-/// And so much of those of coarse passes: with more, grain would shrink where its size grows.
+/// What it takes from the weights of coarse passes: with more, grain would shrink where its size grows.
 const CRISP_COARSE: f64 = 0.07;
 
 /// One direction of a field.

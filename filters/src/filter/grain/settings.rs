@@ -24,6 +24,9 @@ settings! {
         chroma: Animated = number(0.0..=2.0).default(0.6).soft(0.0..=1.0),
         /// Coarseness of the grain in U and V relative to luma. Film has 1, a sensor 2 to 3.
         chroma_size as "chroma-size": Animated = number(0.5..=4.0).default(1.0).label("Chroma size").soft(1.0..=3.0),
+        /// Variation of grain size: the part of the grain (of its variance) that is two and a half times as coarse. 0 is
+        /// grain of one size and the fastest.
+        variation: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
         /// Grain in brightness only: none in U and V, the same in R, G and B.
         monochrome: bool = switch().default(false),
         /// How strength follows the brightness of the source (for chroma, of the luma around it; in RGB, of the channel
@@ -48,9 +51,9 @@ settings! {
         /// removes the plastic look of a clean picture
         "light" = "strength=2.2:size=0.8:chroma=0.28",
         /// clearly visible, like a modern film
-        "medium" = "strength=4.2:chroma=0.28",
+        "medium" = "strength=3.7:size=1.1:chroma=0.28",
         /// grain as a look
-        "heavy" = "strength=7.5:size=1.5:chroma=0.25",
+        "heavy" = "strength=7.2:size=1.4:chroma=0.25:variation=0.25:curve=print",
         /// slow 35 mm stock in good light
         "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.2:chroma=0.28",
         /// normal 35 mm stock
@@ -58,11 +61,11 @@ settings! {
         /// 16 mm, as in documentaries
         "16mm" = "strength=6:size=1.7:chroma=0.25",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=8:size=2.6:chroma=0.22",
+        "super8" = "strength=8:size=2.2:chroma=0.28:chroma-size=1.3:variation=0.2",
         /// fast stock, pushed: strong and crisp
         "high-speed" = "strength=7:size=1.2:sharpness=0.4:chroma=0.22",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=6:size=0.6:chroma=0.5:chroma-size=2.2:curve=sensor",
+        "digital-iso" = "strength=5.3:size=0.6:chroma=0.4:chroma-size=2.2:curve=sensor",
     }
     with static, seed
 }
@@ -78,7 +81,9 @@ choices! {
         Shadows = "shadows",
         /// most in the highlights, none in black and white
         Highlights = "highlights",
-        /// like a sensor: most in the shadows, two thirds of that in black, least in white
+        /// like a print: most in the mid-tones, little in the shadows, none in black and white
+        Print = "print",
+        /// like a sensor: most in the shadows, least in white, and a little in black
         Sensor = "sensor",
     }
 }
@@ -130,6 +135,16 @@ impl Curve {
         }
     }
 
+    /// By how many 8-bit codes clipping at black and white may shift the mean; `None` where the user wants it. Blue is
+    /// twice as far off as the colour differences it is made of.
+    pub(super) fn clip_shift(&self, chroma: bool) -> Option<f64> {
+        match self {
+            Curve::Power(..) => Some(0.08),
+            Curve::Sensor => Some(if chroma { 0.15 } else { 0.3 }),
+            Curve::Flat | Curve::Points(_) => None,
+        }
+    }
+
     /// Whether lines between nodes follow it.
     pub(super) fn has_nodes(&self) -> bool {
         !matches!(self, Curve::Points(_))
@@ -151,6 +166,7 @@ impl GrainSpec {
             (Some(points), _) => Curve::Points(points.clone()),
             // A Boolean model of grains.
             (None, Look::Film) => Curve::Power(0.508, 0.664),
+            (None, Look::Print) => Curve::Power(0.75, 0.7),
             (None, Look::Flat) => Curve::Flat,
             (None, Look::Shadows) => Curve::Power(0.35, 1.4),
             (None, Look::Highlights) => Curve::Power(1.4, 0.35),

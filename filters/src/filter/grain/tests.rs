@@ -99,7 +99,7 @@ const SETTINGS: [&str; 9] = [
     "preset=super8:temporal=0.3",
     "preset=digital-iso:protect=0:generator=lfsr31",
     "strength=60:points=0=0;0.4=1;1=0.3",
-    "strength=12:space=linear:size=8",
+    "strength=12:space=linear:size=8:variation=0.6",
     "strength=12:space=log:hold=3:monochrome=1",
     "strength=5:chroma=2:curve=flat:size=9:generator=lfsr31",
     "strength=90:static=1:curve=highlights:temporal=0.6:chroma-size=3",
@@ -198,7 +198,7 @@ fn pixels_are_the_definition() {
             let strength = 25.0 * if p == 0 { 1.0 } else { 0.6 };
             let per = f64::from(1u32 << (bits - 8));
             let gain = Gain::new(true, |u| {
-                let wanted = (strength * curve.at(u)).min(most_near_end(219.0 * u.min(1.0 - u)));
+                let wanted = (strength * curve.at(u)).min(most_near_end(219.0 * u.min(1.0 - u), 0.08));
                 rounded_sd(wanted * per) / deviation
             });
             let sample = |f: &Frame, p: usize, x: usize, y: usize| match bits {
@@ -255,8 +255,8 @@ fn fields_are_pictures_of_their_own() {
         look: None,
         gains: None,
     }
-    .look_of(2.0, 0.0, 1.0);
-    assert_eq!(look.fields[0].axes, [Axis::new(2.0, 0.0), Axis::new(1.0, 0.0)]);
+    .look_of(2.0, 0.0, 1.0, 0.0);
+    assert_eq!(look[0].fields[0].axes, [Axis::new(2.0, 0.0), Axis::new(1.0, 0.0)]);
 }
 
 fn grey(format: Format, number: i64, given: &str) -> Vec<u8> {

@@ -215,11 +215,8 @@ pub fn rounded_sd(wanted: f64) -> f64 {
 }
 
 /// The most that the deviation of grain may be at a `distance` from black or white, where it is cut off, for the mean to
-/// stay within 0.08; all in the same unit, codes of 8 bits.
-pub fn most_near_end(distance: f64) -> f64 {
-    if distance <= 0.0 {
-        return 0.0;
-    }
+/// shift by no more than `most`; all in the same unit, codes of 8 bits.
+pub fn most_near_end(distance: f64, most: f64) -> f64 {
     // What a normal number that is cut off at -distance gains on average.
     let shift = |sd: f64| {
         let z = distance / sd;
@@ -229,7 +226,7 @@ pub fn most_near_end(distance: f64) -> f64 {
     let (mut low, mut high) = (0.1 * distance, 100.0 + distance);
     for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        if shift(middle) < 0.08 { low = middle } else { high = middle }
+        if shift(middle) < most { low = middle } else { high = middle }
     }
     low
 }

@@ -76,7 +76,7 @@ fn coarse_grain_is_its_definition() {
         let (w, h) = [(301, 67), (37, 21), (1, 9), (64, 3)][(i + i / 4) % 4];
         let format = Format { range: ColorRange::Full, ..Format::from_name(name, w, h).unwrap() };
         // As coarse as asked for in samples, whatever the width: the setting itself ends at 16.
-        let look = grain(&format, "").look_of(size * 1920.0 / f64::from(w), sharpness, 1.0);
+        let look = grain(&format, "").look_of(size * 1920.0 / f64::from(w), sharpness, 1.0, 0.0).remove(0);
         for p in 0..format.planes() {
             let want = field(3, p, &look.fields[p]);
             let (width, height) = format.plane_size(p);
@@ -99,7 +99,7 @@ fn coarse_grain_is_its_definition() {
 
 /// n of a whole plane, as numbers.
 fn numbers(grain: &Grain, size: f64, p: usize) -> Vec<Vec<f64>> {
-    let look = grain.look_of(size, 0.0, 1.0);
+    let look = grain.look_of(size, 0.0, 1.0, 0.0).remove(0);
     let field = &look.fields[p];
     let block = 256;
     let mut room = vec![0; Rows::buffer_len(field, block)];

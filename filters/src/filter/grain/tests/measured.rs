@@ -53,6 +53,8 @@ fn strength_is_the_deviation_at_the_peak() {
         ("gray", 8, "strength=6:size=4.6", 6.0),
         ("gray", 8, "strength=6:size=5:generator=lfsr31", 6.0),
         ("gray", 8, "strength=6:temporal=0.5", 6.0),
+        ("gray", 8, "strength=6:size=1:variation=0.4", 6.0),
+        ("gray10", 10, "strength=6:size=0.3:variation=1", 6.0),
     ] {
         let format = Format::from_name(name, 1920, 400).unwrap();
         let got = flat(format, [peak(bits, false); 3], given, 2)[0];
@@ -315,5 +317,43 @@ fn the_response_is_the_model_down_to_black_and_keeps_the_mean() {
                 assert!(mean.abs() < 0.1, "{name} {code}: {mean}");
             }
         }
+    }
+}
+
+/// Of grain of two sizes a part has the spectrum of the coarser one: over means of 8 x 8 samples their variances add up.
+#[test]
+fn the_variation_is_a_share_of_coarser_grain() {
+    let format = Format::from_name("gray16", 1920, 480).unwrap();
+    let of_means = |given: &str| {
+        let mut frame = Frame::new(format);
+        (0..480).for_each(|y| frame.row_mut::<u16>(0, y).fill(32768));
+        render(&*bind(&format!("curve=flat:strength=6:{given}"), &format, Level::best()), &mut frame, 0, &[]);
+        let mean = |x: usize, y: usize| {
+            let rows = (8 * y..8 * y + 8).flat_map(|y| &frame.row::<u16>(0, y)[8 * x..8 * x + 8]);
+            rows.map(|&v| f64::from(v) - 32768.0).sum::<f64>() / 64.0
+        };
+        let means: Vec<f64> =
+            (0..60).flat_map(|y| (0..240).map(move |x| (x, y))).map(|(x, y)| mean(x, y)).collect();
+        means.iter().map(|m| m * m).sum::<f64>() / means.len() as f64
+    };
+    for size in [0.5, 1.4] {
+        let (fine, coarse) = (of_means(&format!("size={size}")), of_means(&format!("size={}", 2.5 * size)));
+        assert!(coarse > 1.5 * fine, "{coarse} {fine}");
+        for part in [0.2, 0.5] {
+            let (got, want) =
+                (of_means(&format!("size={size}:variation={part}")), fine + part * (coarse - fine));
+            assert!((got / want - 1.0).abs() < 0.1, "size {size}, {part}: {got} for {want}");
+        }
+    }
+}
+
+/// Black clips the noise of a sensor, but hardly lifts the picture.
+#[test]
+fn sensor_noise_hardly_lifts_black() {
+    let format = Format::from_name("yuv420p10", 1920, 200).unwrap();
+    for above in [0, 4, 12, 24, 60] {
+        let got = flat(format, [64 + above, 512, 512], "preset=digital-iso", 2);
+        assert!(got[0].0 < 0.35 * 4.0, "{above}: {got:?}");
+        assert!(got[0].1 > 0.4 * 4.0 && got[1].1 > 0.2 * 4.0, "{above}: {got:?}");
     }
 }
