@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Builds a Debian package. Usage: deb.sh BUILT OUT (see ./x package).
+# Builds a Debian package. Usage: deb.sh BUILT OUT [FLAG OF DPKG-DEB...] (see ./x package).
 set -euo pipefail
 built=$(cd "$1" && pwd) out=$(cd "$2" && pwd)
+shift 2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd)
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' "$root/Cargo.toml")
 work=$(mktemp -d)
@@ -51,4 +52,4 @@ Description: deterministic noise, film grain and effects for video
  and others.
 EOF
 find "$tree" -type d -exec chmod 755 {} +
-dpkg-deb --root-owner-group -Zxz --build "$tree" "$out/grainfield_${version}_$(dpkg --print-architecture).deb"
+dpkg-deb --root-owner-group -Zxz "$@" --build "$tree" "$out/grainfield_${version}_$(dpkg --print-architecture).deb"

@@ -108,6 +108,7 @@ pub fn params(filter: Option<&'static Entry>) -> Vec<Param> {
         text("Offset", OFFSET, Role::Offset),
         text("Recipe seed", SEED, Role::Seed),
     ];
+    let shared = all.len();
     let Some(filter) = filter else { return all };
     let frozen: Vec<(String, Shape)> = lines(filter.name);
     let new = natural(filter).into_iter().filter(|(id, _)| !frozen.iter().any(|(known, _)| known == id));
@@ -121,7 +122,10 @@ pub fn params(filter: Option<&'static Entry>) -> Vec<Param> {
         all.push(match setting {
             // Use the id, which never changes: hosts derive property names from it.
             Some(s) => {
-                let name = s.id.replace(['-', '_'], " ");
+                let mut name = s.id.replace(['-', '_'], " ");
+                if all[..shared].iter().any(|p| p.name.eq_ignore_ascii_case(&name)) {
+                    name = format!("{} {name}", filter.name);
+                }
                 let name = name[..1].to_ascii_uppercase() + &name[1..] + axis;
                 Param { name, help: s.help, shape, role: Role::Setting(s, part) }
             }

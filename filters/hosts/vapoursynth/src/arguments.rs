@@ -16,9 +16,14 @@ pub(crate) fn function_name(filter: &str) -> String {
     words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
 
-/// `crop_left`, for `crop-left`.
-fn argument_name(setting: &Setting) -> String {
-    setting.id.replace('-', "_")
+/// What every function takes besides its filter's settings.
+const OURS: &str = "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;";
+
+/// `crop_left`, for `crop-left`; `av1grain_offset`, for a setting that is named as what every function takes.
+fn argument_name(filter: &Entry, setting: &Setting) -> String {
+    let name = setting.id.replace('-', "_");
+    let taken = OURS.split(';').filter_map(|a| a.split(':').next()).any(|ours| ours == name);
+    if taken { format!("{}_{name}", filter.name.replace('-', "_")) } else { name }
 }
 
 /// The host's type for a kind of values. Values that can be animated are text, which Python makes from
@@ -47,17 +52,17 @@ pub(crate) fn signature(filter: Option<&'static Entry>) -> String {
     let mut text = String::from("clip:vnode;");
     match filter {
         Some(filter) => settings(filter).for_each(|s| {
-            let _ = write!(text, "{}:{}:opt;", argument_name(s), host_type(s.kind));
+            let _ = write!(text, "{}:{}:opt;", argument_name(filter, s), host_type(s.kind));
         }),
         None => text += "chain:data:opt;recipe:data:opt;",
     }
-    text + "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;"
+    text + OURS
 }
 
 /// The values given for a filter's settings.
 pub(crate) fn given(filter: &'static Entry, map: MapRef) -> Vec<Argument> {
     let read = |setting: &'static Setting| {
-        let name = argument_name(setting);
+        let name = argument_name(filter, setting);
         let values = match host_type(setting.kind) {
             _ if map.count(&name) == 0 => return None,
             "int" => vec![map.int(&name)?.to_string()],
@@ -87,6 +92,7 @@ mod tests {
         ] {
             assert!(transform.contains(part), "{part} is not in {transform}");
         }
+        assert!(signature(find("av1grain")).contains(";av1grain_offset:int:opt;"));
         for filter in FILTERS.iter().map(Some).chain([None]) {
             let text = signature(filter);
             let mut names: Vec<&str> = text.split(';').filter_map(|a| a.split(':').next()).collect();
