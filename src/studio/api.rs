@@ -19,7 +19,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
-use grainfield_filters::frame::{Depth, Frame};
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame};
 use grainfield_filters::lend::StateCache;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
@@ -239,6 +239,15 @@ fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Prob
     Ok(out.finish().map_err(Fault::new)?)
 }
 
+/// Matrix, transfer and range of a clip: `bt709, limited`, or `bt709, linear, full`.
+fn colour(format: &Format) -> String {
+    let matrix = format.matrix.name().filter(|_| format.family == Family::Yuv);
+    let transfer = format.transfer.name().filter(|name| Some(*name) != matrix);
+    let range = if format.range == ColorRange::Full { "full" } else { "limited" };
+    let all = [matrix, transfer, Some(range).filter(|_| format.family != Family::Rgb)];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 #[derive(Deserialize)]
 pub(super) struct OpenAsked {
     path: String,
@@ -270,6 +279,7 @@ pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) ->
             "height": format.height,
             "format": format.name(),
             "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
+            "colour": colour(&format),
             "planes": picture::plane_names(&format),
             "shape": format.shape(),
             "first": info.first,

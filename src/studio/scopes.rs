@@ -27,9 +27,11 @@ pub(super) fn draw(frame: &Frame, scope: Scope) -> Result<Rgba, Fault> {
         Scope::Histogram => histogram(&converted(frame, "gbrp")?),
         Scope::Waveform => {
             let luma = converted(frame, "yuv444p")?;
-            waves(&luma, &[(0, [1, 1, 1])])
+            waves(&luma, &[(0, [255; 3])])
         }
-        Scope::Parade => waves(&converted(frame, "gbrp")?, &[(2, [1, 0, 0]), (0, [0, 1, 0]), (1, [0, 0, 1])]),
+        Scope::Parade => {
+            waves(&converted(frame, "gbrp")?, &[(2, [255, 0, 0]), (0, [0, 255, 0]), (1, [0, 90, 255])])
+        }
         Scope::Vectorscope => vectors(&converted(frame, "yuv444p")?),
     })
 }
@@ -83,7 +85,7 @@ fn vectors(yuv: &Frame) -> Rgba {
         }
     }
     let mut out = Rgba::new(256, 256);
-    brighten(&mut out, &counts, |n| n, [1, 1, 1]);
+    brighten(&mut out, &counts, |n| n, [255; 3]);
     out
 }
 
@@ -93,7 +95,7 @@ fn brighten(out: &mut Rgba, counts: &[u64], place: impl Fn(usize) -> usize, colo
     for (n, &count) in counts.iter().enumerate().filter(|(_, c)| **c > 0) {
         let light = (count * 215 * 215 / top).isqrt() as u8 + 40;
         for (c, on) in colour.iter().enumerate() {
-            out.bytes[4 * place(n) + c] = light * on;
+            out.bytes[4 * place(n) + c] = (u16::from(light) * u16::from(*on) / 255) as u8;
         }
     }
 }

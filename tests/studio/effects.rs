@@ -103,11 +103,15 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     );
     b.run(
         "const e = document.querySelector('.effect select[aria-label=\"Give another key\"]');
-         e.value = 'stretch'; e.dispatchEvent(new Event('change', { bubbles: true }));",
+         e.value = 'spin'; e.dispatchEvent(new Event('change', { bubbles: true }));",
     );
-    b.until("return !!document.querySelector('[data-key=stretch]')");
+    b.until("return !!document.querySelector('[data-key=spin]')");
+    let begun = std::time::Instant::now();
+    while !draft().contains("spin = ") && begun.elapsed().as_secs() < 40 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     let text = draft();
-    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "stretch = "] {
+    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "spin = 1"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     session.write("other.toml", &text);

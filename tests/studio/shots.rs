@@ -93,7 +93,7 @@ fn shots() {
                 b.until("return [...document.querySelectorAll('.thumb')].slice(0, 6).every((e) => e.dataset.drawn)");
             }
             shot(what);
-            b.press("Escape");
+            b.run("document.querySelector('dialog').close()");
         }
     }
 }

@@ -196,7 +196,9 @@ function editor() {
     const other = drawn.value.get(o.name);
     if (!other?.samples.length) return nothing;
     const [l, t] = limits(other, o.setting);
-    return svg`${other.samples.map((s) => svg`<path class="other" d=${path(s, (v) => h - 18 - ((v - l) / (t - l || 1)) * (h - 28))}/>`)}`;
+    const toY = (/** @type {number} */ v) => h - 18 - ((v - l) / (t - l || 1)) * (h - 28);
+    return svg`${other.samples.map((s) => svg`<path class="other" d=${path(s, toY)}/>`)}
+      <text class="level" x=${w - 14} y=${Math.max(20, toY(other.samples[0][other.samples[0].length - 1]) - 3)}>${o.setting.label}, own scale</text>`;
   });
   const nearest = (/** @type {number} */ px, /** @type {number} */ py) => {
     let best = { index: -1, part: 0, far: 10 };
@@ -268,6 +270,7 @@ function editor() {
         const next = /** @type {[number, number]} */ ([at - (at - from) * factor, at + (to - at) * factor]);
         span.value = next[1] - next[0] < 4 ? [from, to] : next;
       }}>
+      ${selection.value ? svg`<rect class="range" x=${x(selection.value[0])} y="10" width=${Math.max(1, x(selection.value[1]) - x(selection.value[0]))} height=${h - 28}/>` : nothing}
       ${marks.map((n) => svg`<line class="grid" x1=${x(n)} x2=${x(n)} y1="10" y2=${h - 18}/><text x=${x(n) + 2} y=${h - 6}>${n}</text>`)}
       ${levels.map((v) => svg`<line class="grid" x1="44" x2=${w - 12} y1=${y(v)} y2=${y(v)}/><text class="level" x="40" y=${y(v) + 4}>${short(Number(v.toPrecision(3)))}</text>`)}
       ${others}
@@ -286,7 +289,7 @@ function table(d, m) {
     <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
       <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @keydown=${nudgeField(i, true)} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
       <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @keydown=${nudgeField(i, false)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
-      <td><select aria-label="Shape to the next key" @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
+      <td><select aria-label="Shape to the next key" ?disabled=${i === d.keys.length - 1 && d.after === 'hold'} @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
         ${[...shapes, ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape}>${s}</option>`)}</select></td>
       <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
     </tbody></table></div>`;

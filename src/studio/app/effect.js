@@ -305,7 +305,7 @@ export function effectTemplate(step) {
   const n = Math.min(layer.value, said.layers.length - 1);
   const given = Object.keys(said.layers[n] ?? {});
   const added = [...pending.value].filter(([spot, v]) => v !== null && spot.startsWith(`${n}.`)).map(([spot]) => spot.slice(`${n}.`.length));
-  const shown = [...new Set([...given, ...added])].flatMap((id) => known.value.layer.find((k) => k.id === id) ?? []);
+  const shown = known.value.layer.filter((k) => given.includes(k.id) || added.includes(k.id));
   const others = known.value.layer.filter((k) => !shown.includes(k));
   const unsaved = doc.value.drafts[path] !== undefined && doc.value.drafts[path] !== originals.value[path];
   const general = problem.value && !problem.value.spot ? problem.value.text : '';

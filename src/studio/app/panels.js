@@ -1,5 +1,5 @@
-// @ts-check The panels around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the
-// status line.
+// @ts-check
+// What stands around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
@@ -90,7 +90,16 @@ async function drawScopes() {
   scoping = false;
 }
 
-const names = { histogram: 'Histogram', waveform: 'Waveform', parade: 'RGB parade', vectorscope: 'Vectorscope' };
+const names = { histogram: 'Histogram, RGB', waveform: 'Waveform, luma', parade: 'RGB parade', vectorscope: 'Vectorscope' };
+/** The shares of red and blue in luma, by the matrix of the clip. */
+function matrix() {
+  const c = clip.value;
+  const said = c?.colour ?? '';
+  if (/bt2020/.test(said)) return { name: 'BT.2020', kr: 0.2627, kb: 0.0593 };
+  const sd = /smpte170m|bt470bg|smpte240m|fcc/.test(said) || (!/bt709/.test(said) && (c?.height ?? 720) < 720);
+  return sd ? { name: 'BT.601', kr: 0.299, kb: 0.114 } : { name: 'BT.709', kr: 0.2126, kb: 0.0722 };
+}
+
 /** Lines to read a scope by, in its own 256 steps. @param {string} scope */
 function graticule(scope) {
   /** @type {unknown[]} */
@@ -100,18 +109,19 @@ function graticule(scope) {
     if (name) names.push(html`<span class=${across ? 'across' : ''} .style=${across ? `left:${at / 2.56}%` : `bottom:${Math.min(94, at / 2.56)}%`}>${name}</span>`);
     return across ? svg`<line x1=${at} x2=${at} y1="0" y2="256"/>` : svg`<line x1="0" x2="256" y1=${255 - at} y2=${255 - at}/>`;
   };
-  const [kr, kb] = (clip.value?.height ?? 720) > 576 ? [0.2126, 0.0722] : [0.299, 0.114];
+  const { kr, kb } = matrix();
   const targets = Object.entries({ R: [1, 0, 0], Mg: [1, 0, 1], B: [0, 0, 1], Cy: [0, 1, 1], G: [0, 1, 0], Yl: [1, 1, 0] }).map(([name, [r, g, b]]) => {
     const y = kr * r + (1 - kr - kb) * g + kb * b;
     const u = 128 + (0.75 * 224 * (b - y)) / (2 * (1 - kb));
     const v = 128 + (0.75 * 224 * (r - y)) / (2 * (1 - kr));
     return svg`<rect x=${u - 5} y=${255 - v - 5} width="10" height="10"/><text x=${u + 7} y=${259 - v}>${name}</text>`;
   });
+  // Levels of luma in a video; those of red, green and blue are drawn between the same lines.
+  const levels = () => [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`));
   const all = {
-    histogram: () => [line(16, '16', true), line(235, '235', true)],
-    // Limited range for luma; red, green and blue use the full range.
-    waveform: () => [0, 25, 50, 75, 100].map((p) => line(16 + 2.19 * p, `${p} %`)),
-    parade: () => [0, 25, 50, 75, 100].map((p) => line(2.55 * p, `${p} %`)),
+    histogram: () => [0, 25, 50, 75, 100].map((p) => line(2.55 * p, p === 100 ? '' : `${p} %`, true)),
+    waveform: levels,
+    parade: levels,
     // The skin line: 123 degrees from U.
     vectorscope: () => [line(128, ''), line(128, '', true), targets, svg`<line x1="128" y1="127" x2=${128 + 112 * Math.cos((123 * Math.PI) / 180)} y2=${127 - 112 * Math.sin((123 * Math.PI) / 180)}/>`],
   };
@@ -121,7 +131,7 @@ function graticule(scope) {
 const scopesTemplate = () => html`<div class="scopes">
   <div class="sidebar"><label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'in'} @change=${() => (scopeSide.value = 'in')}>Source</label>
     <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label></div>
-  ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}</figcaption><div class="scope"><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas>${graticule(s)}</div></figure>`)}
+  ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}${s === 'vectorscope' ? `, ${matrix().name}, 75 %` : ''}</figcaption><div class="scope"><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas>${graticule(s)}</div></figure>`)}
 </div>`;
 
 // ---- jobs ----
@@ -171,8 +181,8 @@ function jobsTemplate() {
       <tbody>${rows.map((r, i) => {
         const p = progress.value[r.name];
         const going = r.state === 'running' && p;
-        return html`<tr class=${r.state}><td>${r.state}</td><td title=${r.options.join(' ')}>${r.name}</td><td>${r.input.split('/').pop()}</td>
-          <td>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : r.reason ?? ''}</td>
+        return html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
+          <td class="reason" title=${r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
             ${r.state === 'postponed'
@@ -274,12 +284,11 @@ function status() {
   const at = codes.value;
   const changed = made && c && (made.format !== c.format || made.width !== c.width || made.height !== c.height);
   const one = (/** @type {'in' | 'out'} */ side, /** @type {string} */ name) => html`<span title="MD5 of the ${name} frame’s samples, as grainfield hash prints it">${name} MD5 <code>${hashNow(side).slice(0, 8) || '–'}</code></span>`;
-  const said = (/** @type {string} */ id) => c?.details.find(([k]) => k === id)?.[1] ?? '';
   const going = jobs.value.jobs.filter((j) => j.state === 'running').map((j) => progress.value[j.name]).filter((p) => p?.total);
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix and range of the clip">${[said('matrix'), said('range')].filter(Boolean).join(' ')}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${c ? html`<span title="Matrix, transfer and range of the clip. The panes show its values as they are, without a transform for the display">${c.colour}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}

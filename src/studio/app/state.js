@@ -9,7 +9,7 @@ import { ApiError, get, post } from './api.js';
 /** `drafts` are effect files as they are edited, by their names.
  * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
- *   bits: number | null, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
+ *   bits: number | null, colour: string, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
  *   notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],

@@ -224,14 +224,14 @@ class Pane {
       context.restore();
       const top = Math.max(0, this.origin()[1]);
       const bottom = Math.min(this.canvas.height, this.origin()[1] + sizeOf(this.side).height * this.zoom());
-      context.fillStyle = '#d9a441';
-      context.fillRect(at - 1, top, 2, bottom - top);
-      context.fillRect(at - 4, (top + bottom) / 2 - 14, 8, 28);
+      context.fillStyle = '#e8e8e8';
+      context.fillRect(at, top, 1, bottom - top);
+      context.fillRect(at - 3, Math.round((top + bottom) / 2) - 12, 7, 24);
     } else {
       this.paint(context, this);
     }
     this.outline(context);
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.reduction()}`;
+    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${this.reduction()}`;
     this.label.classList.toggle('reduced', this.zoom() < 1);
     this.right.textContent = wipes ? labels.out : '';
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
@@ -571,7 +571,7 @@ export function startViewer(root) {
     root.dataset.layout = layout;
     const open = clip.value;
     root.replaceChildren(...(open ? sides.map((s) => pane(s).box) : []));
-    if (!open) render(html`<p class="empty">No clip is open.</p>`, root.appendChild(document.createElement('div')));
+    if (!open) render(html`<p class="empty">No clip is open. <button @click=${() => import('./dialogs.js').then((d) => d.openClipDialog())}>Open a clip (Ctrl+O)</button></p>`, root.appendChild(document.createElement('div')));
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
