@@ -117,7 +117,7 @@ choices! {
     }
 }
 
-/// Which samples of a picture are on the wanted side of the threshold: 1 or 0.
+/// Whether the samples of a picture are on the selected side of the threshold: 1 or 0.
 pub(super) fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
     let format = frame.format();
     if format.family == Family::Yuv {
@@ -238,17 +238,17 @@ struct Fluid {
     weights: Coefficients,
 }
 
-/// Where parcels are, in frame heights from the frame's corner.
+/// Positions of parcels, in frame heights from the frame's corner.
 type ParcelPoints = Arc<Vec<ParcelPoint>>;
 
-/// What a frame shows.
+/// The contents of a frame.
 #[derive(Default)]
 struct FluidFrame {
     places: ParcelPoints,
     surface: Option<Surface>,
 }
 
-/// What fluid is at a moment.
+/// The state of the fluid in a frame.
 struct FluidAt {
     steps: u64,
     look: Appearance,
@@ -287,7 +287,7 @@ impl Render for Fluid {
         let parcels = self.scene.most();
         let cells = (self.scene.set.size[0] * self.scene.set.size[1])
             / (self.scene.set.radius * self.scene.set.radius);
-        // A parcel's two places, its sums, as it is saved, and in the latest frames.
+        // Two positions of a parcel, its sums, its saved form, and its positions in the latest frames.
         let each = 2 * 20 + 12 + 24 + 40 + size_of::<ParcelPoint>() * RECENT;
         let row = self.format.width as usize * 6 * 4;
         Memory {

@@ -84,14 +84,14 @@ impl Spec for GrainSpec {
 /// The fields whose sum is the grain: one, or a fine and a coarse one.
 type Look = Vec<GrainFields>;
 
-/// The fields of all planes, and the streams of white numbers laid over them.
+/// The fields of all planes, and the streams of white noise for them.
 #[derive(Clone)]
 struct GrainFields {
     fields: [Field; 4],
     /// The part of the variance.
     share: f64,
     own: Stream,
-    /// What the channels of RGB have in common.
+    /// The grain that the channels of RGB have in common.
     common: Stream,
 }
 
@@ -99,11 +99,11 @@ struct GrainFields {
 #[derive(Clone)]
 struct Gains([Response; 3]);
 
-/// How strong the grain that G, B and R each have for themselves is, beside the strength: the blue layer of film has the
+/// The strength of the independent grain of G, B and R, relative to the strength: the blue layer of film has the
 /// fastest, coarsest grains.
 const LAYERS: [f64; 3] = [1.0, 1.5, 1.1];
 
-/// How strong all grain of a channel of RGB is that has `own` of it for itself.
+/// The strength of all grain of a channel of RGB with `own` independent grain.
 fn layer_strength(p: usize, own: f64) -> f64 {
     (1.0 - own * own + own * own * LAYERS[p] * LAYERS[p]).sqrt()
 }
@@ -122,14 +122,14 @@ struct Grain {
     space: Space,
     seed: u64,
     level: Level,
-    /// When it never changes.
+    /// Set if nothing changes over time.
     look: Option<Arc<Look>>,
     gains: Option<Arc<Gains>>,
 }
 
-/// The coarsest grain that can be asked for.
+/// The coarsest possible grain.
 const MOST_SIZE: f64 = 16.0;
-/// And so much coarser in chroma.
+/// The factor of coarseness of chroma.
 const MOST_CHROMA: f64 = 4.0;
 
 /// How much coarser the second field of grain of several sizes is.
@@ -165,13 +165,13 @@ impl Sum {
     }
 }
 
-/// Pixels that a stream makes at a time, at most.
+/// The largest number of pixels that a stream generates at a time.
 const MOST_BLOCK: usize = 256;
 
-/// Twice as far as all passes reach, and a little more.
+/// Twice the reach of all passes, and a little more.
 const BEYOND: usize = 508;
 
-/// Samples of 16 bits from black to white.
+/// The 16-bit range from black to white.
 const FULL: f64 = 65536.0;
 
 impl Grain {
@@ -204,8 +204,8 @@ impl Grain {
     /// Fields and the streams of these layers.
     fn set_of(&self, fields: [Field; 4], share: f64, layers: [Layer; 2]) -> GrainFields {
         let format = &self.format;
-        // The streams have the shape of the larger field, and of what the coarsest grain would draw beyond its edges: so
-        // the numbers do not depend on the size.
+        // The streams have the shape of the larger field, including the coarsest grain beyond its edges, so that the
+        // numbers do not depend on the size.
         let field = !matches!(format.picture, PictureStructure::Frame);
         let whole = if field { format.field(Parity::Top) } else { *format };
         let side = |n: usize| (n + BEYOND).min(MAX_SIDE as usize) as u32;
@@ -223,13 +223,13 @@ impl Grain {
         let [own, common] = layers.map(stream);
         match (own, common) {
             (Ok(own), Ok(common)) => GrainFields { fields, share, own, common },
-            // A format that was checked has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed
-            // always gives a state.
+            // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always
+            // gives a state.
             (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
         }
     }
 
-    /// The part of the grain that each channel of RGB has for itself.
+    /// The fraction of independent grain of each channel of RGB.
     fn own(&self, chroma: f64) -> f64 {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
@@ -240,7 +240,7 @@ impl Grain {
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
             let shift = self.curve.clip_shift(self.format.is_chroma(p));
             let video = self.space == Space::Video;
-            // Codes of this depth that are one 8-bit code; float counts 65536 from black to white.
+            // Codes of this depth per 8-bit code; float counts 65536 from black to white.
             match self.format.depth {
                 Depth::Bits(bits) => {
                     let per = f64::from(1u32 << (bits - 8));
@@ -257,7 +257,7 @@ impl Grain {
                 }
                 Depth::Float => {
                     let peak = strength / 255.0 * FULL * self.space.scale() / deviation;
-                    // The kernel for linear light looks the curve up at its logarithm itself.
+                    // The kernel for linear light looks up the curve at its own logarithm.
                     let itself = video || self.space == Space::Linear;
                     Gain::new(itself && self.curve.has_nodes(), |u| {
                         let light = if itself { u } else { self.space.light(u) };
@@ -283,7 +283,7 @@ impl Grain {
             };
             response(gain(p, strength * part))
         };
-        // Grey has one plane, and U and V have the same.
+        // Grey has one plane, and U and V share theirs.
         let first = of(0);
         let second = if self.format.planes() > 2 { of(1) } else { first.clone() };
         let third = if self.format.is_rgb() { of(2) } else { second.clone() };
@@ -305,13 +305,13 @@ impl Grain {
         self.gains.clone().unwrap_or_else(made)
     }
 
-    /// The number of the pattern that a picture shows. Fields of a frame keep patterns of their own.
+    /// The number of the grain pattern of a picture. The fields of a frame have separate patterns.
     fn pattern(&self, at: &FrameTime) -> i64 {
         let (frame, field) = at.split(self.format.picture);
         frame.div_euclid(self.set.hold) * self.format.picture.per_frame() + field
     }
 
-    /// What the frames of a window weigh, by the correlation; the squares sum to 1.
+    /// The weights of the frames of a window, by the correlation; the squares sum to 1.
     fn weights(&self, at: &FrameTime) -> Vec<f64> {
         let rho = self.set.temporal.at(at);
         let mut weights = vec![1.0; window(rho)];
@@ -322,8 +322,8 @@ impl Grain {
         weights.iter().map(|w| w / norm).collect()
     }
 
-    /// The white numbers of plane `p`: of one frame, or of a window of frames; of RGB what all channels have in common
-    /// and what each has for itself.
+    /// The white noise of plane `p`: of one frame, or of a window of frames; in RGB the common part and that of each
+    /// channel.
     fn white<'a>(&self, now: &'a AtFrame, look: &'a GrainFields, p: usize) -> White<'a> {
         let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
@@ -344,7 +344,7 @@ impl Grain {
     }
 }
 
-/// What grain is at a moment.
+/// The state of the grain in a frame.
 struct AtFrame {
     look: Arc<Look>,
     gains: Arc<Gains>,
@@ -355,7 +355,7 @@ struct AtFrame {
     own: f64,
 }
 
-/// Frames that correlated grain sums.
+/// The number of frames that correlated grain sums.
 fn window(rho: f64) -> usize {
     match rho {
         r if r <= 0.0 => 1,
@@ -398,7 +398,7 @@ impl Render for Grain {
     }
 
     fn memory(&self) -> Memory {
-        // Where they move, the largest size and softness need most.
+        // For animated settings, the largest size and softness need the most.
         let size = self.set.size.constant().unwrap_or(MOST_SIZE);
         let chroma_size = self.set.chroma_size.constant().unwrap_or(MOST_CHROMA);
         let sharpness = self.set.sharpness.constant().unwrap_or(-1.0);
@@ -413,7 +413,7 @@ impl Render for Grain {
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let AtFrame { look, gains, .. } = now;
-        // Luma last: chroma follows the luma of the source.
+        // Luma is last: chroma depends on the luma of the source.
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
@@ -486,9 +486,9 @@ impl Mixed<'_> {
     }
 }
 
-/// A sample that grain can be added to.
+/// A sample type that grain can be added to.
 trait GrainSample: Sample + Luma {
-    /// Makes n, in the room lent, and adds it to samples of plane `p`: at once where there is a way.
+    /// Computes n in the given buffer and adds it to samples of plane `p`, in one fused pass if possible.
     fn finish(
         grain: &Grain,
         p: usize,
@@ -500,7 +500,7 @@ trait GrainSample: Sample + Luma {
 }
 
 impl Grain {
-    /// Grains row `y` of plane `p`.
+    /// Adds grain to row `y` of plane `p`.
     fn add<T: GrainSample>(
         &self,
         band: &mut Band<'_>,
@@ -513,7 +513,7 @@ impl Grain {
             let (sx, sy) = self.format.plane_subsampling(p);
             let luma = band.output.plane(0);
             let Some(last) = luma.rows().last() else { return };
-            // A band is whole blocks, so that its last row of luma is the picture's where a block is cut.
+            // A band has whole blocks, so a block is cut only at the picture's last row of luma.
             let row = |i: usize| luma.row::<T>(((y << sy) + i).min(last));
             let rows = [0, 1, 2, 3].map(row);
             let light = &mut light[..n.len()];
@@ -526,7 +526,7 @@ impl Grain {
         T::finish(self, p, row, light, (sources, n), response);
     }
 
-    /// Codes of black and white, and those within which plane `p` is kept.
+    /// The codes of black and white, and the limits of plane `p`.
     fn codes(&self, p: usize) -> (Ramp, (u16, u16)) {
         let Depth::Bits(bits) = self.format.depth else { unreachable!("codes of float samples") };
         let all = (0, ((1u32 << bits) - 1) as u16);
@@ -575,7 +575,7 @@ impl GrainSample for f32 {
         response: &Response,
     ) {
         sources.n(grain.level, n);
-        // Colour differences of linear light are small sums of it; they get what luma of their place would get.
+        // Chroma of linear light consists of small sums of it; it gets the grain of luma at its position.
         if grain.space == Space::Linear {
             add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
         } else {

@@ -47,19 +47,19 @@ impl Columns {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Directions {
     /// Evenly over the cap of the sphere around the axis; the number is the cap's height, 1 - cos of the half angle:
-    /// 0 the axis alone, 1 the half sphere, 2 all directions.
+    /// 0 only the axis, 1 the half sphere, 2 all directions.
     Cone(f32),
-    /// In the plane of the axis that lies flat in x and y, evenly over an angle; the number is the angle to either
-    /// side in half turns: 0 the axis alone, 1 all around.
+    /// In the plane of the axis that is parallel to x and y, evenly over an angle; the number is the angle to
+    /// either side in half turns: 0 only the axis, 1 all around.
     Fan(f32),
 }
 
-/// What is wrong with a nozzle.
+/// Errors of nozzles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmitterShapeError {
     /// A coordinate of the place that is not a number within ±[`MAX_SPREAD`](super::MAX_SPREAD).
     Place,
-    /// The axis has no length, or one that is no number.
+    /// The axis has no length, or contains NaN.
     Axis,
     /// A cone outside 0..=2 or a fan outside 0..=1.
     Spray,
@@ -79,18 +79,19 @@ impl fmt::Display for EmitterShapeError {
 
 impl core::error::Error for EmitterShapeError {}
 
-/// Where and which way particles are born: evenly in a box (or rectangle, line, point), spraying around an axis.
+/// The birthplaces and directions of particles: uniform in a box (or rectangle, line, point), spraying around an
+/// axis.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct EmitterShape {
     centre: [f32; 3],
     half: [f32; 3],
     spray: Directions,
-    /// The axis, and two unit vectors square to it; the first lies flat.
+    /// The axis, and two unit vectors perpendicular to it; the first is parallel to x and y.
     frame: [[f32; 3]; 3],
 }
 
 impl EmitterShape {
-    /// A box by its centre and half its size (0 for a point); the axis may have any length but none.
+    /// A box by its centre and half its size (0 for a point); the axis may have any length except 0.
     pub fn new(
         centre: [f32; 3],
         half: [f32; 3],
@@ -108,7 +109,7 @@ impl EmitterShape {
         }
         let a = axis.map(f64::from);
         let length = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt();
-        // The cubes of what f32 holds fit f64, so only a true zero, infinity or NaN is refused.
+        // The cubes of `f32` values fit `f64`, so only zero, infinity and NaN are rejected.
         if !(length > 0.0 && length < f64::INFINITY) {
             return Err(EmitterShapeError::Axis);
         }
@@ -119,37 +120,36 @@ impl EmitterShape {
         Ok(EmitterShape { centre, half, spray, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
     }
 
-    /// The way, of length 1, that two numbers from -1 to 1 give.
+    /// The direction, of length 1, for two numbers from -1 to 1.
     pub(crate) fn way(&self, r: f32, s: f32) -> [f32; 3] {
         let along = along(self.spray, r, s);
         [0, 1, 2].map(|axis| from_fixed(turned(self, axis, along)))
     }
 }
 
-/// A source of particles. Particle `number` is a function of the emitter and the number: nothing is kept, nothing
-/// depends on what was asked before.
+/// A source of particles. Particle `number` is a function of the emitter and the number, without any other state.
 #[derive(Clone, Debug)]
 pub struct Emitter {
-    /// Keys all its random numbers.
+    /// The key of all its random numbers.
     pub seed: u64,
-    /// Index of the kind its particles are of.
+    /// The index of the kind of its particles.
     pub kind: u16,
-    /// When they are born.
+    /// The births.
     pub births: Arc<dyn Births>,
-    /// Where, and which way.
+    /// The birthplaces and directions.
     pub shape: EmitterShape,
 }
 
 impl Emitter {
-    /// Particles `64 * block` to `64 * block + 63`, whether they are born yet or not. Those that never are have the
-    /// birth [`NEVER`](super::NEVER).
+    /// Particles `64 * block` to `64 * block + 63`, whether they are born yet or not. Particles that are never born
+    /// have the birth [`NEVER`](super::NEVER).
     pub fn fill(&self, level: Level, block: i64, out: &mut Columns) {
         let first = block.saturating_mul(BLOCK as i64);
         self.births.times(level, first, &mut out.birth);
         place(level, &self.shape, self.seed, first, out);
     }
 
-    /// One particle: the definition of what [`fill`](Emitter::fill) makes 64 of.
+    /// One particle: the reference of [`fill`](Emitter::fill), which makes 64.
     pub fn particle(&self, number: i64) -> Particle {
         let mut birth = [0; BLOCK];
         self.births.times(Level::SCALAR, number, &mut birth);
@@ -227,7 +227,7 @@ multiversion! {
     fn place(level, shape: &EmitterShape, seed: u64, first: i64, out: &mut Columns) = place_body;
 }
 
-/// In passes of a few steps each, so that many lanes are under way at a time.
+/// In passes of a few steps each, so that many lanes are processed in parallel.
 #[inline(always)]
 fn place_body(shape: &EmitterShape, seed: u64, first: i64, out: &mut Columns) {
     let shape = *shape;

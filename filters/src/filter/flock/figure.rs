@@ -25,11 +25,11 @@ pub(super) enum Part {
     Round(V, [V; 3], Shade),
 }
 
-/// The most parts of a body, and of a simple one.
+/// The largest numbers of parts of a body, and of a simplified one.
 pub(super) const MOST: usize = 24;
 pub(super) const SIMPLE: usize = 4;
 
-/// Parts, in order from what is drawn first.
+/// Parts, in the order of drawing.
 pub(super) struct Body {
     pub(super) parts: [Part; MOST],
     pub(super) len: usize,

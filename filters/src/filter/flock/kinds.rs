@@ -25,18 +25,18 @@ choices! {
     }
 }
 
-/// How an animal moves.
+/// The motion of a kind of animal.
 struct Habit {
-    /// Beats a second.
+    /// Beats per second.
     beats: f64,
-    /// The strongest acceleration, in speeds a second.
+    /// The largest acceleration, in speeds per second.
     agility: f64,
-    /// How far one looks up at it, as the sine of the angle.
+    /// The elevation of the view, as the sine of the angle.
     below: f64,
     level: f64,
-    /// Height and depth of its space beside the width.
+    /// Height and depth of its space relative to the width.
     space: [f64; 2],
-    /// Turns of mind a second.
+    /// Random changes of direction per second.
     moods: f64,
 }
 
@@ -60,18 +60,18 @@ const fn habit(figure: Figure) -> Habit {
     }
 }
 
-/// The longest step, in seconds.
+/// The longest time step, in seconds.
 const LONGEST: f64 = 1.0 / 46.0;
 
-/// Steps in a frame of so many seconds: an even number.
+/// The number of steps of a frame of so many seconds: an even number.
 pub(super) fn steps(frame: f64) -> u64 {
     2 * libm::ceil(frame / (2.0 * LONGEST)).clamp(1.0, 256.0) as u64
 }
 
-/// Neighbours that an agent would see in a flock that fills half of its space evenly.
+/// The number of neighbours of an agent in a flock that fills half of its space evenly.
 const NEIGHBOURS: f64 = 12.0;
 
-/// The rules, and how often wings beat in a second.
+/// The rules, and wing beats per second.
 pub(super) fn rules(
     set: &FlockSpec,
     seed: u64,
@@ -83,18 +83,18 @@ pub(super) fn rules(
     let near = f64::from(scale((0.5 * set.depth) as f32));
     let wide = 0.5 * set.spread * aspect / near;
     let high = 0.5 * set.spread * habit.space[0] / near;
-    // In a narrow frame there is as much room down as across.
+    // In a narrow frame the vertical space is as large as the horizontal one.
     let home = [wide, high.max(0.3 * wide.min(1.0)), 0.5 * set.depth * habit.space[1]].map(|v| v.max(0.02));
     let volume = 0.5 * 4.19 * home[0] * home[1] * home[2];
     let sight = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
-    // In frame heights; a body has room for its wings.
+    // In frame heights; the wings of a body fit within the space.
     let span = bounds(&set.size).1 / 1920.0 * aspect;
     let room = (0.42 * sight).max(0.75 * span).min(0.5);
     let sight = sight.max(1.6 * room).min(0.8);
     let mut rng = Rng::of(seed ^ 0x0077_696e_6473, 0);
     let size = home[0].max(home[1]);
     let wind: [Mode; MODES] = core::array::from_fn(|i| {
-        // In every direction across, less in height and depth; the longest first.
+        // Horizontally in every direction, less in height and depth; the longest axis first.
         let k = unit(
             [rng.range(-1.0, 1.0), rng.range(-0.8, 0.8), rng.range(-0.8, 0.8)].map(|v| v as f32),
             [1.0, 0.0, 0.0],
@@ -137,10 +137,10 @@ pub(super) fn rules(
     (rules, (habit.beats * set.flap) as f32)
 }
 
-/// Nodes of the grid of what is solid, in a frame height.
+/// Nodes of the grid of solid areas per frame height.
 const NODES: f64 = 180.0;
 
-/// What agents fly around.
+/// The obstacle of the agents.
 pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<Solid> {
     let per = NODES.min(4000.0 / aspect.max(1.0));
     let n = [aspect, 1.0].map(|v| (v * per) as usize + 3);

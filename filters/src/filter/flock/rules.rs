@@ -15,60 +15,60 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
 pub(super) type Agent = [f32; 8];
 
-/// The most agents looked at in three cells in a row; of more, so many from a place that changes with agent and step, each
-/// standing for several.
+/// The largest number of agents that are evaluated in three cells of a row; of more, so many from an index that changes
+/// with agent and step, each standing for several.
 pub(super) const CAP: usize = 16;
-/// Waves of the wind.
+/// The number of waves of the wind.
 pub(super) const MODES: usize = 5;
-/// The most cells.
+/// The largest number of cells.
 const CELLS: usize = 1 << 18;
-/// Agents that a task moves.
+/// The number of agents per task.
 const PART: usize = 512;
 
-/// Seconds in which an agent takes on its neighbours' velocity, closes up, and makes room.
+/// The time constants in seconds for alignment, cohesion and separation.
 pub(super) const ALIGN: f32 = 0.30;
 pub(super) const CLOSE: f32 = 0.60;
 pub(super) const PART_WAYS: f32 = 0.10;
-/// Seconds in which it takes on the speed of its kind.
+/// The time constant in seconds for the speed of its kind.
 pub(super) const CRUISE: f32 = 0.5;
-/// How near a predator or a threat may come, and an obstacle.
+/// The distances at which agents avoid a predator or a threat, and an obstacle.
 pub(super) const FEAR: f32 = 0.32;
 pub(super) const MARGIN: f32 = 0.07;
 
 /// Distance of the camera from the nearest agents, in frame heights.
 pub(super) const CAMERA: f32 = 1.6;
 
-/// How large what is `z` away from the plane of the frame appears.
+/// The magnification of an object `z` behind the plane of the frame.
 #[inline(always)]
 pub(super) fn scale(z: f32) -> f32 {
     CAMERA / (CAMERA + z)
 }
 
-/// One wave of the wind: what it does, and how it runs.
+/// One wave of the wind: its effect and its motion.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Mode {
-    /// Waves in a frame height along each axis.
+    /// Waves per frame height along each axis.
     pub(super) k: V,
-    /// Across `k`, so that the wind neither gathers nor thins out.
+    /// Perpendicular to `k`, so that the wind has no divergence.
     pub(super) way: V,
-    /// Turns a second, and at the start.
+    /// Turns per second, and the phase at the start.
     pub(super) rate: f64,
     pub(super) phase: f64,
 }
 
-/// All that shapes a step.
+/// The parameters of a step.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
-    /// Agents, and predators behind them.
+    /// The numbers of agents and of predators after them.
     pub(super) agents: usize,
     pub(super) predators: usize,
     pub(super) seed: u64,
     /// Width of the frame.
     pub(super) aspect: f32,
-    /// Seconds of a step.
+    /// The duration of a step in seconds.
     pub(super) dt: f32,
     pub(super) speed: f32,
-    /// How far an agent sees others, and from where on it makes room.
+    /// The distance at which an agent sees others, and the distance of separation.
     pub(super) sight: f32,
     pub(super) room: f32,
     pub(super) separation: f32,
@@ -76,43 +76,43 @@ pub(super) struct Rules {
     pub(super) cohesion: f32,
     pub(super) wander: f32,
     pub(super) erratic: f32,
-    /// Turns of mind a second.
+    /// Random changes of direction per second.
     pub(super) moods: f64,
     pub(super) waves: f32,
     pub(super) pull: f32,
-    /// How much of the fall and climb is taken off in a second.
+    /// The damping of vertical speed per second.
     pub(super) level: f32,
-    /// The strongest acceleration, in speeds a second.
+    /// The largest acceleration, in speeds per second.
     pub(super) agility: f32,
-    /// Up, towards the camera where one looks up at them.
+    /// Up, tilted towards the camera in a view from below.
     pub(super) up: V,
-    /// Half axes of the home.
+    /// The half axes of the home.
     pub(super) home: V,
     pub(super) wind: [Mode; MODES],
     pub(super) solid: Option<Arc<Solid>>,
 }
 
-/// What moves from step to step without the agents.
+/// The state besides the agents.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Moment {
-    /// Steps made before.
+    /// The number of steps so far.
     pub(super) step: u64,
-    /// The middle of the home.
+    /// The centre of the home.
     pub(super) home: V,
-    /// What is fled, in the plane of the frame.
+    /// The threat, in the plane of the frame.
     pub(super) threat: Option<[f32; 2]>,
 }
 
-/// What a step makes of the time, once for all agents.
+/// The quantities of a step that are the same for all agents.
 pub(super) struct Air {
     pub(super) phases: [f32; MODES],
-    /// Where the wave of turns is, along which direction, and how strong.
+    /// The position, direction and strength of the wave of turns.
     pub(super) front: f32,
     pub(super) way: V,
     pub(super) mood: f64,
 }
 
-/// Seconds from one wave of turns to the next.
+/// Seconds between waves of turns.
 const WAVES: f64 = 2.6;
 
 impl Rules {
@@ -134,7 +134,7 @@ impl Rules {
         }
     }
 
-    /// Wind at a place, about 1 long.
+    /// The wind at a position, with a length of about 1.
     #[inline(always)]
     pub(super) fn wind(&self, air: &Air, at: V) -> V {
         let mut sum = [0.0; 3];
@@ -144,7 +144,7 @@ impl Rules {
         sum
     }
 
-    /// What an agent has in mind for itself: a direction up to 1 long that changes smoothly.
+    /// The individual direction of an agent: a vector of length up to 1 that changes smoothly.
     #[inline(always)]
     pub(super) fn mind(&self, air: &Air, id: u64) -> V {
         let own = mix64(self.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -160,7 +160,7 @@ impl Rules {
         add(a, mul(sub(b, a), u))
     }
 
-    /// How much a wave of turns takes hold of an agent, 0 to 1.
+    /// The effect of a wave of turns on an agent, 0 to 1.
     #[inline(always)]
     pub(super) fn turn(&self, air: &Air, from_home: V) -> f32 {
         let along = dot(air.way, from_home) - air.front;
@@ -168,7 +168,7 @@ impl Rules {
         if w > 0.0 { w * w * self.waves } else { 0.0 }
     }
 
-    /// The speed of an agent: each has its own.
+    /// The individual speed of an agent.
     #[inline(always)]
     pub(super) fn own_speed(&self, id: u64) -> f32 {
         let part =
@@ -176,7 +176,7 @@ impl Rules {
         self.speed * (0.9 + 0.2 * part)
     }
 
-    /// How an agent would move if there were no others.
+    /// The acceleration of an agent without neighbours.
     #[inline(always)]
     pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, p: V, v: V) -> V {
         let own = self.own_speed(id);
@@ -184,7 +184,7 @@ impl Rules {
         let part = [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]];
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
-        // Home: not felt in its middle.
+        // Home: without effect in its centre.
         let back = ((out - 0.45) * 2.0).clamp(0.0, 3.0) * self.pull;
         let inwards = unit([-part[0], -part[1], -part[2]], [0.0; 3]);
         acc = add(acc, mul(inwards, back * own * 2.2));
@@ -201,7 +201,7 @@ impl Rules {
         add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
     }
 
-    /// Away from predators, a threat and what is solid.
+    /// Avoidance of predators, the threat and the obstacle.
     #[inline(always)]
     pub(super) fn flight(&self, now: &Moment, predators: &[Agent], id: u64, p: V) -> V {
         let own = self.own_speed(id);
@@ -228,14 +228,14 @@ impl Rules {
         acc
     }
 
-    /// Where a place is seen, in frame heights from the frame's corner.
+    /// The projection of a position, in frame heights from the frame's corner.
     #[inline(always)]
     pub(super) fn seen(&self, p: V) -> [f32; 2] {
         let s = scale(p[2]);
         [0.5 * self.aspect + (p[0] - 0.5 * self.aspect) * s, 0.5 + (p[1] - 0.5) * s]
     }
 
-    /// Moves an agent on by a step.
+    /// Advances an agent by a step.
     #[inline(always)]
     pub(super) fn moved(&self, agent: &Agent, acc: V, own: f32, beats: f32, turning: f32) -> Agent {
         let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
@@ -250,7 +250,7 @@ impl Rules {
         p[2] = p[2].clamp(-0.5 * CAMERA, 8.0);
         p = [p[0].clamp(-64.0, 64.0), p[1].clamp(-64.0, 64.0), p[2]];
         if let Some(solid) = &self.solid {
-            // At a corner the way out changes as one goes.
+            // At a corner the direction out of the obstacle changes during the motion.
             for _ in 0..3 {
                 let [x, y] = self.seen(p);
                 let (far, way) = solid.at(x, y);
@@ -265,24 +265,24 @@ impl Rules {
                 }
             }
         }
-        // It leans into its turns as an aircraft does.
+        // An agent banks into its turns like an aircraft.
         let ahead = unit(v, [1.0, 0.0, 0.0]);
         let right = unit(cross(ahead, self.up), [0.0, 0.0, 1.0]);
         let lean = (0.085 * dot(acc, right) / own).clamp(-0.2, 0.2) + turning * 0.17;
         let roll = agent[6] + (lean - agent[6]) * (7.0 * self.dt).min(1.0);
-        // Work: climbing and speeding up beat faster.
+        // Climbing and acceleration increase the rate of beats.
         let work = 1.0 + (0.6 * dot(v, self.up) / own + 0.1 * dot(acc, ahead) / own).clamp(-0.5, 0.6);
         let phase = agent[7] + beats * work * self.dt;
         [p[0], p[1], p[2], v[0], v[1], v[2], roll, phase - phase.floor()]
     }
 
-    /// How a predator moves: through the middle of the flock, and back.
+    /// The motion of a predator: through the centre of the flock, and back.
     fn hunt(&self, air: &Air, middle: V, id: u64, predator: &Agent) -> V {
         let (p, v) = ([predator[0], predator[1], predator[2]], [predator[3], predator[4], predator[5]]);
         let to = sub(middle, p);
         let far = dot(to, to).sqrt();
         let own = self.own_speed(id) * 1.35;
-        // Close up it holds its course, and so comes out on the other side.
+        // Near the centre it holds its course, and so passes to the other side.
         let eager = if far > 0.22 { 2.6 } else { 0.0 };
         let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.mind(air, id), 1.5 * own));
         let fast = dot(v, v).sqrt();
@@ -297,14 +297,14 @@ pub(super) struct Cells {
     size: [usize; 3],
     first: V,
     per: f32,
-    /// Where each cell begins, and the end.
+    /// The start of each cell, and the end.
     starts: Vec<u32>,
     /// Ids by cell.
     pub(super) ids: Vec<u32>,
 }
 
 impl Cells {
-    /// Sorts them; cells are `sight` long, or longer where there would be too many.
+    /// Sorts them; cells are `sight` long, or longer if there would be too many.
     pub(super) fn new(agents: &[Agent], sight: f32) -> Cells {
         let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
         for a in agents {
@@ -356,7 +356,7 @@ impl Cells {
         ((z * self.size[1] + y) * self.size[0] + x) as u32
     }
 
-    /// Ranges of `ids`, each of the cells next to each other along x: all that may be in sight of an agent.
+    /// Ranges of `ids`, one for each row of adjacent cells along x: all agents that may be in sight.
     #[inline(always)]
     pub(super) fn around(&self, a: &Agent, mut f: impl FnMut(Range<usize>)) {
         let [x, y, z] = self.place(a);
@@ -375,7 +375,7 @@ impl Cells {
     }
 }
 
-/// What neighbours do to an agent.
+/// The effect of neighbours on an agent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Near {
     pub(super) count: f32,
@@ -427,7 +427,7 @@ impl Rules {
         near
     }
 
-    /// What an agent makes of its neighbours.
+    /// The acceleration of an agent by its neighbours.
     #[inline(always)]
     pub(super) fn together(&self, near: &Near, own: f32, v: V) -> V {
         let mut acc = mul(near.apart, self.separation * own / PART_WAYS);
@@ -439,7 +439,7 @@ impl Rules {
         acc
     }
 
-    /// The state after the next step; `beats` is how often wings beat in a second.
+    /// The state after the next step; `beats` is the number of wing beats per second.
     pub(super) fn step(
         &self,
         state: &[Agent],
@@ -492,14 +492,14 @@ impl Rules {
         out
     }
 
-    /// The state at the start: agents in and around the home, already on their way.
+    /// The initial state: agents in and around the home, in motion.
     pub(super) fn start(&self, home: V) -> Vec<Agent> {
         let air = self.air(0);
         (0..self.agents + self.predators)
             .map(|id| {
                 let mut rng = Rng::of(self.seed, id as u64);
                 let mut at = [0f32; 3];
-                // In the ball: few tries, then wherever the last one was.
+                // Inside the ball: a few tries, then the position of the last one.
                 for _ in 0..8 {
                     at = core::array::from_fn(|_| rng.range(-1.0, 1.0) as f32);
                     if dot(at, at) <= 1.0 {
@@ -514,7 +514,7 @@ impl Rules {
                 let way = unit(add(way, mul(self.mind(&air, id as u64), 0.2)), [1.0, 0.0, 0.0]);
                 let v = mul(way, self.own_speed(id as u64));
                 if let Some(solid) = &self.solid {
-                    // Out of what is solid, by some steps: the way out changes as one goes.
+                    // Out of the obstacle in several steps, as the direction changes on the way.
                     for _ in 0..16 {
                         let [x, y] = self.seen(p);
                         let (far, out) = solid.at(x, y);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Jump frames in memory, that are counted.
+/// Stored states in memory, with counts.
 #[derive(Default)]
 struct Shelf {
     kept: Mutex<BTreeMap<u128, Vec<u8>>>,
@@ -28,7 +28,7 @@ impl StateCache for Shelf {
     }
 }
 
-/// Tasks from the last to the first.
+/// Calls tasks from the last to the first.
 struct Backwards;
 
 impl Executor for Backwards {
@@ -108,7 +108,7 @@ fn any_way_to_a_frame_gives_the_same() {
     let all: Vec<Frame> =
         (0..60).map(|n| render(&*filter, &mut line, n, &shelf, &CurrentThread, &[])).collect();
     assert!(all[0] != all[1] && all[30] != all[59]);
-    // Frames 19 and 43 are whole jumps after the start, which is 5 frames ahead.
+    // Frames 19 and 43 are multiples of the interval after the start, which is 5 frames earlier.
     assert_eq!(shelf.kept.lock().unwrap().len(), 2);
     let mut line = None;
     for n in [59, 3, 31, 30, 29, 59, 0, 44, 43] {
@@ -121,7 +121,7 @@ fn any_way_to_a_frame_gives_the_same() {
             "{n} cold"
         );
     }
-    // What is on the shelf under other settings is not this flock's.
+    // Stored states under other settings do not belong to this flock.
     for other in
         [("separation", "0.5"), ("seed", "9"), ("agents", "701"), ("goal", "0=1,1;20=50,20"), ("flap", "2")]
     {
@@ -153,7 +153,7 @@ fn levels_and_bands_change_nothing() {
     }
 }
 
-/// A flock as bound, to look at its agents.
+/// A bound flock, to read its agents.
 pub(super) fn rules_of(settings: &[(&str, &str)]) -> (Rules, f32, FlockSpec) {
     let set = FlockSpec::read(&values(settings));
     let aspect = 16.0 / 9.0;
@@ -174,9 +174,9 @@ fn after(rules: &Rules, depth: f64, steps: u64, change: impl Fn(Moment) -> Momen
     agents
 }
 
-/// How much all fly the same way, 0 to 1.
+/// The alignment of all velocities, 0 to 1.
 fn order(rules: &Rules, agents: &[Agent]) -> f32 {
-    // Of each with those around it.
+    // For each agent, among its neighbours.
     let near = |a: &Agent, b: &Agent| {
         (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f32>().sqrt() < rules.sight
     };
@@ -190,7 +190,7 @@ fn order(rules: &Rules, agents: &[Agent]) -> f32 {
     sum.0 / sum.1.max(1) as f32
 }
 
-/// The distance to the nearest other, in the mean.
+/// The mean distance to the nearest neighbour.
 fn gap(agents: &[Agent]) -> f32 {
     let far = |a: &Agent, b: &Agent| (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f32>();
     let nearest = |i: usize| {
@@ -228,7 +228,7 @@ fn what_is_feared_is_kept_away_from() {
     let free = near(&after(&rules, set.depth, 120, |m| m));
     let fled = near(&after(&rules, set.depth, 120, |m| Moment { threat: Some([0.889, 0.5]), ..m }));
     assert!(free > 20 && fled * 4 < free, "{fled} of {free}");
-    // A predator goes through the flock and makes room around it.
+    // A predator flies through the flock and disperses the agents around it.
     let (hunted, _, set) = rules_of(&[("agents", "600"), ("waves", "0"), ("predators", "2")]);
     let mut agents = after(&hunted, set.depth, 60, |m| m);
     assert_eq!(agents.len(), 602);
@@ -274,7 +274,7 @@ fn nothing_enters_what_is_solid() {
                 least = least.min(rules.solid.as_ref().unwrap().at(x, y).0);
             }
         }
-        // A node is 1/180: no deeper than two of them.
+        // A node is 1/180: at most two nodes deep.
         assert!(least > -0.011, "{side}: {least}");
     }
 }
@@ -314,7 +314,7 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn an_agent_looks_at_so_many_however_dense_the_flock_is() {
-    // All within sight of each other.
+    // All are in sight of each other.
     let (rules, _, set) =
         rules_of(&[("agents", "3000"), ("spread", "0.02"), ("depth", "0"), ("size", "400")]);
     let agents = after(&rules, set.depth, 3, |m| m);

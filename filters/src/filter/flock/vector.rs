@@ -1,4 +1,4 @@
-//! Three numbers, and a wave that costs little.
+//! Vectors of three numbers, and a fast approximation of a sine.
 
 pub(super) type V = [f32; 3];
 
@@ -27,7 +27,7 @@ pub(super) fn cross(a: V, b: V) -> V {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// The same direction with length 1, or `other` where there is no direction.
+/// The same direction with length 1, or `other` for a vector of length 0.
 #[inline(always)]
 pub(super) fn unit(a: V, other: V) -> V {
     let long = dot(a, a).sqrt();

@@ -1,4 +1,4 @@
-//! From agents to splats: perspective, light, haze, and the smear of an open shutter.
+//! Converts agents to splats: perspective, light, haze, and motion blur.
 
 use super::super::overlay::Overlay;
 use super::figure::{Body, Figure, MOST, Part, SIMPLE, palette};
@@ -6,7 +6,7 @@ use super::rules::{Agent, CAMERA, Rules, scale};
 use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
 use crate::particle::draw::{Shape, ShapeError, Splat, rank};
 
-/// The looks that splats name: an ellipse, a small one, the two halves of a triangle, light, and then the pictures of a
+/// The styles of splats: an ellipse, a small one, the two halves of a triangle, light, and then the pictures of a
 /// sheet.
 const ROUND: u16 = 0;
 const SMALL: u16 = 1;
@@ -14,18 +14,18 @@ const RIGHT: u16 = 2;
 const LEFT: u16 = 3;
 pub(super) const LIGHT: u16 = 4;
 pub(super) const SHEET: u16 = 5;
-/// Half the width, in rows, up to which an ellipse is a small one: such look alike either way.
+/// The largest half width, in rows, of small ellipses, for which both styles look the same.
 const NARROW: f32 = 3.0;
 
-/// Splats of an agent at most: each flat piece is two.
+/// The largest number of splats of an agent: each flat part has two.
 pub(super) const SPLATS: usize = 2 * MOST;
 pub(super) const SPLATS_SIMPLE: usize = SIMPLE;
-/// Half a span, in rows, from which on a body is drawn with all its parts.
+/// The half span, in rows, from which on a body is drawn with all its parts.
 const DETAIL: f32 = 5.0;
 /// The largest half span, in rows.
 const LARGEST: f32 = 3000.0;
 
-/// The shapes of those looks.
+/// The shapes of those styles.
 pub(super) fn shapes() -> Result<[Shape; 5], ShapeError> {
     Ok([
         Shape::disc(0.22)?,
@@ -36,7 +36,7 @@ pub(super) fn shapes() -> Result<[Shape; 5], ShapeError> {
     ])
 }
 
-/// What agents look like at a moment.
+/// The view of agents in a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
     /// Half a span, in rows of the frame.
@@ -44,30 +44,31 @@ pub(super) struct Look {
     pub(super) haze: f32,
     pub(super) haze_colour: Option<[f64; 3]>,
     pub(super) colour: Option<[f64; 3]>,
-    /// Seconds that the shutter is open.
+    /// The exposure time in seconds.
     pub(super) shutter: f32,
-    /// Brightness of the lamp, and where it hangs.
+    /// The brightness and position of the lamp.
     pub(super) glow: f32,
     pub(super) lamp: V,
-    /// Seconds since the flock set out.
+    /// Seconds since the start of the flock.
     pub(super) time: f64,
 }
 
-/// What does not change from frame to frame.
+/// The data that are constant over frames.
 pub(super) struct View<'a> {
     pub(super) overlay: &'a Overlay,
     pub(super) rules: &'a Rules,
     pub(super) figure: Figure,
     pub(super) beats: f32,
     pub(super) depth: f32,
-    /// Whether there is room for all parts.
+    /// Whether the splats are sufficient for all parts.
     pub(super) full: bool,
-    /// Pictures of the sheet, and half its width and height for a span of 1.
+    /// The pictures of the sheet, and half the width and height for a span of 1.
     pub(super) sheet: Option<(usize, [f32; 2])>,
     pub(super) look: &'a Look,
 }
 
-/// The frame of a body as seen: where its middle is, and a unit ahead, to its right and up, in rows; the same in space.
+/// The projected coordinate system of a body: its centre, and unit vectors ahead, to its right and up, in rows; and the
+/// same in space.
 #[derive(Clone, Copy)]
 struct Stance {
     at: [f32; 2],
@@ -94,7 +95,7 @@ impl View<'_> {
         Stance { at: [x * rows, y * rows], axes: [ahead, right, up].map(|a| mul(a, half)) }
     }
 
-    /// How far wings go at the moment: some glide now and then.
+    /// The current amplitude of the wings: some agents glide at times.
     fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
         let mood = |rate: f64| {
             let mut air = self.rules.air(0);
@@ -110,7 +111,7 @@ impl View<'_> {
         }
     }
 
-    /// The splats of an agent, in order from the back.
+    /// The splats of an agent, from back to front.
     pub(super) fn splats(&self, agent: &Agent, id: u64, out: &mut Vec<Splat>) {
         let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
         let preys = self.rules.agents as u64;
@@ -177,7 +178,7 @@ impl View<'_> {
         0.85 + 1.5 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9)
     }
 
-    /// What the air does to a place: haze of a colour and how much of it, or how much is still seen.
+    /// The haze at a position: its colour and fraction, or the remaining visibility.
     fn air(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
         let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
         let part = (self.look.haze * far).clamp(0.0, 1.0);
@@ -187,7 +188,7 @@ impl View<'_> {
         }
     }
 
-    /// How bright light makes what is there: a factor, and what shines.
+    /// The effect of light: a factor, and the part that is emitted.
     fn light(&self, figure: Figure, p: V, stance: &Stance) -> (f64, f64) {
         match figure {
             Figure::Moth => {
@@ -196,7 +197,7 @@ impl View<'_> {
                 (0.16 + f64::from(self.look.glow) * 1.05 / (1.0 + far2 * 22.0), 0.0)
             }
             Figure::Fish => {
-                // Daylight from above, in ripples; a flank that comes round throws it back.
+                // Daylight from above, with ripples; a flank that turns towards the viewer reflects it.
                 let ripple = wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * self.look.time as f32)
                     * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * self.look.time as f32);
                 let side = unit(stance.axes[1], [0.0, 0.0, -1.0]);
@@ -233,7 +234,7 @@ impl View<'_> {
             let n = unit(n, [0.0, 0.0, -1.0]);
             let facing = if n[2] > 0.0 { mul(n, -1.0) } else { n };
             bright *= 0.80 + 0.26 * f64::from(dot(facing, SUN));
-            // From below they are in their own shade.
+            // From below, agents are in shadow.
             if figure == Figure::Gull && dot(facing, stance.axes[2]) < 0.0 {
                 bright *= 0.84;
             }
@@ -252,7 +253,7 @@ impl View<'_> {
         self.overlay.painter.colour(rgb.map(|c| c.clamp(0.0, 1.0)))
     }
 
-    /// A splat at a place in rows.
+    /// A splat at a position in rows.
     fn put(&self, at: [f32; 2], half: [f32; 2], turns: f32) -> Splat {
         let centre = [f64::from(at[0]) * self.overlay.narrow(), f64::from(at[1])];
         self.overlay.splat(centre, half.map(f64::from), f64::from(turns))
@@ -287,7 +288,7 @@ impl View<'_> {
         out.push(Splat { style, colour, ..splat }.faded(opacity * part));
     }
 
-    /// A triangle seen from `a` to `b`, as two with a right angle; never thinner than a feather.
+    /// A triangle from `a` to `b` as two right-angled ones, with a minimum width.
     fn flat(
         &self,
         a: [[f32; 2]; 3],
@@ -321,7 +322,7 @@ impl View<'_> {
         let turns = angle(u[0], u[1]);
         let foot = [p[0] + u[0] * along, p[1] + u[1] * along];
         let thin = 0.02 * half;
-        // Halves meet without a seam where each is a little larger.
+        // The halves are slightly enlarged, so that there is no gap between them.
         const SEAM: f32 = 0.30;
         let _ = q;
         for (leg, way, style) in [(base - along, 1.0, RIGHT), (along, -1.0, LEFT)] {
@@ -361,7 +362,7 @@ impl View<'_> {
     }
 }
 
-/// How a body is painted.
+/// The colours of a body.
 struct Paint {
     colours: [[f64; 3]; 7],
     haze: Option<([f64; 3], f64)>,
@@ -373,12 +374,12 @@ fn mid(a: [f32; 2], b: [f32; 2]) -> [f32; 2] {
     [0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1])]
 }
 
-/// The largest half span that can be, in rows, of agents whose half span is so many.
+/// The largest possible half span, in rows, of agents with this half span.
 pub(super) fn largest(half: f64) -> f64 {
     half * f64::from(scale(-0.5 * CAMERA)) * 2.2
 }
 
-/// Whether bodies of half spans up to this may be drawn with all their parts.
+/// Whether bodies with half spans up to this may be drawn with all their parts.
 pub(super) fn detailed(half: f64) -> bool {
     largest(half) >= f64::from(DETAIL)
 }

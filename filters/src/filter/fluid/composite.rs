@@ -1,4 +1,4 @@
-//! Rows of a band, plane by plane.
+//! Compositing of the rows of a band, plane by plane.
 
 use super::super::Band;
 use super::super::point::nominal;
@@ -8,7 +8,7 @@ use crate::frame::{Alpha, Format, FrameRef, Scratch, Siting};
 use crate::pixel::convert::{self, Coefficients};
 use crate::simd::Level;
 
-/// What the frame is laid over with.
+/// The overlay of a frame.
 pub(super) struct SurfaceLayer<'a> {
     pub(super) format: &'a Format,
     pub(super) level: Level,
@@ -20,7 +20,8 @@ pub(super) struct SurfaceLayer<'a> {
     pub(super) sample: f32,
 }
 
-/// Where the samples of a plane lie: centre of the first in luma samples of the picture, and log2 of the step.
+/// The positions of a plane's samples: the centre of the first in luma samples of the picture, and log2 of the
+/// step.
 #[derive(Clone, Copy, PartialEq)]
 struct Cells {
     first: [f32; 2],
@@ -63,7 +64,7 @@ impl SurfaceLayer<'_> {
         PlaneColors { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top, still }
     }
 
-    /// Writes the band's rows of the planes to be written.
+    /// Writes the band's rows of the selected planes.
     pub(super) fn composite<T: Code>(&self, surface: &Surface, band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(input) = band.input else { return };
         let format = self.format;
@@ -86,7 +87,7 @@ impl SurfaceLayer<'_> {
                 continue;
             }
             let cells = Cells::of(format, p);
-            // Planes whose samples lie in the same places see the same.
+            // Planes with the same sample positions share the result.
             let same: Vec<usize> = planes().filter(|&q| Cells::of(format, q) == cells).collect();
             for y in band.output.plane(p).rows() {
                 let own = cells.first[1] + y as f32 * cells.step[1];
@@ -106,7 +107,7 @@ impl SurfaceLayer<'_> {
                         None => T::composite(self.level, seen, y, back, plane_colors[q], out),
                         Some(a) => {
                             let to = Cells::of(format, a);
-                            // From this plane's samples to alpha's.
+                            // Converts this plane's samples to those of alpha.
                             let by = [0, 1].map(|i: usize| cells.step[i] / to.step[i]);
                             let first = [0, 1].map(|i: usize| (cells.first[i] - to.first[i]) / to.step[i]);
                             let alpha_plane = AlphaPlane {

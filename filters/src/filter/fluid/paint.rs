@@ -1,17 +1,17 @@
-//! From the surface to samples: what is behind is seen bent, tinted by depth, darker where the surface leans, and with
-//! lights on it.
+//! Converts the surface to samples: the picture behind is refracted, tinted by depth, darker where the surface leans,
+//! and with lights on it.
 
 use super::surface::{EDGE, Node, Surface};
 use crate::simd::{Level, multiversion};
 
-/// How it looks at a moment.
+/// The appearance in a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Appearance {
-    /// What a sixteenth of the depth keeps back where it is deepest, 0 to 1: see [`layer`].
+    /// The opacity of a sixteenth of the depth at its maximum, 0 to 1: see [`layer`].
     pub(super) tint: f32,
-    /// How far a lean of 1 bends, in frame heights.
+    /// The refraction at a slope of 1, in frame heights.
     pub(super) bend: f32,
-    /// How bright lights are, 0 to 1.
+    /// The brightness of highlights, 0 to 1.
     pub(super) shine: f32,
 }
 
@@ -21,14 +21,14 @@ pub(super) fn layer(whole: f64) -> f32 {
     (1.0 - (1.0 - whole).max(0.0).sqrt().sqrt().sqrt().sqrt()) as f32
 }
 
-/// Where the samples of a row lie, in frame heights from the frame's corner.
+/// The positions of the samples of a row, in frame heights from the frame's corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Row {
     pub(super) y: f32,
     pub(super) x: f32,
-    /// From sample to sample.
+    /// The distance between samples.
     pub(super) step: f32,
-    /// Samples in a frame height, across and down, for what is bent.
+    /// Samples per frame height, horizontally and vertically, for refraction.
     pub(super) scale: [f32; 2],
 }
 
@@ -59,27 +59,27 @@ impl RowShading<'_> {
     }
 }
 
-/// Half of the stretch of amounts over which the edge runs.
+/// Half of the range of amounts over which the edge fades.
 const SOFT: f32 = 0.05;
-/// Farthest that anything bends, in frame heights.
+/// The largest refraction, in frame heights.
 pub(super) const MAX_OFFSET: f32 = 0.08;
-/// The direction half way between the light, from above on the left, and the eye.
+/// The half vector between the light, from above on the left, and the viewer.
 const HALF: [f32; 3] = [-0.32, -0.49, 0.811];
-/// Where the light comes from, in the plane of the picture; a surface that rises away from it faces it.
+/// The direction of the light, in the plane of the picture; a surface that rises away from it faces it.
 const LIGHT: [f32; 2] = [0.55, 0.83];
 
-/// How bright lights are: the mirrored light, the sky, slopes towards the light, and light that comes through a rim.
+/// The brightness of the reflected light, the sky, slopes towards the light, and light that passes through a rim.
 const SPARK: f32 = 0.95;
 const SKY: f32 = 0.6;
 const RELIEF: f32 = 0.14;
 const THROUGH: f32 = 0.75;
-/// How dark it is: where it leans, where a rim faces the light, and slopes away from it.
+/// The darkening of slopes, of rims that face the light, and of slopes away from it.
 const RIM_DARK: f32 = 0.30;
 const RIM_SHADE: f32 = 0.75;
 const SHADE: f32 = 0.20;
 
 multiversion! {
-    /// What the samples of a row show. `line` has room for a row of nodes.
+    /// Computes the row. `line` is a buffer for a row of nodes.
     pub(super) fn shade_row(level, surface: &Surface, look: &Appearance, row: &Row, line: &mut [Node], out: &mut RowShading<'_>) = shade_row_body;
 }
 
@@ -108,7 +108,7 @@ fn shade_row_body(
     let (cover, xs, ys) = (&mut out.cover[from..to], &mut out.x[from..to], &mut out.y[from..to]);
     let (back, tint, white) = (&mut out.back[from..to], &mut out.tint[from..to], &mut out.white[from..to]);
     let n = to - from;
-    // Amount, lean and depth at each sample, in the places of what follows from them.
+    // Amount, slope and depth at each sample; the results replace them in place.
     for k in 0..n {
         let x = row.x + (from + k) as f32 * row.step;
         let u = ((x - surface.origin[0]) * surface.per).clamp(0.0, (w - 1) as f32);
@@ -135,19 +135,19 @@ fn shade_row_body(
         let s4 = s2 * s2;
         let s16 = s4 * s4 * s4 * s4;
         let spark = s16 * s16 * s16 * s16 * s16 * s16;
-        // The sky is mirrored where the surface faces up, the more the more it leans.
+        // The sky is reflected where the surface faces up, in proportion to the slope.
         let sky = if sy > 0.0 { lean * sy * inv } else { 0.0 };
         let faces = (sx * LIGHT[0] + sy * LIGHT[1]) * inv;
         let (lit, away) = if faces > 0.0 { (faces, 0.0) } else { (0.0, -faces) };
-        // On what is nearly flat the side towards the light is the brighter one; a steep rim lets light through, that
-        // comes out bright on the side away from it.
+        // On nearly flat parts the side towards the light is brighter; a steep rim lets light through, that comes out
+        // bright on the side away from it.
         let flat = inv * inv;
         let light = SPARK * spark + SKY * sky + RELIEF * flat * lit + THROUGH * (1.0 - flat) * away;
         let light = look.shine * light;
         let light = if light < 1.0 { light } else { 1.0 };
         let dark = RIM_DARK * lean + look.shine * (RIM_SHADE * lit * lit + SHADE * flat * away);
         let dark = if dark < 1.0 { dark } else { 1.0 };
-        // Sixteen layers, of which each lets through the same part.
+        // Sixteen layers, each with the same transmission.
         let one = 1.0 - look.tint * deep;
         let one = one * one;
         let one = one * one;
@@ -166,22 +166,22 @@ fn shade_row_body(
     }
 }
 
-/// The stretch of samples in which there may be liquid: beyond it there is none.
+/// The range of samples in which there may be liquid.
 fn covered_span(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) {
     let some = |node: &Node| node[0] > EDGE - SOFT;
     let (Some(first), Some(last)) = (line.iter().position(some), line.iter().rposition(some)) else {
         return (0, 0);
     };
-    // A node has a say as far as its neighbours.
+    // A node affects samples up to its neighbours.
     let sample = |node: f32| (node / surface.per + surface.origin[0] - row.x) / row.step;
     let from = (sample(first as f32 - 1.0).max(0.0) as usize).saturating_sub(1).min(n);
     let to = (sample(last as f32 + 1.0).max(0.0) as usize + 2).min(n);
     (from, to.max(from))
 }
 
-/// A kind of sample.
+/// A sample type.
 pub(super) trait Code: crate::frame::Sample {
-    /// Lays a row over the picture, where nothing is transparent.
+    /// Composes a row onto the picture, if nothing is transparent.
     fn composite(
         level: Level,
         seen: &RowShading<'_>,
@@ -191,7 +191,8 @@ pub(super) trait Code: crate::frame::Sample {
         out: &mut [Self],
     );
     fn wide(self) -> f32;
-    /// Rounded, within 0 and `top`. Float is not limited; where `v` or `own` is not finite, it is `own`.
+    /// Rounded and clamped to 0 and `top`. Float is not limited; if `v` or `own` is not finite, the result is
+    /// `own`.
     fn of(v: f32, own: Self, top: f32) -> Self;
 }
 
@@ -258,7 +259,7 @@ impl Code for f32 {
     }
 }
 
-/// Samples of a plane to read: from the first row on, so many apart.
+/// The samples of a plane, from the first row on, and their stride.
 #[derive(Clone, Copy)]
 pub(super) struct Backdrop<'a, T> {
     pub(super) samples: &'a [T],
@@ -267,7 +268,7 @@ pub(super) struct Backdrop<'a, T> {
 }
 
 impl<T: Code> Backdrop<'_, T> {
-    /// Between four samples; beyond the edges as at them.
+    /// Bilinear interpolation; the edge is repeated.
     #[inline(always)]
     pub(super) fn at(&self, x: f32, y: f32) -> f32 {
         let [w, h] = self.size;
@@ -283,14 +284,14 @@ impl<T: Code> Backdrop<'_, T> {
     }
 }
 
-/// What the colours are in a plane: the code of black, and what tint and white add to it.
+/// The colours in a plane: the code of black, and the contributions of tint and white.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct PlaneColors {
     pub(super) zero: f32,
     pub(super) tint: f32,
     pub(super) white: f32,
     pub(super) top: f32,
-    /// Nothing is bent.
+    /// There is no refraction.
     pub(super) still: bool,
 }
 
@@ -300,7 +301,7 @@ multiversion! {
     fn composite_f32(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, f32>, plane_colors: PlaneColors, out: &mut [f32]) = composite_body;
 }
 
-/// Lays a row over the picture, where nothing is transparent.
+/// Composes a row onto the picture, if nothing is transparent.
 #[inline(always)]
 fn composite_body<T: Code>(
     seen: &RowShading<'_>,
@@ -330,16 +331,17 @@ fn composite_body<T: Code>(
     }
 }
 
-/// Alpha beside colour, in the colour's own place: samples across and down of an alpha plane in one of colour.
+/// Alpha at the positions of colour: samples of an alpha plane per sample of colour, horizontally and
+/// vertically.
 #[derive(Clone, Copy)]
 pub(super) struct AlphaPlane<'a, T> {
     pub(super) alpha: Backdrop<'a, T>,
     /// Code of full alpha.
     pub(super) full: f32,
-    /// From a place in the colour plane to one in alpha's: `at * by + first`.
+    /// From an index in the colour plane to one in alpha's: `at * by + first`.
     pub(super) by: [f32; 2],
     pub(super) first: [f32; 2],
-    /// Colour is not multiplied by alpha.
+    /// Colour is not premultiplied.
     pub(super) straight: bool,
 }
 
@@ -351,7 +353,7 @@ impl<T: Code> AlphaPlane<'_, T> {
     }
 }
 
-/// The same where the picture has alpha; `colour` is `None` for alpha itself.
+/// The same for a picture with alpha; `colour` is `None` for alpha itself.
 pub(super) fn composite_with_alpha<T: Code>(
     seen: &RowShading<'_>,
     y: usize,

@@ -1,4 +1,4 @@
-//! What there is at the start, and what comes in: in frame heights, with x to the right and y down from the frame's top
+//! The scenes: the initial liquid and the inflow, in frame heights, with x to the right and y down from the frame's top
 //! left corner.
 
 use super::super::overlay::Rng;
@@ -8,7 +8,7 @@ use crate::simd::Level;
 use core::f64::consts::TAU;
 use std::sync::Arc;
 
-/// Which scene it is.
+/// The kind of scene.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Dam,
@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Shape,
 }
 
-/// A picture as a mask over the frame: how bright it is, row by row, 0 to 1.
+/// A picture as a mask over the frame: its brightness, row by row, 0 to 1.
 #[derive(Clone, PartialEq, Debug)]
 pub(in crate::filter) struct Mask {
     pub(super) size: [usize; 2],
@@ -27,13 +27,13 @@ pub(in crate::filter) struct Mask {
 }
 
 impl Mask {
-    /// At a place in parts of width and height; the nearest texel.
+    /// The nearest texel at a position in fractions of width and height.
     pub(super) fn at(&self, u: f64, v: f64) -> f32 {
         let place = |t: f64, n: usize| ((t * n as f64).max(0.0) as usize).min(n - 1);
         self.light[place(v, self.size[1]) * self.size[0] + place(u, self.size[0])]
     }
 
-    /// The mean over a square around a place, of so many samples across.
+    /// The mean over a square around a position, from this number of samples per side.
     pub(in crate::filter) fn mean(&self, at: [f64; 2], size: [f64; 2], samples: usize) -> f32 {
         let mut sum = 0.0;
         for j in 0..samples {
@@ -46,50 +46,50 @@ impl Mask {
     }
 }
 
-/// Room above the frame, in frame heights.
+/// The space above the frame, in frame heights.
 const HEAD: f64 = 0.6;
-/// Spacings from the frame's edges to the walls, so that no rim is seen at the edges.
+/// The distance from the frame's edges to the walls in spacings, so that no rim is visible at the edges.
 const MARGIN: f64 = 3.0;
 /// Depth of the fountain's basin.
 const BASIN: f64 = 0.25;
 
-/// What is asked for.
+/// The settings of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct SceneParams {
     pub(super) kind: Kind,
     pub(super) count: usize,
-    /// Frame heights a second squared.
+    /// Frame heights per second squared.
     pub(super) gravity: f64,
     /// 0 to 1.
     pub(super) viscosity: f64,
     pub(super) tension: f64,
     pub(super) seed: u64,
-    /// Width of the frame in its heights, as shown.
+    /// The aspect ratio of the displayed frame.
     pub(super) aspect: f64,
-    /// Seconds a frame.
+    /// The duration of a frame in seconds.
     pub(super) frame: f64,
-    /// What the liquid is at the start, for [`Kind::Shape`]: what is not 0 is liquid.
+    /// The initial liquid, for [`Kind::Shape`]: where the mask is not 0.
     pub(super) shape: Option<Mask>,
-    /// What is solid: what is not 0.
+    /// The obstacle: where the mask is not 0.
     pub(super) solid: Option<Mask>,
 }
 
-/// A scene, ready to be played.
+/// A scene, ready to run.
 #[derive(Clone)]
 pub(super) struct Scene {
     params: SceneParams,
     pub(super) set: Fluid2dSettings,
     solid: Option<Arc<Solid>>,
     spacing: f64,
-    /// Of the frame's corner in the box.
+    /// The position of the frame's corner in the box.
     origin: [f64; 2],
-    /// Steps a frame: an even number, so that fields come at whole steps too.
+    /// Steps per frame: an even number, so that fields are at whole steps, too.
     pub(super) steps: u64,
-    /// Speed with which it comes in, and how wide.
+    /// The speed and width of the inflow.
     jet: f64,
 }
 
-/// Area that the liquid takes at most, over a frame of a given aspect.
+/// The largest area of the liquid, for a frame of a given aspect ratio.
 fn area(params: &SceneParams) -> f64 {
     let whole = match params.kind {
         Kind::Dam => 0.40 * 0.86 * params.aspect,
@@ -109,7 +109,7 @@ fn area(params: &SceneParams) -> f64 {
 
 impl Scene {
     pub(super) fn new(mut params: SceneParams) -> Scene {
-        // No finer than a grid of some million cells over the box has room for.
+        // At most as fine as a grid of some million cells over the box.
         let least = params.aspect.max(1.0).sqrt() / 1400.0;
         let spacing = (area(&params) / params.count as f64).sqrt().min(0.1).max(least);
         let radius = 1.9 * spacing;
@@ -159,12 +159,12 @@ impl Scene {
         Scene { params, set, solid, spacing, origin, steps, jet }
     }
 
-    /// Of the frame's corner in the box.
+    /// The position of the frame's corner in the box.
     pub(super) fn origin(&self) -> [f32; 2] {
         self.origin.map(|v| v as f32)
     }
 
-    /// All that shapes a state, as words.
+    /// All parameters of a state, as words.
     pub(super) fn words(&self) -> Vec<u32> {
         let s = &self.set;
         let mut words = vec![self.params.kind as u32, self.params.count as u32];
@@ -187,7 +187,8 @@ impl Scene {
         self.solid.as_ref().is_none_or(|s| s.at(x as f32, y as f32).0 > 0.5 * self.spacing as f32)
     }
 
-    /// Parcels on a lattice wherever `inside` says, over the whole box; a little out of line, or they would stay in it.
+    /// Parcels on a lattice wherever `inside` is true, over the whole box; slightly irregular, as a regular lattice
+    /// would persist.
     fn fill(&self, inside: impl Fn(f64, f64) -> bool) -> Vec<[f32; 4]> {
         let d = self.spacing;
         let [w, h] = self.set.size.map(f64::from);
@@ -208,12 +209,12 @@ impl Scene {
         all
     }
 
-    /// The most parcels that there can be.
+    /// The largest number of parcels.
     pub(super) fn most(&self) -> usize {
         most(self.params.count)
     }
 
-    /// The state at the start.
+    /// The initial state.
     pub(super) fn start(&self, level: Level) -> Result<Fluid2d, FluidError> {
         let a = self.params.aspect;
         let parcels = match self.params.kind {
@@ -242,19 +243,19 @@ impl Scene {
         Fluid2d::new(self.set, self.solid.clone(), parcels, step, level)
     }
 
-    /// Goes on by a step.
+    /// Advances by a step.
     pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) {
         let new = self.inflow(flat);
         flat.settle(&new, executor);
         flat.step(executor);
     }
 
-    /// What comes in from this step to the next: new parcels, while there may be more, and after that those of
-    /// the ground again.
+    /// The inflow between this step and the next: new parcels, up to the maximum, and then recycled parcels
+    /// from the ground.
     fn inflow(&self, flat: &mut Fluid2d) -> Vec<[f32; 4]> {
         let dt = f64::from(self.set.step);
         let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + 1) as f64 * dt);
-        // Numbers of what is due with so many a second.
+        // The numbers of parcels that are due at a rate per second.
         let due = |rate: f64| (from * rate) as u64..(to * rate) as u64;
         let mut new = Vec::new();
         match self.params.kind {
@@ -266,7 +267,7 @@ impl Scene {
                     let lean = 0.10 * libm::sin(TAU * 0.21 * born) + 0.05 * libm::sin(TAU * 0.57 * born);
                     let strength = self.jet * (0.93 + 0.07 * libm::sin(TAU * 0.33 * born));
                     let speed = [lean * strength, -strength];
-                    // From both ends of the basin in turn.
+                    // From both ends of the basin alternately.
                     let end = if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
                     let mouth = [0.5 * self.params.aspect, 1.0 - BASIN - 0.02];
                     self.jet_row(flat, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
@@ -284,7 +285,7 @@ impl Scene {
                 }
             }
             Kind::Rain => {
-                // Drops of five to nineteen thousandths of a frame's height, at least a parcel.
+                // Drops of 0.005 to 0.019 frame heights, but at least one parcel.
                 for drop in due(70.0 * self.params.aspect) {
                     let mut rng = Rng::of(self.params.seed ^ 0x7261_696e, drop);
                     let x = rng.range(-0.02, 1.02) * self.params.aspect;
@@ -307,14 +308,14 @@ impl Scene {
         new
     }
 
-    /// A parcel at a place of the frame.
+    /// A parcel at a position of the frame.
     fn parcel(&self, at: [f64; 2], speed: [f64; 2]) -> [f32; 4] {
         let [w, h] = self.set.size;
         let [x, y] = [0, 1].map(|i: usize| (at[i] + self.origin[i]) as f32);
         [x.clamp(0.0, w), y.clamp(0.0, h), speed[0] as f32, speed[1] as f32]
     }
 
-    /// A row of a jet: from a mouth so wide, with a speed, so long ago.
+    /// A row of a jet, from a nozzle of this width, with this speed and age.
     fn jet_row(
         &self,
         flat: &mut Fluid2d,
@@ -324,9 +325,9 @@ impl Scene {
         drain: [f64; 2],
     ) {
         let n = ((wide / self.spacing + 0.5) as i64).max(1);
-        // Every second row half a parcel aside.
+        // Every second row is shifted by half a parcel.
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
-        // A little out of line, or it would break up in rows.
+        // Slightly irregular, as a regular jet would break up in rows.
         let mut rng = Rng::of(self.params.seed ^ 0x6a65_7473, row);
         let parcels: Vec<_> = (0..n)
             .map(|i| {
@@ -351,10 +352,10 @@ impl Scene {
     }
 }
 
-/// Steps a frame, at most.
+/// The largest number of steps per frame.
 const MAX_STEPS: u64 = 1 << 20;
 
-/// The most parcels that there are where so many are asked for: a lattice does not come out even.
+/// The largest number of parcels for a requested number: a lattice does not fit exactly.
 pub(super) fn most(count: usize) -> usize {
     count + count / 8 + 64
 }

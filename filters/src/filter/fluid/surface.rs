@@ -1,45 +1,44 @@
-//! From parcels to a surface: how much liquid there is at the nodes of a grid, which way the surface leans, how deep it
-//! is.
+//! Converts parcels to a surface: the amount of liquid at the nodes of a grid, the slope of the surface, and its depth.
 //!
-//! Parcels are counted into the nodes in whole numbers, so that their order is no matter; the counts are smoothed by
-//! a round kernel, which makes blobs that run together.
+//! Parcels are counted into the nodes in whole numbers, so that their order is no matter; the counts are smoothed by a
+//! round kernel, which makes blobs that run together.
 
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
 
-/// A parcel: where it is, and its number.
+/// A parcel: its position and number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct ParcelPoint {
     pub(super) at: [f32; 2],
     pub(super) id: u32,
 }
 
-/// Of a node: how much liquid (1 within it), the lean along x and y, and how deep, 0 to 1.
+/// At a node: the amount of liquid (1 inside), the slope along x and y, and the depth, 0 to 1.
 pub(super) type Node = [f32; 4];
 
 /// A surface over the frame.
 #[derive(Clone, Debug)]
 pub(super) struct Surface {
-    /// Nodes across and down.
+    /// The numbers of columns and rows of nodes.
     pub(super) size: [usize; 2],
-    /// Where node 0 is, in frame heights from the frame's corner.
+    /// The position of node 0, in frame heights from the frame's corner.
     pub(super) origin: [f32; 2],
-    /// Nodes in a frame height.
+    /// Nodes per frame height.
     pub(super) per: f32,
     pub(super) nodes: Vec<Node>,
 }
 
-/// A grid that parcels are counted into.
+/// A grid for counting parcels.
 #[derive(Clone, Copy)]
 struct NodeGrid {
     size: [usize; 2],
-    /// Where node 0 is, along both axes.
+    /// The position of node 0, along both axes.
     first: f32,
     per: f32,
 }
 
 impl NodeGrid {
-    /// The four nodes around a parcel, and the share of each in it, in 65536ths.
+    /// The four nodes around a parcel, and the weight of each, in 1/65536.
     fn shares(&self, place: &ParcelPoint) -> Option<[(usize, u32); 4]> {
         let ([w, h], [x, y]) = (self.size, place.at);
         let (u, v) = ((x - self.first) * self.per, (y - self.first) * self.per);
@@ -66,33 +65,34 @@ fn within(at: usize, by: usize, before: usize, n: usize) -> (usize, usize) {
     (from, (from + by).min(last + 1))
 }
 
-/// How a surface is made.
+/// The parameters of a surface.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Shape {
-    /// Width of the frame in heights.
+    /// The aspect ratio of the frame.
     pub(super) aspect: f32,
     /// Spacing of parcels, in frame heights.
     pub(super) spacing: f32,
     /// 0 to 1.
     pub(super) smoothness: f32,
-    /// How ruffled it is, 1 as a rule.
+    /// The strength of ripples, normally 1.
     pub(super) ripples: f32,
-    /// Frame heights of a luma row: nothing finer is needed.
+    /// The height of a luma row in frame heights: the resolution limit.
     pub(super) row: f32,
-    /// For a quick look: half as fine.
+    /// For drafts: half of the resolution.
     pub(super) draft: bool,
 }
 
-/// Liquid is where there is more of it than this.
+/// Liquid is where the amount is larger than this.
 pub(super) const EDGE: f32 = 0.16;
-/// The rim's profile is full at this.
+/// The rim has its full height at this amount.
 const FULL: f32 = 0.95;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
 const WIDE: f32 = 0.085;
 const RIPPLE: f32 = 0.034;
-/// Nodes of the coarse grid in the ripples' radius.
+/// Nodes of the coarse grid per radius of ripples.
 const RIPPLE_NODES: f32 = 3.5;
-/// How high the rim is, in radii of the blobs; the bulk, in radii of the depth's kernel; a ripple in its own.
+/// The heights of the rim, in radii of the blobs, of the bulk, in radii of the depth's kernel, and of a
+/// ripple in its radii.
 const RIM: f32 = 2.2;
 const BULK: f32 = 0.75;
 const RUFFLED: f32 = 0.06;
@@ -102,7 +102,7 @@ const SPARSE: f32 = 0.32;
 const DROP: f32 = 1.4;
 const DROP_PART: f32 = 0.8;
 
-/// One line of weights of a round kernel `(1 - r^2)^3` of a radius in nodes, that sum to 1.
+/// A row of weights of a round kernel `(1 - r^2)^3` with a radius in nodes, normalised to a sum of 1.
 fn weights(radius: f32) -> Vec<f32> {
     let n = radius as i32;
     let raw: Vec<f32> = (-n..=n)
@@ -128,7 +128,7 @@ fn add_body(to: &mut [f32], from: &[f32], by: f32) {
     }
 }
 
-/// Smooths a grid across and down; beyond its edges it goes on as there.
+/// Smooths a grid horizontally and vertically; the edge is repeated.
 fn smooth(level: Level, grid: &mut [f32], [w, h]: [usize; 2], weights: &[f32], spare: &mut Vec<f32>) {
     let n = weights.len() / 2;
     let mut wide = vec![0f32; w + 2 * n];
@@ -153,7 +153,8 @@ fn smooth(level: Level, grid: &mut [f32], [w, h]: [usize; 2], weights: &[f32], s
 }
 
 impl Shape {
-    /// Nodes across and down, nodes in a frame height, and how many lie before the frame.
+    /// The numbers of columns and rows of nodes, nodes per frame height, and the number of nodes before the
+    /// frame.
     fn grid(&self) -> ([usize; 2], f32, usize) {
         let node = (0.5 * self.spacing).max(self.row);
         let per = 1.0 / if self.draft { 2.0 * node } else { node };
@@ -162,13 +163,13 @@ impl Shape {
         ([n(self.aspect), n(1.0)], per, before)
     }
 
-    /// Bytes of a surface and what making it takes.
+    /// The size in bytes of a surface and its buffers.
     pub(super) fn bytes(&self) -> usize {
         let ([w, h], ..) = self.grid();
         w * h * (size_of::<Node>() + 48) + (1 << 16)
     }
 
-    /// The surface of parcels whose places are given in frame heights from the frame's corner, each with its number.
+    /// The surface of parcels, whose positions are in frame heights from the frame's corner, each with its number.
     pub(super) fn surface(&self, level: Level, places: &[ParcelPoint]) -> Surface {
         let (size, per, before) = self.grid();
         let [w, h] = size;
@@ -180,7 +181,7 @@ impl Shape {
                 counts[at] = counts[at].saturating_add(by);
             }
         }
-        // A parcel stands for its share of the area.
+        // A parcel represents its fraction of the area.
         let one = self.spacing * per;
         let unit = one * one / 65536.0;
         let mut coverage: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
@@ -189,7 +190,7 @@ impl Shape {
         let round = weights(blob.max(1.5));
         smooth(level, &mut coverage, size, &round, &mut spare);
         let deep = self.depth(level, &coverage, (size, before), per, first, places);
-        // What one parcel alone comes to.
+        // The amount of a single parcel.
         let middle = round[round.len() / 2] * one;
         self.drops(level, &mut coverage, on, middle * middle, places);
         let rim = RIM * blob / (3.0 * per);
@@ -219,8 +220,8 @@ impl Shape {
         Surface { size, origin: [first; 2], per, nodes }
     }
 
-    /// Adds drops where parcels are alone: the round kernel alone would let them sink below the edge, and come up where
-    /// two meet.
+    /// Adds drops at isolated parcels: the round kernel would let them fall below the threshold, and rise where two
+    /// meet.
     fn drops(&self, level: Level, coverage: &mut [f32], on: NodeGrid, alone: f32, places: &[ParcelPoint]) {
         let [w, h] = on.size;
         if alone >= SPARSE {
@@ -263,13 +264,13 @@ impl Shape {
         first: f32,
         places: &[ParcelPoint],
     ) -> DepthGrid {
-        // So many nodes are one of the coarse grid.
+        // The number of nodes per node of the coarse grid.
         let by = ((RIPPLE * per / RIPPLE_NODES) as usize).max(1);
         let size = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
         let mut grid = vec![0f32; size[0] * size[1]];
         for (j, row) in grid.chunks_exact_mut(size[0]).enumerate() {
             for (i, out) in row.iter_mut().enumerate() {
-                // Beyond the frame it goes on as at its edge.
+                // Beyond the frame the edge is repeated.
                 let (x0, x1) = within(i * by, by, before, w);
                 let (y0, y1) = within(j * by, by, before, h);
                 let mut sum = 0.0;
@@ -302,11 +303,11 @@ impl Shape {
         DepthGrid { nodes, size, by }
     }
 
-    /// Every parcel has a height of its own that it keeps, so that ripples go with the flow.
+    /// Every parcel keeps an individual height, so that ripples move with the flow.
     fn waves(&self, [w, h]: [usize; 2], per: f32, first: f32, places: &[ParcelPoint]) -> Vec<f32> {
         let mut counts = vec![0i32; w * h];
         for ParcelPoint { at: [x, y], id } in places {
-            // A coarse node stands for the middle of what it is the mean of.
+            // A coarse node is at the centre of the nodes that it averages.
             let (u, v) = ((x - first) * per - 0.5, (y - first) * per - 0.5);
             if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
                 continue;
@@ -325,7 +326,7 @@ impl Shape {
                 counts[at] = counts[at].saturating_add(by * high);
             }
         }
-        // What so many parcels sum to by chance grows with the root of their number.
+        // The random sum of so many parcels grows with the square root of their number.
         let one = self.spacing * per;
         let many = (RIPPLE / self.spacing).max(1.0);
         let unit = one * one / (4096.0 * 74.0) * many * (RUFFLED * RIPPLE * self.ripples);
@@ -341,9 +342,9 @@ struct DepthGrid {
 }
 
 impl DepthGrid {
-    /// The coarse node before a fine one along an axis, and how far behind it that is.
+    /// The coarse node before a fine one along an axis, and the distance from it.
     fn place(&self, at: usize, axis: usize) -> (usize, f32) {
-        // A coarse node stands for the middle of what it is the mean of.
+        // A coarse node is at the centre of the nodes that it averages.
         let t = ((at as f32 + 0.5) / self.by as f32 - 0.5).max(0.0);
         let i = (t as usize).min(self.size[axis] - 2);
         (i, (t - i as f32).min(1.0))

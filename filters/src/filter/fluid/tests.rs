@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Jump frames in memory, that are counted.
+/// Stored states in memory, with counts.
 #[derive(Default)]
 struct Shelf {
     kept: Mutex<BTreeMap<u128, Vec<u8>>>,
@@ -45,7 +45,7 @@ pub(super) fn bound(settings: &[(&str, &str)], format: &Format, level: Level) ->
     ENTRY.bind(&values(settings), format, 3, level).unwrap()
 }
 
-/// A picture with something on it.
+/// A picture with some contents.
 pub(super) fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
@@ -110,7 +110,7 @@ fn every_order_and_every_store_gives_the_same_frames() {
         assert!(want[50] != want[20]);
         let kept = shelf.kept.lock().unwrap().len();
         assert!(kept >= 2, "{kept}");
-        // Backwards, warm and cold; here and there; with one line and with a new one each time.
+        // Backwards, with and without kept states; in random order; with one cache and with new ones.
         let cold = Shelf::default();
         for store in [&shelf as &dyn StateCache, &cold, &NoCache] {
             let mut line = None;
@@ -123,12 +123,12 @@ fn every_order_and_every_store_gives_the_same_frames() {
             assert!(render(&*filter, &mut None, n, &shelf, &[]) == want[n as usize], "{n}");
         }
         assert!(shelf.found.load(Ordering::Relaxed) > before);
-        // What is no state is not taken for one.
+        // Damaged states are not accepted.
         for bytes in shelf.kept.lock().unwrap().values_mut() {
             bytes.truncate(bytes.len() - 1);
         }
         assert!(render(&*filter, &mut None, 50, &shelf, &[]) == want[50]);
-        // Another's line is of no use.
+        // The kept states of another filter are not used.
         let other = bound(&[("particles", "300"), ("seed", "9")], &small(), Level::best());
         let mut line = None;
         render(&*other, &mut line, 10, &NoCache, &[]);
@@ -136,7 +136,7 @@ fn every_order_and_every_store_gives_the_same_frames() {
     }
 }
 
-/// Asks for an end once so many frames have been stepped.
+/// Cancels after so many frames.
 struct Halt<'a>(&'a AtomicBool, u64);
 
 impl StateCache for Halt<'_> {
@@ -201,7 +201,7 @@ fn memory_grows_with_parcels_and_picture() {
     let of =
         |particles: &str, format: &Format| bound(&[("particles", particles)], format, Level::best()).memory();
     let (few, many) = (of("1000", &small()), of("200000", &small()));
-    // Each has a place in the latest frames, one in the packed array, and one by number.
+    // Each parcel has an entry in the latest frames, one in the packed array, and one by number.
     assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<surface::ParcelPoint>() + 64), "{many:?}");
     let large = Format { width: 1920, height: 1080, ..small() };
     assert!(of("200000", &large).per_frame > 4 * many.per_frame);
@@ -229,14 +229,14 @@ fn where_there_is_no_liquid_the_picture_is_as_it_was() {
     assert!(render(&*filter, &mut None, 0, &NoCache, &[]) == picture(format));
     let filter = bound(DAM, &format, Level::best());
     let frame = render(&*filter, &mut None, 1, &NoCache, &[]);
-    // The right half is still dry.
+    // The right half has no liquid yet.
     for y in 0..54 {
         assert_eq!(frame.row::<u8>(0, y)[60..], picture(format).row::<u8>(0, y)[60..]);
     }
     assert!(frame.row::<u8>(0, 50)[..30] != picture(format).row::<u8>(0, 50)[..30]);
 }
 
-/// What is premultiplied and what is not show the same; over nothing there is the liquid alone.
+/// Premultiplied and straight pictures look the same; over transparent areas there is only the liquid.
 #[test]
 fn alpha_is_composited() {
     let base = Format {
@@ -310,7 +310,7 @@ fn what_cannot_be_is_refused() {
     dark.set("shape", Value::Image(ImageAsset::named("b.png").read(black))).unwrap();
     let e = ENTRY.bind(&dark, &small, 1, Level::best()).err().unwrap();
     assert!(e.problem.contains("threshold"), "{e}");
-    // Too far on.
+    // Beyond the last frame.
     let filter = bound(DAM, &small, Level::best());
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
     let far = FrameTime::of_frame(i64::MAX / 1001, Ratio::whole(24));
@@ -326,14 +326,14 @@ fn obstacles_shapes_and_sides_count() {
         values.set(id, Value::Image(ImageAsset::named("h.png").read(half.clone()))).unwrap();
         ENTRY.bind(&values, &small(), 3, Level::best()).unwrap()
     };
-    // However small a shape is, there is room for it.
+    // Even a small shape has a valid spacing.
     let mut dot = Frame::new(Format::new(30, 30, Family::Gray, Depth::Bits(8), (0, 0)));
     dot.row_mut::<u8>(0, 15)[15] = 255;
     let mut tiny = values(&[("scene", "shape"), ("particles", "200000")]);
     tiny.set("shape", Value::Image(ImageAsset::named("d.png").read(dot))).unwrap();
     let filter = ENTRY.bind(&tiny, &small(), 3, Level::best()).unwrap();
     assert!(render(&*filter, &mut None, 0, &NoCache, &[]) != picture(small()));
-    // A shape is liquid where it is bright, and nowhere else.
+    // A shape is liquid in its bright areas only.
     let filter = with(&[("scene", "shape"), ("particles", "700")], "shape");
     let (first, dry) = (render(&*filter, &mut None, 0, &NoCache, &[]), picture(small()));
     assert!(first.row::<u8>(0, 42)[40..56] != dry.row::<u8>(0, 42)[40..56]);
@@ -347,7 +347,7 @@ fn obstacles_shapes_and_sides_count() {
     let dark = shown(&*with(&[("particles", "700"), ("solid", "dark")], "obstacle"));
     let shape = shown(&*with(&[("scene", "shape"), ("particles", "700")], "shape"));
     assert!(free != blocked && blocked != dark && shape != free);
-    // Inside of what is solid there is nothing.
+    // There is no liquid inside the obstacle.
     let source = picture(small());
     for y in 38..52 {
         assert_eq!(blocked.row::<u8>(0, y)[42..54], source.row::<u8>(0, y)[42..54], "{y}");

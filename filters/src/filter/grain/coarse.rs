@@ -1,19 +1,19 @@
-//! Rows that have gone through the passes before the last, in order, each made once.
+//! Rows after all passes but the last, in order, each computed once.
 //!
 //! White numbers go on beyond the edges of the plane, so coarse grain is the same there as everywhere. Sample -1-j
-//! takes the number at place W+2j+1 of a row of W samples, sample W+j that at W+2j; rows likewise. So what stands at an
-//! edge does not depend on how far the passes reach.
+//! takes the number at index W+2j+1 of a row of W samples, sample W+j that at W+2j; rows likewise. So the numbers at an
+//! edge do not depend on the reach of the passes.
 
 use super::look::Field;
 use crate::pixel::grain::{Pass, pass_across, pass_down};
 use crate::simd::Level;
 
-/// A row's place in memory begins at a cache line.
+/// Aligns a row to a cache line.
 fn line(width: usize) -> usize {
     width.next_multiple_of(32)
 }
 
-/// The place in a stream of sample or row `i` of `len`.
+/// The index in a stream of sample or row `i` of `len`.
 pub(super) fn place(i: isize, len: usize) -> usize {
     match usize::try_from(i) {
         Ok(i) if i < len => i,
@@ -22,15 +22,16 @@ pub(super) fn place(i: isize, len: usize) -> usize {
     }
 }
 
-/// Draws a row of white numbers, halved: row (its place in the stream) and the numbers, whole blocks of them.
+/// Generates a row of white noise, halved: the row (its index in the stream) and the numbers, in whole
+/// blocks.
 pub(super) trait Draw {
     fn draw(&mut self, row: usize, out: &mut [i16]);
 }
 
-/// The passes at work.
+/// The state of the passes.
 pub(super) struct Coarse<'a> {
     levels: Vec<PassRows<'a>>,
-    /// A white row, with what lies before it.
+    /// A white row, with its padding.
     white: &'a mut [i16],
     size: (usize, usize),
     reach: usize,
@@ -40,18 +41,18 @@ pub(super) struct Coarse<'a> {
 /// Rows of one pass.
 struct PassRows<'a> {
     pass: Pass,
-    /// Numbers of a row that this pass makes.
+    /// The numbers of a row that this pass computes.
     width: usize,
-    /// Rows h, as many as the pass looks at from the first to the last.
+    /// Rows h, as many as the pass reads.
     h: &'a mut [i16],
-    /// Rows h that are there: from the first to before the second.
+    /// The range of rows h in the buffer.
     has: (isize, isize),
-    /// A row that comes in, from the pass before.
+    /// An input row, from the pass before.
     input: &'a mut [i16],
 }
 
 impl<'a> Coarse<'a> {
-    /// How many numbers of memory it needs.
+    /// The number of values of memory that it needs.
     pub(super) fn buffer_len(field: &Field, block: usize) -> usize {
         let reach = field.reach();
         if reach == 0 {
@@ -62,7 +63,7 @@ impl<'a> Coarse<'a> {
         line(reach) + line((field.size.0 + 2 * reach).next_multiple_of(block)) + rows * row
     }
 
-    /// Passes of a field in the memory lent.
+    /// The passes of a field, in the given memory.
     pub(super) fn new(field: &Field, block: usize, level: Level, room: &'a mut [i16]) -> Coarse<'a> {
         let (width, reach) = (field.size.0, field.reach());
         let row = line(width + 2 * reach);
@@ -80,7 +81,7 @@ impl<'a> Coarse<'a> {
         Coarse { levels, white, size: field.size, reach, level }
     }
 
-    /// Whether there is any pass.
+    /// Whether there are passes.
     pub(super) fn is_empty(&self) -> bool {
         self.levels.is_empty()
     }
@@ -105,7 +106,7 @@ impl<D: Draw> White<'_, D> {
         let (width, height) = self.size;
         let start = line(self.reach);
         self.draw.draw(place(y, height), &mut self.numbers[start..]);
-        // The numbers behind the plane are dealt to both ends.
+        // The numbers after the plane are distributed to both ends.
         let end = start + width;
         for j in 0..self.reach {
             self.numbers[start - 1 - j] = self.numbers[end + 2 * j + 1];
@@ -128,7 +129,7 @@ fn made(
     let (step, count) = (pass.step as isize, 2 * pass.step + 1);
     let stride = this.h.len() / count;
     let at = |y: isize| stride * y.rem_euclid(count as isize) as usize;
-    // The rows are made from the first to the last. What is not there yet follows upon what is.
+    // Rows are computed in order; missing rows follow directly after the existing ones.
     let first = y - step;
     if !(this.has.0..=this.has.1).contains(&first) {
         this.has = (first, first);

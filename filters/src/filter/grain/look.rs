@@ -1,25 +1,26 @@
-//! From a size to the weights of a kernel.
+//! Computes the weights of a kernel from a size.
 
 use crate::noise::Distribution;
 use crate::pixel::grain::{MAX_PASSES, Pass, Taps};
 
-/// Sizes, at a picture 1920 wide, and the kernels that look like them.
+/// Sizes, for a picture 1920 wide, and the kernels that match them visually.
 const SIZES: [(f64, f64, f64); 5] =
     [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (2.0, 0.44, 0.15)];
 
-/// Above size 2 the five taps give way to `[.5 1 .5]`, which lets no single sample through, over so much of size.
+/// Above size 2 the five taps are replaced by `[.5 1 .5]`, which suppresses single samples, over this interval of
+/// sizes.
 const CHANGE: f64 = 0.75;
 
-/// The most that a pass before the last weighs its neighbours. Two of one step are then a cubic spline; one alone would
-/// make kernels triangles, whose straight sides show as a weave along rows and columns.
+/// The largest weight of neighbours in a pass before the last. Two passes of one step are then a cubic spline; a single
+/// one would make triangular kernels, whose straight sides are visible as a weave along rows and columns.
 const MOST: f64 = 0.5;
 
-/// The step of pass `k`: 1 once (the last taps are another of that step), then each twice.
+/// The step of pass `k`: 1 once (the last taps also have step 1), then each twice.
 fn step(k: usize) -> usize {
     1 << k.div_ceil(2)
 }
 
-/// The outer taps that full sharpness takes away.
+/// The part of the outer taps that full sharpness removes.
 const CRISP: f64 = 0.12;
 /// What it takes from the weights of coarse passes: with more, grain would shrink where its size grows.
 const CRISP_COARSE: f64 = 0.07;
@@ -31,13 +32,14 @@ pub(super) struct Axis {
     pub(super) taps: Taps,
     /// The weights of the passes before it, over neighbours 1, 2, 2, 4, 4, 8 ... samples away, in 1/65536.
     pub(super) coarse: [i16; MAX_PASSES],
-    /// The variance that it makes of white noise of variance 1 (not halved by `g >> 1` or by the passes).
+    /// The variance of its output for white noise of variance 1 (without the halving by `g >> 1` or by the
+    /// passes).
     pub(super) power: f64,
-    /// What the variance of grain is multiplied by at this width of the picture.
+    /// The factor of the variance of grain at this width of the picture.
     pub(super) gain: f64,
 }
 
-/// The second moment of a kernel: the mean square of how far its weights lie from the middle.
+/// The second moment of a kernel: the mean square of the distance of its weights from the centre.
 fn second_moment(a: f64, b: f64) -> f64 {
     (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b)
 }
@@ -62,7 +64,7 @@ impl Axis {
         let (mut a, mut b) = kernel_of_size(size.min(2.0));
         let mut weights = [0.0; MAX_PASSES];
         if size <= 2.0 {
-            // As fine as the pixels nothing is left to sharpen.
+            // At the size of a pixel nothing remains to be sharpened.
             b -= crisp * 0.5 * size;
         } else {
             let mut left = second_moment(a, b) * (size / 2.0) * (size / 2.0);
@@ -95,8 +97,8 @@ impl Axis {
 
     /// Grain that looks the same in a picture `scale` times 1920 wide.
     ///
-    /// Of the two pictures the larger one is thought of as reduced to the other by means of samples. What is left of the
-    /// grain then has the same variance, and the same power at the lowest frequencies.
+    /// The larger of the two pictures is compared after a reduction to the size of the other by means of samples. The
+    /// remaining grain then has the same variance, and the same power at the lowest frequencies.
     pub(super) fn scaled(size: f64, sharpness: f64, scale: f64) -> Axis {
         let reference = Axis::new(size, sharpness);
         if scale == 1.0 {
@@ -117,7 +119,7 @@ impl Axis {
         Axis { gain: wanted.variance / axis.reduced(of_this).variance, ..axis }
     }
 
-    /// What means of so many samples leave of grain of variance 1.
+    /// The variance that remains of grain of variance 1 after means of so many samples.
     fn reduced(&self, samples: f64) -> Reduced {
         let kernel = kernel(self.taps, &self.coarse);
         let mut variance = 0.0;
@@ -131,14 +133,14 @@ impl Axis {
     }
 }
 
-/// Grain in a picture that was made smaller.
+/// The grain in a picture that was reduced.
 struct Reduced {
     variance: f64,
-    /// Its power at the lowest frequencies over the mean: so many samples go together.
+    /// The ratio of its power at the lowest frequencies to the mean: the number of correlated samples.
     spread: f64,
 }
 
-/// The weights of all passes in one, the middle one being near 1.
+/// The combined weights of all passes; the middle one is near 1.
 pub(super) fn kernel(taps: Taps, coarse: &[i16; MAX_PASSES]) -> Vec<f64> {
     let part = |w: i16| f64::from(w) / 65536.0;
     let (a, b) = (part(taps.a), part(taps.b));
@@ -146,7 +148,7 @@ pub(super) fn kernel(taps: Taps, coarse: &[i16; MAX_PASSES]) -> Vec<f64> {
     passes.fold(vec![b, a, 1.0, a, b], |kernel, (k, &weight)| wider(&kernel, step(k), part(weight)))
 }
 
-/// The weights of one more pass and those before in one.
+/// The combined weights of one more pass and those before.
 fn wider(kernel: &[f64], step: usize, weight: f64) -> Vec<f64> {
     let mut wider = vec![0.0; kernel.len() + 2 * step];
     for (i, v) in kernel.iter().enumerate() {
@@ -157,17 +159,18 @@ fn wider(kernel: &[f64], step: usize, weight: f64) -> Vec<f64> {
     wider
 }
 
-/// The most that numbers may deviate after a pass: the last taps make up to four times as much of them.
+/// The largest deviation of the numbers after a pass: the last taps increase it up to four times.
 const MOST_DEVIATION: f64 = 1700.0;
 
 /// A field of grain over a plane.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Field {
-    /// Across and down.
+    /// Horizontally and vertically.
     pub(super) axes: [Axis; 2],
     /// Width and height of the plane.
     pub(super) size: (usize, usize),
-    /// The passes before the last, over neighbours 1, 2, 2, 4, 4, 8 ... samples away; the farthest come first.
+    /// The passes before the last, over neighbours 1, 2, 2, 4, 4, 8 ... samples away; the largest steps come
+    /// first.
     pub(super) passes: Vec<Pass>,
 }
 
@@ -191,12 +194,12 @@ impl Field {
         Field { axes, size, passes: Pass::all((0..count).rev().map(pass)) }
     }
 
-    /// How far beyond the plane white numbers are drawn.
+    /// The distance beyond the plane up to which white noise is generated.
     pub(super) fn reach(&self) -> usize {
         self.passes.iter().map(|p| p.step).sum()
     }
 
-    /// What the strength is multiplied by at this width of the picture.
+    /// The factor of strength at this width of the picture.
     pub(super) fn strength(&self) -> f64 {
         (self.axes[0].gain * self.axes[1].gain).sqrt()
     }
@@ -239,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Of a kernel that is not round, clumps have sides along rows and columns.
+    /// The clumps of a kernel that is not round have straight sides along rows and columns.
     #[test]
     fn coarse_grain_is_round() {
         for tenth in 23..=400 {
@@ -261,7 +264,7 @@ mod tests {
         }
     }
 
-    /// Against an exact computation of spectra: of each plane, folded as by means of 2 or 4 samples.
+    /// Compared with an exact computation of spectra, for each plane, folded by means of 2 or 4 samples.
     #[test]
     fn reduced_pictures_have_the_same_spectrum() {
         let turn = core::f64::consts::TAU;

@@ -1,9 +1,9 @@
-//! What samples stand for: where a code lies between the curve's black and white.
+//! The encoding of samples: the position of a code between the curve's black and white.
 
 use super::settings::RequestedSpace;
 use crate::frame::{Format, Transfer};
 
-/// What samples stand for.
+/// The encoding of samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Space {
     /// Brightness as displayed: u is the sample.

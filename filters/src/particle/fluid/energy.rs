@@ -1,4 +1,4 @@
-//! What physics keeps: mass, momentum, energy. For checks; computed in f64 by number's order of the layout.
+//! Conserved quantities: mass, momentum, energy. For tests; computed in f64 in the order of the layout.
 
 use super::{EquationOfState, Fluid, FluidError};
 use crate::lend::Executor;
@@ -6,9 +6,9 @@ use crate::lend::Executor;
 /// The energy of a fluid, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energy {
-    /// Of motion.
+    /// Kinetic energy.
     pub kinetic: f64,
-    /// In gravity's field, from the box's corner 0.
+    /// Potential energy in the field of gravity, from the box's corner 0.
     pub gravity: f64,
     /// Of compression.
     pub elastic: f64,
@@ -19,19 +19,19 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// All of it.
+    /// The total.
     pub fn total(&self) -> f64 {
         self.kinetic + self.gravity + self.elastic + self.walls + self.cohesion
     }
 }
 
 impl Fluid {
-    /// Mass of the whole, in kg.
+    /// The total mass in kg.
     pub fn mass(&self) -> f64 {
         self.len() as f64 * self.settings.mass()
     }
 
-    /// Momentum of the whole, in kg m/s.
+    /// The total momentum in kg m/s.
     pub fn momentum(&self) -> [f64; 3] {
         let mut sum = [0.0; 3];
         for v in &self.velocities {
@@ -40,10 +40,9 @@ impl Fluid {
         sum.map(|s| s * self.settings.mass())
     }
 
-    /// Energy of the whole. Finds neighbours and densities anew; the state stays as it is.
+    /// The total energy. Computes neighbours and densities again; the state is not changed.
     ///
-    /// # Errors
-    /// [`FluidError::Crowded`].
+    /// # Errors [`FluidError::Crowded`].
     pub fn energy(&mut self, executor: &dyn Executor) -> Result<Energy, FluidError> {
         self.measure(executor)?;
         let (s, c) = (self.settings, self.c);
@@ -81,7 +80,7 @@ impl Fluid {
                         };
                 }
                 for d2 in list.of(k).1 {
-                    // Each pair comes twice.
+                    // Each pair occurs twice.
                     let s = (f64::from(*d2) / h2).sqrt();
                     e.cohesion += 0.5 * pull * h2 * (depth(s) - depth(1.0));
                 }

@@ -1,52 +1,52 @@
-//! What can be wrong with a fluid.
+//! Errors of fluids.
 
 use crate::pma::PmaError;
 use core::fmt;
 
-/// Why a fluid cannot be made, moved or restored. After a step that failed the state is as it was before.
+/// The error of creating, advancing or restoring a fluid. After a failed step the state is as it was before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FluidError {
     /// A setting outside its range.
     Setting {
-        /// Which one.
+        /// The name of the setting.
         name: &'static str,
         /// Its value.
         value: f64,
-        /// The least it may be.
+        /// The minimum.
         low: f64,
-        /// The most it may be.
+        /// The maximum.
         high: f64,
     },
-    /// More parcels than can be held.
+    /// The number of parcels is too large.
     TooMany {
-        /// How many there would be.
+        /// The number of parcels.
         count: usize,
-        /// How many there may be.
+        /// The largest number of parcels.
         most: usize,
     },
-    /// A parcel that is given lies outside the box, or is not made of numbers.
+    /// A given parcel is outside of the box, or its values are not finite.
     Parcel {
         /// Its number.
         id: u32,
     },
-    /// Two parcels have one number.
+    /// Two parcels have the same number.
     Twice {
         /// The number.
         id: u32,
     },
-    /// So many parcels are in one place that they cannot be computed.
+    /// Too many parcels are in one place.
     Crowded {
         /// Candidates around a cell.
         count: usize,
-        /// How many there may be.
+        /// The largest number.
         most: usize,
     },
-    /// Velocities or positions are no longer numbers.
+    /// Velocities or positions are not finite.
     Diverged {
-        /// The step that could not be made, counted from 0.
+        /// The failed step, counted from 0.
         step: u64,
     },
-    /// Bytes that are no saved state: the text says what of them.
+    /// Bytes that are not a saved state, and the reason.
     Damaged(&'static str),
     /// A saved state of another version.
     Version {
@@ -55,7 +55,7 @@ pub enum FluidError {
     },
     /// A saved state of other settings.
     OtherSettings,
-    /// The packed memory array refused.
+    /// The error of the packed memory array.
     Pma(PmaError),
 }
 

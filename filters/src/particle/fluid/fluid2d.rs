@@ -26,19 +26,20 @@ use cells::{Cells, Columns, Order};
 use core::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Parcels of a task, at least.
+/// The smallest number of parcels per task.
 const SHARE: usize = 1024;
-/// Radii that sound passes in a step, at most.
+/// The largest number of radii that sound travels per step.
 const PASSED: f32 = 0.51;
 
-/// What is simulated. Lengths in any one unit; time in seconds; y grows downwards, and gravity acts along it.
+/// The parameters of the simulation. Lengths have an arbitrary unit; time is in seconds; y grows downwards,
+/// in the direction of gravity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fluid2dSettings {
     /// The box reaches from 0 to this.
     pub size: [f32; 2],
-    /// Distance of parcels at rest.
+    /// The distance of parcels at rest.
     pub spacing: f32,
-    /// How far parcels feel each other.
+    /// The radius of interaction.
     pub radius: f32,
     /// Gravity.
     pub gravity: f32,
@@ -46,20 +47,20 @@ pub struct Fluid2dSettings {
     pub sound: f32,
     /// Kinematic viscosity.
     pub viscosity: f32,
-    /// Pull between parcels, in 1/s^2.
+    /// The attraction between parcels, in 1/s^2.
     pub cohesion: f32,
-    /// Length of a step, at most [`Fluid2d::longest`].
+    /// The length of a step, at most [`Fluid2d::longest`].
     pub step: f32,
-    /// Nothing moves faster.
+    /// The speed limit.
     pub fastest: f32,
 }
 
-/// A flat fluid at a moment.
+/// The state of a flat fluid.
 #[derive(Clone)]
 pub struct Fluid2d {
     set: Fluid2dSettings,
     c: Constants,
-    /// Nearer to a wall than this it pushes back, with this much a length.
+    /// The distance at which walls repel, and the acceleration per length.
     skin: f32,
     wall: f32,
     level: Level,
@@ -74,7 +75,7 @@ pub struct Fluid2d {
     steps: u64,
 }
 
-/// Runs a job each, at the same time if there are several and the executor is wide.
+/// Runs one job per range, in parallel if there are several and the executor has several threads.
 fn run<J: Send>(executor: &dyn Executor, jobs: Vec<J>, f: impl Fn(J) + Sync) {
     if executor.width() == 1 || jobs.len() == 1 {
         return jobs.into_iter().for_each(f);
@@ -134,9 +135,8 @@ impl Fluid2d {
 
     /// A fluid of parcels by number: place, then velocity.
     ///
-    /// # Errors
-    /// [`FluidError::Setting`] if the box has too many cells for the radius, [`FluidError::Parcel`] for what is
-    /// outside the box or no number.
+    /// # Errors [`FluidError::Setting`] if the box has too many cells for the radius, [`FluidError::Parcel`]
+    /// for parcels that are outside of the box or not finite.
     pub fn new(
         set: Fluid2dSettings,
         solid: Option<Arc<Solid>>,
@@ -176,22 +176,22 @@ impl Fluid2d {
         Ok(flat)
     }
 
-    /// Steps since the start.
+    /// The number of steps since the start.
     pub fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// How many parcels there are.
+    /// The number of parcels.
     pub fn len(&self) -> usize {
         self.now.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no parcels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// All parcels by number: place, then velocity.
+    /// All parcels by number: position, then velocity.
     pub fn parcels(&self) -> Vec<[f32; 4]> {
         let mut all = vec![[0.0; 4]; self.len()];
         for (i, id) in self.now.ids.iter().enumerate() {
@@ -200,13 +200,13 @@ impl Fluid2d {
         all
     }
 
-    /// Numbers of the parcels and where they are, in no order that matters.
+    /// The numbers and positions of the parcels, in unspecified order.
     pub fn places(&self) -> impl Iterator<Item = (u32, [f32; 2])> {
         self.now.ids.iter().zip(self.now.x.iter().zip(&self.now.y)).map(|(id, (x, y))| (*id, [*x, *y]))
     }
 
-    /// Moves the `count` parcels nearest to `from` elsewhere: what a pump does. Of equally near ones those with lower
-    /// numbers. `to(i)` is the place and velocity of the `i`-th.
+    /// Moves the `count` parcels nearest to `from`, like a pump. Of equally near ones, those with lower numbers.
+    /// `to(i)` is the position and velocity of the `i`-th.
     pub fn pump(&mut self, from: [f32; 2], count: usize, mut to: impl FnMut(usize) -> [f32; 4]) {
         let count = count.min(self.len());
         if count == 0 {
@@ -216,7 +216,7 @@ impl Fluid2d {
         let mut far: Vec<(u32, u32, u32)> = (0..now.len())
             .map(|i| {
                 let (dx, dy) = (now.x[i] - from[0], now.y[i] - from[1]);
-                // Squares are not below zero, so that their bits are in their order.
+                // Squares are not negative, so the order of their bits is the numeric order.
                 ((dx * dx + dy * dy).to_bits(), now.ids[i], i as u32)
             })
             .collect();
@@ -231,7 +231,7 @@ impl Fluid2d {
         }
     }
 
-    /// Puts the parcels in order by cell and number, with new ones whose numbers follow the last.
+    /// Sorts the parcels by cell and number, including new ones whose numbers follow the last.
     pub fn settle(&mut self, new: &[[f32; 4]], executor: &dyn Executor) {
         self.now.extend(new);
         self.order.settle(&mut self.now, self.level, executor);
@@ -281,7 +281,7 @@ impl Fluid2d {
         let speeds = split(vx, parts).into_iter().zip(split(vy, parts));
         let jobs = parts.iter().zip(places.zip(speeds)).collect();
         let sums = &self.sums;
-        // Without anything solid this is so little that to wake a thread takes longer.
+        // Without an obstacle the work is so small that starting a thread takes longer.
         let executor = if solid.is_some() { executor } else { &CurrentThread };
         run(executor, jobs, |(part, ((x, y), (vx, vy)))| {
             if let Some(solid) = solid {
@@ -304,7 +304,7 @@ struct Moving<'a> {
 }
 
 multiversion! {
-    /// New velocities and places.
+    /// New velocities and positions.
     fn moved(level, by: Moving<'_>, sums: [&[f32]; 4], at: [&mut [f32]; 2], v: [&mut [f32]; 2]) = moved_body;
 }
 
@@ -323,7 +323,7 @@ fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, v
         let u = vx[i] + (ax[i] + bx[i] + spring(x[i], w)) * dt;
         let v = vy[i] + (ay[i] + by[i] + set.gravity + spring(y[i], h)) * dt;
         let speed = (u * u + v * v).sqrt();
-        // What is no number stands still: a comparison with it fails.
+        // Parcels with NaN stand still: comparisons with NaN fail.
         let keep = if speed <= most {
             1.0
         } else if speed > most && speed < f32::INFINITY {
@@ -341,14 +341,14 @@ fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, v
 }
 
 impl Moving<'_> {
-    /// Pushes a parcel out of what is solid.
+    /// Pushes a parcel out of the obstacle.
     #[inline]
     fn leave(&self, solid: &Solid, [x, y]: [&mut f32; 2], [vx, vy]: [&mut f32; 2]) {
         let (d, [nx, ny]) = solid.at(*x, *y);
         if d >= self.skin {
             return;
         }
-        // As a wall does, and what is inside is put outside.
+        // The obstacle repels like a wall, and parcels inside are moved out.
         let push = (self.wall * (self.skin - d) * self.set.step).min(self.set.fastest);
         let along = *vx * nx + *vy * ny;
         let gain = if d < 0.0 { (-along).max(0.0).max(push) } else { push };

@@ -6,13 +6,13 @@ use crate::morton;
 use crate::pma::{Batch, Bounds, Pma, Ranked, Slot};
 use crate::simd::Level;
 
-/// The most cells (powers of two along each axis) of a dense table; larger domains, and those without end, keep only
-/// the cells that hold something, in a packed memory array.
+/// The most cells (powers of two along each axis) of a dense table; larger domains, and those without end, store
+/// only the cells that are not empty, in a packed memory array.
 const DENSE: u64 = 1 << 23;
-/// Cells are larger than what was asked for by this share, so that rounding never puts a pair that is near enough
-/// into cells that do not touch.
+/// Cells are larger than requested by this fraction, so that rounding does not put a pair within the radius into
+/// cells that are not adjacent.
 const MARGIN: f64 = 1.0 / 4096.0;
-/// Cells of a domain without end lie within this along each axis.
+/// Cells of an unbounded domain are within this limit along each axis.
 const FAR: i32 = 1 << 20;
 
 /// A uniform grid of cubes, numbered along a Z-curve.
@@ -64,7 +64,7 @@ impl Grid {
         self.numbers != 0
     }
 
-    /// Numbers of a dense grid: all are below this. 0 for a grid without end.
+    /// The cell numbers of a dense grid are below this. 0 for an unbounded grid.
     pub fn numbers(&self) -> u32 {
         self.numbers as u32
     }
@@ -78,7 +78,7 @@ impl Grid {
     #[inline(always)]
     pub fn cell(&self, pos: [f32; 3]) -> [i32; 3] {
         if self.is_dense() {
-            // A cast takes what is below 0 to 0, as it must.
+            // The cast takes negative numbers to 0, as required.
             core::array::from_fn(|a| ((f64::from(pos[a]) * self.inv) as u32).min(self.size[a] - 1) as i32)
         } else {
             pos.map(|v| {
@@ -107,14 +107,14 @@ impl Grid {
     }
 }
 
-/// A cell that holds something.
+/// A cell that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Its coordinates.
     pub cell: [i32; 3],
     /// The place of its first parcel in the layout.
     pub first: u32,
-    /// How many parcels it has.
+    /// The number of its parcels.
     pub len: u32,
 }
 
@@ -252,17 +252,17 @@ impl Layout {
         &self.grid
     }
 
-    /// How many places there are.
+    /// The number of positions.
     pub fn len(&self) -> usize {
         self.x.len() - LANES
     }
 
-    /// Whether there are none.
+    /// Whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Cells that hold something, along the curve.
+    /// The cells that are not empty, along the curve.
     pub fn held(&self) -> &[Held] {
         &self.held
     }

@@ -30,7 +30,7 @@ pub struct List {
 }
 
 impl List {
-    /// How many parcels have a list.
+    /// The number of parcels that have a list.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -40,7 +40,7 @@ impl List {
         self.len() == 0
     }
 
-    /// How many pairs there are, each counted both ways round.
+    /// The number of pairs, each counted in both directions.
     pub fn pairs(&self) -> usize {
         self.starts.last().map_or(0, |n| *n as usize)
     }
@@ -106,14 +106,14 @@ impl List {
     }
 }
 
-/// The parcels around a cell, copied next to each other; room that is kept between calls.
+/// The parcels around a cell, copied to contiguous memory; a buffer that is kept between calls.
 #[derive(Clone, Debug)]
 pub struct Candidates {
     pub(super) x: Box<[f32; ROOM]>,
     pub(super) y: Box<[f32; ROOM]>,
     pub(super) z: Box<[f32; ROOM]>,
     pub(super) index: Box<[u32; ROOM]>,
-    /// How many vectors are in use.
+    /// The number of vectors in use.
     pub(super) vectors: usize,
 }
 

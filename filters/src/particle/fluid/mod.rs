@@ -82,7 +82,7 @@ pub struct Parcel {
     pub pos: [f32; 3],
     /// How fast it moves, in metres a second; in 2-D the third is 0.
     pub vel: [f32; 3],
-    /// Nothing yet; 0.
+    /// Not used yet; 0.
     pub spare: u32,
 }
 

@@ -26,7 +26,7 @@ impl ParcelStore {
         }))
     }
 
-    /// Notes a new parcel, to be put in by the next `apply_moves`.
+    /// Records a new parcel, to be inserted by the next `apply_moves`.
     pub(super) fn insert(&mut self, number: u64, parcel: Parcel) {
         match &mut self.0 {
             Kind::Dense { batch, .. } => batch.inserts.push((number as u32, parcel)),
@@ -51,7 +51,7 @@ impl ParcelStore {
         }
     }
 
-    /// Notes that a parcel changes its cell.
+    /// Records that a parcel changes its cell.
     #[inline(always)]
     pub(super) fn go(&mut self, slot: Slot, number: u64) {
         match &mut self.0 {
@@ -60,7 +60,7 @@ impl ParcelStore {
         }
     }
 
-    /// Puts new parcels in, and those that change cells where they belong; how many there were. Slots change.
+    /// Inserts new parcels, and moves those that change cells; returns their number. Slots change.
     pub(super) fn apply_moves(&mut self, executor: &dyn Executor) -> Result<usize, FluidError> {
         match &mut self.0 {
             Kind::Dense { batch, .. } if batch.is_empty() => Ok(0),
@@ -79,7 +79,7 @@ impl ParcelStore {
         }
     }
 
-    /// Makes the list of slots anew.
+    /// Builds the list of slots.
     pub(super) fn index(&mut self) {
         match &mut self.0 {
             Kind::Dense { pma, index, .. } => pma.index(index),

@@ -1,4 +1,4 @@
-//! What a fluid cannot enter: the distance from its surface, over a grid.
+//! Obstacles of a fluid: the distance from their surface, over a grid.
 
 /// Signed distances from the surface of something solid, above zero outside it, and which way is out.
 #[derive(Clone, Debug, PartialEq)]
@@ -131,7 +131,7 @@ impl Solid {
         head.into_iter().chain(place).chain(self.distance.iter().map(|d| d.to_bits()))
     }
 
-    /// Bytes it takes.
+    /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.distance.len() * 4
     }

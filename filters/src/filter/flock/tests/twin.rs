@@ -1,4 +1,4 @@
-//! Every rule again, slowly: in f64, each agent with all others, cells as lists.
+//! A slow reference of every rule: in f64, all pairs of agents, cells as lists.
 
 use super::super::rules::{Agent, CAMERA, CAP, Cells, FEAR, MARGIN, Moment, Rules};
 use super::{moment, rules_of};
@@ -31,7 +31,7 @@ fn wave(turns: f64) -> f64 {
     0.775 * w + 0.225 * w * w.abs()
 }
 
-/// What an agent does next, from all that there is.
+/// The next state of an agent.
 struct Twin<'a> {
     rules: &'a Rules,
     now: Moment,
@@ -75,7 +75,7 @@ impl Twin<'_> {
         ([half + (p[0] - half) * s, 0.5 + (p[1] - 0.5) * s, 0.0], s)
     }
 
-    /// Acceleration: one rule after the other.
+    /// The acceleration, rule by rule.
     fn acceleration(&self, id: usize, others: &[(usize, f64)]) -> V {
         let r = self.rules;
         let f = |v: f32| f64::from(v);
@@ -83,7 +83,7 @@ impl Twin<'_> {
         let ((p, v), own) = (of(&self.agents[id]), self.own(id as u64));
         let from = sum(p, -1.0, wide(self.now.home));
         let part: V = [0, 1, 2].map(|i: usize| from[i] / f(r.home[i]));
-        // Home, wind, own mind, waves, level, speed.
+        // Home, wind, individual direction, waves, level flight, speed.
         let back = ((dot(part, part).sqrt() - 0.45) * 2.0).clamp(0.0, 3.0) * f(r.pull);
         let mut acc = sum([0.0; 3], -back * own * 2.2, unit(part));
         for mode in &r.wind {
@@ -133,7 +133,7 @@ impl Twin<'_> {
         acc
     }
 
-    /// Velocity and place after the step.
+    /// Velocity and position after the step.
     fn moved(&self, id: usize, others: &[(usize, f64)]) -> (V, V) {
         let r = self.rules;
         let (a, own, dt) = (&self.agents[id], self.own(id as u64), f64::from(r.dt));
@@ -147,7 +147,7 @@ impl Twin<'_> {
     }
 }
 
-/// Those that an agent looks at, by lists of cells, and how many each of them stands for.
+/// The neighbours that an agent evaluates, by lists of cells, and the weight of each.
 fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usize, f64)> {
     let mut lists: BTreeMap<[usize; 3], Vec<usize>> = BTreeMap::new();
     agents.iter().enumerate().for_each(|(i, a)| lists.entry(cells.place(a)).or_default().push(i));
@@ -170,7 +170,7 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
     all
 }
 
-/// Compares a step of every agent; gives how many looked at all that are in sight.
+/// Compares a step of every agent; returns the number of agents that evaluated all neighbours in sight.
 fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
     let next = rules.step(agents, &now, 6.0, &CurrentThread);
     let twin = Twin { rules, now, agents };
@@ -188,7 +188,7 @@ fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
         if let Some(solid) = &rules.solid {
             let (seen, _) = twin.seen(p);
             if solid.at(seen[0] as f32, seen[1] as f32).0 < 1e-4 {
-                walls += 1; // moved out, which another test looks at
+                walls += 1; // moved out of the obstacle, which another test checks
                 continue;
             }
         }

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 
 type Grid = Vec<Vec<f64>>;
 
-/// The mean of a grid under a round kernel `(1 - r^2)^3`, across times down; beyond the edges it goes on as there.
+/// The mean of a grid under a round kernel `(1 - r^2)^3`, separable; the edge is repeated.
 fn smooth(grid: &Grid, radius: f64) -> Grid {
     let n = radius as i64;
     let line = |d: i64| (1.0 - (d as f64 / radius).powi(2)).max(0.0).powi(3);
@@ -31,7 +31,7 @@ fn smooth(grid: &Grid, radius: f64) -> Grid {
     (0..h).map(|y| (0..w).map(|x| mean(x, y)).collect()).collect()
 }
 
-/// Half the difference of the neighbours of a node, across and down.
+/// Half the difference of the neighbours of a node, horizontally and vertically.
 fn slope(grid: &Grid, x: usize, y: usize) -> [f64; 2] {
     let (w, h) = (grid[0].len(), grid.len());
     let across = grid[y][(x + 1).min(w - 1)] - grid[y][x.saturating_sub(1)];
@@ -43,7 +43,7 @@ fn slope(grid: &Grid, x: usize, y: usize) -> [f64; 2] {
 fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[(ParcelPoint, f64)]) -> Grid {
     let mut grid = vec![vec![0.0; size[0]]; size[1]];
     for (place, value) in of {
-        // Where a parcel is in nodes is a number in single precision.
+        // The position of a parcel in nodes has single precision.
         let [u, v] = [0, 1].map(|k: usize| f64::from((place.at[k] - on.origin[k]) * per - half));
         if u < 0.0 || v < 0.0 || u >= (size[0] - 1) as f64 || v >= (size[1] - 1) as f64 {
             continue;
@@ -57,7 +57,7 @@ fn shared(on: &Surface, size: [usize; 2], per: f32, half: f32, unit: f64, of: &[
     grid
 }
 
-/// Amount, lean and depth at every node.
+/// Amount, slope and depth at every node.
 fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> {
     let [w, h] = fast.size;
     let (per, spacing) = (f64::from(fast.per), f64::from(shape.spacing));
@@ -65,7 +65,7 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
     let all: Vec<(ParcelPoint, f64)> = places.iter().map(|p| (*p, one * one)).collect();
     let blob = ((1.9 + 3.6 * f64::from(shape.smoothness)) * one).max(1.5);
     let mut coverage = smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &all), blob);
-    // The coarse grid: means of so many nodes each way, those beyond the frame as at its edge.
+    // The coarse grid: means of so many nodes in each direction; beyond the frame the edge is repeated.
     let by = ((0.034 * fast.per / 3.5) as usize).max(1);
     let before = (-f64::from(fast.origin[0]) * per).round() as usize;
     let coarse = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
@@ -89,7 +89,7 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
     let land: Grid = (0..coarse[1])
         .map(|j| (0..coarse[0]).map(|i| 0.75 * 0.085 * deep[j][i] + tall * waves[j][i]).collect())
         .collect();
-    // Between four coarse nodes, each of which stands for the middle of what it is the mean of.
+    // Interpolation of four coarse nodes, each at the centre of the nodes that it averages.
     let between = |x: usize, y: usize, of: &dyn Fn(usize, usize) -> f64| {
         let place = |t: usize, k: usize| {
             let t = ((t as f64 + 0.5) / by as f64 - 0.5).max(0.0);
@@ -100,7 +100,7 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
         let row = |j: usize| of(i, j) * (1.0 - fx) + of(i + 1, j) * fx;
         row(j) * (1.0 - fy) + row(j + 1) * fy
     };
-    // Parcels that are alone are drops too.
+    // Isolated parcels are drops, too.
     let n = blob as i64;
     let sum: f64 = (-n..=n).map(|d| (1.0 - (d as f64 / blob).powi(2)).max(0.0).powi(3)).sum();
     let alone = (one / sum).powi(2);
@@ -178,7 +178,7 @@ fn the_surface_is_as_defined() {
     }
 }
 
-/// What a place of the frame shows.
+/// The appearance at a position of the frame.
 struct Sight {
     cover: f64,
     /// Frame heights.
@@ -188,7 +188,7 @@ struct Sight {
     white: f64,
 }
 
-/// At a place in frame heights.
+/// At a position in frame heights.
 fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2]) -> Sight {
     let [w, h] = surface.size;
     let place = |t: f64, k: usize, n: usize| {
@@ -232,7 +232,7 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2])
     }
 }
 
-/// Samples of a plane as numbers, and what is between them.
+/// The samples of a plane as numbers, and interpolation between them.
 struct Plane {
     values: Vec<f64>,
     size: [usize; 2],
@@ -254,7 +254,7 @@ impl Plane {
     fn at(&self, x: f64, y: f64) -> f64 {
         let [w, h] = self.size;
         let (x, y) = (x.clamp(0.0, (w - 1) as f64), y.clamp(0.0, (h - 1) as f64));
-        // Weights of a tent over all samples near by.
+        // Weights of a tent over all samples nearby.
         let mut sum = 0.0;
         for j in y as usize..(y as usize + 2).min(h) {
             for i in x as usize..(x as usize + 2).min(w) {
@@ -266,7 +266,7 @@ impl Plane {
     }
 }
 
-/// Where the first sample of a plane lies in luma samples, by the siting's words.
+/// The position of the first sample of a plane in luma samples, by the description of its siting.
 fn first(format: &Format, p: usize) -> [f64; 2] {
     let (sx, sy) = format.plane_subsampling(p);
     let [wide, tall] = [sx, sy].map(|s| f64::from(1u32 << s));
@@ -329,7 +329,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
             let place = [x * aspect / tall, ((y - 0.5) * apart + offset + 0.5) / tall];
             let seen = sight(surface, number("depth", 0.55), bend, number("shine", 0.8), place);
             let own = backdrop.values[j * backdrop.size[0] + i];
-            // Samples of the plane in a frame height.
+            // Samples of the plane per frame height.
             let by = [tall / (aspect * wide), tall / (apart * high)];
             let (bx, by) = (i as f64 + seen.bend[0] * by[0], j as f64 + seen.bend[1] * by[1]);
             let back = backdrop.at(bx, by);
@@ -340,7 +340,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
                     own * (1.0 - seen.cover) + film * seen.cover
                 }
                 Some(alpha_plane) => {
-                    // Luma samples of these places are alpha's samples.
+                    // The luma positions coincide with alpha's samples.
                     let at = |i: f64, j: f64| alpha_plane.at(x0 + i * wide - 0.5, y0 + j * high - 0.5) / top;
                     let (own_a, back_a) = (at(i as f64, j as f64), at(bx, by));
                     let film_a = back_a * seen.back + 1.0 - seen.back;
@@ -424,7 +424,7 @@ fn sitings_fields_and_long_samples_are_as_defined() {
         let off = check(field, dam, 3).0;
         assert!(off < BOUND, "{parity:?}: {off}");
     }
-    // In a draft nothing is bent.
+    // A draft has no refraction.
     let draft = &[("particles", "300"), ("start", "0.3"), ("draft", "1"), ("refraction", "0")][..];
     assert!(check(base, draft, 3).0 < BOUND);
 }

@@ -5,13 +5,13 @@ use crate::lend::Executor;
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
 
-/// Cells are larger than the radius by this share, so that rounding never puts a pair that is near enough into cells that
-/// do not touch: a place in cells is below 2^12, so that it is off by 2^-13 at most.
+/// Cells are larger than the radius by this fraction, so that rounding does not put a pair within the radius into cells
+/// that are not adjacent: a place in cells is below 2^12, so that it is off by 2^-13 at most.
 const MARGIN: f32 = 1.0 / 1024.0;
-/// The most cells, and the most across or down.
+/// The largest number of cells, and of columns or rows.
 const MAX_CELLS: usize = 1 << 23;
 const MAX_ALONG: usize = 1 << 12;
-/// Parcels of a cell that are put in order by moving each to its place.
+/// The number of parcels of a cell up to which they are sorted by insertion.
 const FEW: usize = 32;
 
 /// Square cells over the box, numbered row by row.
@@ -22,8 +22,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Cells in which all that is nearer than the radius lies in the same or the next one. `None` where there would be
-    /// too many.
+    /// Cells such that all parcels within the radius are in the same or an adjacent cell. `None` if there would be too
+    /// many.
     pub(super) fn new(size: [f32; 2], radius: f32) -> Option<Cells> {
         let inv = 1.0 / (radius * (1.0 + MARGIN));
         let size = size.map(|v| (v * inv) as usize + 1);
@@ -33,7 +33,7 @@ impl Cells {
 }
 
 multiversion! {
-    /// The cells of places within the box.
+    /// The cells of positions within the box.
     fn number(level, cells: Cells, x: &[f32], y: &[f32], out: &mut [u32]) = number_body;
 }
 
@@ -43,13 +43,13 @@ fn number_body(cells: Cells, x: &[f32], y: &[f32], out: &mut [u32]) {
     let (x, y) = (&x[..n], &y[..n]);
     let [w, h] = cells.size.map(|n| n as i32);
     for i in 0..n {
-        // Places are within the box, so that these fit.
+        // Positions are within the box, so these conversions fit.
         let at = |v: f32, most: i32| crate::particle::whole(v * cells.inv, 0, most);
         out[i] = (at(y[i], h - 1) * w + at(x[i], w - 1)) as u32;
     }
 }
 
-/// Parcels, a column each of what they have; those of floats go on for [`LANES`] behind the last parcel.
+/// Parcels, one column per field; float columns have [`LANES`] more entries.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
     pub(super) ids: Vec<u32>,
@@ -68,7 +68,7 @@ impl Columns {
         [&mut self.x, &mut self.y, &mut self.vx, &mut self.vy]
     }
 
-    /// New parcels behind the last: place and velocity.
+    /// New parcels after the last: position and velocity.
     pub(super) fn extend(&mut self, new: &[[f32; 4]]) {
         let n = self.len();
         self.ids.extend((n..n + new.len()).map(|id| id as u32));
@@ -80,7 +80,7 @@ impl Columns {
     }
 }
 
-/// What keeps parcels in order.
+/// The data for sorting parcels.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
     cells: Cells,
