@@ -1,5 +1,5 @@
 //! Compact spatial hashing (M. Ihmsen and others, *A Parallel SPH Implementation on Multi-Core CPUs*, 2011): a hash
-//! table of twice as many entries as parcels leads to a compact list of the cells in use, each with room of its own.
+//! table of twice as many entries as parcels leads to a compact list of the cells in use, each with its own range.
 
 /// Neighbours of each parcel.
 pub struct Lists {

@@ -92,7 +92,8 @@ impl Rival {
         self.moves.clear();
         let all = self.now.cells.iter().zip(&self.now.items).enumerate();
         self.moves.extend(all.filter_map(|(i, (cell, p))| movers.goal(p.id, *cell).map(|to| (i, to))));
-        // As a step reads all before it sorts; choosing has, but it has written too.
+        // Evicts the caches as a step does, which reads all data before it sorts; the choice has read them,
+        // too, but has also written.
         self.now.read();
     }
 

@@ -117,7 +117,7 @@ impl Args for Words {
 /// `batch`.
 #[derive(Args, Debug)]
 pub(super) struct Batch {
-    // first, since what stands below takes its values away
+    // first, since the code below takes its values
     #[command(flatten)]
     pub(super) words: Words,
     /// A list of jobs (NAME.toml), or a pattern with * and ? for inputs
@@ -245,7 +245,7 @@ fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), S
     own.check_before(&mut later)?;
     let mut all = Vec::new();
     for (_, job) in &plan.jobs {
-        // what is wrong with its name is told when it is its turn
+        // an invalid name is reported when it is the job's turn
         let Ok(output) = output_path(&plan.folder, &job.output, typed.outside, false) else { continue };
         let asked = request(typed, plan, environment, job, false).ok();
         let uses = match asked.and_then(|resolved| resolved.request.uses().ok()) {
@@ -297,7 +297,8 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         }
         let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
         let list = Jobs::parse(&text, &folder).map_err(|e| usage(format!("{}: {e}", path.display())))?;
-        // before the first job, so that a typing error is not found hours later
+        // before the first job, so that a typing error is reported immediately and not after hours of
+        // rendering
         understood(&list.jobs).map_err(|text| usage(format!("{}: {text}", path.display())))?;
         (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
     } else {
@@ -309,7 +310,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
         };
         let found = jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| usage(e.to_string()))?;
         let folder = jobs::fixed(to);
-        // what stands before the first brace is where outputs go; the rest of the name is the job's
+        // the part before the first brace is the output folder; the rest of the name is the job's
         let own = |job: Job| {
             let output =
                 Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
@@ -320,7 +321,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     let defaults = defaults();
-    // an option that says what is so anyway makes no other job
+    // an option with its default value does not make a different job
     let said = |job: &Job| {
         let options = job.options.iter().filter(|o| !defaults.contains(*o)).cloned();
         Job { options: options.collect(), ..job.clone() }
@@ -431,7 +432,7 @@ fn request(
         request.threads = Some(machine.div_ceil(at_once).min(64));
     }
     request.memory = request.memory.or((at_once > 1).then_some(DEFAULT_MEMORY / at_once as u64));
-    // a job goes on where it was broken off
+    // a job is resumed where it was interrupted
     if request.resume == Resume::No
         && Output::parse(&request.output, request.formats)
             .is_ok_and(|output| !matches!(output.files(), Files::Nothing | Files::Stream(_)))
@@ -538,7 +539,7 @@ fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exit {
     for (id, job) in &plan.jobs {
         let record: Option<&Record> = records.get(id);
         let state = match record.map(|r| r.state) {
-            // its program is gone, or has not said so yet
+            // its process has ended, or has not recorded its state yet
             Some(State::Running) if !plan.queue.is_held(id) => State::Waiting,
             Some(state) => state,
             None => State::Waiting,

@@ -1,4 +1,4 @@
-//! `cache`: what is kept between runs.
+//! `cache`: the data that are kept between runs.
 
 use super::exit::Exit;
 use super::resolve::{self, Environment};

@@ -78,7 +78,7 @@ fn line(s: &Setting) -> String {
             format!("points x=y;x=y;..., x ascending from 0 to 1, y from {min} to {max}")
         }
     };
-    // Where the kind says it already, the unit would say it twice.
+    // If the kind implies the unit, the unit is not repeated.
     if !matches!(s.unit, Unit::None | Unit::Fraction) && !matches!(s.kind, Kind::Frames) {
         let _ = write!(text, " ({})", s.unit.text());
     }
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!((&amount["group"], &settings[2]["choices"][1]["id"]), (&json!("Look"), &json!("hair")));
         assert_eq!(settings[3]["only_when"], json!({ "setting": "shape", "values": ["hair"] }));
         assert_eq!(settings[4]["default"], serde_json::Value::Null);
-        // What all are under a preset; 64 bits as text.
+        // The values of all settings with the preset; 64-bit numbers as text.
         let much = json!({ "amount": 12.0, "shape": "round", "start": "18446744073709551615" });
         assert_eq!(settings[0]["choices"][0]["values"], much);
         let one: serde_json::Value = serde_json::from_str(&page_json(&MADE_UP[1])).unwrap();

@@ -1,4 +1,4 @@
-//! `curve`: fitting, telling about and drawing curves.
+//! `curve`: fitting, describing and drawing curves.
 
 use super::exit::Exit;
 use super::{chain, eprintln_quietly, printed, report_error, terminal};
@@ -178,7 +178,7 @@ pub(super) fn run(typed: Curves) -> Exit {
 
 fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::new();
-    // A byte more than is taken, so that too long is seen.
+    // One byte more than the limit, to detect files that are too long.
     let limit = (256 << 20) + 1;
     let done = if input == "-" {
         std::io::stdin().lock().take(limit).read_to_end(&mut bytes)
@@ -262,7 +262,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
         .collect::<Result<Vec<_>, Fault>>()?;
     fitted.iter().for_each(|f| eprintln_quietly(&f.said()));
     let Some((output, kind)) = kind else {
-        // One track alone is a value that can be pasted.
+        // A single track is printed as a value that can be pasted.
         return Ok(fitted.iter().fold(String::new(), |mut text, f| {
             let _ = match fitted.len() {
                 1 => writeln!(text, "{}", f.curve),

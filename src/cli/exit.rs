@@ -1,4 +1,4 @@
-//! How the program ends.
+//! The exit codes of the program.
 
 use crate::session::ErrorKind;
 use std::process::ExitCode;

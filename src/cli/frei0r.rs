@@ -1,4 +1,4 @@
-//! `frei0r`: puts the plugins where programs look for them.
+//! `frei0r`: installs the plugins where programs look for them.
 
 use super::exit::Exit;
 use super::{catalog, printed, report_error, terminal};
@@ -72,7 +72,7 @@ pub(super) fn run(typed: Frei0r) -> Exit {
                 return report_error(Exit::Failed, &text);
             }
         };
-    // Copies: the system's loader takes two links of one file for one library.
+    // Copies: the system's loader treats two links to one file as one library.
     for file in &files {
         if let Err(error) = copy(&bytes, &folder.join(file)) {
             return report_error(Exit::Failed, &error.to_string());

@@ -1,4 +1,4 @@
-//! `join`: shards made one.
+//! `join`: joins shards into one file.
 
 use super::exit::Exit;
 use super::signals::Signals;

@@ -1,4 +1,4 @@
-//! `man` and `completions`, both made from the arguments themselves.
+//! `man` and `completions`, generated from the arguments.
 
 use super::args::Cli;
 use clap::{Command, CommandFactory};
@@ -100,7 +100,7 @@ fn literal(page: &mut Vec<u8>, command: &Command) -> io::Result<()> {
     let Some(text) = command.get_after_long_help() else { return Ok(()) };
     writeln!(page, ".PP\n.nf")?;
     for line in text.to_string().lines() {
-        // A leading dot or quote would be a request; `\&` is nothing, and ends that.
+        // A leading dot or quote would be a macro; `\&` prints nothing and prevents that.
         writeln!(page, r"\&{}", line.replace('\\', r"\e").replace('-', r"\-").replace('\'', r"\(aq"))?;
     }
     writeln!(page, ".fi")

@@ -1,4 +1,4 @@
-//! `match`: what was typed, and how near the match comes.
+//! `match`: its arguments, and the report of the match's quality.
 
 use super::args::SourceArgs;
 use super::exit::Exit;
@@ -124,7 +124,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     if let Err(error) = uses.check() {
         return report_error(Exit::Usage, &chain(&error));
     }
-    // Held open from the beginning: better to fail now than after the work.
+    // Opened at the beginning: failing now is better than after the work.
     let create =
         |name: &Option<OsString>| name.as_ref().map(|name| Output::create(name, typed.overwrite)).transpose();
     let (output, drawing) = match (create(&typed.output), create(&typed.plot)) {

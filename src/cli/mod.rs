@@ -1,4 +1,5 @@
-//! The command line: [`args`](self) is what was typed, `resolve` what it means, `report` what the user is told.
+//! The command line: [`args`](self) has the arguments, `resolve` their meaning, and `report` the messages to
+//! the user.
 
 mod analyze;
 mod args;
@@ -55,7 +56,7 @@ pub struct Above {
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
     let line: Vec<OsString> = line.into_iter().collect();
-    // not even a slip in the line could be told
+    // even errors of the command line could not be reported
     if by_words(&line).check_errors().is_err() {
         return Exit::Usage;
     }
@@ -69,7 +70,8 @@ pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
         Err(error) => {
-            // Help and version are errors to clap, and go to standard output. If nobody reads them, so be it.
+            // Help and version are errors to clap, and go to standard output. A closed standard output is
+            // ignored.
             let _ = error.print();
             if error.use_stderr() { Exit::Usage } else { Exit::Done }
         }
@@ -111,7 +113,7 @@ fn by_words(line: &[OsString]) -> Uses {
     if Place::Errors.identity().is_some() {
         for word in line.iter().skip(1) {
             source::reads(word).into_iter().for_each(|place| uses.read("a file of the command line", place));
-            // `@` and `#` stand around a curve's file
+            // `@` and `#` enclose the name of a curve's file
             let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
             let inside = pieces.flat_map(crate::disk::same::inside);
             inside.for_each(|path| uses.read("a file of the command line", Place::Path(path)));

@@ -80,7 +80,7 @@ pub(super) fn table(info: &Info) -> String {
         Depth::Bits(n) => format!("{n} bits"),
         Depth::Float => "32-bit float".into(),
     };
-    // where frames last differently long, the source knows it better
+    // if frames have different durations, the source knows the duration better
     let duration = count(info).filter(|_| !info.variable_rate).and_then(|n| {
         Ratio::whole(i64::try_from(n).ok()?).checked_div(f.rate).map(|d| format!("{} s", decimal(d)))
     });

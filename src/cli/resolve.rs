@@ -1,4 +1,4 @@
-//! What was typed, and what it means: reads the recipe file and the environment, and makes a [`Request`].
+//! The conversion of arguments to a [`Request`], including the recipe file and the environment.
 
 use super::analyze::Analyze;
 use super::args::{

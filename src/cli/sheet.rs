@@ -1,4 +1,4 @@
-//! `sheet`: what was typed.
+//! `sheet`: its arguments.
 
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
 use super::exit::Exit;
@@ -71,7 +71,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
         let (name, overwrite) = (typed.output.clone(), typed.overwrite);
         let resolved = resolve::sheet(typed, environment)?;
         resolved.request.check_files()?;
-        // Held open from the beginning: better to fail now than after the rendering.
+        // Opened at the beginning: failing now is better than after the rendering.
         output = Some(Output::create(&name, overwrite)?);
         Ok(resolved)
     };

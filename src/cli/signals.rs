@@ -66,7 +66,7 @@ impl Signals {
                 late();
             });
             if all.next().is_some() {
-                // Before anything that may be waited for: whoever waits presses the keys again.
+                // Before any wait: a user who waits presses the keys again.
                 hurried.store(true, Ordering::SeqCst);
                 end();
             }
@@ -87,11 +87,11 @@ impl Signals {
     ) -> Option<T> {
         let (send, receive) = mpsc::sync_channel(1);
         let worker = thread::spawn(move || {
-            let _ = send.send(work()); // nobody listens any more after a signal
+            let _ = send.send(work()); // after a signal there is no receiver
         });
         loop {
             match receive.recv_timeout(Duration::from_millis(50)) {
-                // What failed then may have failed because it was broken off.
+                // A failure at that time may be due to the interruption.
                 Ok(_) if self.stop.load(Ordering::SeqCst) => return None,
                 Ok(done) => return Some(done),
                 Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => return None,

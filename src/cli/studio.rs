@@ -1,4 +1,4 @@
-//! `studio`: what was typed.
+//! `studio`: its arguments.
 
 use super::exit::Exit;
 use super::report_error;

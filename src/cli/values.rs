@@ -27,7 +27,7 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Keywords<T> {
     type Value = T;
 
     fn parse_ref(&self, cmd: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
-        // clap's own parser is asked first for the sake of its message, which lists the words and guesses.
+        // clap's own parser comes first, for its message with the words and a suggestion.
         let word =
             PossibleValuesParser::new(self.possible().collect::<Vec<_>>()).parse_ref(cmd, arg, value)?;
         let found = self.0.iter().find(|w| w.0.split('|').any(|spelling| spelling == word));

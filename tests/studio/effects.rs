@@ -50,7 +50,8 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     let (studio, b) = page(&session);
     b.run("s.addStep('particles', { preset: 'embers', colour: '#40ff40', seed: '7' }); s.seek(20);");
     until_shown(&session, &b, 20, "particles=preset=embers:colour=#40ff40:seed=7");
-    // The preset becomes a file, which draws the same. What has its name is not replaced unasked.
+    // The preset becomes a file with the same effect. An existing file with this name is not replaced without
+    // confirmation.
     press(&b, "Edit the preset’s effect…");
     b.until("return !!document.querySelector('dialog[open] input[aria-label=\"File name\"]')");
     let name = |name: &str| {
@@ -76,7 +77,7 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     session.write("other.toml", draft());
     until_shown(&session, &b, 20, "particles=effect=other.toml:seed=7");
     assert_eq!(session.read("embers.toml"), written);
-    // What a key does not take is told there, and the picture stays.
+    // A value that a key does not take is reported there, and the picture stays.
     give(&b, "life", "never");
     b.until("return !!document.querySelector('[data-key=life] .fault')");
     assert!(draft().contains("rate = 333") && !draft().contains("never"));
@@ -129,7 +130,7 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     );
     b.press("Escape");
     press(&b, "Edit the effect");
-    // Somebody else has written it meanwhile: that is not lost unasked.
+    // Another program has written it in the meantime: its changes are not overwritten without confirmation.
     session.write("embers.toml", "[[layer]]\nrate = 1\n");
     press(&b, "Save");
     press(&b, "Cancel");

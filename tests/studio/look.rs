@@ -73,7 +73,7 @@ fn fields_and_gamma_are_what_they_say() {
         }
     }
     assert_eq!(studio.get(&format!("/frame/{}/0/1?side=in&field=left", clip["id"])).status, 400);
-    // From codes of ten bits: a plane of its own has no conversion.
+    // From 10-bit codes: a single plane is not converted.
     let codes = studio.get(&format!("/pixels/{}/0/1?side=in&region=0,0,20,13", clip["id"])).json();
     let shown = get("&plane=0&gain=0.5&gamma=2.2");
     for (i, code) in
@@ -220,7 +220,7 @@ fn everything_grows_and_pictures_stay_exact() {
         seen.push(scale);
     }
     assert_eq!(seen, [90, 80, 80, 90, 100, 110, 125, 150, 175, 200, 200, 200]);
-    // The sample under the pointer is the one that is told.
+    // The sample under the pointer is displayed.
     let at = b.run(
         "const p = v.panes.get('in'); const r = p.canvas.getBoundingClientRect();
          const scale = p.canvas.width / r.width;

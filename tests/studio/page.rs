@@ -31,7 +31,7 @@ fn every_kind_of_setting_has_its_control() {
            await wait();
            const step = () => s.doc.value.steps[0];
            for (const set of [...filter.settings, ...filter.common]) {
-             // What matters only with another setting's word is shown with that word.
+             // A setting that depends on another setting's value is shown with that value.
              if (set.only_when) s.setValue(step().id, set.only_when.setting, set.only_when.values[0]);
              await s.check();
              await wait();
@@ -62,7 +62,7 @@ fn every_kind_of_setting_has_its_control() {
              await s.check();
              const fault = s.checked.value.faults.find((f) => f.setting === set.id);
              const effective = s.checked.value.effective[0]?.[set.id];
-             // What a filter refuses of these pictures, or without another setting.
+             // Settings that a filter rejects for these pictures, or without another setting.
              const refused = ['noise.persistence', 'dither.enable', 'dither.planes', 'dither.opacity', 'fade.to', 'levels.channel', 'fluid.shape'];
              if (fault && !refused.includes(`${filter.name}.${set.id}`)) wrong.push([filter.name, set.id, fault.text]);
              else if (set.kind === 'seed' && effective !== want) wrong.push([filter.name, set.id, effective]);
@@ -298,7 +298,7 @@ fn renders_are_jobs_of_the_batch() {
     b.until("return document.querySelector('.jobs tr.done')?.textContent.includes('10 frames') ?? false");
     session.run(&format!("render {CLIP} want.y4m -f noise=strength=6 --frames 10-19")).ok();
     assert!(session.read("made.y4m") == session.read("want.y4m"));
-    // What is there is not replaced unasked, and the list is the batch's own.
+    // An existing file is not replaced without confirmation, and the list has the format of the batch.
     b.press("F7");
     b.until("return !!document.querySelector('dialog[open] #r-output')");
     b.run("document.querySelector('#r-output').value = 'made.y4m'; document.querySelector('dialog[open] .main').click();");

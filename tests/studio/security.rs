@@ -48,7 +48,7 @@ fn the_host_has_to_be_ours() {
     let target = format!("GET http://evil.example:{port}/api/catalog");
     let head = format!("Host: HOST\r\nAuthorization: Bearer {}\r\n", own.token);
     assert_eq!(own.head(&target, &head).status, 403);
-    // A tunnel's name is known when it is said.
+    // The host name of a tunnel is accepted if it is allowed by an option.
     let tunnelled = Studio::start(&session, "--allow-host grain.example:8443");
     assert_eq!(with(&tunnelled, "Host: grain.example:8443\r\n"), 200);
     assert_eq!(with(&own, "Host: grain.example:8443\r\n"), 403);
@@ -76,7 +76,7 @@ fn other_pages_are_refused() {
     // A link from elsewhere may lead to the page, but nothing of it may be loaded from elsewhere.
     assert_eq!(studio.head("GET /", "Host: HOST\r\nSec-Fetch-Site: cross-site\r\n").status, 200);
     assert_eq!(studio.head("GET /app/main.js", "Host: HOST\r\nSec-Fetch-Site: cross-site\r\n").status, 403);
-    // Nobody is told that they may ask from elsewhere.
+    // Other origins are not allowed by the response.
     let asked = studio.head(
         "OPTIONS /api/open",
         "Host: HOST\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n",
@@ -300,7 +300,7 @@ fn files_stay_beneath_the_folder() {
         assert_eq!(studio.send("POST", "/jobs", &job).status, 422, "{option}");
     }
     assert_eq!(studio.get("/files?folder=folder").status, 422);
-    // What is there is replaced only when that is said, and nothing but recipes is written.
+    // An existing file is replaced only with `overwrite`, and only recipes are written.
     let save = |path: &str, overwrite: bool| {
         studio
             .send("PUT", "/file", &json!({ "path": path, "text": "seed = 1\n", "overwrite": overwrite }))

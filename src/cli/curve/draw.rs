@@ -79,7 +79,7 @@ fn span(all: &[Fitted]) -> (Ratio, Ratio) {
         (Some(a.map_or(t, |a| a.min(t))), Some(b.map_or(t, |b| b.max(t))))
     });
     let (low, high) = (low.unwrap_or(Ratio::ZERO), high.unwrap_or(Ratio::ONE));
-    // A little of what is before and after, so that the rules there are seen.
+    // With a margin before and after, so that the rules there are visible.
     let room = (high - low) * Ratio::new(1, 25).unwrap_or(Ratio::ZERO);
     if high > low { (low - room, high + room) } else { (low - Ratio::ONE, high + Ratio::ONE) }
 }

@@ -50,7 +50,7 @@ impl Bar {
             Some(last) => all.insert_before(last, bar),
             None => all.add(bar),
         };
-        // the last words of a long path tell most
+        // the end of a long path has the most information
         let length = name.chars().count();
         let short: String = match length > NAME {
             true => "...".chars().chain(name.chars().skip(length + 3 - NAME)).collect(),

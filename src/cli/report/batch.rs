@@ -1,4 +1,4 @@
-//! What is told of several jobs at a time: a bar for each on a terminal, else lines; for programs the same events as
+//! Reports of several jobs at a time: a bar for each on a terminal, otherwise lines; for programs the same events as
 //! of one job, each with its `job`.
 
 use super::bar::{self, Bar};
@@ -71,7 +71,7 @@ impl BatchReporter {
     fn line(&self, line: &str) {
         let write = || {
             let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
-            // nothing can be done when standard error itself cannot be written
+            // errors of standard error itself are ignored
             let _ = err.write_all(format!("{line}\n").as_bytes());
         };
         if self.form == Form::Bar { self.bars.suspend(write) } else { write() }

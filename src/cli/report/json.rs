@@ -148,7 +148,7 @@ impl<'a> Event<'a> {
 
     /// The line, without its end.
     pub(super) fn line(&self) -> String {
-        // Numbers and text under fixed names always make JSON; were it otherwise, an empty object says nothing false.
+        // Numbers and text under fixed names always convert to JSON; otherwise an empty object is correct, too.
         serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
     }
 }

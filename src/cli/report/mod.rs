@@ -1,4 +1,4 @@
-//! What the user is told while the program works: on standard error, in one of a few forms.
+//! Progress and messages for the user on standard error, in one of several forms.
 
 mod bar;
 mod batch;
@@ -110,7 +110,7 @@ struct State {
 impl Reporter {
     /// On standard error. `printing`: frames, or lines for them, go to standard output.
     pub(super) fn new(say: ReportArgs, printing: bool) -> Reporter {
-        // Lines on the same terminal would tear the bar apart.
+        // Lines on the same terminal would break the bar.
         let crowded = printing && io::stdout().is_terminal();
         let (form, verbosity) = report_mode(say, crowded);
         Reporter::to(Box::new(Errors), form, verbosity, Style::of_stderr())

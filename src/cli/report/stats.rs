@@ -1,4 +1,4 @@
-//! How fast it goes, and how that is written.
+//! The speed of rendering and its display.
 
 use crate::session::FrameDone;
 use std::time::Duration;

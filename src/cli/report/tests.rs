@@ -27,7 +27,7 @@ fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
         total: Some(100),
         rate: Ratio::whole(24),
     });
-    // For a terminal's bar alone.
+    // Only a terminal's bar shows it.
     report.simulating(7, 90);
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
@@ -75,7 +75,8 @@ fn json_is_json_in_every_line_and_rare() {
         let names: Vec<_> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
         assert_eq!(names[..3], ["note", "started", "progress"]);
         assert_eq!(names.last(), Some(&if error.is_some() { "failed" } else { "done" }));
-        // A hundred steps take no time: the first is told, the rest fall under the limit (a slow machine may tell more).
+        // A hundred steps take no time: the first is reported, the rest fall under the rate limit (a slow machine may
+        // report more).
         assert!(events.len() < 50, "{text}");
     }
 }
