@@ -131,6 +131,7 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     );
     b.press("Escape");
     press(&b, "Edit the effect");
+    b.until("return !!document.querySelector('.effect')");
     // Another program has written it in the meantime: its changes are not overwritten without confirmation.
     session.write("embers.toml", "[[layer]]\nrate = 1\n");
     press(&b, "Save");

@@ -8,11 +8,11 @@
 //! `c = 2 * sum(w[j] >> t) + k`, j = 0..k, t = 1 + ceil(log2 k), `>>` arithmetic on the word read as signed.
 //!
 //! Each `2 * (w >> t) + 1` takes the values of the odd numbers from `-(2^(16-t) - 1)` to `2^(16-t) - 1`, all equally
-//! often: c is exactly symmetric, and |c| is at most 32767, so that 16-bit lanes never overflow. For one word it is `w
-//! | 1`.
+//! often: c is exactly symmetric, and |c| is at most 32767, so that 16-bit lanes never overflow. For one word it is
+//! `w | 1`.
 //!
-//! **H8** makes a nearly normal distribution from one word per pixel. Eight consecutive words of a lane, `v[q] = w[q]
-//! >> 3`, go through a Hadamard transform (three rounds of sums and differences), which gives eight numbers that are
+//! **H8** makes a nearly normal distribution from one word per pixel. Eight consecutive words of a lane,
+//! `v[q] = w[q] >> 3`, go through a Hadamard transform (three rounds of sums and differences), which gives eight numbers that are
 //! each a signed sum of all eight words and are uncorrelated with each other. Slot q belongs to the same pixel as word
 //! q. It never overflows, its kurtosis is -0.15, and it costs three additions per pixel, while a sum of eight costs
 //! seven additions and eight words. (The mean of one slot of eight is -4, of 6689 deviations; the others' is 0.)
