@@ -117,8 +117,9 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     }
     session.write("other.toml", &text);
     until_shown(&session, &b, 24, "particles=effect=other.toml:seed=7");
-    // It is there after a restart, and a render waits until it is saved.
+    // It is there in another page, and a render waits until it is saved.
     b.run("await new Promise((r) => setTimeout(r, 900))");
+    b.post("/url", &json!({ "url": "about:blank" }));
     b.open(&studio);
     assert_eq!(draft(), text);
     until_shown(&session, &b, 24, "particles=effect=other.toml:seed=7");
@@ -130,6 +131,7 @@ fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
     );
     b.press("Escape");
     press(&b, "Edit the effect");
+    b.until("return !!document.querySelector('.effect')");
     // Another program has written it in the meantime: its changes are not overwritten without confirmation.
     session.write("embers.toml", "[[layer]]\nrate = 1\n");
     press(&b, "Save");

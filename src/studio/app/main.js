@@ -2,7 +2,7 @@
 
 import { get, listen } from './api.js';
 import {
-  batch, catalog, connected, effect, folder, frame, markers, openClip, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, connected, effect, folder, frame, markers, openClip, originals, recipePath, replaceRecipe, report, savedToml, scale, selection,
   startAutosave, toast, undo, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -50,6 +50,7 @@ async function begin() {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
   } else if (same && autosave.dirty && autosave.recipe?.steps.length) {
+    originals.value = autosave.originals ?? {};
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;

@@ -385,6 +385,8 @@ export const keepsake = () => ({
   recipePath: recipePath.value,
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
+  // What the files said that the drafts began with: who has changed them meanwhile is noticed.
+  originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
   keys: userKeys.value,
 });
