@@ -35,7 +35,8 @@ impl Output {
     /// Parses a name: `-` is a pipe, `hash:` and `null:` have their own meaning, and for others the extension
     /// decides.
     ///
-    /// # Errors [`SinkError::Usage`] if no format matches.
+    /// # Errors
+    /// [`SinkError::Usage`] if no format matches.
     pub fn parse(name: &OsStr, formats: Formats) -> Result<Output, SinkError> {
         let takes = |row: &&'static Row| row.output.as_ref().filter(|output| (output.takes)(name));
         match formats.0.iter().find_map(takes) {
@@ -63,7 +64,8 @@ impl Output {
 
     /// The format nearest to `format` that it can hold.
     ///
-    /// # Errors [`SinkError::Usage`] if it cannot be encoded.
+    /// # Errors
+    /// [`SinkError::Usage`] if it cannot be encoded.
     pub fn accepts(&self, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
         if !self.row.encodes && !encoding.is_default() {
             return Err(SinkError::Usage {
@@ -78,7 +80,8 @@ impl Output {
 
     /// Prepares it for frames of `plan.format`, under a temporary name.
     ///
-    /// # Errors See [`SinkError`].
+    /// # Errors
+    /// See [`SinkError`].
     pub fn create(&self, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         (self.row.create)(&self.name, plan)
     }
@@ -138,7 +141,8 @@ impl Output {
 
 /// Like [`Output::create`], by name.
 ///
-/// # Errors See [`SinkError`].
+/// # Errors
+/// See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     Output::parse(output, Formats::default())?.create(plan)
 }

@@ -75,7 +75,8 @@ pub fn reads(input: &OsStr) -> Vec<Place> {
 
 /// Like [`Input::open`], by name.
 ///
-/// # Errors See [`SourceError`].
+/// # Errors
+/// See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     Input::parse(input, Formats::default()).open(options)
 }

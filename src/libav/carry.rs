@@ -54,7 +54,8 @@ unsafe impl Sync for FrameCarry {}
 impl FrameCarry {
     /// Copies the properties of a decoded frame; `None` if out of memory.
     ///
-    /// # Safety `frame` must be a valid frame.
+    /// # Safety
+    /// `frame` must be a valid frame.
     pub unsafe fn new(frame: *const sys::AVFrame, pts: i64, duration: i64) -> Option<FrameCarry> {
         // SAFETY: a new frame without buffers, into which libav copies reference-counted properties.
         unsafe {

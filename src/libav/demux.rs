@@ -336,7 +336,9 @@ impl Demuxer {
     }
 }
 
-/// # Safety `s` must be a zero-terminated string.
+/// # Safety
+
+/// `s` must be a zero-terminated string.
 pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
     // SAFETY: guaranteed by the caller.
     unsafe { CStr::from_ptr(s) }.to_string_lossy().into_owned()

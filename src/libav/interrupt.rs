@@ -33,7 +33,8 @@ impl Interrupt {
     /// Makes the reads of a context end after the stop request. Call it before the context is opened; the returned
     /// value must live as long as the context.
     ///
-    /// # Safety `context` must be valid.
+    /// # Safety
+    /// `context` must be valid.
     pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
         let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
         let opaque = (&raw const *own).cast_mut().cast();

@@ -87,7 +87,8 @@ impl Log {
 
     /// Receives a codec's messages from all threads.
     ///
-    /// # Safety `context` must be a valid context of ours that does not outlive this log.
+    /// # Safety
+    /// `context` must be a valid context of ours that does not outlive this log.
     pub(crate) unsafe fn adopt(&self, context: *mut sys::AVCodecContext) {
         // SAFETY: guaranteed by the caller; the copy equals libav's own class.
         unsafe { (*context).av_class = &raw const *self.0.class };

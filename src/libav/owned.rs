@@ -257,7 +257,8 @@ pub(crate) enum Received {
 impl Decoder {
     /// Opens libav's decoder for a stream. `threads` 0 means as many as the machine has.
     ///
-    /// # Safety `stream` must be a valid stream.
+    /// # Safety
+    /// `stream` must be a valid stream.
     pub(crate) unsafe fn open(
         stream: *const sys::AVStream,
         codec: *const sys::AVCodec,

@@ -173,7 +173,8 @@ impl Layout {
 
     /// Extracts the samples of libav's frame. Panics unless `out` has this layout's shape and the frame's size.
     ///
-    /// # Safety `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s
+    /// # Safety
+    /// `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s
     /// size.
     pub unsafe fn unpack(&self, frame: &sys::AVFrame, out: &mut Frame) {
         let format = *out.format();
@@ -266,7 +267,8 @@ impl Layout {
 
     /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack).
     ///
-    /// # Safety `frame` must be a writable frame of this pixel format with software planes of at least
+    /// # Safety
+    /// `frame` must be a writable frame of this pixel format with software planes of at least
     /// `from`'s size.
     pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
         let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());

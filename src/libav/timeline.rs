@@ -49,7 +49,8 @@ fn follows(t: i64, last: i64, base: sys::AVRational) -> bool {
 impl Timeline {
     /// For the filtered stream of an open input.
     ///
-    /// # Safety The context must be open, and the stream must belong to it.
+    /// # Safety
+    /// The context must be open, and the stream must belong to it.
     pub(crate) unsafe fn new(context: *const sys::AVFormatContext, stream: *const sys::AVStream) -> Timeline {
         // SAFETY: guaranteed by the caller; an open input has a format.
         let (flags, base) = unsafe { ((*(*context).iformat).flags, (*stream).time_base) };

@@ -5,7 +5,8 @@ use sys::AVPacketSideDataType;
 
 /// A stream's own side data of that kind (rotation, HDR10 metadata), if it has any.
 ///
-/// # Safety `stream` must be a valid stream; the slice lives as long as the stream and must not be kept while side
+/// # Safety
+/// `stream` must be a valid stream; the slice lives as long as the stream and must not be kept while side
 /// data is added.
 pub unsafe fn stream_side_data<'a>(
     stream: *const sys::AVStream,
@@ -31,7 +32,8 @@ pub unsafe fn stream_side_data<'a>(
 
 /// Sets side data of a stream, replacing those of the same kind. `false` if out of memory.
 ///
-/// # Safety `stream` must be a valid stream.
+/// # Safety
+/// `stream` must be a valid stream.
 pub unsafe fn set_stream_side_data(
     stream: *mut sys::AVStream,
     kind: AVPacketSideDataType,

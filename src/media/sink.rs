@@ -164,7 +164,8 @@ impl Encode for Plain {
 impl Plan {
     /// Opens the file of an output.
     ///
-    /// # Errors If it exists and may not be replaced, or cannot be created.
+    /// # Errors
+    /// If it exists and may not be replaced, or cannot be created.
     pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
         let mut out = Output::create(output, self.overwrite)?;
         if let Some(seal) = self.keep.seal.clone() {

@@ -56,7 +56,8 @@ pub const FRAME_BYTES: usize = 512 << 20;
 
 /// Opens a file, numbered images, `-` (standard input) or `pattern:...` with default options.
 ///
-/// # Errors Of the kinds usage and input.
+/// # Errors
+/// Of the kinds usage and input.
 pub fn open(input: impl AsRef<OsStr>) -> Result<Clip, Error> {
     Clip::open(Request::new(input.as_ref(), "hash:"))
 }
@@ -84,7 +85,8 @@ impl Clip {
     /// Opens the input of a request. The request's output determines the format of previews, unless
     /// [`preview_as`](Clip::preview_as) names another.
     ///
-    /// # Errors Of the kinds usage and input.
+    /// # Errors
+    /// Of the kinds usage and input.
     pub fn open(request: Request) -> Result<Clip, Error> {
         let states: Arc<dyn StateCache + Send + Sync> = match request.cache.open() {
             Some(cache) => Arc::new(DiskStateCache::new(cache)),
@@ -96,7 +98,8 @@ impl Clip {
     /// The same with another store of simulation states than the request's cache; it also receives the progress of
     /// stepping.
     ///
-    /// # Errors As [`open`](Clip::open).
+    /// # Errors
+    /// As [`open`](Clip::open).
     pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip, Error> {
         let cache = request.cache.open();
         let source = request.read().open(&request.source_options(cache))?;
@@ -119,14 +122,16 @@ impl Clip {
     /// Renders frame `number`: by file number in a sequence, else counted from 0, plus the request's offset.
     /// `cancel` ends it early; [`Newest`] cancels earlier requests.
     ///
-    /// # Errors Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    /// # Errors
+    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
     pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
         self.preview_as(number, recipe, &Target::Made, cancel)
     }
 
     /// The same in another format: that of an output, or any with a name.
     ///
-    /// # Errors As [`preview`](Clip::preview), and of the kind usage if the output does not support such a
+    /// # Errors
+    /// As [`preview`](Clip::preview), and of the kind usage if the output does not support such a
     /// format.
     pub fn preview_as(
         &self,
@@ -171,7 +176,8 @@ impl Clip {
     /// The format of the recipe's result for this input, with notes for the user. Everything is bound as for a
     /// preview, but no frames are decoded except those that settings name.
     ///
-    /// # Errors Of the kinds usage and input.
+    /// # Errors
+    /// Of the kinds usage and input.
     pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
         let look = self.0.looks.get(self, recipe, &Target::Made, cancel)?;
         Ok((*look.chain.output(), look.chain.notes().to_vec()))

@@ -50,7 +50,8 @@ impl Picture {
 
 /// A finished frame in the sample format of this name, with rounding without dither, independent of its frame number.
 ///
-/// # Errors Of the kind usage, if there is no such format or the frame cannot be converted to it.
+/// # Errors
+/// Of the kind usage, if there is no such format or the frame cannot be converted to it.
 pub fn converted(frame: &Frame, name: &str) -> Result<Frame, Error> {
     let from = *frame.format();
     let to = retarget(&from, name).map_err(JobError::from)?;

@@ -59,14 +59,16 @@ impl Render {
 
     /// Checks everything and starts. The output gets its final name only when [`Running::wait`] succeeds.
     ///
-    /// # Errors Of the kinds usage, input and output.
+    /// # Errors
+    /// Of the kinds usage, input and output.
     pub fn start(self) -> Result<Running, Error> {
         Ok(self.prepare()?.start())
     }
 
     /// Opens and checks everything without starting.
     ///
-    /// # Errors Of the kinds usage, input and output.
+    /// # Errors
+    /// Of the kinds usage, input and output.
     pub fn prepare(self) -> Result<Prepared, Error> {
         let Render { request, source, mut ends } = self;
         let cancel = Cancel::of(Arc::clone(&request.stop));
@@ -178,7 +180,8 @@ impl Running {
 
     /// Waits for the end.
     ///
-    /// # Errors Of the kinds input, output, filter, interrupted and internal, with the partial result.
+    /// # Errors
+    /// Of the kinds input, output, filter, interrupted and internal, with the partial result.
     pub fn wait(mut self) -> Result<Summary, RunError> {
         let failed = |text: String| {
             let error = FrameError::Panic(text);

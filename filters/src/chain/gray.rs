@@ -10,7 +10,8 @@ use core::sync::atomic::AtomicBool;
 
 /// Converts a picture to gray, 8 bits, full range, without alpha.
 ///
-/// # Errors If the picture's format cannot be converted.
+/// # Errors
+/// If the picture's format cannot be converted.
 pub fn gray(picture: FrameRef<'_>) -> Result<Frame, Box<dyn Error + Send + Sync>> {
     let from = picture.format;
     let gray = Format {

@@ -116,7 +116,8 @@ impl Particles {
 impl Particles {
     /// All splats of a frame, in the order of their computation, for tools and measurements.
     ///
-    /// # Errors Those of binding.
+    /// # Errors
+    /// Those of binding.
     pub fn splats(
         &self,
         input: &Format,

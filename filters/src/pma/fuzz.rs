@@ -9,7 +9,8 @@ const MOST: usize = 1 << 14;
 
 /// Reads operations from `bytes`, applies them to both kinds of array and to sorted lists, and compares them.
 ///
-/// # Errors The first [`InvariantError`], which is a bug.
+/// # Errors
+/// The first [`InvariantError`], which is a bug.
 pub fn run(bytes: &[u8]) -> Result<(), InvariantError> {
     total(bytes)?;
     cells(bytes)

@@ -31,11 +31,13 @@ pub(crate) trait Vector: Copy {
     fn store<T: Pod>(self, to: &mut [T]);
     /// Loads the bytes at an address, aligned or not.
     ///
-    /// # Safety The bytes of a whole register must be readable there.
+    /// # Safety
+    /// The bytes of a whole register must be readable there.
     unsafe fn read<T: Pod>(self, from: *const T) -> Self;
     /// Stores to the bytes at an address, aligned or not.
     ///
-    /// # Safety The bytes of a whole register must be writable there, with exclusive access.
+    /// # Safety
+    /// The bytes of a whole register must be writable there, with exclusive access.
     unsafe fn write<T: Pod>(self, to: *mut T);
     fn splat8(self, v: u8) -> Self;
     fn splat16(self, v: i16) -> Self;

@@ -18,7 +18,8 @@ macro_rules! register {
         impl $name {
             /// The first witness, zero.
             ///
-            /// # Safety The machine must support the instructions of these registers.
+            /// # Safety
+            /// The machine must support the instructions of these registers.
             #[inline(always)]
             pub(crate) unsafe fn witness() -> Self {
                 // SAFETY: guaranteed by the caller.

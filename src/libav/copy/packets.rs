@@ -504,7 +504,8 @@ const KINDS: [AVPacketSideDataType; 6] = [
 
 /// Copies a stream's side data.
 ///
-/// # Safety Both streams must be valid.
+/// # Safety
+/// Both streams must be valid.
 pub(crate) unsafe fn side_data(from: &sys::AVStream, to: &mut sys::AVStream) {
     for kind in KINDS {
         // SAFETY: guaranteed by the caller.

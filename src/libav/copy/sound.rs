@@ -185,7 +185,8 @@ impl AudioTranscoder {
     /// Adjusts to the time of the decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
     /// is cut off.
     ///
-    /// # Safety `self.frame` must contain a decoded frame.
+    /// # Safety
+    /// `self.frame` must contain a decoded frame.
     unsafe fn place(&mut self) -> Result<bool, AvError> {
         // SAFETY: guaranteed by the caller; contexts are ours.
         unsafe {
@@ -246,7 +247,8 @@ impl AudioTranscoder {
 
     /// Converts a frame into the queue; null flushes the resampler.
     ///
-    /// # Safety `frame` must be null or a decoded frame of the shape the resampler was made for.
+    /// # Safety
+    /// `frame` must be null or a decoded frame of the shape the resampler was made for.
     unsafe fn convert(&mut self, frame: *const sys::AVFrame) -> Result<(), AvError> {
         if self.resampler.0.is_null() {
             return Ok(());

@@ -35,7 +35,8 @@ pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
 
 /// Copies the tags of a copied stream.
 ///
-/// # Safety Both streams must be valid.
+/// # Safety
+/// Both streams must be valid.
 pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
     // SAFETY: guaranteed by the caller.
     let tags = unsafe { entries(from.metadata) };
@@ -44,7 +45,8 @@ pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, c
 
 /// Copies the tags of the filtered stream, except for those about the old encoding.
 ///
-/// # Safety Both streams must be valid.
+/// # Safety
+/// Both streams must be valid.
 pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container: Container) {
     // in QuickTime and related containers the rotation is a matrix; the tag only repeats it
     let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
@@ -75,7 +77,8 @@ pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) ->
 
 /// Advances all time codes of an output by a number of frames, before its header is written.
 ///
-/// # Safety The context must be valid.
+/// # Safety
+/// The context must be valid.
 pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys::AVRational, frames: i32) {
     // SAFETY: guaranteed by the caller; streams and dictionaries live as long as the context, and libav
     // copies the strings.

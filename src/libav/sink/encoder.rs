@@ -230,7 +230,8 @@ impl Drop for Encoder {
 
 /// Replaces the codec's header in a stream's parameters.
 ///
-/// # Safety `par` must be valid parameters of libav.
+/// # Safety
+/// `par` must be valid parameters of libav.
 pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
     let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
     // SAFETY: guaranteed by the caller; the old bytes are libav's, and so are the new ones, with the padding that

@@ -37,7 +37,8 @@ impl Drop for Dict {
 
 /// All keys and values.
 ///
-/// # Safety `dict` must be null or a valid dictionary.
+/// # Safety
+/// `dict` must be null or a valid dictionary.
 pub(crate) unsafe fn entries(dict: *const sys::AVDictionary) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut last = ptr::null();
@@ -115,7 +116,8 @@ unsafe impl Send for Codec {}
 
 /// Text from libav, empty for null.
 ///
-/// # Safety `text` must be null or zero-terminated.
+/// # Safety
+/// `text` must be null or zero-terminated.
 pub(crate) unsafe fn text(text: *const std::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();

@@ -49,7 +49,8 @@ fn bytes<T>(value: &T) -> &[u8] {
 impl Hdr {
     /// The metadata of a stream.
     ///
-    /// # Safety `stream` must be valid.
+    /// # Safety
+    /// `stream` must be valid.
     pub(crate) unsafe fn of_stream(stream: *const sys::AVStream) -> Hdr {
         use AVPacketSideDataType::*;
         // SAFETY: guaranteed by the caller.
@@ -63,7 +64,8 @@ impl Hdr {
 
     /// The metadata of a decoded frame.
     ///
-    /// # Safety `frame` must be valid.
+    /// # Safety
+    /// `frame` must be valid.
     pub(crate) unsafe fn of_frame(frame: *const sys::AVFrame) -> Hdr {
         use AVFrameSideDataType::*;
         // SAFETY: guaranteed by the caller; side data has the specified size.

@@ -32,7 +32,8 @@ pub(super) fn kind(number: u32) -> Option<AVPacketSideDataType> {
 
 /// Bytes of libav.
 ///
-/// # Safety `data` must be null or point to `size` bytes that live as long as the slice is used.
+/// # Safety
+/// `data` must be null or point to `size` bytes that live as long as the slice is used.
 unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
     // SAFETY: guaranteed by the caller.
     if data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(data, size) } }

@@ -42,7 +42,8 @@ impl Fluid {
 
     /// The total energy. Computes neighbours and densities again; the state is not changed.
     ///
-    /// # Errors [`FluidError::Crowded`].
+    /// # Errors
+    /// [`FluidError::Crowded`].
     pub fn energy(&mut self, executor: &dyn Executor) -> Result<Energy, FluidError> {
         self.measure(executor)?;
         let (s, c) = (self.settings, self.c);

@@ -135,7 +135,8 @@ impl Fluid2d {
 
     /// A fluid of parcels by number: place, then velocity.
     ///
-    /// # Errors [`FluidError::Setting`] if the box has too many cells for the radius, [`FluidError::Parcel`]
+    /// # Errors
+    /// [`FluidError::Setting`] if the box has too many cells for the radius, [`FluidError::Parcel`]
     /// for parcels that are outside of the box or not finite.
     pub fn new(
         set: Fluid2dSettings,

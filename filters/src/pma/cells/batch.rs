@@ -71,7 +71,8 @@ impl<P: Ranked> CellPma<P> {
     /// Makes all changes of a batch, as if first all moving and removed elements were removed, and then all moved
     /// and new ones inserted. The result is the same for any `executor`.
     ///
-    /// # Errors [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
+    /// # Errors
+    /// [`PmaError::Vacant`], [`PmaError::Cell`] and [`PmaError::TooMany`]; then nothing has changed.
     pub fn apply(&mut self, batch: &CellBatch<P>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         self.room_for(new_len)?;
@@ -217,7 +218,8 @@ impl<P: Ranked> CellPma<P> {
     /// inserts the moving elements and `births` into their cells. `f` is called once per element, in any order,
     /// from the threads of `executor`; the result is the same for any.
     ///
-    /// # Errors [`PmaError::Cell`] if a cell does not exist: such movers stay in their cells, such births are left
+    /// # Errors
+    /// [`PmaError::Cell`] if a cell does not exist: such movers stay in their cells, such births are left
     /// out, and all else is done. [`PmaError::TooMany`]: nothing has been done.
     pub fn update<F>(&mut self, births: &[(u32, P)], executor: &dyn Executor, f: F) -> Result<(), PmaError>
     where

@@ -48,7 +48,8 @@ impl<P: Ranked> CellPma<P> {
 
     /// The payload of a slot from a list of this array, since its last change.
     ///
-    /// # Panics If there is no such slot.
+    /// # Panics
+    /// If there is no such slot.
     #[inline(always)]
     pub fn at(&self, slot: Slot) -> &P {
         &self.slots[slot as usize]

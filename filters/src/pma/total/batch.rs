@@ -92,7 +92,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
     /// Makes all changes of a batch, as if first all moving and removed elements were removed, and then all moved
     /// and new ones inserted, without rebalancing in between. The result is the same for any `executor`.
     ///
-    /// # Errors [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
+    /// # Errors
+    /// [`PmaError::Vacant`] and [`PmaError::TooMany`]; then nothing has changed.
     pub fn apply(&mut self, batch: &Batch<K, V>, executor: &dyn Executor) -> Result<(), PmaError> {
         let new_len = (self.len + batch.inserts.len()).saturating_sub(batch.removes.len());
         let height = self.height_for(new_len)?;

@@ -203,7 +203,8 @@ impl<K: Key, V: Ranked> Pma<K, V> {
 
     /// Adds one element.
     ///
-    /// # Errors [`PmaError::TooMany`] if it would need more than 2^31 slots.
+    /// # Errors
+    /// [`PmaError::TooMany`] if it would need more than 2^31 slots.
     pub fn insert(&mut self, key: K, val: V) -> Result<(), PmaError> {
         let item = (key, val);
         if self.masks.is_empty() || self.len + 1 > self.limits.most() {
