@@ -21,6 +21,9 @@ pub mod source;
 #[cfg(feature = "studio")]
 pub mod studio;
 
+pub use grainfield_filters::frame::{Format, Frame, Ranges};
+pub use grainfield_filters::ratio::Ratio;
+pub use grainfield_filters::recipe::Recipe;
 pub use session::open;
 
 /// Compiles the example of the README.

@@ -28,9 +28,8 @@ pub fn load_effect_with(
         allowed(&path)?;
         match images::read(&path) {
             Ok(frame) => Ok(Some(frame)),
-            Err(images::Fault::Io(e)) => Err(format!("{}: {e}", path.display())),
-            Err(images::Fault::Bad(problem)) => Err(format!("{}: {problem}", path.display())),
             Err(images::Fault::Differs(_)) => Err(format!("{} changed while it was read", name)),
+            Err(fault) => Err(format!("{}: {fault}", path.display())),
         }
     };
     parse_with(&text, &mut picture)

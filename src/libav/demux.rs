@@ -337,7 +337,6 @@ impl Demuxer {
 }
 
 /// # Safety
-
 /// `s` must be a zero-terminated string.
 pub(crate) unsafe fn text(s: *const std::ffi::c_char) -> String {
     // SAFETY: guaranteed by the caller.

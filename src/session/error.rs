@@ -6,6 +6,7 @@ use grainfield_filters::chain::ChainError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;
 use std::ops::Range;
+use std::path::Path;
 
 /// An error. [`kind`](Error::kind) tells who can fix it, [`position`](Error::position) where it is, and
 /// [`source`](std::error::Error::source) its cause.
@@ -42,7 +43,7 @@ pub enum Error {
     /// A render failed after its start.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A request was cancelled.
+    /// A preview was cancelled. A cancelled render is [`RunError::Interrupted`], as it has a partial result.
     #[error("cancelled")]
     Cancelled,
 }
@@ -96,13 +97,8 @@ impl Error {
             Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
             Error::Begin(e) => of_begin(e),
             Error::Frame { cause, .. } => of_frame(cause),
-            Error::Run(RunError::Failed { failure, .. }) => match &**failure {
-                Failure::Frame { error, .. } => of_frame(error),
-                Failure::Stopped => ErrorKind::Interrupted,
-                Failure::Closed => ErrorKind::Output,
-            },
-            Error::Run(RunError::Interrupted { .. }) | Error::Cancelled => ErrorKind::Interrupted,
-            Error::Run(RunError::ClosedPipe) => ErrorKind::Output,
+            Error::Run(e) => e.kind(),
+            Error::Cancelled => ErrorKind::Interrupted,
         }
     }
 
@@ -124,6 +120,29 @@ impl Error {
             _ => {}
         }
         position
+    }
+}
+
+impl RunError {
+    /// Who can fix it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            RunError::Failed { failure, .. } => match &**failure {
+                Failure::Frame { error, .. } => of_frame(error),
+                Failure::Stopped => ErrorKind::Interrupted,
+                Failure::Closed => ErrorKind::Output,
+            },
+            RunError::Interrupted { .. } => ErrorKind::Interrupted,
+            RunError::ClosedPipe => ErrorKind::Output,
+        }
+    }
+
+    /// The path of the partial result, if there is one.
+    pub fn partial(&self) -> Option<&Path> {
+        match self {
+            RunError::Failed { partial, .. } | RunError::Interrupted { partial, .. } => partial.as_deref(),
+            RunError::ClosedPipe => None,
+        }
     }
 }
 

@@ -32,6 +32,7 @@ mod picture;
 mod render;
 
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
+pub use crate::session::job::RunError;
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use forms::{describe, recipe_text};

@@ -1,6 +1,9 @@
 //! One filtered frame.
 
 use super::Error;
+use crate::disk::Output;
+use crate::format::sequence;
+use crate::media::SinkError;
 use crate::session::job::JobError;
 use grainfield_filters::chain::{Chain, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
@@ -8,6 +11,7 @@ use grainfield_filters::frame::{Format, Frame, FrameTime};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// A rendered frame.
@@ -34,6 +38,26 @@ impl Picture {
         self.frame.digest().iter().map(|b| format!("{b:02x}")).collect()
     }
 
+    /// Writes an image file of the family that its extension names, in the nearest format that the family can hold,
+    /// rounded without dither. The file gets its name when it is complete.
+    ///
+    /// # Errors
+    /// Of the kind usage for an unknown extension or an impossible conversion, of the kind output if the file cannot be
+    /// written, or exists and `overwrite` is false.
+    pub fn save(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<(), Error> {
+        let name = path.as_ref().as_os_str();
+        let to = sequence::sink::accepts(name, self.format()).map_err(JobError::from)?;
+        let frame = in_format(&self.frame, to)?;
+        let mut bytes = Vec::new();
+        let mut write = || -> Result<(), SinkError> {
+            sequence::sink::encoded(name, &frame, &mut bytes)?;
+            let mut file = Output::create(name, overwrite)?;
+            file.put(&bytes)?;
+            Ok(file.finish()?)
+        };
+        Ok(write().map_err(JobError::from)?)
+    }
+
     /// Red, green, blue and alpha of 8 bits each, `4 * width * height` bytes, top row first, for a screen. The
     /// depth is reduced by rounding without dither.
     pub fn rgba(&self) -> Result<Vec<u8>, Error> {
@@ -53,8 +77,12 @@ impl Picture {
 /// # Errors
 /// Of the kind usage, if there is no such format or the frame cannot be converted to it.
 pub fn converted(frame: &Frame, name: &str) -> Result<Frame, Error> {
+    let to = retarget(frame.format(), name).map_err(JobError::from)?;
+    in_format(frame, to)
+}
+
+fn in_format(frame: &Frame, to: Format) -> Result<Frame, Error> {
     let from = *frame.format();
-    let to = retarget(&from, name).map_err(JobError::from)?;
     let mut frame = frame.clone();
     if to == from {
         return Ok(frame);

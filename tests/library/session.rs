@@ -115,6 +115,20 @@ fn a_preview_can_have_the_format_of_an_output() {
 }
 
 #[test]
+fn a_preview_can_be_saved_as_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let clip = grainfield::open("pattern:bars:size=49x33:format=gbrp16:frames=3").unwrap();
+    let picture = clip.preview(1, &recipe("noise=strength=8"), &Cancel::new()).unwrap();
+    let file = folder.path().join("a.png");
+    picture.save(&file, false).unwrap();
+    assert_eq!(grainfield::format::images::read(&file).unwrap().digest(), picture.frame.digest());
+    assert_eq!(picture.save(&file, false).unwrap_err().kind(), ErrorKind::Output);
+    picture.save(&file, true).unwrap();
+    assert_eq!(picture.save(folder.path().join("a.doc"), true).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
 fn errors_have_a_kind_and_a_place() {
     assert_eq!(grainfield::open("/no/such.mp4").unwrap_err().kind(), ErrorKind::Input);
     let clip = grainfield::open("pattern:grey:size=16x16:frames=5").unwrap();
@@ -175,7 +189,7 @@ fn a_render_tells_its_frames_and_can_be_cancelled() {
     let running = long.render(&look).to("null:").start().unwrap();
     assert!(matches!(running.events().next(), Some(Event::Frame(_))));
     running.cancel();
-    assert_eq!(Error::from(running.wait().unwrap_err()).kind(), ErrorKind::Interrupted);
+    assert_eq!(running.wait().unwrap_err().kind(), ErrorKind::Interrupted);
     // More events than the buffer holds: a listener receives all of them, and a job without one does not
     // block.
     let many = grainfield::open("pattern:grey:size=16x16:frames=6000").unwrap();

@@ -230,6 +230,15 @@ impl fmt::Display for RangesError {
 
 impl core::error::Error for RangesError {}
 
+/// [`Ranges::span`] of the ends.
+impl TryFrom<core::ops::RangeInclusive<i64>> for Ranges {
+    type Error = RangesError;
+
+    fn try_from(range: core::ops::RangeInclusive<i64>) -> Result<Ranges, RangesError> {
+        Ranges::span(*range.start(), *range.end())
+    }
+}
+
 /// The remaining text and its position.
 struct Reader<'a> {
     text: &'a str,

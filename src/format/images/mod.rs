@@ -196,13 +196,16 @@ pub struct Meta {
 }
 
 /// An error in a file. A caller that knows the file's name converts it to an error of a source or sink.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// An error of the system.
-    Io(std::io::Error),
+    #[error("{0}")]
+    Io(#[source] std::io::Error),
     /// The file is invalid.
+    #[error("{0}")]
     Bad(String),
     /// The picture has another format than expected.
+    #[error("is {}", .0.name())]
     Differs(Box<Format>),
 }
 

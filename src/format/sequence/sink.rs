@@ -48,6 +48,11 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
         .ok_or_else(|| bad(output, format!("no known extension: give one of {}", Kind::extensions())))
 }
 
+/// Appends a picture, of a format that [`accepts`] gives, as a file of the family that the name of `output` tells.
+pub(crate) fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(), SinkError> {
+    encode(kind(output)?, frame, None, bytes).map_err(|fault| bad(output, fault.to_string()))
+}
+
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
 ///
 /// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays RGB, YUV becomes RGB.
@@ -350,12 +355,10 @@ impl Encoder {
 
     fn error(&self, number: i64, fault: Fault) -> SinkError {
         let name = self.name.clone();
-        let problem = match fault {
-            Fault::Io(cause) => return SinkError::Io { name, cause },
-            Fault::Bad(problem) => problem,
-            Fault::Differs(format) => format!("is {}", format.name()),
-        };
-        SinkError::Bad { name, problem: format!("frame {number}: {problem}") }
+        match fault {
+            Fault::Io(cause) => SinkError::Io { name, cause },
+            fault => SinkError::Bad { name, problem: format!("frame {number}: {fault}") },
+        }
     }
 }
 
