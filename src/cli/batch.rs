@@ -572,6 +572,14 @@ fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exit {
     if !typed.json {
         let [waiting, running, done, failed] = counts;
         let _ = writeln!(text, "{waiting} waiting, {running} running, {done} done, {failed} failed");
+        let listed: BTreeSet<&String> = plan.jobs.iter().map(|(id, _)| id).collect();
+        let others = records.keys().filter(|id| !listed.contains(id)).count();
+        if others > 0 {
+            let _ = writeln!(
+                text,
+                "{others} more were recorded with other inputs, outputs or options: give --status the options of that run"
+            );
+        }
     }
     match printed(terminal::print(text.as_bytes())) {
         Exit::Done if wrong > 0 => Exit::Failed,

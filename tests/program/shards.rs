@@ -263,6 +263,7 @@ fn batches() {
     s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();
     assert!(status.contains("0 waiting, 0 running, 2 done, 0 failed"), "{status}");
+    assert!(status.contains("4 more were recorded with other"), "{status}");
 
     s.write(
         "jobs.toml",
