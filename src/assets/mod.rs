@@ -44,7 +44,7 @@ pub use lottie::{LottieError, lottie, to_lottie};
 pub use pack::PackedWriter;
 pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};
 pub use text_file::TextFileError;
-pub use tracks::{TrackFile, TrackFileError, check_name, reindex, write};
+pub use tracks::{TrackFile, TrackFileError, check_name, load_tracks, reindex, write};
 pub use unpack::{PackedReader, RandomAccessFile, StoreError, StoreProblem};
 
 const MAGIC: [u8; 8] = *b"\x89GFP\r\n\x1a\n";

@@ -1,10 +1,13 @@
 //! Opens and writes track files.
 
+use super::text_file::TextFileError;
 use super::{MAX_NAME, PackedReader, PackedWriter, RandomAccessFile, StoreError, StoreProblem};
 use crate::disk::{DiskError, Output};
 use grainfield_filters::curve::Curve;
-use grainfield_filters::curve::stream::{self, StreamError, TrackError, Tracks};
+use grainfield_filters::curve::stream::{self, NamedTracks, StreamError, TrackError, Tracks};
+use grainfield_filters::lend::ReadAt;
 use grainfield_filters::ratio::Ratio;
+use md5::{Digest, Md5};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -85,9 +88,25 @@ impl TrackFile {
 
     /// The sizes of the file and of the uncompressed stream.
     pub fn lengths(&self) -> (u64, u64) {
-        use grainfield_filters::lend::ReadAt;
         (self.packed.file_length(), self.packed.len())
     }
+}
+
+/// Opens a track file for a filter that plays it while rendering, and returns it with a 128-bit digest: the MD5 of the
+/// lengths and checksums of its blocks, first byte highest. Its keys are not read here.
+pub fn load_tracks(path: &Path) -> Result<(NamedTracks, u128), TextFileError> {
+    let named = |e: TrackFileError| match e {
+        TrackFileError::Store(StoreError { problem: StoreProblem::Read(cause), .. }) => {
+            TextFileError::Read { path: path.into(), cause }
+        }
+        e => TextFileError::Says(format!("{}: {e}", path.display())),
+    };
+    let file = TrackFile::open(path).map_err(named)?;
+    let mut md5 = Md5::new();
+    file.packed.sums().for_each(|sums| sums.iter().for_each(|n| md5.update(n.to_le_bytes())));
+    let packed: Arc<dyn ReadAt> = file.packed;
+    let tracks = Tracks::open(packed).map_err(|e| named(unwrapped(e)))?;
+    Ok((NamedTracks { tracks, names: file.names }, u128::from_be_bytes(md5.finalize().into())))
 }
 
 /// The file's error inside an error of the stream.

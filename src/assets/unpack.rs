@@ -163,6 +163,11 @@ impl<R: ReadAt> PackedReader<R> {
         Ok(PackedReader { reader, rows, names, length: stream, last: Mutex::new((usize::MAX, Vec::new())) })
     }
 
+    /// The lengths and checksums of all blocks and of the names, which tell files with other tracks apart.
+    pub fn sums(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        self.rows.iter().chain([&self.names]).map(|row| [row.piece, row.sum])
+    }
+
     fn unpacked(&self, row: &Row, names: bool) -> Result<Vec<u8>, StoreError> {
         let mut packed = vec![0; row.packed as usize];
         read(&self.reader, row.place, &mut packed)?;

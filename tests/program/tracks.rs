@@ -108,3 +108,39 @@ fn a_large_file_is_played_and_sought_in_little_memory() {
         assert!(said.contains("cut off") && said.contains(&format!("at byte {at}")) || at < 12, "{said}");
     }
 }
+
+#[test]
+fn sprites_follow_the_tracks_of_a_file() {
+    let s = Session::new();
+    let track = |name: String, keys: &[(i64, f64)]| {
+        let key = |&(at, value): &(i64, f64)| Key { at: KeyTime::Frame(at), value, shape: Shape::Linear };
+        (name, Curve::new(keys.iter().map(key).collect()).expect("a curve"))
+    };
+    let mut tracks = Vec::new();
+    for i in 0..40 {
+        let start = f64::from(i) * 4.0;
+        tracks.push(track(format!("s{i}.x"), &[(0, start), (20, 160.0 - start), (400, 3.0)]));
+        tracks.push(track(format!("s{i}.y"), &[(0, 90.0 - start / 2.0), (50, start / 2.0)]));
+        tracks.push(track(format!("s{i}.scale"), &[(0, 0.05), (30, 0.2)]));
+    }
+    assets::write(s.path("t.gfa").as_os_str(), false, &tracks, Ratio::whole(10)).expect("written");
+    let hash = |more: &str| {
+        let run = s.run(&format!("hash pattern:grey:size=160x90:frames=60 -f sprites=tracks=t.gfa {more}"));
+        run.ok().text().lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let whole = hash("--threads 4");
+    assert_eq!(whole.len(), 60);
+    assert_ne!(whole[3].split(',').next_back(), whole[4].split(',').next_back());
+    // Any frames, in any order and on any number of threads.
+    let last = |line: &String| line.rsplit([',', ' ']).next().map(str::to_owned);
+    let some: Vec<_> = hash("--frames 7,8,41,59 --threads 1").iter().map(last).collect();
+    assert_eq!(some, [7, 8, 41, 59].map(|i: usize| last(&whole[i])));
+
+    s.write("x.csv", "frame,a.x,a.size\n0,1,2\n9,3,4\n");
+    s.run("curve fit x.csv x.gfa --error 0.1").ok();
+    let sprites = |file: &str| s.run(&format!("hash pattern:grey:frames=9 -f sprites=tracks={file}"));
+    sprites("x.gfa").ends(2).says("a.size").says("rotation");
+    sprites("none.gfa").ends(1).says("none.gfa");
+    s.write("text.gfa", "no tracks");
+    sprites("text.gfa").says("text.gfa").says("not a track file");
+}

@@ -8,6 +8,7 @@
 use super::overlay::{Overlay, Rng, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
+use crate::lend::PrepareError;
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
@@ -225,8 +226,8 @@ impl SplatFilter for Dust {
         self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
-    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
-        self.all(at)
+    fn splats(&self, at: &FrameTime) -> Result<Vec<Splat>, PrepareError> {
+        Ok(self.all(at))
     }
 }
 
@@ -259,7 +260,7 @@ mod tests {
         let mut pieces = 0usize;
         let mut all = Vec::new();
         for frame in 0..1000 {
-            let mut splats = dust.splats(&at(frame));
+            let mut splats = dust.splats(&at(frame)).unwrap();
             splats.dedup_by_key(|s| s.colour);
             pieces += splats.len();
             all.push(splats.len());
@@ -283,8 +284,8 @@ mod tests {
         let first = at(7);
         let late = Ratio::new(1, 48).unwrap();
         let second = FrameTime { index: 15, frame: first.frame + Ratio::HALF, time: first.time + late, late };
-        assert_eq!(dust.splats(&first), dust.splats(&second));
-        assert_ne!(dust.splats(&first), dust.splats(&at(8)));
-        assert_eq!(dust.splats(&at(-3)), dust.splats(&at(-3)));
+        assert_eq!(dust.splats(&first).unwrap(), dust.splats(&second).unwrap());
+        assert_ne!(dust.splats(&first).unwrap(), dust.splats(&at(8)).unwrap());
+        assert_eq!(dust.splats(&at(-3)).unwrap(), dust.splats(&at(-3)).unwrap());
     }
 }

@@ -114,8 +114,12 @@ pub(super) trait SplatFilter: Send + Sync + 'static {
     /// Whether a frame has splats.
     fn shows(&self, at: &FrameTime) -> bool;
 
-    /// The splats of a frame.
-    fn splats(&self, at: &FrameTime) -> Vec<Splat>;
+    /// The splats of a frame. An error comes from a file that is read while rendering.
+    fn splats(&self, at: &FrameTime) -> Result<Vec<Splat>, PrepareError>;
+
+    fn memory(&self) -> Memory {
+        self.overlay().memory()
+    }
 }
 
 impl<T: SplatFilter> Render for T {
@@ -131,11 +135,11 @@ impl<T: SplatFilter> Render for T {
     }
 
     fn memory(&self) -> Memory {
-        self.overlay().memory()
+        SplatFilter::memory(self)
     }
 
     fn prepare(&self, at: &FrameTime, near: Bins, host: &Host<'_>) -> Result<Bins, PrepareError> {
-        self.overlay().prepare(near, host, &self.splats(at))
+        self.overlay().prepare(near, host, &self.splats(at)?)
     }
 
     fn render(&self, _: &FrameTime, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -251,7 +255,7 @@ pub(super) mod tests {
 
         let (black, span) = if format.range == ColorRange::Full { (0.0, 255.0) } else { (16.0, 219.0) };
         let mut want = vec![(f64::from(code) - black) / span; width * height];
-        let splats = laid.splats(at);
+        let splats = laid.splats(at).unwrap();
         assert!(!splats.is_empty());
         for s in &splats {
             let shape = &shapes[s.style as usize];

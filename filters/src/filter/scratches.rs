@@ -9,6 +9,7 @@
 use super::overlay::{Overlay, Rng, SplatFilter, bounds};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
+use crate::lend::PrepareError;
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::particle::{Births, ConstantRate, FLICKS, flicks};
 use crate::settings;
@@ -193,8 +194,8 @@ impl SplatFilter for Scratches {
         self.set.amount.at(at) > 0.0 && self.set.strength.at(at) > 0.0
     }
 
-    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
-        self.all(at)
+    fn splats(&self, at: &FrameTime) -> Result<Vec<Splat>, PrepareError> {
+        Ok(self.all(at))
     }
 }
 
@@ -238,7 +239,7 @@ mod tests {
         let mut met = 0;
         for frame in 1000..1040 {
             // Identify a scratch by colour and width, which are constant.
-            let (above, below) = (s.splats(&at(frame)), s.splats(&at(frame + 1)));
+            let (above, below) = (s.splats(&at(frame)).unwrap(), s.splats(&at(frame + 1)).unwrap());
             for last in above.iter().filter(|p| p.y > 470 * 256 && p.opacity > 6000) {
                 let same =
                     |p: &&Splat| p.y < 10 * 256 && p.colour == last.colour && p.half[0] == last.half[0];
@@ -260,6 +261,7 @@ mod tests {
             for frame in 0..400 {
                 let mut middle: Vec<_> = s
                     .splats(&at(frame * 37))
+                    .unwrap()
                     .into_iter()
                     .filter(|p| (236 * 256..244 * 256).contains(&p.y))
                     .collect();

@@ -1,16 +1,21 @@
 //! `sprites`: a picture laid over the frame, moved by curves.
 //!
 //! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
-//! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters.
+//! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters; one
+//! picture at thousands of places is a file of tracks.
 
 use super::overlay::{Overlay, SplatFilter};
-use super::{Entry, Filter, Render, Role, Spec};
+use super::{Entry, Filter, Memory, Render, Role, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
+use crate::lend::PrepareError;
 use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
 use crate::settings;
-use crate::settings::{Animated, ImageAsset, SettingError, Unit};
+use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Unit};
 use crate::simd::Level;
 use std::sync::Arc;
+use tracks::{Sprite, SpriteTracks};
+
+mod tracks;
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<SpritesSpec>(
@@ -27,7 +32,12 @@ settings! {
     struct SpritesSpec {
         /// Image file with alpha. Default: a soft white spot.
         image: Option<ImageAsset> = image(),
+        /// Track file (.gfa) with a sprite for each NAME in it: tracks NAME.x and NAME.y (pixels), and optionally
+        /// NAME.scale, NAME.rotation, NAME.opacity and NAME.cell. Later ones cover earlier ones. `grainfield curve fit`
+        /// writes such files.
+        tracks: Option<FileAsset> = track_file(),
         /// Position of the image's centre, from the top left corner of the frame. Default: the middle of the frame.
+        /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are added.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
         /// Magnification: 1 maps a pixel to a pixel, 2 is twice as wide and high.
         scale: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
@@ -112,8 +122,10 @@ impl Spec for SpritesSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let (styles, half) = self.styles(input)?;
         let cells = styles.len();
-        let overlay = Overlay::with_space(input, styles, self.light, 1, level)?;
-        Ok(Sprites { cells, half, set: self.clone(), overlay }.boxed())
+        let tracks = self.tracks.as_ref().map(SpriteTracks::new).transpose()?;
+        let most = tracks.as_ref().map_or(1, SpriteTracks::len);
+        let overlay = Overlay::with_space(input, styles, self.light, most, level)?;
+        Ok(Sprites { cells, half, set: self.clone(), overlay, tracks }.boxed())
     }
 }
 
@@ -122,20 +134,28 @@ struct Sprites {
     cells: usize,
     half: [f64; 2],
     set: SpritesSpec,
+    tracks: Option<SpriteTracks>,
 }
 
 impl Sprites {
-    fn splat(&self, at: &FrameTime) -> Splat {
-        let [w, h] = self.overlay.size();
-        let centre = self.set.position.as_ref().map_or([0.5 * w, 0.5 * h], |p| p.at(at));
-        let wide = self.set.stretch.at(at).sqrt();
+    /// The splats of sprites in order, each with what the settings add.
+    fn all(&self, at: &FrameTime, sprites: impl Iterator<Item = Sprite>) -> Vec<Splat> {
+        let set = &self.set;
+        let wide = set.stretch.at(at).sqrt();
         let half = [self.half[0] * wide, self.half[1] / wide];
-        // No larger than can be, in its own proportions.
-        let scale = self.set.scale.at(at).min(MAX_HALF_SIDE / half[0].max(half[1]));
-        let splat = self.overlay.splat(centre, half.map(|v| v * scale), self.set.rotation.at(at) / 360.0);
-        let cell = self.set.cell.at(at) as usize % self.cells.max(1);
+        let most = MAX_HALF_SIDE / half[0].max(half[1]);
+        let (scale, rotation) = (set.scale.at(at), set.rotation.at(at));
+        let (fade, cell) = (set.fade.at(at), set.cell.at(at));
         let colour = self.overlay.painter.colour([1.0; 3]);
-        Splat { style: cell as u16, colour, ..splat }.faded(self.set.fade.at(at) as f32)
+        let splat = |sprite: Sprite| {
+            // No larger than can be, in its own proportions.
+            let scale = (scale * sprite.scale).min(most);
+            let turns = (rotation + sprite.rotation) / 360.0;
+            let splat = self.overlay.splat(sprite.centre, half.map(|v| v * scale), turns);
+            let style = ((cell + sprite.cell) as usize % self.cells.max(1)) as u16;
+            Splat { style, colour, ..splat }.faded((fade * sprite.opacity) as f32)
+        };
+        (0..).zip(sprites).map(|(rank, sprite)| Splat { rank, ..splat(sprite) }).collect()
     }
 }
 
@@ -145,11 +165,24 @@ impl SplatFilter for Sprites {
     }
 
     fn shows(&self, at: &FrameTime) -> bool {
-        self.splat(at).opacity > 0
+        self.set.fade.at(at) > 0.0
     }
 
-    fn splats(&self, at: &FrameTime) -> Vec<Splat> {
-        vec![self.splat(at)]
+    fn splats(&self, at: &FrameTime) -> Result<Vec<Splat>, PrepareError> {
+        let [w, h] = self.overlay.size();
+        let position = self.set.position.as_ref().map(|p| p.at(at));
+        let Some(tracks) = &self.tracks else {
+            let alone = Sprite { centre: position.unwrap_or([0.5 * w, 0.5 * h]), ..Sprite::default() };
+            return Ok(self.all(at, core::iter::once(alone)));
+        };
+        let [dx, dy] = position.unwrap_or_default();
+        let moved = |s: Sprite| Sprite { centre: [s.centre[0] + dx, s.centre[1] + dy], ..s };
+        tracks.at(at, |sprites| self.all(at, sprites.filter(|s| s.opacity > 0.0).map(moved)))
+    }
+
+    fn memory(&self) -> Memory {
+        let Memory { fixed, per_frame } = self.overlay.memory();
+        Memory { fixed, per_frame: per_frame + self.tracks.as_ref().map_or(0, SpriteTracks::memory) }
     }
 }
 
@@ -164,7 +197,7 @@ mod tests {
     use core::sync::atomic::AtomicBool;
 
     /// A chequered picture of R, G, B and alpha, 8 by 6.
-    fn picture() -> Frame {
+    pub(super) fn picture() -> Frame {
         let format =
             Format { alpha: Alpha::Straight, ..Format::new(8, 6, Family::Rgb, Depth::Bits(8), (0, 0)) };
         let mut frame = Frame::new(format);
@@ -192,10 +225,19 @@ mod tests {
             values.set("image", Value::Image(ImageAsset::named("x.png").read(frame))).unwrap();
         }
         let filter = ENTRY.bind(&values, &format, 1, Level::best()).unwrap();
+        drawn_by(format, &[&*filter], at)
+    }
+
+    pub(super) fn drawn_at(filters: &[&dyn Filter], at: i64) -> Frame {
+        drawn_by(Format::new(40, 30, Family::Rgb, Depth::Bits(8), (0, 0)), filters, at)
+    }
+
+    fn drawn_by(format: Format, filters: &[&dyn Filter], at: i64) -> Frame {
         let at = FrameTime::of_frame(at, Ratio::whole(24));
         let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
         let mut frame = Frame::new(format);
-        if let Some(now) = filter.at(&at) {
+        for filter in filters {
+            let Some(now) = filter.at(&at) else { continue };
             let state = filter.prepare(&now, None, &host).unwrap();
             let mut band = Band { rows: 0..30, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
             filter.render(&now, Some(&state), &mut band, &mut Scratch::default());

@@ -171,6 +171,11 @@ pub const fn grain_table() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::GrainTable)
 }
 
+/// A track file.
+pub const fn track_file() -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::TrackFile)
+}
+
 impl<T> SettingBuilder<T> {
     const fn with(self, setting: Setting) -> SettingBuilder<T> {
         SettingBuilder { setting, ..self }

@@ -152,6 +152,8 @@ pub enum Kind {
     Effect,
     /// The name of a film grain table's file, which the host reads.
     GrainTable,
+    /// The name of a track file.
+    TrackFile,
     /// The number of a frame of the source, which the host supplies as a grey image.
     SourceFrame,
     /// Points of a function of 0..1, connected by straight lines: `0=0;0.4=1;1=0.2` (x=y, x increasing).

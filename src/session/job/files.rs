@@ -60,6 +60,7 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
                 (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
                 (Kind::Effect, Value::File(file)) => ("effect", file.name()),
                 (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
+                (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
                 _ => continue,
             };
             uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
@@ -89,7 +90,8 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images, effect files and grain tables that settings name: those that need no source.
+/// Reads the images, effect files and grain tables that settings name, and opens the track files: those that need no
+/// source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
@@ -97,6 +99,10 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                 Value::File(file) if setting.kind == Kind::GrainTable => {
                     let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
                     Value::File(file.read(std::sync::Arc::new(table), digest))
+                }
+                Value::File(file) if setting.kind == Kind::TrackFile => {
+                    let (tracks, digest) = crate::assets::load_tracks(Path::new(file.name()))?;
+                    Value::File(file.read(tracks, digest))
                 }
                 Value::File(file) => {
                     let effect = crate::assets::load_effect(Path::new(file.name()))?;

@@ -216,7 +216,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
             let format = Format::new(9, 7, Family::Gray, Depth::Bits(8), (0, 0));
             return Some(Value::Image(ImageAsset::named("9x7").read(picture(&format, random))));
         }
-        Kind::Effect | Kind::GrainTable | Kind::Frames | Kind::Planes => return None,
+        Kind::Effect | Kind::GrainTable | Kind::TrackFile | Kind::Frames | Kind::Planes => return None,
     };
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
 }

@@ -58,7 +58,7 @@ mod write;
 pub use columns::{from_columns, to_columns};
 pub use format::{MAX_CYCLE_KEYS, MAX_TRACKS, StreamError, StreamProblem};
 pub use play::Playhead;
-pub use read::Tracks;
+pub use read::{NamedTracks, Tracks};
 pub use write::{TrackError, reindex, write};
 
 #[cfg(test)]

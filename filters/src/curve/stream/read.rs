@@ -10,6 +10,7 @@ use super::state::TrackState;
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
+use std::sync::Arc;
 
 /// The position of a jump frame, and the position at which to read on from it.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,15 @@ pub struct Tracks<R> {
     pub(super) cycles: Vec<(u32, Curve)>,
     /// The end of the points.
     pub(super) end: u64,
+}
+
+/// A stream with the names of its tracks, as a setting that names a track file gets it from the host.
+#[derive(Clone)]
+pub struct NamedTracks {
+    /// The stream.
+    pub tracks: Tracks<Arc<dyn ReadAt>>,
+    /// One name per track, in order.
+    pub names: Arc<[String]>,
 }
 
 impl<R: ReadAt> Tracks<R> {
