@@ -35,6 +35,11 @@ pub struct StudioArgs {
     /// Requests under any other host name are refused. May be repeated.
     #[arg(long, value_name = "HOST:PORT")]
     pub allow_host: Vec<String>,
+    /// A further folder whose files the page can open and write
+    ///
+    /// May be repeated.
+    #[arg(long, value_name = "FOLDER")]
+    pub allow_folder: Vec<PathBuf>,
     /// Where unsaved work is kept between runs.
     #[arg(skip = state_folder())]
     pub state: Option<PathBuf>,

@@ -57,7 +57,7 @@ pub(super) struct Studio {
     pub(super) requests: Semaphore,
     pub(super) sockets: Semaphore,
     pub(super) news: broadcast::Sender<String>,
-    roots: Roots,
+    pub(super) roots: Roots,
     jobs: Jobs,
     cache: Cache,
     clips: Mutex<Vec<(u32, Clip)>>,
@@ -80,7 +80,7 @@ impl Studio {
         let input = asked.input.as_deref().filter(|i| !i.starts_with("pattern:"));
         let named: Vec<&std::path::Path> =
             input.map(std::path::Path::new).into_iter().chain(asked.recipe.as_deref()).collect();
-        let roots = Roots::new(&named)?;
+        let roots = Roots::new(&named, &asked.allow_folder)?;
         if let Some(input) = &asked.input {
             roots.input(input).map_err(|e| e.text)?;
         }
@@ -416,6 +416,10 @@ pub(super) async fn files(State(studio): Shared, Ask(asked): Ask<FolderAsked>) -
 #[derive(Deserialize)]
 pub(super) struct FileAsked {
     path: String,
+}
+
+pub(super) async fn probe(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
+    Ok(Json(apart(&studio, move |studio, _| Ok(studio.roots.probe(&asked.path)?)).await?).into_response())
 }
 
 /// The text of a recipe's file.

@@ -27,6 +27,8 @@ const FILES: &[(&str, &[u8])] = table![
     "effect.js",
     "panels.js",
     "dialogs.js",
+    "files.js",
+    "render.js",
     "keys.js",
     "vendor/lit-html.js",
     "vendor/signals-core.js",

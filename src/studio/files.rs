@@ -2,7 +2,8 @@
 //! named on its command line. `..`, links and protocols are not allowed.
 
 use super::fault::Fault;
-use crate::source::sequence;
+use crate::format::images::files::sequences;
+use crate::source::{self, sequence};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs;
@@ -22,15 +23,44 @@ pub(super) struct Listing {
     pub(super) folder: String,
     /// Its parent folder, unless that is not accessible.
     pub(super) above: Option<String>,
+    /// The folders from a root down to this one: each with its name and the form that the page may use.
+    pub(super) trail: Vec<(String, String)>,
+    /// All roots, in the form that the page may use; the first is `""`.
+    pub(super) roots: Vec<(String, String)>,
     pub(super) folders: Vec<String>,
-    pub(super) files: Vec<String>,
+    pub(super) files: Vec<Listed>,
+}
+
+/// A file, or numbered images.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Listed {
+    /// The name; that of images is a pattern, `shot.%04d.png`.
+    pub(super) name: String,
+    /// Bytes of a file.
+    pub(super) bytes: Option<u64>,
+    /// First number, last number and count of images.
+    pub(super) images: Option<(i64, i64, usize)>,
+}
+
+/// What a clip is, for a listing.
+#[derive(Debug, Serialize)]
+pub(super) struct Probed {
+    width: u32,
+    height: u32,
+    format: String,
+    /// Seconds, if the file says them.
+    seconds: Option<f64>,
 }
 
 impl Roots {
-    /// The current folder, and the folders of files that the user has named.
-    pub(super) fn new(named: &[&Path]) -> Result<Roots, String> {
+    /// The current folder, those that the user allows, and the folders of files that the user has named.
+    pub(super) fn new(named: &[&Path], allowed: &[PathBuf]) -> Result<Roots, String> {
         let here = std::env::current_dir().and_then(fs::canonicalize);
         let mut all = vec![here.map_err(|e| format!("the current folder: {e}"))?];
+        for folder in allowed {
+            let real = fs::canonicalize(folder).and_then(|real| real.read_dir().map(|_| real));
+            all.push(real.map_err(|e| format!("--allow-folder {}: {e}", folder.display()))?);
+        }
         for file in named {
             let folder = file.parent().unwrap_or(Path::new(""));
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -38,7 +68,8 @@ impl Roots {
                 all.push(folder);
             }
         }
-        all.dedup();
+        let mut seen = Vec::new();
+        all.retain(|root| !seen.contains(root) && (seen.push(root.clone()), true).1);
         Ok(Roots(all))
     }
 
@@ -109,15 +140,57 @@ impl Roots {
             match entry.file_type() {
                 Ok(kind) if name.starts_with('.') || kind.is_symlink() => {}
                 Ok(kind) if kind.is_dir() => folders.push(name),
-                Ok(kind) if kind.is_file() => files.push(name),
+                Ok(kind) if kind.is_file() => files.push(OsString::from(name)),
                 _ => {}
             }
         }
         folders.sort();
-        files.sort();
+        let (found, alone) = sequences(files);
+        let images =
+            |(name, first, last, count)| Listed { name, bytes: None, images: Some((first, last, count)) };
+        let mut files: Vec<Listed> = found.into_iter().map(images).collect();
+        files.extend(alone.into_iter().filter_map(|name| {
+            let name = name.into_string().ok()?;
+            let bytes = fs::symlink_metadata(path.join(&name)).ok().map(|meta| meta.len());
+            Some(Listed { name, bytes, images: None })
+        }));
+        files.sort_by(|a, b| a.name.cmp(&b.name));
         let above = Path::new(folder).parent().map(|p| p.to_string_lossy().into_owned());
         let above = above.filter(|a| a.is_empty() || self.within(a).is_ok());
-        Ok(Listing { folder: folder.into(), above, folders, files })
+        let roots = self.0.iter().enumerate().map(|(i, root)| {
+            let name = root.to_string_lossy().into_owned();
+            (name.clone(), if i == 0 { String::new() } else { name })
+        });
+        let roots: Vec<_> = roots.collect();
+        Ok(Listing { folder: folder.into(), above, trail: self.trail(folder, &roots), roots, folders, files })
+    }
+
+    /// The folders from a root down to this one.
+    fn trail(&self, folder: &str, roots: &[(String, String)]) -> Vec<(String, String)> {
+        let path = self.first().join(folder);
+        let Some(at) = self.0.iter().position(|root| path.starts_with(root)) else { return Vec::new() };
+        let mut trail = vec![roots[at].clone()];
+        // A name that is relative stays so.
+        let mut way = PathBuf::from(if Path::new(folder).is_absolute() { roots[at].0.as_str() } else { "" });
+        for part in path.strip_prefix(&self.0[at]).into_iter().flat_map(Path::components) {
+            way.push(part);
+            trail.push((part.as_os_str().to_string_lossy().into_owned(), way.to_string_lossy().into_owned()));
+        }
+        trail
+    }
+
+    /// The size and length of a clip, as far as its head says them.
+    pub(super) fn probe(&self, name: &str) -> Result<Probed, Fault> {
+        let source = source::open(&self.input(name)?, &source::Options::default()).map_err(Fault::new)?;
+        let info = source.info();
+        let counted = info.last.map(|last| (last - info.first + 1) as f64 / info.format.rate.to_f64());
+        let said = info.details.iter().find(|(key, _)| key == "container duration");
+        Ok(Probed {
+            width: info.format.width,
+            height: info.format.height,
+            format: info.format.name(),
+            seconds: counted.or_else(|| said?.1.strip_suffix(" s")?.parse().ok()),
+        })
     }
 
     fn shown(&self) -> String {
@@ -162,5 +235,32 @@ mod tests {
         let listing = roots.list(&name("test")).unwrap();
         assert_eq!((listing.folders, listing.files), (vec!["deep".to_owned()], vec![]));
         assert!(roots.list(&name("testtest")).is_err());
+        assert!(roots.probe(&name("testtest/a.toml")).is_err());
+    }
+
+    #[test]
+    fn folders_are_listed_with_their_way_and_images_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        fs::create_dir_all(base.join("a/deep")).unwrap();
+        fs::create_dir_all(base.join("b/more")).unwrap();
+        for name in ["shot.0009.png", "shot.0010.png", "shot.0012.png", "one.png", "clip.mp4"] {
+            fs::write(base.join("a/deep").join(name), b"12345").unwrap();
+        }
+        let roots = Roots(vec![base.join("a"), base.join("b")]);
+        let text = |tail: &str| base.join(tail).to_string_lossy().into_owned();
+        let pair = |a: String, b: &str| (a, b.to_owned());
+        let listing = roots.list(&text("a/deep")).unwrap();
+        let file = |name: &str| Listed { name: name.into(), bytes: Some(5), images: None };
+        let images = Listed { name: "shot.%04d.png".into(), bytes: None, images: Some((9, 12, 3)) };
+        assert_eq!(listing.files, [file("clip.mp4"), file("one.png"), images]);
+        let both = [pair(text("a"), ""), pair(text("b"), &text("b"))];
+        assert_eq!(listing.roots, both);
+        let way = roots.trail("deep/er", &both);
+        assert_eq!(way, [both[0].clone(), pair("deep".into(), "deep"), pair("er".into(), "deep/er")]);
+        let other = roots.list(&text("b/more")).unwrap();
+        assert_eq!(other.trail, [both[1].clone(), pair("more".into(), &text("b/more"))]);
+        assert_eq!(other.above, Some(text("b")));
+        assert_eq!(roots.list(&text("b")).unwrap().above, None);
     }
 }

@@ -19,7 +19,9 @@ pub(super) const LIST: &str = "grainfield-jobs.toml";
 /// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 6] = ["audio", "bitrate", "codec", "crf", "pix-fmt", "preset"];
+const OPTIONS: [&str; 7] = ["audio", "bitrate", "codec", "codec-opt", "crf", "pix-fmt", "preset"];
+/// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
+const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
 /// The prefix of the lines of a postponed job: for other programs they are comments.
 const LATER: &str = "#later ";
 /// The largest list that is read, in bytes.
@@ -185,6 +187,9 @@ impl Jobs {
         for (key, value) in &asked.options {
             if !OPTIONS.contains(&key.as_str()) {
                 return Err(Fault::new(format!("{key}: not an option of a render")));
+            }
+            if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
+                return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
             }
             line(key, &quoted(value));
         }

@@ -18,6 +18,7 @@ mod frames;
 mod guard;
 mod jobs;
 mod keep;
+mod output;
 mod picture;
 mod plots;
 mod problem;
@@ -96,6 +97,8 @@ fn router(studio: &Arc<api::Studio>) -> Router {
         .route("/times/{clip}/{key}/{number}", get(frames::times))
         .route("/effect", get(effect::keys).post(effect::read))
         .route("/files", get(api::files))
+        .route("/probe", get(api::probe))
+        .route("/output", post(output::resolve))
         .route("/file", get(api::read_file).put(api::write_file))
         .route("/jobs", get(api::jobs).post(api::add_job))
         .route("/jobs/{verb}", post(api::job_verb))

@@ -14,4 +14,5 @@ mod security;
 mod server;
 mod shots;
 mod speed;
+mod windows;
 mod work;

@@ -292,7 +292,7 @@ fn renders_are_jobs_of_the_batch() {
     b.press("F7");
     b.until("return !!document.querySelector('dialog[open] #r-output')");
     b.run(
-        "document.querySelector('#r-output').value = 'made.y4m';
+        "const e = document.querySelector('#r-output'); e.value = 'made.y4m'; e.dispatchEvent(new Event('input'));
          document.querySelector('dialog[open] .main').click();",
     );
     b.until("return document.querySelector('.jobs tr.done')?.textContent.includes('10 frames') ?? false");
@@ -301,7 +301,7 @@ fn renders_are_jobs_of_the_batch() {
     // An existing file is not replaced without confirmation, and the list has the format of the batch.
     b.press("F7");
     b.until("return !!document.querySelector('dialog[open] #r-output')");
-    b.run("document.querySelector('#r-output').value = 'made.y4m'; document.querySelector('dialog[open] .main').click();");
+    b.run("const e = document.querySelector('#r-output'); e.value = 'made.y4m'; e.dispatchEvent(new Event('input')); document.querySelector('dialog[open] .main').click();");
     b.until("return !!document.querySelector('dialog[open] .fault')");
     b.press("Escape");
     let told = session.run("batch grainfield-jobs.toml --status --json").ok().text();

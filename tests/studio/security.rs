@@ -263,6 +263,7 @@ fn files_stay_beneath_the_folder() {
         assert_eq!(got.status, 422, "{path}");
         let quoted = path.replace('/', "%2F").replace(':', "%3A").replace('|', "%7C");
         assert_eq!(studio.get(&format!("/file?path={quoted}")).status, 422, "{path}");
+        assert_eq!(studio.get(&format!("/probe?path={quoted}")).status, 422, "{path}");
         let got = studio.send("PUT", "/file", &json!({ "path": path, "text": "x", "overwrite": true }));
         assert_eq!(got.status, 422, "{path}");
         let chain = format!("sprites=image='{path}'");
@@ -298,6 +299,16 @@ fn files_stay_beneath_the_folder() {
     for option in ["lavfi", "allow-protocol", "recipe", "film-grain-table", "filters"] {
         let job = json!({ "input": "pattern:bars", "output": "out.y4m", "filters": "", "options": { option: "x" } });
         assert_eq!(studio.send("POST", "/jobs", &job).status, 422, "{option}");
+    }
+    for (option, status) in [("stats=/tmp/x", 422), ("x265-params=csv=x", 422), ("tune=grain", 200)] {
+        let job = json!({ "input": "pattern:bars", "output": "o.mp4", "filters": "", "options": { "codec-opt": option } });
+        assert_eq!(studio.send("POST", "/jobs", &job).status, status, "{option}");
+    }
+    let clip = studio.open("pattern:bars:size=64x48:frames=2");
+    let key = studio.key(&clip, "noise");
+    for (output, status) in [("/etc/x.mp4", 422), ("../x.mp4", 422), ("link.toml", 422), ("x.mp4", 200)] {
+        let asked = json!({ "clip": clip["id"], "key": key, "output": output });
+        assert_eq!(studio.send("POST", "/output", &asked).status, status, "{output}");
     }
     assert_eq!(studio.get("/files?folder=folder").status, 422);
     // An existing file is replaced only with `overwrite`, and only recipes are written.

@@ -19,6 +19,9 @@ fn shots() {
         session.write("broken.mp4", "not a video");
         std::fs::create_dir(session.path("night")).unwrap();
         std::fs::create_dir(session.path("scans")).unwrap();
+        session
+            .run("render pattern:zoneplate:size=1920x1080:frames=24 plate.%04d.tif --frame-offset 1001")
+            .ok();
         let studio = Studio::start(&session, "");
         let b = Browser::start(width, height);
         b.cdp(
@@ -33,6 +36,7 @@ fn shots() {
         };
         shot("empty");
         b.press("Ctrl+O");
+        b.until("return [...document.querySelectorAll('.filelist span')].filter((e) => e.textContent.includes('×')).length === 2");
         shot("open");
         b.press("Escape");
         b.run("await s.openClip('flower.mp4'); s.addStep('grain', { preset: '16mm' }); await 0; s.addStep('vignette'); await 0;
@@ -86,6 +90,7 @@ fn shots() {
         b.until("return document.querySelectorAll('.curves .key').length === 1");
         b.run("const e = document.querySelector('[aria-label=\"The curve as text\"]'); e.value = '0=0;24(smooth)=90;80=90;110=0'; e.dispatchEvent(new Event('change')); document.querySelector('.effect').scrollIntoView();");
         shot("particles");
+        b.run("s.replaceRecipe({ steps: [{ name: 'grain', off: false, values: { preset: '16mm' } }], seed: null });");
         for (key, what) in [("Ctrl+F", "add"), ("F1", "keys"), ("F7", "render"), ("Ctrl+K", "commands")] {
             b.press(key);
             if what == "add" {

@@ -267,6 +267,24 @@ fn group(names: Vec<OsString>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
+/// The sequences among files' names: the pattern, first and last number, and how many files. What is left are files
+/// that stand alone.
+pub(crate) fn sequences(names: Vec<OsString>) -> (Vec<(String, i64, i64, usize)>, Vec<OsString>) {
+    let (images, mut alone): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| Kind::of_name(n).is_some());
+    let mut found = Vec::new();
+    for group in group(images) {
+        let pattern = group.pattern(Path::new(""));
+        let numbers = group.numbers().filter(|all| {
+            all.len() > 1 && group.files.iter().zip(all).all(|((_, name), &n)| pattern.file_name(n) == *name)
+        });
+        match numbers.as_ref().and_then(|all| Some((*all.iter().min()?, *all.iter().max()?))) {
+            Some((first, last)) => found.push((pattern.to_string(), first, last, group.files.len())),
+            None => alone.extend(group.files.into_iter().map(|(_, name)| name)),
+        }
+    }
+    (found, alone)
+}
+
 /// Describes the groups, for an error.
 fn describe(groups: &[Group]) -> String {
     let mut parts: Vec<String> = groups

@@ -48,6 +48,13 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
     choose::choose(output, format, encoding).map(|choice| choice.format)
 }
 
+/// The encoder that a video of this format gets.
+#[cfg(feature = "studio")]
+pub(crate) fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
+    super::init();
+    choose::choose(output, format, encoding).ok().map(|choice| choice.name)
+}
+
 /// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
 /// container cannot store. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {

@@ -1,10 +1,10 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, dock, dockOpen, frame, post, report, setValue, signal } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, frame, post, report, setValue, signal } from './state.js';
 import { picking } from './viewer.js';
 import { icon } from './keys.js';
-import { fileDialog } from './dialogs.js';
+import { fileDialog } from './files.js';
 
 /** @typedef {import('./state.js').Step} Step */
 /** @typedef {{id: string, label: string, help: string, kind: string, unit: string, animatable: boolean, default: any,
@@ -75,6 +75,12 @@ export function colourText(parts) {
 /** The parts of a value as the text that stands for them. @param {Setting} s @param {number[]} parts */
 export const partsText = (s, parts) =>
   s.kind === 'colour' ? colourText(parts) : parts.map((p) => short(p)).join(',');
+
+/** What a choice is called in a window: `fine 35mm`. @param {string} id */
+export const spoken = (id) => id.replace(/(?<=\w)-(?=\w)/g, ' ');
+
+/** Units as they stand behind a number. @type {Record<string, string>} */
+const units = { pixels: 'px', degrees: '°', seconds: 's', frames: 'fr', '8-bit code values': '/255' };
 
 /** Sets a value where a curve is: a key at the playhead, in the place of one that is there.
  * @param {Step} step @param {Setting} s @param {string} text @param {string} value */
@@ -153,13 +159,13 @@ function body(step, s, given, effective, id) {
         @change=${(/** @type {any} */ e) => set(String(e.target.checked))}>`;
     case 'choice':
       return html`<select id=${id} @change=${(/** @type {any} */ e) => set(e.target.value === '' ? null : e.target.value)}>
-        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${effective || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
-        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${c.id}</option>`)}</select>`;
+        ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${spoken(effective) || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
+        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>`;
     case 'number':
     case 'whole':
       return s.min === undefined || s.max === undefined ? text(id, value, typed) : number(step, s, given, effective, id);
     case 'seed':
-      return html`${text(id, given ?? '', typed, 'the recipe’s')}
+      return html`${text(id, given ?? '', typed, `the recipe’s: ${doc.value.seed || 0}`)}
         <button class="icon" title="Another seed" aria-label="${s.label}: another" @click=${() => set(randomSeed())}>${icon('dice')}</button>`;
     case 'colour':
       return colour(step, s, given, effective, id);
@@ -177,7 +183,7 @@ function body(step, s, given, effective, id) {
     case 'points':
       return points(step, s, given, effective, id);
     default:
-      return text(id, given ?? '', typed, s.kind === 'planes' ? 'default planes' : s.kind === 'frames' ? 'all' : effective);
+      return text(id, given ?? '', typed, s.kind === 'planes' ? 'as usual for it' : s.kind === 'frames' ? 'the whole clip' : effective);
   }
 }
 
@@ -220,7 +226,7 @@ function number(step, s, given, effective, id) {
         const by = (range.log ? Math.max(1e-4, shown * 0.05) : range.step) * (e.shiftKey ? 10 : 1) * (e.key === 'ArrowUp' ? 1 : -1);
         set(short(Math.max(s.min ?? -Infinity, Math.min(s.max ?? Infinity, shown + by)), range.log ? 0 : range.step));
       }}
-      @change=${typedInto(step, s, set)}>`;
+      @change=${typedInto(step, s, set)}>${units[s.unit] ? html`<span class="unit" title=${s.unit}>${units[s.unit]}</span>` : nothing}`;
 }
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */

@@ -4,10 +4,10 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, dock, dockOpen, effect, folder, frame, openClip, plainDoc, range, recipePath, replaceRecipe,
-  report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
+  addStep, catalog, check, checked, clip, dirty, effect, frame, openClip, range, recipePath, replaceRecipe, report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
+import { fileDialog } from './files.js';
 import { startThumbs } from './thumbs.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
@@ -64,60 +64,8 @@ async function copy(text, what) {
 
 // ---- files ----
 
-/** The folder that was looked at last. */
-let lastFolder = '';
-
-/** Lets a file be chosen, or a name be typed.
- * @param {string} title @param {string} ending which files are shown; all when empty @param {(path: string) => unknown} done
- * @param {{name?: string, action?: string, hint?: string}} [options] */
-export function fileDialog(title, ending, done, { name = '', action = 'Open', hint = '' } = {}) {
-  const listing = signal(/** @type {any} */ (null));
-  const typed = signal(name);
-  const problem = signal('');
-  const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
-  const go = async (/** @type {string} */ to) => {
-    try {
-      listing.value = await get(`/files?${new URLSearchParams({ folder: to })}`);
-      lastFolder = to;
-      problem.value = '';
-    } catch (error) {
-      if (to) return go('');
-      problem.value = String(error);
-    }
-  };
-  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
-  const { close } = dialog(title, () => {
-    const use = async (/** @type {string} */ path) => {
-      try {
-        if (await done(path) !== false) close();
-      } catch (error) {
-        problem.value = error instanceof Error ? error.message : String(error);
-      }
-    };
-    const l = listing.value;
-    const files = l?.files.filter((/** @type {string} */ f) => !ending || f.toLowerCase().endsWith(ending)) ?? [];
-    return html`<form @submit=${(/** @type {Event} */ e) => {
-        e.preventDefault();
-        if (typed.value.trim()) use(typed.value.trim());
-      }}>
-      <p class="path"><code title=${folder.value}>${[folder.value, l?.folder].filter(Boolean).join('/')}</code></p>
-      <div class="filelist" role="group" aria-label="Files">
-        ${l?.above !== null && l ? html`<button type="button" @click=${() => go(l.above)}>../</button>` : nothing}
-        ${l?.folders.map((/** @type {string} */ f) => html`<button type="button" @click=${() => go(join(f))}>${f}/</button>`)}
-        ${files.map((/** @type {string} */ f) => html`<button type="button" class=${typed.value === join(f) ? 'lit' : ''} @click=${() => (typed.value = join(f))} @dblclick=${() => use(join(f))}>${f}</button>`)}
-        ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
-      </div>
-      ${hint ? html`<p class="dim">${hint}</p>` : nothing}
-      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-      <footer><input class="text" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
-        <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
-  });
-}
-
 export function openClipDialog() {
-  fileDialog('Open a clip', '', openClip, {
-    hint: 'A video, numbered images as shot.####.png, or a test signal as pattern:bars. Files of other folders open when the studio is started there, or with their name.',
-  });
+  fileDialog('Open a clip', '', openClip, { clips: true });
 }
 
 /** Asks before unsaved changes are lost. */
@@ -344,74 +292,4 @@ export function goDialog() {
     }}><input class="text digits" autofocus aria-label="Frame or time" .value=${String(frame.value)} @focus=${(/** @type {any} */ e) => e.target.select()}>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
     <footer><button class="main">Go</button></footer></form>`, 'narrow');
-}
-
-// ---- renders ----
-
-/** A name beside the input: `clip-grain.mp4`. */
-function proposed() {
-  const c = clip.value;
-  const name = c?.path.startsWith('pattern:') ? 'pattern.mkv' : (c?.path.split('/').pop() ?? 'out.mkv').replace(/[#*?%]+\d*d?/g, '');
-  const dot = name.lastIndexOf('.');
-  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
-  const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
-  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin/i.test(ending) ? '.mkv' : ending}`;
-}
-
-/** What encodes when nothing is said. @param {string} output */
-function codecOf(output) {
-  if (/\.(mp4|m4v|mov|mkv)$/i.test(output)) return 'libx264 (libx265 for HDR and above 10 bits; alpha: prores_ks in .mov, ffv1 in .mkv)';
-  if (/\.webm$/i.test(output)) return 'libsvtav1, or VP9';
-  return 'by the name of the output';
-}
-
-export function renderDialog() {
-  const c = clip.value;
-  if (!c) return;
-  const problem = signal('');
-  const output = signal(proposed());
-  const [from, to] = range();
-  const long = (/** @type {number} */ n) => `${n} frames, ${Number(((n * c.rate[1]) / c.rate[0]).toFixed(3))} s`;
-  const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
-  dialog('Render', (close) => {
-    const add = async (/** @type {HTMLFormElement} */ form, /** @type {boolean} */ start) => {
-      const data = new FormData(form);
-      const text = (/** @type {string} */ name) => String(data.get(name) ?? '').trim();
-      try {
-        await check();
-        if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
-        if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
-        const options = Object.fromEntries(['codec', 'crf', 'preset', 'pix-fmt', 'audio'].map((k) => [k, text(k)]).filter(([, v]) => v));
-        const frames = data.get('what') === 'selection' ? `${from}-${to}` : null;
-        await post('/jobs', { input: c.path, output: text('output'), filters: checked.value?.chain ?? '', frames, options, overwrite: data.get('overwrite') === 'on' });
-        if (start) await post('/jobs/start', {});
-        dock.value = 'jobs';
-        dockOpen.value = true;
-        close();
-      } catch (error) {
-        problem.value = error instanceof Error ? error.message : String(error);
-      }
-    };
-    return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
-        e.preventDefault();
-        add(e.target, true);
-      }}>
-      <label for="r-output">Output</label><input id="r-output" name="output" class="text" autofocus .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/shot.####.png)"
-        @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
-      <span></span><span class="dim">in <code>${folder.value}</code></span>
-      <span>Frames</span><span class="choices"><label><input type="radio" name="what" value="all" ?checked=${!selection.value}>all: ${long(c.last - c.first + 1)}</label>
-        <label><input type="radio" name="what" value="selection" ?checked=${!!selection.value} ?disabled=${!selection.value}>selection${selection.value ? ` ${from}–${to}: ${long(to - from + 1)}` : ''}</label></span>
-      <label for="r-codec">Codec</label><input id="r-codec" name="codec" class="text" list="r-codecs" placeholder="automatic: ${codecOf(output.value)}">
-      <label for="r-crf">Quality (crf)</label><input id="r-crf" name="crf" class="text" placeholder="automatic: 18 with libx264; lower is better">
-      <label for="r-preset">Speed preset</label><input id="r-preset" name="preset" class="text" list="r-presets" placeholder="automatic: the encoder’s own">
-      <label for="r-pix">Pixel format</label><input id="r-pix" name="pix-fmt" class="text" list="r-formats" placeholder="automatic: ${checked.value?.made?.format ?? c.format}, or the nearest that the output can store">
-      ${sounds.length ? html`<label for="r-audio">Sound</label><select id="r-audio" name="audio"><option value="">${sounds.join(', ')}: copied where the output can hold it, else encoded</option>
-        <option value="encode">${sounds.join(', ')}: encoded</option><option value="none">left out</option></select>` : html`<span>Sound</span><span class="dim">the clip has none</span>`}
-      <datalist id="r-codecs">${['libx264', 'libx265', 'libsvtav1', 'libaom-av1', 'libvpx-vp9', 'prores_ks', 'ffv1'].map((o) => html`<option value=${o}></option>`)}</datalist>
-      <datalist id="r-presets">${['veryfast', 'fast', 'medium', 'slow', 'veryslow'].map((o) => html`<option value=${o}></option>`)}</datalist>
-      <datalist id="r-formats">${['yuv420p', 'yuv420p10', 'yuv422p10', 'yuv444p10', 'gbrp', 'gbrp16'].map((o) => html`<option value=${o}></option>`)}</datalist>
-      <span></span><label><input type="checkbox" name="overwrite">Replace the output if it exists</label>
-      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-      <footer><button type="button" @click=${(/** @type {any} */ e) => add(e.target.form, false)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
-  });
 }

@@ -6,7 +6,8 @@ import { html, nothing } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import { doc, edit, editStep, effect, entry, originals, report, selectedStep, settingOf, signal, toast } from './state.js';
 import { colourText, isCurve, openCurve, pointsField, short } from './controls.js';
-import { confirm, fileDialog, saveFile } from './dialogs.js';
+import { confirm, saveFile } from './dialogs.js';
+import { fileDialog } from './files.js';
 import { icon } from './keys.js';
 
 /** @typedef {import('./state.js').Step} Step */

@@ -3,9 +3,9 @@
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import {
-  checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, signal, times, timing,
+  checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
 } from './state.js';
-import { control, isCurve, randomSeed } from './controls.js';
+import { control, isCurve, randomSeed, spoken } from './controls.js';
 import { command, icon, keyText } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
 import { effectTemplate } from './effect.js';
@@ -20,7 +20,10 @@ let dragged = -1;
 /** @param {Step} step */
 function summary(step) {
   const said = Object.entries(step.values).filter(([id]) => id !== 'enable');
-  return said.map(([id, v]) => `${id} ${isCurve(v) ? '◆' : v}`).join(' · ');
+  return said.map(([id, v]) => {
+    const s = settingOf(step, id);
+    return `${s?.label.toLowerCase() ?? id} ${isCurve(v) ? '◆' : s?.kind === 'choice' ? spoken(v) : v}`;
+  }).join(' · ');
 }
 
 /** What a filter adds to the time of a frame. @param {Step} step @param {number} i */
@@ -128,7 +131,7 @@ function template() {
       ${steps.length ? steps.map(row) : html`<li class="empty">No filter: the result is the source.</li>`}
     </ul>
     <div class="seed">
-      <label for="recipe-seed" title="Start of all random numbers; filters with a seed of their own keep it">Seed</label>
+      <label for="recipe-seed" title="Start of all random numbers; filters with a seed of their own keep it">Recipe’s seed</label>
       <input id="recipe-seed" class="text digits" type="text" spellcheck="false" placeholder="0" .value=${doc.value.seed ?? ''}
         @change=${(/** @type {any} */ e) => edit((d) => ({ ...d, seed: e.target.value.trim() || null }))}>
       <button class="icon" title="Another seed" aria-label="Another seed" @click=${() => edit((d) => ({ ...d, seed: randomSeed() }))}>${icon('dice')}</button>

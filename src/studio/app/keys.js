@@ -8,6 +8,7 @@ import {
 } from './state.js';
 import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
+import { renderDialog } from './render.js';
 
 /** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
  *   on?: () => boolean, can?: () => boolean}} Command */
@@ -84,7 +85,7 @@ export const commands = [
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
   { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => dialogs.copyCommand(), can: open },
   { id: 'recipe.text', group: 'File', label: 'Recipe as text', keys: ['Ctrl+Shift+E'], run: () => dialogs.recipeText() },
-  { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => dialogs.renderDialog(), can: open },
+  { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => renderDialog(), can: open },
   { id: 'frame.copy.out', group: 'File', label: 'Copy the result frame', keys: ['Ctrl+2'], run: copyFrame('out'), can: open },
   { id: 'frame.copy.in', group: 'File', label: 'Copy the source frame', keys: ['Ctrl+1'], run: copyFrame('in'), can: open },
   { id: 'frame.save.out', group: 'File', label: 'Save the result frame as PNG', keys: ['Ctrl+Alt+2'], run: saveFrame('out'), can: open },

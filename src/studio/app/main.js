@@ -2,7 +2,7 @@
 
 import { get, listen } from './api.js';
 import {
-  batch, catalog, connected, effect, folder, frame, markers, openClip, originals, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, connected, effect, folder, frame, markers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
   startAutosave, toast, undo, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -39,6 +39,7 @@ async function begin() {
     catalog.value = filters;
     folder.value = session.folder;
     userKeys.value = autosave?.keys ?? {};
+    recent.value = autosave?.recent ?? [];
     scale.value = autosave?.scale ?? 100;
     savedToml.value = 'version = 1\n';
   });

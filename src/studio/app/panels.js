@@ -9,7 +9,7 @@ import {
 import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
-import { renderDialog } from './dialogs.js';
+import { renderDialog } from './render.js';
 
 /** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
 

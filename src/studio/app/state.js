@@ -48,6 +48,8 @@ export const toasts = signal(/** @type {{id: number, text: string, bad: boolean,
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
+/** The clips that were opened last, the newest first. */
+export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
 export const markers = signal(/** @type {number[]} */ ([]));
 /** Whether it is measured how long filters take. */
@@ -279,6 +281,7 @@ export async function openClip(path) {
   const opened = await post('/open', { path });
   batch(() => {
     clip.value = opened;
+    recent.value = [path, ...recent.value.filter((p) => p !== path)].slice(0, 8);
     selection.value = null;
     markers.value = [];
     area.value = null;
@@ -355,6 +358,9 @@ effect(() => {
   }, 400);
 });
 
+/** Whether the recipe makes something as fine as grain, which smaller views and some encoders lose. */
+export const isFine = () => doc.value.steps.some((s) => !s.off && ['grain', 'noise', 'av1grain', 'dust'].includes(s.name));
+
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
 
@@ -389,6 +395,7 @@ export const keepsake = () => ({
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
   keys: userKeys.value,
+  recent: recent.value,
 });
 
 export function startAutosave() {

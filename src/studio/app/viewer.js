@@ -3,7 +3,7 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { blob, get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, key, rate, range, report, seek, signal, toast, view } from './state.js';
+import { area, check, checked, clip, effect, frame, isFine, key, rate, range, report, seek, signal, toast, view } from './state.js';
 
 /** @typedef {import('./api.js').Picture} Picture */
 /** @typedef {'in' | 'out' | 'diff'} Side */
@@ -55,7 +55,11 @@ class Pane {
     /** The name of what is on the right of a wipe. */
     this.right = document.createElement('span');
     this.right.className = 'panelabel right';
-    this.box.append(this.canvas, this.label, this.right);
+    /** Tells that grain is not as strong as it is. */
+    this.badge = document.createElement('button');
+    this.badge.className = 'badge';
+    this.badge.addEventListener('click', () => zoomTo(1, this));
+    this.box.append(this.canvas, this.label, this.right, this.badge);
     /** What is asked for at the moment. */
     this.url = '';
     this.shownUrl = '';
@@ -231,17 +235,16 @@ class Pane {
       this.paint(context, this);
     }
     this.outline(context);
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${this.reduction()}`;
-    this.label.classList.toggle('reduced', this.zoom() < 1);
+    const percent = Math.round(this.zoom() * 100);
+    const small = this.zoom() < 1;
+    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}`;
+    this.badge.hidden = !small || this.side === 'in' || !isFine();
+    this.badge.textContent = `${percent} %: grain looks weaker than it is. Show 1:1`;
+    this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
     this.right.textContent = wipes ? labels.out : '';
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
-  }
-
-  /** What a smaller view does to what is judged. */
-  reduction() {
-    return this.zoom() < 1 ? ` at ${Math.round(this.zoom() * 100)} %: averaged, grain looks weaker` : '';
   }
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */

@@ -1,0 +1,105 @@
+// @ts-check The window that chooses a file: the way to its folder, what is in it, and what was opened last.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { get } from './api.js';
+import { recent, signal } from './state.js';
+import { dialog } from './dialogs.js';
+
+/** @typedef {{name: string, bytes: number | null, images: [number, number, number] | null}} Listed */
+/** @typedef {{folder: string, above: string | null, trail: [string, string][], roots: [string, string][], folders: string[], files: Listed[]}} Listing */
+
+/** The folder that was looked at last. */
+let lastFolder = '';
+
+/** Test signals, as inputs are named. */
+const signals = ['bars', 'ramp', 'grey', 'zoneplate', 'checker'];
+/** Files of which size and length are read when a folder is listed. */
+const MOST_READ = 200;
+
+/** @param {number} bytes */
+const size = (bytes) => {
+  const step = bytes < 1e3 ? 0 : bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3;
+  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][step]}`;
+};
+
+/** `1:02:03` or `0:04.2` @param {number} seconds */
+const length = (seconds) => {
+  const s = Math.round(seconds * 10) / 10;
+  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
+  const rest = s < 60 ? (s % 60).toFixed(1).padStart(4, '0') : two(Math.floor(s % 60));
+  const minutes = Math.floor(s / 60);
+  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
+};
+
+/** Lets a file be chosen, or a name be typed.
+ * @param {string} title @param {string} ending which files are shown; all when empty @param {(path: string) => unknown} done
+ * @param {{name?: string, action?: string, clips?: boolean}} [options] `clips`: with their sizes and lengths, those opened last,
+ *   and test signals */
+export function fileDialog(title, ending, done, { name = '', action = 'Open', clips = false } = {}) {
+  const listing = signal(/** @type {Listing | null} */ (null));
+  const typed = signal(name);
+  const problem = signal('');
+  /** What is known of clips, by their paths. */
+  const known = signal(/** @type {Record<string, string>} */ ({}));
+  let reading = new AbortController();
+  const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
+  const read = async (/** @type {Listing} */ of) => {
+    reading.abort();
+    const mine = (reading = new AbortController());
+    for (const file of of.files.filter((f) => !/\.(toml|txt|md|json|log)$/i.test(f.name)).slice(0, MOST_READ)) {
+      const path = join(file.name);
+      const told = await get(`/probe?${new URLSearchParams({ path })}`, mine.signal)
+        .then((p) => `${p.width}×${p.height}${p.seconds > 0.05 ? `, ${length(p.seconds)}` : ''}`, () => '');
+      if (mine.signal.aborted) return;
+      known.value = { ...known.value, [path]: told };
+    }
+  };
+  const go = async (/** @type {string} */ to) => {
+    try {
+      listing.value = /** @type {Listing} */ (await get(`/files?${new URLSearchParams({ folder: to })}`));
+      lastFolder = to;
+      problem.value = '';
+      if (clips) read(listing.value);
+    } catch (error) {
+      if (to) return go('');
+      problem.value = String(error);
+    }
+  };
+  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
+  const { element, close } = dialog(title, () => {
+    const use = async (/** @type {string} */ path) => {
+      try {
+        if (await done(path) !== false) close();
+      } catch (error) {
+        problem.value = error instanceof Error ? error.message : String(error);
+      }
+    };
+    const l = listing.value;
+    const files = l?.files.filter((f) => !ending || f.name.toLowerCase().endsWith(ending)) ?? [];
+    const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
+    return html`<form @submit=${(/** @type {Event} */ e) => {
+        e.preventDefault();
+        if (typed.value.trim()) use(typed.value.trim());
+      }}>
+      <nav class="path" aria-label="Folder">
+        <button type="button" title="The folder above" aria-label="The folder above" ?disabled=${!l || l.above === null} @click=${() => go(l?.above ?? '')}>↑</button>
+        ${l?.trail.map(([part, to], i) => html`${i ? html`<span>/</span>` : nothing}<button type="button" class="crumb" aria-current=${i === l.trail.length - 1 ? 'true' : nothing} @click=${() => go(to)}>${part}</button>`)}
+        ${places.length ? html`<span class="space"></span><select aria-label="Other folders" @change=${(/** @type {any} */ e) => go(e.target.value)}>
+          <option selected disabled>Other folders</option>${places.map(([part, to]) => html`<option value=${to}>${part}</option>`)}</select>` : nothing}
+      </nav>
+      ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Opened last</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
+      <div class="filelist" role="group" aria-label="Files">
+        ${l?.folders.map((f) => html`<div><button type="button" @click=${() => go(join(f))}>${f}/</button></div>`)}
+        ${files.map((f) => html`<div><button type="button" class=${typed.value === join(f.name) ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
+          <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
+        ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
+      </div>
+      ${clips ? html`<p class="dim">Only files below ${(l?.roots.length ?? 1) > 1 ? 'these folders' : 'this folder'} open here; <code>grainfield studio --allow-folder FOLDER</code> adds another.</p>` : nothing}
+      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
+          <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}
+        <input class="text" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
+        <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
+  }, 'files');
+  element.addEventListener('close', () => reading.abort());
+}

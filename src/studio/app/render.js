@@ -1,0 +1,170 @@
+// @ts-check The window that renders: what to deliver, what becomes of it, and what that does to grain.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { post } from './api.js';
+import { check, checked, clip, dock, dockOpen, effect, folder, isFine, key, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
+import { dialog } from './dialogs.js';
+
+/** A name beside the input: `clip-grain.mp4`. */
+function proposed() {
+  const c = clip.value;
+  const name = c?.path.startsWith('pattern:') ? 'pattern.mkv' : (c?.path.split('/').pop() ?? 'out.mkv').replace(/[#*?%]+\d*d?/g, '');
+  const dot = name.lastIndexOf('.');
+  const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
+  const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
+  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin/i.test(ending) ? '.mkv' : ending}`;
+}
+
+/** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.
+ * @typedef {{codec: string, crf: string, preset: string, 'pix-fmt': string, 'codec-opt': string}} Choice */
+/** @type {Choice} */
+const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '' };
+
+/** What is usually delivered. @type {{id: string, name: string, ending: string, choice: Choice}[]} */
+const deliveries = [
+  { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
+  { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
+  { id: 'h265', name: 'H.265, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx265', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
+  { id: 'prores', name: 'ProRes 422 HQ', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=hq' } },
+  { id: 'prores4', name: 'ProRes 4444', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv444p10', 'codec-opt': 'profile=4444' } },
+  { id: 'dnxhr', name: 'DNxHR HQX, 10 bits 4:2:2', ending: '.mov', choice: { ...automatic, codec: 'dnxhd', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=dnxhr_hqx' } },
+  { id: 'ffv1', name: 'FFV1, without loss', ending: '.mkv', choice: { ...automatic, codec: 'ffv1' } },
+  { id: 'png', name: 'PNG images, 16 bits', ending: '/%06d.png', choice: { ...automatic, 'pix-fmt': 'gbrp16' } },
+  { id: 'exr', name: 'EXR images', ending: '/%06d.exr', choice: automatic },
+];
+
+/** @type {[string, string][]} */
+const codecs = [
+  ['libx264', 'H.264 (libx264)'], ['libx265', 'H.265 (libx265)'], ['libsvtav1', 'AV1 (libsvtav1)'], ['libaom-av1', 'AV1 (libaom)'],
+  ['libvpx-vp9', 'VP9 (libvpx)'], ['prores_ks', 'ProRes'], ['dnxhd', 'DNxHR'], ['ffv1', 'FFV1, without loss'],
+];
+/** @type {[string, string][]} */
+const formats = [
+  ['yuv420p', '8 bits 4:2:0 (yuv420p)'], ['yuv422p', '8 bits 4:2:2 (yuv422p)'], ['yuv444p', '8 bits 4:4:4 (yuv444p)'], ['yuv420p10', '10 bits 4:2:0 (yuv420p10)'],
+  ['yuv422p10', '10 bits 4:2:2 (yuv422p10)'], ['yuv444p10', '10 bits 4:4:4 (yuv444p10)'], ['gbrp', '8 bits RGB (gbrp)'], ['gbrp16', '16 bits RGB (gbrp16)'],
+];
+/** @type {Record<string, [string, string][]>} */
+const tunings = {
+  libx264: [['tune=grain', 'tuned for grain']],
+  libx265: [['tune=grain', 'tuned for grain']],
+  prores_ks: [['profile=hq', '422 HQ'], ['profile=4444', '4444']],
+  dnxhd: [['profile=dnxhr_hqx', 'DNxHR HQX']],
+};
+/** Encoders that are known by another name. @type {Record<string, string>} */
+const encoderNames = Object.fromEntries(codecs.map(([id, name]) => [id, name.split(' (')[0].split(',')[0]]));
+
+/** What the render does to grain, in one sentence; '' where nothing is lost.
+ * @param {any} made what the server says @param {Choice} choice */
+function grainWarning(made, choice) {
+  const { encoder } = made;
+  const crf = choice.crf === '' ? 18 : Number(choice.crf);
+  if (made.lostBits) return `The result has more bits than ${made.format}: they are dithered to ${made.bits}.`;
+  if (!isFine()) return '';
+  if (/^lib(svtav1|aom|vpx)|^mpeg4|^librav1e/.test(encoder ?? '')) return `${encoderNames[encoder] ?? encoder} removes fine grain: H.265 tuned for grain, ProRes or DNxHR keep it.`;
+  if (/^libx26[45]$/.test(encoder ?? '') && (choice['codec-opt'] !== 'tune=grain' || crf > 20)) {
+    return `${encoderNames[encoder]} ${crf > 20 ? `at quality ${crf}` : 'as it is set by default'} smooths fine grain: choose “tuned for grain” and a quality of 16 or less.`;
+  }
+  return made.lostChroma ? `${made.format} has less colour resolution than the result: grain of colour becomes coarser.` : '';
+}
+
+export function renderDialog() {
+  const c = clip.value;
+  if (!c) return;
+  const problem = signal('');
+  const output = signal(proposed());
+  const choice = signal(automatic);
+  const audio = signal('');
+  const whole = signal(!selection.value);
+  const made = signal(/** @type {any} */ (null));
+  const [from, to] = range();
+  const seconds = (/** @type {number} */ n) => Number(((n * c.rate[1]) / c.rate[0]).toFixed(3));
+  const long = (/** @type {number} */ n) => `${n} frames, ${seconds(n)} s`;
+  const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
+  const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
+  const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
+  /** Sound cannot stand in images and y4m. */
+  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}) });
+
+  // What becomes of it: the last answer counts.
+  let asked = 0;
+  const stop = effect(() => {
+    const body = { clip: c.id, key: key.value, output: output.value.trim(), options: given() };
+    const mine = ++asked;
+    if (!body.output || !body.key) return;
+    setTimeout(async () => {
+      if (mine !== asked) return;
+      const answer = await post('/output', body).catch((error) => ({ error: error instanceof Error ? error.message : String(error) }));
+      if (mine === asked) made.value = answer;
+    }, 120);
+  });
+
+  const deliver = (/** @type {string} */ id) => {
+    const one = deliveries.find((d) => d.id === id);
+    if (!one) return;
+    choice.value = one.choice;
+    const stem = output.value.replace(/\/[^/]*%\d*d[^/]*$/, '').replace(/\.[^./]+$/, '');
+    if (one.ending) output.value = stem + one.ending;
+  };
+  const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending) || (d.ending.startsWith('.') && isVideo()));
+  const delivered = () => [...deliveries].reverse().find(same)?.id ?? '';
+  const set = (/** @type {keyof Choice} */ id) => (/** @type {any} */ e) => {
+    const next = { ...choice.value, [id]: e.target.value.trim() };
+    if (id === 'codec') next['codec-opt'] = '';
+    choice.value = next;
+  };
+  /** @param {keyof Choice} id @param {string} label @param {[string, string][]} list @param {string} first */
+  const menu = (id, label, list, first) => html`<label for="r-${id}">${label}</label><select id="r-${id}" @change=${set(id)}>
+    <option value="" .selected=${choice.value[id] === ''}>${first}</option>${list.map(([v, name]) => html`<option value=${v} .selected=${choice.value[id] === v}>${name}</option>`)}</select>`;
+
+  const add = async (/** @type {boolean} */ start, /** @type {boolean} */ overwrite, /** @type {() => void} */ close) => {
+    try {
+      await check();
+      if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
+      if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
+      const frames = whole.value ? null : `${from}-${to}`;
+      await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
+      if (start) await post('/jobs/start', {});
+      dock.value = 'jobs';
+      dockOpen.value = true;
+      close();
+    } catch (error) {
+      problem.value = error instanceof Error ? error.message : String(error);
+    }
+  };
+
+  const { element } = dialog('Render', (close) => {
+    const m = made.value;
+    const known = m && !m.error;
+    const count = whole.value ? c.last - c.first + 1 : to - from + 1;
+    const cut = whole.value ? '' : `, cut to ${timeText(from)} – ${timeText(to + 1)}`;
+    const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
+    const tuning = tunings[choice.value.codec] ?? [];
+    const warning = known ? grainWarning(m, choice.value) : '';
+    return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
+        e.preventDefault();
+        add(true, e.target.elements.overwrite?.checked ?? false, close);
+      }}>
+      <label for="r-deliver">Deliver</label><select id="r-deliver" autofocus @change=${(/** @type {any} */ e) => deliver(e.target.value)}>
+        ${deliveries.map((d) => html`<option value=${d.id} .selected=${delivered() === d.id}>${d.name}</option>`)}
+        <option value="" disabled .selected=${delivered() === ''}>As set below</option></select>
+      <label for="r-output">Output</label><input id="r-output" name="output" class="text" .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/%06d.png)"
+        @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
+      <span></span><span class="dim">in <code>${folder.value}</code></span>
+      <span>Frames</span><span class="choices"><label><input type="radio" name="what" .checked=${whole.value} @change=${() => (whole.value = true)}>all: ${long(c.last - c.first + 1)}</label>
+        <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long(to - from + 1)}` : ''}</label></span>
+      ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
+      ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
+      ${menu('pix-fmt', 'Samples', formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
+      <label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: 18 with H.264; lower is better" @input=${set('crf')}>
+      ${menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
+      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
+        <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
+      <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
+        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'asking what becomes of it'}</p>
+      ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
+      ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the file that is there</label>` : nothing}
+      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
+  }, 'render');
+  element.addEventListener('close', stop);
+}

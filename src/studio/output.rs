@@ -1,0 +1,76 @@
+//! What a render would write: the encoder and the samples, before it is started.
+
+use super::api::{Answer, Shared, apart};
+use super::fault::Fault;
+use super::problem::Body;
+use crate::encoding::Encoding;
+use crate::session::job::{Request, target};
+use crate::sink::Output;
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use grainfield_filters::frame::{Depth, Format};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+
+#[derive(Deserialize)]
+pub(super) struct Asked {
+    clip: u32,
+    /// The recipe's key.
+    key: String,
+    output: String,
+    /// As for a job.
+    #[serde(default)]
+    options: BTreeMap<String, String>,
+}
+
+/// The encoder that writes a video; `None` for other outputs.
+#[cfg(feature = "ffmpeg")]
+fn encoder(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
+    crate::libav::sink::encoder_of(output, format, encoding)
+}
+
+#[cfg(not(feature = "ffmpeg"))]
+fn encoder(_: &OsStr, _: &Format, _: &Encoding) -> Option<String> {
+    None
+}
+
+pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
+    let found = apart(&studio, move |studio, cancel| {
+        let path = studio.roots.within(&asked.output)?;
+        let key = u128::from_str_radix(&asked.key, 16).map_err(Fault::new)?;
+        let (made, _) = studio.clip(asked.clip)?.check(&*studio.known(key)?, cancel).map_err(Fault::from)?;
+        let option = |name: &str| asked.options.get(name).cloned();
+        let quality =
+            |text: String| text.parse().map_err(|_| Fault::new(format!("{text}: quality is a number")));
+        let said = option("codec-opt");
+        let said = said.as_deref().and_then(|text| text.split_once('='));
+        let encoding = Encoding {
+            codec: option("codec"),
+            options: said.map(|(k, v)| (k.into(), v.into())).into_iter().collect(),
+            crf: option("crf").map(quality).transpose()?,
+            preset: option("preset"),
+            ..Encoding::default()
+        };
+        let output = Output::parse(path.as_os_str(), Default::default()).map_err(Fault::new)?;
+        let input = OsStr::new("");
+        let request =
+            Request { encoding, pix_fmt: option("pix-fmt"), ..Request::new(input, path.as_os_str()) };
+        let format = target(&request, &output, &made).map_err(Fault::new)?;
+        let bits = |f: &Format| if let Depth::Bits(bits) = f.depth { Some(bits) } else { None };
+        Ok(json!({
+            "encoder": encoder(path.as_os_str(), &format, &request.encoding),
+            "format": format.name(),
+            "width": format.width,
+            "height": format.height,
+            "bits": bits(&format),
+            "lostBits": bits(&made).zip(bits(&format)).is_some_and(|(from, to)| to < from),
+            "lostChroma": format.subsampling.0 > made.subsampling.0 || format.subsampling.1 > made.subsampling.1,
+            "exists": path.exists(),
+            "path": studio.roots.first().join(&path).to_string_lossy(),
+        }))
+    });
+    Ok(Json(found.await?).into_response())
+}

@@ -1,0 +1,206 @@
+//! The windows that open clips and render them.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::json;
+use std::process::Command;
+
+fn page(session: &Session, line: &str) -> (Studio, Browser) {
+    let studio = Studio::start(session, line);
+    let browser = Browser::start(1280, 720);
+    browser.open(&studio);
+    (studio, browser)
+}
+
+/// Clicks on what has this text.
+fn click(b: &Browser, what: &str, text: &str, event: &str) {
+    b.until(&format!(
+        "return [...document.querySelectorAll('{what}')].some((e) => e.textContent.trim() === {0})",
+        json!(text)
+    ));
+    b.run(&format!(
+        "[...document.querySelectorAll('{what}')].find((e) => e.textContent.trim() === {0})
+           .dispatchEvent(new MouseEvent('{event}', {{ bubbles: true }}));",
+        json!(text)
+    ));
+}
+
+#[test]
+fn clips_are_found_by_their_folders_and_opened_again() {
+    let session = Session::new();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::create_dir(session.path("night")).unwrap();
+    session.run("render pattern:bars:size=64x48:frames=48 night/clip.y4m").ok();
+    session.run("render pattern:ramp:size=32x24:frames=3 shot.%04d.png --frame-offset 7").ok();
+    session.run(&format!("render pattern:grey:size=16x16:frames=2 {}/far.y4m", other.path().display())).ok();
+    let (_studio, b) = page(&session, &format!("--allow-folder {}", other.path().display()));
+    let row = |name: &str, told: &str| {
+        b.until(&format!(
+            "return [...document.querySelectorAll('.filelist div')].some((e) => e.textContent.includes('{name}') && e.textContent.includes('{told}'))"
+        ));
+    };
+    let trail = || b.run("return [...document.querySelectorAll('.crumb')].map((e) => e.textContent)");
+    b.press("Ctrl+O");
+    click(&b, ".filelist button", "night/", "click");
+    row("clip.y4m", "64×48, 0:02.0");
+    assert_eq!(trail().as_array().unwrap()[1..], [json!("night")]);
+    b.run("document.querySelector('.crumb').click()");
+    // Numbered images are one clip.
+    row("shot.%04d.png", "7–9: 3 images");
+    row("shot.%04d.png", "32×24");
+    assert_eq!(b.run("return document.querySelectorAll('.filelist div').length"), json!(2));
+    click(&b, ".filelist button", "shot.%04d.png", "dblclick");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert_eq!(b.run("return [s.clip.value.first, s.clip.value.last]"), json!([7, 9]));
+    // Another folder, that was allowed.
+    b.press("Ctrl+O");
+    b.until("return !!document.querySelector('[aria-label=\"Other folders\"]')");
+    b.run(
+        "const e = document.querySelector('[aria-label=\"Other folders\"]'); e.selectedIndex = 1;
+         e.dispatchEvent(new Event('change'));",
+    );
+    click(&b, ".filelist button", "far.y4m", "dblclick");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert_eq!(b.run("return s.clip.value.width"), json!(16));
+    b.press("Ctrl+O");
+    click(&b, ".recent button", "shot.%04d.png", "click");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert_eq!(b.run("return [s.clip.value.width, s.recent.value.length]"), json!([32, 2]));
+}
+
+#[test]
+fn a_render_says_what_becomes_of_it_and_of_grain() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:bars:size=128x96:frames=6");
+    b.run("s.addStep('grain', { preset: '16mm' })");
+    b.settle();
+    b.press("F7");
+    let choose = |id: &str, value: &str| {
+        b.until("return !!document.querySelector('dialog[open] #r-deliver')");
+        b.run(&format!(
+            "const e = document.querySelector('#r-{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"
+        ));
+    };
+    let told = |text: &str| {
+        b.until(&format!(
+            "return document.querySelector('dialog[open] .outcome')?.textContent.includes('{text}') ?? false"
+        ));
+    };
+    let warned =
+        |is: bool| b.until(&format!("return !!document.querySelector('dialog[open] .warning') === {is}"));
+    // H.264 as it is set by default smooths grain; H.265 that is tuned for it keeps it.
+    told("H.264, yuv420p, 128×96, 6 frames");
+    warned(true);
+    choose("deliver", "h265");
+    told("H.265, yuv420p10");
+    warned(false);
+    choose("codec", "libsvtav1");
+    told("AV1, yuv420p10");
+    warned(true);
+    // What cannot be is said before it is tried.
+    choose("deliver", "prores");
+    choose("pix-fmt", "yuv420p");
+    told("yuv420p");
+    b.until("return !!document.querySelector('dialog[open] .outcome .bad')");
+    choose("deliver", "prores");
+    told("ProRes, yuv422p10");
+    warned(false);
+    b.run("document.querySelector('dialog[open] .main').click()");
+    b.until("return !!document.querySelector('.jobs tr.done')");
+    let name = b.run("return (await s.get('/jobs')).jobs[0].name");
+    let shown = Command::new("ffprobe")
+        .args(["-v", "error", "-show_entries", "stream=profile,pix_fmt", "-of", "csv=p=0"])
+        .arg(session.path(name.as_str().unwrap()))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&shown.stdout).trim(), "HQ,yuv422p10le");
+    // Images get a folder, and have no codec.
+    b.press("F7");
+    choose("deliver", "png");
+    told("gbrp16");
+    b.run("document.querySelector('dialog[open] .main').click()");
+    b.until("return document.querySelectorAll('.jobs tr.done').length === 2");
+    assert!(session.path("pattern-grain/000005.png").exists());
+    // A file that is there is replaced only when that is chosen.
+    b.press("F7");
+    choose("deliver", "prores");
+    b.until("return !!document.querySelector('dialog[open] [name=overwrite]')");
+}
+
+#[test]
+fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
+    let badges = || {
+        b.settle();
+        b.run("return ['in', 'out'].map((side) => v.panes.get(side).badge.checkVisibility())")
+    };
+    assert_eq!(badges(), json!([false, false]));
+    b.run("s.addStep('grain', {})");
+    assert_eq!(badges(), json!([false, true]));
+    b.run("v.panes.get('out').badge.click()");
+    assert_eq!(badges(), json!([false, false]));
+    assert_eq!(b.run("return v.panes.get('out').zoom()"), json!(1));
+    // A filter without detail of that kind needs no warning.
+    b.run("s.replaceRecipe({ steps: [{ name: 'vignette', off: false, values: {} }], seed: null }); v.zoomTo(0);");
+    assert_eq!(badges(), json!([false, false]));
+}
+
+#[test]
+fn the_hash_is_that_of_the_frame_and_each_side_of_a_wipe_has_its_name() {
+    let session = Session::new();
+    let input = "pattern:bars:size=96x64:frames=5";
+    let (_studio, b) = page(&session, input);
+    b.run("s.addStep('noise', { strength: '6' }); s.seek(2); s.view.layout.value = 'out';");
+    b.settle();
+    b.run("s.view.layout.value = 'diff'");
+    let shown = |b: &Browser| b.run("return document.querySelectorAll('#status code')[1].textContent");
+    let hash = |strength: u32| {
+        let told = session.run(&format!("hash {input} -f noise=strength={strength} --frames 2")).ok().text();
+        let hash = told.split(|c: char| !c.is_ascii_hexdigit()).find(|word| word.len() == 32);
+        hash.map(|h| h[..8].to_owned()).unwrap_or_else(|| panic!("{told}"))
+    };
+    b.settle();
+    assert_eq!(shown(&b), json!(hash(6)));
+    // Another recipe, another frame: the old hash is not shown any more, and then the new one is.
+    let told = b.run(
+        "const before = s.key.value;
+         return new Promise((done) => {
+           s.effect(() => {
+             if (s.key.value !== before) queueMicrotask(() => done(document.querySelectorAll('#status code')[1].textContent));
+           });
+           s.setValue(s.doc.value.steps[0].id, 'strength', '9');
+         });",
+    );
+    assert_eq!(told, json!("–"));
+    b.settle();
+    assert_eq!(shown(&b), json!(hash(9)));
+    b.run("s.view.layout.value = 'wipe'");
+    b.settle();
+    let names = b.run(
+        "const of = (e) => [e.textContent.split(',')[0], e.getBoundingClientRect().x];
+         const { label, right } = v.panes.get('out');
+         return [of(label), of(right)];",
+    );
+    assert_eq!((&names[0][0], &names[1][0]), (&json!("Source"), &json!("Result")));
+    assert!(names[0][1].as_f64() < names[1][1].as_f64(), "{names}");
+}
+
+#[test]
+fn the_list_of_keys_is_as_wide_as_its_window() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    for (width, height) in [(1280, 720), (2560, 1440)] {
+        let b = Browser::start(width, height);
+        b.open(&studio);
+        b.press("F1");
+        b.until("return document.querySelectorAll('dialog[open] kbd').length > 60");
+        let cut = b.run(
+            "const d = document.querySelector('dialog[open]');
+             const right = d.getBoundingClientRect().right;
+             return [d.scrollWidth - d.clientWidth, [...d.querySelectorAll('kbd')].filter((e) => e.getBoundingClientRect().right > right).length];",
+        );
+        assert_eq!(cut, json!([0, 0]), "{width}x{height}");
+    }
+}
