@@ -2,7 +2,7 @@
 //! named on its command line. `..`, links and protocols are not allowed.
 
 use super::fault::Fault;
-use crate::format::images::files::sequences;
+use crate::format::images::files::{Sequence, sequences};
 use crate::source::{self, sequence};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -147,7 +147,7 @@ impl Roots {
         folders.sort();
         let (found, alone) = sequences(files);
         let images =
-            |(name, first, last, count)| Listed { name, bytes: None, images: Some((first, last, count)) };
+            |s: Sequence| Listed { name: s.pattern, bytes: None, images: Some((s.first, s.last, s.files)) };
         let mut files: Vec<Listed> = found.into_iter().map(images).collect();
         files.extend(alone.into_iter().filter_map(|name| {
             let name = name.into_string().ok()?;

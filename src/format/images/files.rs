@@ -267,9 +267,17 @@ fn group(names: Vec<OsString>) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// The sequences among files' names: the pattern, first and last number, and how many files. What is left are files
-/// that stand alone.
-pub(crate) fn sequences(names: Vec<OsString>) -> (Vec<(String, i64, i64, usize)>, Vec<OsString>) {
+/// A sequence among files' names.
+pub(crate) struct Sequence {
+    pub(crate) pattern: String,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    /// The number of files.
+    pub(crate) files: usize,
+}
+
+/// The sequences among files' names, and the files that stand alone.
+pub(crate) fn sequences(names: Vec<OsString>) -> (Vec<Sequence>, Vec<OsString>) {
     let (images, mut alone): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| Kind::of_name(n).is_some());
     let mut found = Vec::new();
     for group in group(images) {
@@ -278,7 +286,9 @@ pub(crate) fn sequences(names: Vec<OsString>) -> (Vec<(String, i64, i64, usize)>
             all.len() > 1 && group.files.iter().zip(all).all(|((_, name), &n)| pattern.file_name(n) == *name)
         });
         match numbers.as_ref().and_then(|all| Some((*all.iter().min()?, *all.iter().max()?))) {
-            Some((first, last)) => found.push((pattern.to_string(), first, last, group.files.len())),
+            Some((first, last)) => {
+                found.push(Sequence { pattern: pattern.to_string(), first, last, files: group.files.len() })
+            }
             None => alone.extend(group.files.into_iter().map(|(_, name)| name)),
         }
     }
