@@ -268,6 +268,7 @@ fn group(names: Vec<OsString>) -> Vec<Group> {
 }
 
 /// A sequence among files' names.
+#[cfg(feature = "studio")]
 pub(crate) struct Sequence {
     pub(crate) pattern: String,
     pub(crate) first: i64,
@@ -277,6 +278,7 @@ pub(crate) struct Sequence {
 }
 
 /// The sequences among files' names, and the files that stand alone.
+#[cfg(feature = "studio")]
 pub(crate) fn sequences(names: Vec<OsString>) -> (Vec<Sequence>, Vec<OsString>) {
     let (images, mut alone): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| Kind::of_name(n).is_some());
     let mut found = Vec::new();
