@@ -1,9 +1,11 @@
 """What the tests of the hosts share: clips made of fixed bytes, and what the command line makes of them."""
 
+import atexit
 import hashlib
 import json
 import os
 import random
+import shutil
 import struct
 import subprocess
 import sys
@@ -17,6 +19,7 @@ BUILT = ROOT / "target" / os.environ.get("GRAINFIELD_PROFILE", "debug")
 CLI = BUILT / "grainfield"
 FULL = os.environ.get("GRAINFIELD_FULL") == "1"
 WORK = Path(tempfile.mkdtemp(prefix="grainfield-hosts-"))
+atexit.register(shutil.rmtree, WORK, ignore_errors=True)
 FRAMES, WIDTH, HEIGHT = 5, 96, 64
 
 # Every clip: how the command line reads it; planes are (width, height, bytes a sample) in its order.

@@ -11,7 +11,7 @@ from fractions import Fraction
 import grainfield as gf
 import numpy as np
 from grainfield._chain import _FILES
-from common import FRAMES, FULL, HEIGHT, WIDTH, Checks, Clip, chain_of, expected, interleaved, md5, trials
+from common import FRAMES, FULL, HEIGHT, WIDTH, WORK, Checks, Clip, chain_of, expected, interleaved, md5, trials
 
 check = Checks(f"Python {sys.version.split()[0]}, NumPy {np.__version__}")
 NAMES = ["gray8", "gray16", "rgb8", "rgb16", "rgba8", "rgbf32"] if FULL else ["rgb8", "rgbf32"]
@@ -182,7 +182,8 @@ def described(all_trials):
         check.true(f"{name}: files are read again: {files}", files <= set(_FILES))
     check.true("types", "Literal" in str(inspect.signature(gf.grain).parameters["preset"].annotation))
     if FULL:
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "-p", "grainfield"], capture_output=True, text=True)
+        line = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(WORK / "mypy"), "-p", "grainfield"]
+        done = subprocess.run(line, capture_output=True, text=True)
         check.equal(f"mypy: {done.stdout}{done.stderr}", done.returncode, 0)
 
 
