@@ -63,7 +63,8 @@ def _array(image: Array) -> np.ndarray:
     # Before DLPack: NumPy imports memory of some other libraries read-only.
     view = getattr(image, "numpy", None)
     if callable(view):
-        return view()
+        samples: np.ndarray = view()
+        return samples
     if hasattr(image, "__dlpack__"):
         return np.from_dlpack(image)
     return np.asarray(image)
@@ -161,11 +162,12 @@ class Chain:
         given = self._arguments["sample_bits"]
         if bits == 16 and given is not None:
             bits = given
-        key = (*shape, bits)
+        height, width, channels = shape
+        key = (height, width, channels, bits)
         bound = self._bound.get(key)
         if bound is None:
             own = self._arguments
-            bound = self._look.bind(*key, own["rate"], own["last"], own["fields"], own["transfer"])
+            bound = self._look.bind(height, width, channels, bits, own["rate"], own["last"], own["fields"], own["transfer"])
             if len(self._bound) >= 8:
                 self._bound.clear()
             self._bound[key] = bound
