@@ -44,7 +44,7 @@ use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use crate::source::Info;
 use frames::{Frames, SourceFrame, lock};
-use grainfield_filters::frame::{Format, Frame, FrameTime};
+use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use job::Request;
@@ -155,14 +155,13 @@ impl Clip {
 
     fn filter(&self, from: &SourceFrame, look: &Look, cancel: &Cancel) -> Result<Picture, Error> {
         let mut work = lock(&look.work).pop().unwrap_or_default();
-        let mut frame = Frame::new(*look.chain.output());
+        // A copy that is filtered in place: a new frame would be cleared first.
+        let mut frame = from.frame.clone();
         let host = Host { executor: &self.0.threads, cache: &*self.0.states, stop: cancel.flag() };
         let stamp = &from.stamp;
         let at = FrameTime::of_time(stamp.number, stamp.time);
         let run = guarded(|| {
-            let (input, output) = (from.frame.as_ref(), frame.as_mut());
-            let chain = &look.chain;
-            let run = chain.run_between(&at, stamp.duration, input, output, &mut work, &look.states, &host);
+            let run = look.chain.run(&at, stamp.duration, &mut frame, &mut work, &look.states, &host);
             run.map_err(FrameError::from)
         });
         match run {

@@ -31,7 +31,7 @@ use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
     Codes, Gain, Luma, Ramp, Sources, TURN, Taps, add_f32, add_linear_f32, blend, finish_u8, finish_u16,
-    mean_row, most_near_end, round_saturate, rounded_sd,
+    limited_near_end, mean_row, round_saturate, rounded_sd,
 };
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
@@ -250,7 +250,7 @@ impl Grain {
                     Gain::new(nodes, |u| {
                         let mut wanted = strength * self.curve.at(self.space.light(u)) * self.space.slope(u);
                         if let Some(shift) = shift.filter(|_| nodes) {
-                            wanted = wanted.min(most_near_end(span * u.min(1.0 - u), shift));
+                            wanted = limited_near_end(wanted, span * u.min(1.0 - u), shift);
                         }
                         rounded_sd(wanted * per) / deviation
                     })

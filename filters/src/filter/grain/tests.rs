@@ -198,7 +198,7 @@ fn pixels_are_the_definition() {
             let strength = 25.0 * if p == 0 { 1.0 } else { 0.6 };
             let per = f64::from(1u32 << (bits - 8));
             let gain = Gain::new(true, |u| {
-                let wanted = (strength * curve.at(u)).min(most_near_end(219.0 * u.min(1.0 - u), 0.08));
+                let wanted = limited_near_end(strength * curve.at(u), 219.0 * u.min(1.0 - u), 0.08);
                 rounded_sd(wanted * per) / deviation
             });
             let sample = |f: &Frame, p: usize, x: usize, y: usize| match bits {

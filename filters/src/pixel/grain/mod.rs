@@ -46,4 +46,4 @@ pub use coarse::{MAX_PASSES, Pass, pass_across, pass_down};
 pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
 pub use kernel::{Taps, across, across_halves, blend, down, mirror, mulhi, round_saturate};
 pub use mean::{Luma, mean_row};
-pub use response::{Gain, NODES, Nodes, Ramp, Response, most_near_end, rounded_sd};
+pub use response::{Gain, NODES, Nodes, Ramp, Response, limited_near_end, rounded_sd};

@@ -214,17 +214,20 @@ pub fn rounded_sd(wanted: f64) -> f64 {
     0.0
 }
 
-/// The most that the deviation of grain may be at a `distance` from black or white, where it is cut off, for the mean to
-/// shift by no more than `most`; all in the same unit, codes of 8 bits.
-pub fn most_near_end(distance: f64, most: f64) -> f64 {
+/// The deviation of grain at a `distance` from black or white, where it is cut off: `wanted`, or less, so that the mean
+/// shifts by no more than `most`; all in the same unit, codes of 8 bits.
+pub fn limited_near_end(wanted: f64, distance: f64, most: f64) -> f64 {
     // What a normal number that is cut off at -distance gains on average.
     let shift = |sd: f64| {
         let z = distance / sd;
         let density = libm::exp(-0.5 * z * z) / (2.0 * core::f64::consts::PI).sqrt();
         sd * (density - z * 0.5 * libm::erfc(z / core::f64::consts::SQRT_2))
     };
-    let (mut low, mut high) = (0.1 * distance, 100.0 + distance);
-    for _ in 0..40 {
+    if wanted <= 0.1 * distance || shift(wanted) < most {
+        return wanted;
+    }
+    let (mut low, mut high) = (0.1 * distance, wanted);
+    for _ in 0..30 {
         let middle = 0.5 * (low + high);
         if shift(middle) < most { low = middle } else { high = middle }
     }
