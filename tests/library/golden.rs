@@ -10,13 +10,15 @@ use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Alpha, Depth, Format, Frame};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::lend::{CurrentThread, NoCache, StateCache};
 use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Mutex;
 
 const FORMATS: &[&str] = &[
     "gray",
@@ -153,7 +155,7 @@ fn premultiplied(level: Level) -> String {
         let steps = Recipe::parse_chain(chain).unwrap().steps;
         for (name, frames) in &sources {
             let chain_of = walk::bind(&steps, *frames[0].format(), level, None).unwrap();
-            writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames)).unwrap();
+            writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames, &NoCache)).unwrap();
         }
     }
     text
@@ -222,20 +224,36 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
         let steps = Recipe::parse_chain(chain).unwrap().steps;
+        // What moves by steps goes the same way in every format.
+        let states = Kept::default();
         for (format, frames) in &sources.0 {
             let input = *frames[0].format();
             let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
-            writeln!(text, "{format} | {chain} | {}", hashes(&chain_of, frames)).unwrap();
+            writeln!(text, "{format} | {chain} | {}", hashes(&chain_of, frames, &states)).unwrap();
         }
     }
     text
 }
 
+/// States in memory.
+#[derive(Default)]
+struct Kept(Mutex<HashMap<u128, Vec<u8>>>);
+
+impl StateCache for Kept {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().get(&key).cloned()
+    }
+
+    fn put(&self, key: u128, bytes: &[u8]) {
+        self.0.lock().unwrap().insert(key, bytes.to_vec());
+    }
+}
+
 /// What a chain makes of frames 0 and 3.
-fn hashes(chain: &Chain, frames: &[Frame; 2]) -> String {
+fn hashes(chain: &Chain, frames: &[Frame; 2], states: &dyn StateCache) -> String {
     let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
-        let [made] = walk::frames(chain, frame, [n], &CurrentThread);
+        let [made] = walk::frames_with(chain, frame, [n], &CurrentThread, states);
         let hash: String = made.digest().iter().map(|b| format!("{b:02x}")).collect();
         format!("{n} {hash}")
     });

@@ -12,7 +12,7 @@ pub(crate) use made::{Random, picture};
 use grainfield_filters::catalog::{Entry, FILTERS, Role};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Value, Values};
 use grainfield_filters::simd::Level;
@@ -57,8 +57,19 @@ pub(crate) fn frames<const N: usize>(
     numbers: [i64; N],
     executor: &dyn Executor,
 ) -> [Frame; N] {
+    frames_with(chain, source, numbers, executor, &NoCache)
+}
+
+/// The same with a store for the states of what moves by steps.
+pub(crate) fn frames_with<const N: usize>(
+    chain: &Chain,
+    source: &Frame,
+    numbers: [i64; N],
+    executor: &dyn Executor,
+    cache: &dyn StateCache,
+) -> [Frame; N] {
     let (mut work, states, stop) = (Workspace::default(), States::default(), AtomicBool::new(false));
-    let host = Host { executor, cache: &NoCache, stop: &stop };
+    let host = Host { executor, cache, stop: &stop };
     let rate = source.format().rate;
     numbers.map(|n| {
         let mut frame = source.clone();

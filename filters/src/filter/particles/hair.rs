@@ -12,26 +12,32 @@ const POINTS: usize = 96;
 pub(super) fn hair(bend: f32, thick: f32, colour: [f64; 3]) -> Result<Image, ImageError> {
     let (points, thick) = (line(f64::from(bend), f64::from(thick)), f64::from(thick));
     let [r, g, b] = colour.map(|c| c as f32);
-    let mut texels = Vec::with_capacity(SIDE * SIDE);
     let step = 2.0 / SIDE as f64;
-    for y in 0..SIDE {
-        for x in 0..SIDE {
-            let at = [x, y].map(|v| (v as f64 + 0.5) * step - 1.0);
-            // The distance inside the edge of the nearest segment, in texels.
-            let mut inside = f64::NEG_INFINITY;
-            for (i, pair) in points.windows(2).enumerate() {
-                let [a, b] = [pair[0], pair[1]];
-                let (u, v) = ([b[0] - a[0], b[1] - a[1]], [at[0] - a[0], at[1] - a[1]]);
-                let long = u[0] * u[0] + u[1] * u[1];
+    // The distance inside the edge of the nearest segment, in texels. Each segment visits the texels that it may cover.
+    let mut inside = vec![f64::NEG_INFINITY; SIDE * SIDE];
+    for (i, pair) in points.windows(2).enumerate() {
+        let [a, b] = [pair[0], pair[1]];
+        let u = [b[0] - a[0], b[1] - a[1]];
+        let long = u[0] * u[0] + u[1] * u[1];
+        let reach = |axis: usize| {
+            let texel = |v: f64| libm::floor((v + 1.0) / step).clamp(0.0, SIDE as f64) as usize;
+            let (first, last) = (a[axis].min(b[axis]) - thick - step, a[axis].max(b[axis]) + thick + step);
+            texel(first)..(texel(last) + 1).min(SIDE)
+        };
+        for y in reach(1) {
+            for x in reach(0) {
+                let at = [x, y].map(|v| (v as f64 + 0.5) * step - 1.0);
+                let v = [at[0] - a[0], at[1] - a[1]];
                 let t = ((u[0] * v[0] + u[1] * v[1]) / long.max(1e-12)).clamp(0.0, 1.0);
                 let [dx, dy] = [v[0] - t * u[0], v[1] - t * u[1]];
                 let part = (i as f64 + t) / (POINTS - 1) as f64;
                 let taper = 1.0 - (2.0 * part - 1.0) * (2.0 * part - 1.0) * 0.7;
-                inside = inside.max((thick * taper - (dx * dx + dy * dy).sqrt()) / step);
+                let most = &mut inside[y * SIDE + x];
+                *most = most.max((thick * taper - (dx * dx + dy * dy).sqrt()) / step);
             }
-            texels.push([r, g, b, (inside + 0.5).clamp(0.0, 1.0) as f32]);
         }
     }
+    let texels: Vec<[f32; 4]> = inside.iter().map(|v| [r, g, b, (v + 0.5).clamp(0.0, 1.0) as f32]).collect();
     Image::new(SIDE, SIDE, &texels)
 }
 
