@@ -1,8 +1,9 @@
 """Runs melt, and starts it again where it waits for itself. As a command: ``mlt.py LINE...``.
 
-MLT 7.12 now and then does not notice that its own consumer has ended: its main thread then sleeps for ever, with the file
-unfinished, with any filter. Only that is tried again: what is left besides is one thread for slices of pictures, and our
-pool. Whatever else does not end is a failure.
+MLT 7.12 starts the thread that writes the file before it notes that it runs. Where that thread is the faster one, as on a
+busy machine, it ends at once, and the main thread then waits for ever, with an empty file. It happens without any filter,
+and always where the main thread is held up after ``pthread_create``. Only that is tried again: what is left besides is
+one thread for slices of pictures, and our pool. Whatever else does not end is a failure.
 """
 
 import os
@@ -50,7 +51,7 @@ def run(line, **how):
                 if late:
                     raise AssertionError(f"{line} does not end in {LIMIT} s, and its threads are there")
                 break
-        print("MLT waits for itself: started again", file=sys.stderr, flush=True)
+        print(f"MLT waits for itself: started again: {' '.join(map(str, line[2:4]))}", file=sys.stderr, flush=True)
     raise AssertionError(f"{line} waits for itself, {TRIES} times")
 
 

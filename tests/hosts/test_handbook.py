@@ -1,4 +1,4 @@
-"""The handbook's lines for other programs, run as they stand. Usage: test_handbook.py PYTHON-OF-VAPOURSYNTH | - PYTHON"""
+"""The handbook's lines for other programs, run as they stand. Usage: test_handbook.py PYTHON-OF-VAPOURSYNTH|- PYTHON|-"""
 
 import os
 import re
@@ -37,6 +37,8 @@ for kind, code in blocks:
         if vapoursynth == "-":
             continue
         line = [vapoursynth, "-c", code + "print(sum(1 for f in vs.get_output(0).clip.frames()), 'frames')"]
+    elif python == "-":
+        continue
     else:
         line = [python, "-c", code + "assert frames.std() > 1"]
     done = subprocess.run(line, cwd=WORK, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
