@@ -147,6 +147,15 @@ pub(crate) trait Vector: Copy {
         let words = lanes.map(|i| table[usize::from(i)]);
         [self.load(&words), self.load(&words[Self::BYTES / 2..])]
     }
+    /// Looks up pairs of entries by the six lowest bits of 16-bit lanes: the first of each, and the second.
+    fn look_up_pairs(self, table: &[[i16; 2]; 64]) -> [Self; 2] {
+        let (mut lanes, mut pairs) = ([0u16; 32], [[0i16; 32]; 2]);
+        self.store(&mut lanes);
+        for (x, i) in lanes[..Self::BYTES / 2].iter().enumerate() {
+            [pairs[0][x], pairs[1][x]] = table[usize::from(*i & 63)];
+        }
+        [self.load(&pairs[0]), self.load(&pairs[1])]
+    }
     /// Prepares a table for [`look_up16`](Vector::look_up16).
     fn table16(self, table: &[i16; 16]) -> [Self; 2] {
         [self.load(table), self.load(&table[8..])]

@@ -118,6 +118,7 @@ macro_rules! registers {
                 upper(self) -> Sse2 = self;
                 join(self, lower: Sse2, _upper: Sse2) -> Self = lower;
                 look_up_words(self, table: &[i16; 256]) -> [Self; 2] = look_up_words_128(self.0, table).map(Sse2);
+                look_up_pairs(self, table: &[[i16; 2]; 64]) -> [Self; 2] = look_up_pairs_128(self.0, table).map(Sse2);
             }
         }
         register! {
@@ -465,6 +466,27 @@ fn look_up_words_128(x: __m128i, table: &[i16; 256]) -> [__m128i; 2] {
     [
         _mm_set_epi64x(four((low >> 32) as u32), four(low as u32)),
         _mm_set_epi64x(four((high >> 32) as u32), four(high as u32)),
+    ]
+}
+
+/// SSE2 shuffles by no register, so lanes take their entries one by one.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn look_up_pairs_128(x: __m128i, table: &[[i16; 2]; 64]) -> [__m128i; 2] {
+    let pair = |i: u64| {
+        let [a, b] = table[(i & 63) as usize];
+        _mm_cvtsi32_si128(i32::from(a) & 0xffff | i32::from(b) << 16)
+    };
+    let four = |lanes: u64| {
+        let low = _mm_unpacklo_epi32(pair(lanes), pair(lanes >> 16));
+        _mm_unpacklo_epi64(low, _mm_unpacklo_epi32(pair(lanes >> 32), pair(lanes >> 48)))
+    };
+    let low = four(_mm_cvtsi128_si64(x) as u64);
+    let high = four(_mm_cvtsi128_si64(_mm_unpackhi_epi64(x, x)) as u64);
+    let first = |v| _mm_srai_epi32::<16>(_mm_slli_epi32::<16>(v));
+    [
+        _mm_packs_epi32(first(low), first(high)),
+        _mm_packs_epi32(_mm_srai_epi32::<16>(low), _mm_srai_epi32::<16>(high)),
     ]
 }
 

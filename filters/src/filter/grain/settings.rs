@@ -51,21 +51,21 @@ settings! {
         /// removes the plastic look of a clean picture
         "light" = "strength=2.2:size=0.8:chroma=0.28",
         /// clearly visible, like a modern film
-        "medium" = "strength=3.7:size=1.1:chroma=0.28",
+        "medium" = "strength=3.7:size=1.1:sharpness=0.2:chroma=0.28:variation=0.12",
         /// grain as a look
         "heavy" = "strength=7.2:size=1.4:chroma=0.25:variation=0.25:curve=print",
         /// slow 35 mm stock in good light
-        "fine-35mm" = "strength=2.4:size=0.6:sharpness=0.2:chroma=0.28",
+        "fine-35mm" = "strength=2.5:size=0.85:sharpness=0.4:chroma=0.28",
         /// normal 35 mm stock
-        "35mm" = "strength=3.8:sharpness=0.1:chroma=0.28",
+        "35mm" = "strength=3.8:sharpness=0.4:chroma=0.28",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=6:size=1.7:chroma=0.25",
+        "16mm" = "strength=6:size=1.75:sharpness=0.3:chroma=0.25",
         /// home movies: coarse, soft and strong
         "super8" = "strength=8:size=2.2:chroma=0.28:chroma-size=1.3:variation=0.2",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=7:size=1.2:sharpness=0.4:chroma=0.22",
+        "high-speed" = "strength=7.5:size=1.2:sharpness=0.4:chroma=0.3:variation=0.25",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=5.3:size=0.6:chroma=0.4:chroma-size=2.2:curve=sensor",
+        "digital-iso" = "strength=5.3:size=0.6:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
     }
     with static, seed
 }
@@ -140,7 +140,7 @@ impl Curve {
     pub(super) fn clip_shift(&self, chroma: bool) -> Option<f64> {
         match self {
             Curve::Power(..) => Some(0.08),
-            Curve::Sensor => Some(if chroma { 0.15 } else { 0.3 }),
+            Curve::Sensor => Some(if chroma { 0.1 } else { 0.18 }),
             Curve::Flat | Curve::Points(_) => None,
         }
     }

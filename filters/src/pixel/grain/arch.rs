@@ -102,6 +102,8 @@ pub(super) struct Nodes<V> {
     /// Of all of u, of its first and of its last sixteenth.
     base: [[V; 2]; 3],
     slope: [[V; 2]; 3],
+    /// Base and slope of the same segments, for registers without a shuffle.
+    pairs: [[i16; 2]; 64],
     low: V,
     span: V,
     stretch: V,
@@ -114,7 +116,14 @@ impl<V: Vector> Nodes<V> {
     #[inline(always)]
     fn new(zero: V, job: &Job<'_>) -> Nodes<V> {
         let [all, first, last] = job.tables();
+        let mut pairs = [[0; 2]; 64];
+        for (pairs, [base, slope]) in pairs.chunks_exact_mut(16).zip([&all, &first, &last]) {
+            for (i, pair) in pairs.iter_mut().enumerate() {
+                *pair = [base[i], slope[i]];
+            }
+        }
         Nodes {
+            pairs,
             base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
             slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
             low: zero.splat16(job.ramp.low as i16),
@@ -138,18 +147,32 @@ impl<V: Vector> Nodes<V> {
         let above = light.subs_u16(self.low).min_u16(self.span);
         let inside = above.shl16(self.up);
         let u = inside.add16(inside.mulhi_u16(self.stretch));
-        let mut s = self.line(0, u.shr_u16(12), u.shl16(4).shr_u16(1));
+        let (sixteenth, part) = (u.shr_u16(12), u.shl16(4).shr_u16(1));
+        let shuffles = V::BYTES > 16;
+        let mut s = if shuffles { self.line(0, sixteenth, part) } else { u };
+        let (mut i, mut parts) = (sixteenth, part);
         // Few samples are this near to black or white: registers without such samples skip this.
         if u.add16(u.splat16(1 << 12)).shr_u16(13).any_zero16() {
-            let (i, part) = (u.shl16(4).shr_u16(12), u.shl16(8).shr_u16(1));
+            let (inner, part) = (u.shl16(4).shr_u16(12), u.shl16(8).shr_u16(1));
             let (zero, one, fourteen) = (u.splat16(0), u.splat16(1), u.splat16(14));
-            let sixteenth = u.shr_u16(12);
             // All bits of the lanes in the first and in the last sixteenth.
             let first = zero.sub16(one.subs_u16(sixteenth));
             let last = zero.sub16(sixteenth.subs_u16(fourteen));
-            let middle = first.or(last).xor(u.splat16(-1));
-            let ends = self.line(1, i, part).min_u16(first).or(self.line(2, i, part).min_u16(last));
-            s = s.min_u16(middle).or(ends);
+            let ends = first.or(last);
+            let middle = ends.xor(u.splat16(-1));
+            if shuffles {
+                let [first, last] =
+                    [self.line(1, inner, part).min_u16(first), self.line(2, inner, part).min_u16(last)];
+                s = s.min_u16(middle).or(first.or(last));
+            } else {
+                let table = u.splat16(16).min_u16(first).or(u.splat16(32).min_u16(last));
+                i = i.min_u16(middle).or(inner.add16(table).min_u16(ends));
+                parts = parts.min_u16(middle).or(part.min_u16(ends));
+            }
+        }
+        if !shuffles {
+            let [base, slope] = i.look_up_pairs(&self.pairs);
+            s = base.add16(slope.mulhi_i16(parts));
         }
         n.mulhi_i16(s).add16(self.half).shr_i16(self.down)
     }
@@ -297,9 +320,6 @@ fn add_body<V: Vector, T: Code>(
     job: &Job<'_>,
     (lo, hi): (T, T),
 ) -> usize {
-    if V::BYTES < 32 {
-        return 0; // SSE2 looks nothing up
-    }
     let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
     whole(any, (row, light), (&Given(any, n), 0), &by)
 }
@@ -354,11 +374,9 @@ fn finish_body<V: Vector, T: Code>(
     job: &Job<'_>,
     (lo, hi): (T, T),
 ) -> bool {
-    if V::BYTES >= 32 {
-        let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
-        by_reach(any, (row, light), sources, &by);
-    }
-    V::BYTES >= 32
+    let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
+    by_reach(any, (row, light), sources, &by);
+    true
 }
 
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! The separable kernel.
 
-use crate::simd::{Level, multiversion};
+use crate::simd::{Level, Vector, multiversion};
 
 /// The weights of `[b a 1 a b]` in 1/65536, each within -32767..=32767.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -116,6 +116,46 @@ fn down_body(out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     }
 }
 
+/// Both kernels in registers, the last of which overlaps the one before; `false` for a shorter row. The compiler makes
+/// four times as many instructions of the loops above for SSE2.
+#[inline(always)]
+fn across_halves_registers<V: Vector>(any: V, out: &mut [i16], padded: &[i16], taps: Taps) -> bool {
+    let (n, lanes) = (out.len(), V::BYTES / 2);
+    let (a, b, five) = (any.splat16(taps.a), any.splat16(taps.b), taps.reach() == 2);
+    let mut next = 0;
+    while next < n && lanes <= n {
+        let i = next.min(n - lanes);
+        let near = any.load(&padded[i + 1..]).add16(any.load(&padded[i + 3..]));
+        let mut h = any.load(&padded[i + 2..]).add16(near.mulhi_i16(a));
+        if five {
+            let far = any.load(&padded[i..]).add16(any.load(&padded[i + 4..]));
+            h = h.adds_i16(far.mulhi_i16(b));
+        }
+        h.store(&mut out[i..]);
+        next += lanes;
+    }
+    lanes <= n
+}
+
+#[inline(always)]
+fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) -> bool {
+    let (n, lanes) = (out.len(), V::BYTES / 2);
+    let (a, b, five) = (any.splat16(taps.a), any.splat16(taps.b), taps.reach() == 2);
+    let mut next = 0;
+    while taps.reach() > 0 && next < n && lanes <= n {
+        let i = next.min(n - lanes);
+        let near = any.load(&rows[1][i..]).adds_i16(any.load(&rows[3][i..]));
+        let mut v = any.load(&rows[2][i..]).adds_i16(near.mulhi_i16(a));
+        if five {
+            let far = any.load(&rows[0][i..]).adds_i16(any.load(&rows[4][i..]));
+            v = v.adds_i16(far.mulhi_i16(b));
+        }
+        v.store(&mut out[i..]);
+        next += lanes;
+    }
+    taps.reach() > 0 && lanes <= n
+}
+
 #[inline(always)]
 fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
     let weight = i32::from(weight);
@@ -133,8 +173,10 @@ fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
 
 multiversion! {
     fn across_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_body;
-    pub(super) fn across_halves_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
+    fn across_halves_plain(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
+    fn across_halves_whole(level, out: &mut [i16], padded: &[i16], taps: Taps) -> bool => across_halves_registers;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
+    fn down_whole(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) -> bool => down_registers;
     fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
     fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
@@ -162,9 +204,18 @@ pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps)
     across_halves_rows(level, out, row, taps);
 }
 
+/// As [`across_halves`], with the padding filled.
+pub(super) fn across_halves_rows(level: Level, out: &mut [i16], padded: &[i16], taps: Taps) {
+    if !across_halves_whole(level, out, padded, taps) {
+        across_halves_plain(level, out, padded, taps);
+    }
+}
+
 /// The kernel along columns: n of rows h at y-2 to y+2. Only as many of them are read as the taps reach.
 pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
-    down_rows(level, out, rows, taps);
+    if !down_whole(level, out, rows, taps) {
+        down_rows(level, out, rows, taps);
+    }
 }
 
 /// Adds a row of white numbers to a weighted sum, with the weight in 1/32768; the `first` one begins it.

@@ -125,6 +125,9 @@ fn the_kernel_at_every_level_and_width() {
             let mut out = vec![0; width + 1];
             across(level, &mut out[1..], &mut padded[1..], taps);
             assert_eq!(out[1..], want, "{level} {width} {taps:?}");
+            let mut padded = [&[0; 3][..], &g.iter().map(|v| v >> 1).collect::<Vec<_>>(), &[0; 2]].concat();
+            across_halves(level, &mut out[1..], &mut padded[1..], taps);
+            assert_eq!(out[1..], want, "{level} {width} {taps:?}, halves");
             let five = core::array::from_fn(|i| &rows[i][..]);
             down(level, &mut out[1..], five, taps);
             assert_eq!(out[1..], want_down, "{level} {width} {taps:?}");
