@@ -7,7 +7,7 @@ use super::terminal::{self, Style};
 use super::{chain, eprintln_quietly, printed, report_error, resolve};
 use crate::cli::resolve::Environment;
 use crate::disk::{Output, Place, Uses};
-use crate::matching::{self, Blind, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
+use crate::matching::{self, Blind, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
 use grainfield_measure::blind::Way;
@@ -50,6 +50,11 @@ pub(super) struct MatchArgs {
     /// Measure only this area, in luma samples
     #[arg(long, value_name = "X,Y,W,H", value_parser = area)]
     pub(super) area: Option<Area>,
+    /// Keep the plate's own grain in a file (.y4m; .png for RGB) for grain=plate=FILE; the recipe of -o then uses it
+    ///
+    /// Needs --clean. Squares of the difference, divided by its strength, where brightness and strength are known.
+    #[arg(long, value_name = "FILE", requires = "clean")]
+    pub(super) keep: Option<OsString>,
     /// Plot plate and match as a PNG image
     #[arg(long, value_name = "OUT.png")]
     pub(super) plot: Option<OsString>,
@@ -85,6 +90,7 @@ struct Fitted {
     frames: (i64, i64, usize),
     /// How it was found without a clean version.
     blind: Option<Blind>,
+    kept: Option<Kept>,
 }
 
 fn ends_with(name: &OsString, extension: &str) -> bool {
@@ -121,7 +127,8 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
         name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
     }
-    if let Err(error) = uses.check() {
+    typed.keep.iter().for_each(|name| uses.write_asked("the plate's grain", name.into()));
+    if let Err(error) = uses.check().and_then(|()| if typed.overwrite { Ok(()) } else { uses.check_asked() }) {
         return report_error(Exit::Usage, &chain(&error));
     }
     // Opened at the beginning: failing now is better than after the work.
@@ -138,18 +145,28 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     let mut source = resolve::source_options(&typed.source, environment);
     source.stop = Arc::clone(&signals.stop);
     let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
-    let (plate, clean) = (typed.input.clone(), typed.clean.clone());
+    let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || -> Result<Fitted, MatchError> {
         let shot = Shot::read(&plate, clean.as_deref(), &options)?;
         let Measured { grain: measured, blind } = shot.measure()?;
         let frames = shot.frames();
+        let kept = match &keep {
+            Some(name) => {
+                matching::check_name(name, shot.format())?;
+                Some(matching::keep(&shot, &measured)?)
+            }
+            None => None,
+        };
         if tabled {
             let found = matching::table(&shot, &measured)?;
-            Ok(Fitted { text: found.table.to_string(), chain: None, matched: found.matched, frames, blind })
+            let text = found.table.to_string();
+            Ok(Fitted { text, chain: None, matched: found.matched, frames, blind, kept })
         } else {
-            let found = matching::recipe(&shot, &measured)?;
+            let name = keep.as_ref().map(|name| name.to_string_lossy());
+            let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
+            let found = matching::recipe(&shot, &measured, own)?;
             let chain = Some(found.recipe.to_chain());
-            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind })
+            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind, kept })
         }
     };
     let fitted = match signals.unless_stopped(work) {
@@ -170,8 +187,21 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         Some((_, Err(error))) => Err(chain(&error)),
         None => Ok(()),
     });
+    let done = done.and_then(|()| match typed.keep.as_ref().zip(fitted.kept.as_ref()) {
+        Some((name, kept)) => kept.write(name, typed.overwrite).map_err(|e| chain(&e)),
+        None => Ok(()),
+    });
     if let Err(error) = done {
         return report_error(Exit::Failed, &error);
+    }
+    if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {
+        eprintln_quietly(&format!(
+            "{} {} patches were kept: in frames of this size some are seen twice, since {} are needed; measure more of \
+             the plate with --frames",
+            Style::of_stderr().warning(),
+            kept.plate.count(),
+            kept.cells.div_ceil(4)
+        ));
     }
     if let Some(blind) = fitted.blind.filter(Blind::is_eaten) {
         eprintln_quietly(&format!(
@@ -234,6 +264,7 @@ fn as_json(fitted: &Fitted) -> Value {
             "compressed": b.is_eaten(),
         })),
         "chain": fitted.chain,
+        "kept": fitted.kept.as_ref().map(|k| json!({ "patches": k.plate.count(), "side": k.plate.side() })),
         "planes": fitted.matched.planes.iter().map(plane).collect::<Vec<_>>(),
     })
 }
@@ -283,6 +314,11 @@ fn as_text(fitted: &Fitted) -> String {
             line(format_args!("{}", pair(other, p.channel, "")));
         }
         line(format_args!("{}", pair("kurtosis beyond a bell curve's", p.kurtosis, "")));
+    }
+    if let Some(kept) = &fitted.kept {
+        let (count, side) = (kept.plate.count(), kept.plate.side());
+        line(format_args!(""));
+        line(format_args!("kept {count} patches of {side}x{side} samples of the plate's own grain"));
     }
     if let Some(chain) = &fitted.chain {
         line(format_args!(""));

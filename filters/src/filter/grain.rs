@@ -15,11 +15,12 @@
 //! to the other (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
 //! as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm. Grain of several sizes (`variation`) is
-//! the sum of two fields.
+//! the sum of two fields. Grain that was taken from a plate replaces the fields, sample for sample at any width.
 
 mod coarse;
 mod field;
 mod look;
+mod plate;
 mod settings;
 mod space;
 #[cfg(test)]
@@ -33,10 +34,12 @@ use crate::pixel::grain::{
     Codes, Gain, Luma, Ramp, Sources, TURN, Taps, add_f32, add_linear_f32, blend, finish_u8, finish_u16,
     mean_row, most_near_end, round_saturate, rounded_sd,
 };
+use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
+use plate::Cover;
 use settings::{Curve, GrainSpec};
 use space::Space;
 use std::sync::Arc;
@@ -58,9 +61,17 @@ impl Spec for GrainSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let plate = match &self.plate {
+            Some(file) => Some(file.contents::<Arc<Plate>>().cloned().ok_or_else(|| SettingError {
+                setting: "plate",
+                problem: format!("{} has not been read", file.name()),
+            })?),
+            None => None,
+        };
         let mut grain = Grain {
             format: *input,
             set: self.clone(),
+            plate,
             curve: self.response(),
             space: Space::of(self.space, input),
             seed,
@@ -81,7 +92,7 @@ impl Spec for GrainSpec {
     }
 }
 
-/// The fields whose sum is the grain: one, or a fine and a coarse one.
+/// The fields whose sum is the grain: one, or a fine and a coarse one; none for grain from a plate.
 type Look = Vec<GrainFields>;
 
 /// The fields of all planes, and the streams of white noise for them.
@@ -118,6 +129,7 @@ struct Response {
 struct Grain {
     format: Format,
     set: GrainSpec,
+    plate: Option<Arc<Plate>>,
     curve: Curve,
     space: Space,
     seed: u64,
@@ -147,6 +159,9 @@ struct Sum {
 
 impl Sum {
     fn new(look: &Look, p: usize) -> Sum {
+        if look.is_empty() {
+            return Sum { weights: Vec::new(), strength: 1.0, deviation: DEVIATION };
+        }
         let parts = look.iter().map(|set| {
             let field = &set.fields[p];
             (set.share.sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
@@ -192,6 +207,9 @@ impl Grain {
     }
 
     fn look_of(&self, size: f64, sharpness: f64, chroma_size: f64, variation: f64) -> Look {
+        if self.plate.is_some() {
+            return Vec::new();
+        }
         let fine = self.fields_of(size, sharpness, chroma_size);
         let mut look = vec![self.set_of(fine, 1.0 - variation, [Layer::BASE, Layer::COMMON])];
         if variation > 0.0 {
@@ -272,7 +290,9 @@ impl Grain {
             Response { gain, codes }
         };
         let of = |p: usize| {
-            let part = if self.format.is_rgb() {
+            let part = if self.format.is_rgb() && self.plate.is_some() {
+                1.0
+            } else if self.format.is_rgb() {
                 layer_strength(p, self.own(chroma))
             } else if !self.format.is_chroma(p) {
                 1.0
@@ -322,10 +342,18 @@ impl Grain {
         weights.iter().map(|w| w / norm).collect()
     }
 
+    /// The patterns that are summed, and their weights.
+    fn patterns<'a>(&self, now: &'a AtFrame, share: f64) -> impl Iterator<Item = (i64, i16)> + 'a {
+        let step = self.format.picture.per_frame();
+        (0..).zip(&now.weights).map(move |(j, weight)| {
+            let fixed = libm::floor(weight * share * 32768.0 + 0.5).min(32767.0);
+            (now.pattern.wrapping_sub(j * step), fixed as i16)
+        })
+    }
+
     /// The white noise of plane `p`: of one frame, or of a window of frames; in RGB the common part and that of each
     /// channel.
     fn white<'a>(&self, now: &'a AtFrame, look: &'a GrainFields, p: usize) -> White<'a> {
-        let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
             let all = layer_strength(p, now.own);
             let common = (1.0 - now.own * now.own).sqrt() / all;
@@ -335,10 +363,8 @@ impl Grain {
         };
         let mut parts = Vec::new();
         for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
-            for (j, weight) in (0..).zip(&now.weights) {
-                let fixed = libm::floor(weight * share * 32768.0 + 0.5).min(32767.0);
-                parts.push((stream.frame(now.pattern.wrapping_sub(j * step)), plane, fixed as i16));
-            }
+            let patterns = self.patterns(now, share);
+            parts.extend(patterns.map(|(pattern, weight)| (stream.frame(pattern), plane, weight)));
         }
         White { parts, block: look.own.block() }
     }
@@ -406,6 +432,9 @@ impl Render for Grain {
             let fields = self.fields_of(size, sharpness, chroma_size);
             fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max().unwrap_or(0)
         };
+        if self.plate.is_some() {
+            return Memory { fixed: 0, per_frame: 16 * (self.format.width as usize + 2 * TURN) };
+        }
         let coarse = self.set.variation.constant() != Some(0.0);
         let coarse = if coarse { room(COARSER * size) + 2 * self.format.width as usize } else { 0 };
         Memory { fixed: 256 << 10, per_frame: 4 * (room(size) + coarse) }
@@ -418,8 +447,20 @@ impl Render for Grain {
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
             let gain = &gains.0[p];
-            let (width, _) = look[0].fields[p].size;
+            let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
+            if let Some(plate) = &self.plate {
+                let cover = Cover::new(plate, &self.format, p, self.set.monochrome);
+                let parts: Vec<_> = self.patterns(now, 1.0).collect();
+                let halves = whole.div_ceil(2);
+                let [sum, h, made, n, light] = scratch.buffers::<i32, 5>([width, halves, halves, halves, width]);
+                let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
+                for y in band.output.plane(p).rows() {
+                    cover.rows(self.level, (self.seed, &parts), y, made, (h, sum));
+                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), gain, light);
+                }
+                continue;
+            }
             let needed = |set: &GrainFields| Rows::buffer_len(&set.fields[p], set.own.block());
             let second = look.get(1);
             let room = [
@@ -445,18 +486,7 @@ impl Render for Grain {
                     None => fine.sources(y),
                     Some(mixed) => mixed.row(y, &mut fine, self.level, n),
                 };
-                let made = (&mut sources, &mut *n);
-                match self.format.depth {
-                    Depth::Bits(8) => {
-                        self.add::<u8>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                    Depth::Bits(_) => {
-                        self.add::<u16>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                    Depth::Float => {
-                        self.add::<f32>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                }
+                self.add_any(band, (p, y), (&mut sources, &mut *n), gain, light);
             }
         }
     }
@@ -481,9 +511,14 @@ impl Mixed<'_> {
         self.coarse.sources(y).n(level, n);
         blend(level, sum, n, self.weights[1], false);
         round_saturate(level, &mut self.row[..width], sum);
-        let none = Taps::new(0.0, 0.0);
-        Sources { h: [&*self.row; 5], fresh: None, across: none, down: none }
+        finished(self.row)
     }
+}
+
+/// What a row of n is made of that no kernel changes any more.
+fn finished(row: &[i16]) -> Sources<'_> {
+    let none = Taps::new(0.0, 0.0);
+    Sources { h: [row; 5], fresh: None, across: none, down: none }
 }
 
 /// A sample type that grain can be added to.
@@ -500,6 +535,22 @@ trait GrainSample: Sample + Luma {
 }
 
 impl Grain {
+    /// Adds grain to row `y` of plane `p`. `light` has room for a row of any samples.
+    fn add_any(
+        &self,
+        band: &mut Band<'_>,
+        at: (usize, usize),
+        made: (&mut Sources<'_>, &mut [i16]),
+        gain: &Response,
+        light: &mut [i32],
+    ) {
+        match self.format.depth {
+            Depth::Bits(8) => self.add::<u8>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Bits(_) => self.add::<u16>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Float => self.add::<f32>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+        }
+    }
+
     /// Adds grain to row `y` of plane `p`.
     fn add<T: GrainSample>(
         &self,
