@@ -9,7 +9,8 @@ use std::path::Path;
 /// Reads grain from a clip, a sequence or a picture of any format, and returns it with a 128-bit digest: the MD5 of its
 /// tiles, first byte highest. Pictures after the last that is needed are not read.
 pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
-    let says = |problem: &dyn std::fmt::Display| TextFileError::Says(format!("{}: {problem}", path.display()));
+    let says =
+        |problem: &dyn std::fmt::Display| TextFileError::Says(format!("{}: {problem}", path.display()));
     let named = |e: SourceError| match e {
         SourceError::Io { cause, .. } => TextFileError::Read { path: path.into(), cause },
         e => TextFileError::Says(e.to_string()),

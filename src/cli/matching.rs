@@ -24,6 +24,8 @@ Examples:
     grainfield render comp.mov final.mov --recipe grain.toml
   The same for an encoder: a film grain table, from a still part of frames 100 to 115:
     grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
+  The plate's own grain instead of generated grain, kept in a file that the recipe names:
+    grainfield match plate.mov --clean degrained.mov --keep own.y4m -o grain.toml
   Without a clean version, from what stands still in the first 16 frames:
     grainfield match plate.mov -o grain.toml --frames 0-15
   How strong is the grain, and how close does a recipe come?
@@ -128,8 +130,11 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
     }
     typed.keep.iter().for_each(|name| uses.write_asked("the plate's grain", name.into()));
-    if let Err(error) = uses.check().and_then(|()| if typed.overwrite { Ok(()) } else { uses.check_asked() }) {
+    if let Err(error) = uses.check() {
         return report_error(Exit::Usage, &chain(&error));
+    }
+    if let Err(error) = if typed.overwrite { Ok(()) } else { uses.check_asked() } {
+        return report_error(Exit::Failed, &chain(&error));
     }
     // Opened at the beginning: failing now is better than after the work.
     let create =
@@ -210,6 +215,18 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
             Style::of_stderr().warning(),
             100.0 * blind.gone
         ));
+    }
+    for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
+        eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
+    }
+    if let Some(name) = &typed.output {
+        let name = name.to_string_lossy();
+        let next = if tabled {
+            format!("render INPUT OUT.mkv --codec libaom-av1 --film-grain-table {name}")
+        } else {
+            format!("render INPUT OUTPUT --recipe {name}")
+        };
+        eprintln_quietly(&format!("next: grainfield {next}"));
     }
     let text = if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) };
     printed(terminal::print(text.as_bytes()))
@@ -305,8 +322,8 @@ fn as_text(fitted: &Fitted) -> String {
         };
         line(format_args!("{}", pair("finer across than down", p.aspect_db, " dB")));
         line(format_args!("{}", pair("correlation with the frame before", p.temporal, "")));
-        if p.name != "Y" && p.name != "G" {
-            let other = if matches!(p.name, "U" | "V") {
+        if p.name != "y" && p.name != "g" {
+            let other = if matches!(p.name, "u" | "v") {
                 "correlation with luma"
             } else {
                 "correlation with the plane before"

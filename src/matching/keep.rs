@@ -107,7 +107,12 @@ pub fn check_name(name: &OsStr, plate: &Format) -> Result<(), SinkError> {
 
 /// Places of tiles of a side in a frame where little is unknown: at most `most`, none over another. `unknown` has the
 /// sums of unknown samples above and left of each place.
-fn places(unknown: &[Sums], (width, height): (usize, usize), side: usize, most: usize) -> Vec<(usize, usize)> {
+fn places(
+    unknown: &[Sums],
+    (width, height): (usize, usize),
+    side: usize,
+    most: usize,
+) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     if width < side || height < side {
         return found;
@@ -175,10 +180,13 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<Kept, MatchError> {
         Err(MatchError::Unequal(problem))
     };
     let fields = shot.grain_of(measured);
-    let sums: Vec<Vec<Sums>> = fields.iter().map(|planes| {
-        let shift = |p| format.plane_subsampling(p);
-        planes.iter().enumerate().map(|(p, field)| Sums::new(field, shift(p))).collect()
-    }).collect();
+    let sums: Vec<Vec<Sums>> = fields
+        .iter()
+        .map(|planes| {
+            let shift = |p| format.plane_subsampling(p);
+            planes.iter().enumerate().map(|(p, field)| Sums::new(field, shift(p))).collect()
+        })
+        .collect();
     // The largest side whose tiles fill a frame without a second use of any; else that which comes nearest.
     let size = measured.size();
     let mut best: Option<(f64, usize, Vec<(usize, usize, usize)>)> = None;

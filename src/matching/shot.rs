@@ -298,7 +298,11 @@ impl Shot {
 
     /// The plate's grain over its strength, by frames and planes.
     pub(super) fn grain_of(&self, measured: &Residual) -> Vec<Vec<Field>> {
-        self.plates.iter().zip(&self.beds).map(|(plate, bed)| measured.over_strength(plate, &bed.clean)).collect()
+        self.plates
+            .iter()
+            .zip(&self.beds)
+            .map(|(plate, bed)| measured.over_strength(plate, &bed.clean))
+            .collect()
     }
 
     /// Renders steps over the clean frames at the plate's depth, and measures the difference with the resolution

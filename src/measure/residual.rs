@@ -263,7 +263,11 @@ impl Residual {
             let reach = |b: f32| if chroma { 0.0 } else { CLIPPED * plane.bins[bin(b)].strength() as f32 };
             let usable = |d: f32, b: f32| {
                 let reach = reach(b);
-                d.is_finite() && b.is_finite() && known[bin(b)] && b - reach >= range[0] && b + reach <= range[1]
+                d.is_finite()
+                    && b.is_finite()
+                    && known[bin(b)]
+                    && b - reach >= range[0]
+                    && b + reach <= range[1]
             };
             let mut data = over_strength(&plane.scales(), &difference.data, &bright.data);
             for ((v, &d), &b) in data.iter_mut().zip(&difference.data).zip(&bright.data) {

@@ -107,11 +107,14 @@ fn the_plates_own_grain_is_kept() {
     }
     // Render by the file that was written: what the report says holds for other frames.
     s.run(&format!("render {CLEAN} again.y4m --recipe own.toml --seed 99")).ok();
-    let again = s.run(&format!("match again.y4m --clean {CLEAN} --json")).ok();
+    let again = s.run(&format!("match again.y4m --clean {CLEAN} --keep again-grain.y4m --json")).ok();
     let again: Value = serde_json::from_str(&again.text()).unwrap();
     let bins = |report: &Value, of: &str| -> Vec<f64> {
         let all = report["planes"][0]["strength"].as_array().unwrap();
-        all.iter().filter(|b| b["samples"].as_f64().unwrap() > 20_000.0).map(|b| b[of].as_f64().unwrap()).collect()
+        all.iter()
+            .filter(|b| b["samples"].as_f64().unwrap() > 20_000.0)
+            .map(|b| b[of].as_f64().unwrap())
+            .collect()
     };
     for (was, is) in bins(&report, "plate").into_iter().zip(bins(&again, "plate")) {
         assert!((is / was - 1.0).abs() < 0.05, "{is} instead of {was}");

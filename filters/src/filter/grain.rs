@@ -453,7 +453,8 @@ impl Render for Grain {
                 let cover = Cover::new(plate, &self.format, p, self.set.monochrome);
                 let parts: Vec<_> = self.patterns(now, 1.0).collect();
                 let halves = whole.div_ceil(2);
-                let [sum, h, made, n, light] = scratch.buffers::<i32, 5>([width, halves, halves, halves, width]);
+                let [sum, h, made, n, light] =
+                    scratch.buffers::<i32, 5>([width, halves, halves, halves, width]);
                 let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
                 for y in band.output.plane(p).rows() {
                     cover.rows(self.level, (self.seed, &parts), y, made, (h, sum));

@@ -221,7 +221,9 @@ impl Setting {
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
             | (Kind::Image | Kind::SourceFrame, Value::Image(_))
-            | (Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile, Value::File(_)) => Ok(()),
+            | (Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile, Value::File(_)) => {
+                Ok(())
+            }
             (Kind::Integer { min, max }, Value::Integer(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())

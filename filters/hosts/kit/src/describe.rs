@@ -186,7 +186,11 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
             }
             (
                 Role::Setting(
-                    Setting { kind: Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile, .. },
+                    Setting {
+                        kind:
+                            Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile,
+                        ..
+                    },
                     _,
                 ),
                 _,

@@ -158,7 +158,9 @@ impl<'a> Cover<'a> {
             let shown = start..((column + 1) * distance).min(offset + self.width);
             let faded = shown.start..shown.end.min(column * distance + overlap).max(shown.start);
             let to = |x: usize| x - column * distance;
-            let of = |(row, mirrored): (&[i16], bool), x: usize| if mirrored { row[row.len() - 1 - x] } else { row[x] };
+            let of = |(row, mirrored): (&[i16], bool), x: usize| {
+                if mirrored { row[row.len() - 1 - x] } else { row[x] }
+            };
             for x in faded.clone() {
                 let k = to(x);
                 let new = i32::from(of(now, k)) * i32::from(self.fades[0][k]);

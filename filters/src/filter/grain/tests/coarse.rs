@@ -118,7 +118,17 @@ fn grain(format: &Format, given: &str) -> Grain {
     let set = GrainSpec::read(&values(given));
     let (curve, level) = (set.response(), Level::best());
     let plate = None;
-    Grain { format: *format, set, plate, curve, space: Space::Video, seed: 42, level, look: None, gains: None }
+    Grain {
+        format: *format,
+        set,
+        plate,
+        curve,
+        space: Space::Video,
+        seed: 42,
+        level,
+        look: None,
+        gains: None,
+    }
 }
 
 #[test]

@@ -38,7 +38,8 @@ fn n_at(plate: &Plate, format: &Format, p: usize, frame: i64, (x, y): (usize, us
     let covers = [0, 1].map(|d| {
         let (side, overlap) = sizes[d];
         let (cell, place) = (at[d] / (side - overlap), at[d] % (side - overlap));
-        let w = |k: usize| (32768.0 * (FRAC_PI_2 * (k as f64 + 0.5) / overlap as f64).sin()).round().min(32767.0);
+        let w =
+            |k: usize| (32768.0 * (FRAC_PI_2 * (k as f64 + 0.5) / overlap as f64).sin()).round().min(32767.0);
         if place >= overlap {
             vec![(cell + 1, place, 32768i64)]
         } else {
@@ -115,7 +116,10 @@ fn patches_are_placed_as_defined() {
                     let n = n_at(&plate, &format, p, frame, (x, y));
                     let want = 32768.0 + n as f64 / 1024.0 * 16.0 * 256.0;
                     let is = f64::from(got.row::<u16>(p, y)[x]);
-                    assert!((is - want).abs() <= 6.0, "{name} plane {p} {x},{y} of {frame}: {is}, not {want}");
+                    assert!(
+                        (is - want).abs() <= 6.0,
+                        "{name} plane {p} {x},{y} of {frame}: {is}, not {want}"
+                    );
                 }
             }
         }
