@@ -1,7 +1,8 @@
 //! Grain of plates, from clips and pictures.
 
 use super::TextFileError;
-use crate::source::{self, Options, Slot, SourceError};
+use crate::format::Formats;
+use crate::media::{Options, Slot, SourceError};
 use grainfield_filters::plate::{Cutter, Plate};
 use md5::{Digest, Md5};
 use std::path::Path;
@@ -15,7 +16,10 @@ pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
         SourceError::Io { cause, .. } => TextFileError::Read { path: path.into(), cause },
         e => TextFileError::Says(e.to_string()),
     };
-    let mut source = source::open(path.as_os_str(), &Options::default()).map_err(named)?;
+    let name = path.as_os_str();
+    let mut inputs = Formats::default().0.iter().filter_map(|row| row.input.as_ref());
+    let input = inputs.find(|input| (input.takes)(name)).ok_or_else(|| says(&"no format reads this file"))?;
+    let mut source = (input.open)(name, &Options::default()).map_err(named)?;
     let mut cutter = Cutter::new(&source.info().format).map_err(|e| says(&e))?;
     let (decoder, mut slot) = (source.decoder(), Slot::default());
     while !cutter.is_full() {

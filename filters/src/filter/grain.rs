@@ -21,18 +21,18 @@ mod coarse;
 mod field;
 mod look;
 mod plate;
+mod sample;
 mod settings;
 mod space;
 #[cfg(test)]
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
+use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, Ramp, Sources, TURN, Taps, add_f32, add_linear_f32, blend, finish_u8, finish_u16,
-    mean_row, most_near_end, round_saturate, rounded_sd,
+    Codes, Gain, Ramp, Sources, TURN, Taps, blend, mean_row, most_near_end, round_saturate, rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
@@ -40,6 +40,7 @@ use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
 use plate::Cover;
+use sample::GrainSample;
 use settings::{Curve, GrainSpec};
 use space::Space;
 use std::sync::Arc;
@@ -522,19 +523,6 @@ fn finished(row: &[i16]) -> Sources<'_> {
     Sources { h: [row; 5], fresh: None, across: none, down: none }
 }
 
-/// A sample type that grain can be added to.
-trait GrainSample: Sample + Luma {
-    /// Computes n in the given buffer and adds it to samples of plane `p`, in one fused pass if possible.
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [Self],
-        light: Option<&[Self]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    );
-}
-
 impl Grain {
     /// Adds grain to row `y` of plane `p`. `light` has room for a row of any samples.
     fn add_any(
@@ -585,53 +573,5 @@ impl Grain {
         let black_white = self.format.legal(0).unwrap_or(all);
         let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
         (Ramp::new(bits, black_white), legal)
-    }
-}
-
-impl GrainSample for u8 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [u8],
-        light: Option<&[u8]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        let (ramp, (lo, hi)) = grain.codes(p);
-        let way = (ramp, &response.gain, response.codes.as_deref());
-        finish_u8(grain.level, row, light, made, way, (lo as u8, hi as u8));
-    }
-}
-
-impl GrainSample for u16 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [u16],
-        light: Option<&[u16]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        let (ramp, legal) = grain.codes(p);
-        finish_u16(grain.level, row, light, made, (ramp, &response.gain), legal);
-    }
-}
-
-impl GrainSample for f32 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [f32],
-        light: Option<&[f32]>,
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        sources.n(grain.level, n);
-        // Chroma of linear light consists of small sums of it; it gets the grain of luma at its position.
-        if grain.space == Space::Linear {
-            add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
-        } else {
-            add_f32(grain.level, row, light, n, &response.gain);
-        }
     }
 }
