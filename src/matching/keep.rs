@@ -27,6 +27,9 @@ const CODES: f32 = 4096.0;
 /// The share of a tile's samples whose strength may be unknown.
 const UNKNOWN: f64 = 0.01;
 
+/// A tile's frame, and the luma samples left of it and above.
+type Place = (usize, usize, usize);
+
 /// Grain cut from a plate.
 #[derive(Debug)]
 pub struct Kept {
@@ -189,7 +192,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<Kept, MatchError> {
         .collect();
     // The largest side whose tiles fill a frame without a second use of any; else that which comes nearest.
     let size = measured.size();
-    let mut best: Option<(f64, usize, Vec<(usize, usize, usize)>)> = None;
+    let mut best: Option<(f64, usize, Vec<Place>)> = None;
     for side in SIDES {
         let mut found = Vec::new();
         for (n, sums) in sums.iter().enumerate() {
