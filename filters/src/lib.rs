@@ -41,6 +41,7 @@ pub mod morton;
 pub mod noise;
 pub mod particle;
 pub mod pixel;
+pub mod plate;
 pub mod pma;
 pub mod ratio;
 pub mod recipe;

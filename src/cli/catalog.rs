@@ -73,6 +73,7 @@ fn line(s: &Setting) -> String {
         Kind::Image => "name of an image file".into(),
         Kind::Effect => "name of an effect file".into(),
         Kind::GrainTable => "name of a film grain table".into(),
+        Kind::GrainPlate => "name of a clip or picture of grain".into(),
         Kind::TrackFile => "name of a track file".into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {

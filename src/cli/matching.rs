@@ -7,7 +7,7 @@ use super::terminal::{self, Style};
 use super::{chain, eprintln_quietly, printed, report_error, resolve};
 use crate::cli::resolve::Environment;
 use crate::disk::{Output, Place, Uses};
-use crate::matching::{self, Blind, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
+use crate::matching::{self, Blind, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
 use grainfield_measure::blind::Way;
@@ -24,6 +24,8 @@ Examples:
     grainfield render comp.mov final.mov --recipe grain.toml
   The same for an encoder: a film grain table, from a still part of frames 100 to 115:
     grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
+  The plate's own grain instead of generated grain, kept in a file that the recipe names:
+    grainfield match plate.mov --clean degrained.mov --keep own.y4m -o grain.toml
   Without a clean version, from what stands still in the first 16 frames:
     grainfield match plate.mov -o grain.toml --frames 0-15
   How strong is the grain, and how close does a recipe come?
@@ -50,6 +52,11 @@ pub(super) struct MatchArgs {
     /// Measure only this area, in luma samples
     #[arg(long, value_name = "X,Y,W,H", value_parser = area)]
     pub(super) area: Option<Area>,
+    /// Keep the plate's own grain in a file (.y4m; .png for RGB) for grain=plate=FILE; the recipe of -o then uses it
+    ///
+    /// Needs --clean. Squares of the difference, divided by its strength, where brightness and strength are known.
+    #[arg(long, value_name = "FILE", requires = "clean")]
+    pub(super) keep: Option<OsString>,
     /// Plot plate and match as a PNG image
     #[arg(long, value_name = "OUT.png")]
     pub(super) plot: Option<OsString>,
@@ -85,6 +92,7 @@ struct Fitted {
     frames: (i64, i64, usize),
     /// How it was found without a clean version.
     blind: Option<Blind>,
+    kept: Option<Kept>,
 }
 
 fn ends_with(name: &OsString, extension: &str) -> bool {
@@ -121,8 +129,12 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
         name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
     }
+    typed.keep.iter().for_each(|name| uses.write_asked("the plate's grain", name.into()));
     if let Err(error) = uses.check() {
         return report_error(Exit::Usage, &chain(&error));
+    }
+    if let Err(error) = if typed.overwrite { Ok(()) } else { uses.check_asked() } {
+        return report_error(Exit::Failed, &chain(&error));
     }
     // Opened at the beginning: failing now is better than after the work.
     let create =
@@ -138,18 +150,28 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     let mut source = resolve::source_options(&typed.source, environment);
     source.stop = Arc::clone(&signals.stop);
     let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
-    let (plate, clean) = (typed.input.clone(), typed.clean.clone());
+    let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || -> Result<Fitted, MatchError> {
         let shot = Shot::read(&plate, clean.as_deref(), &options)?;
         let Measured { grain: measured, blind } = shot.measure()?;
         let frames = shot.frames();
+        let kept = match &keep {
+            Some(name) => {
+                matching::check_name(name, shot.format())?;
+                Some(matching::keep(&shot, &measured)?)
+            }
+            None => None,
+        };
         if tabled {
             let found = matching::table(&shot, &measured)?;
-            Ok(Fitted { text: found.table.to_string(), chain: None, matched: found.matched, frames, blind })
+            let text = found.table.to_string();
+            Ok(Fitted { text, chain: None, matched: found.matched, frames, blind, kept })
         } else {
-            let found = matching::recipe(&shot, &measured)?;
+            let name = keep.as_ref().map(|name| name.to_string_lossy());
+            let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
+            let found = matching::recipe(&shot, &measured, own)?;
             let chain = Some(found.recipe.to_chain());
-            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind })
+            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind, kept })
         }
     };
     let fitted = match signals.unless_stopped(work) {
@@ -170,8 +192,21 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         Some((_, Err(error))) => Err(chain(&error)),
         None => Ok(()),
     });
+    let done = done.and_then(|()| match typed.keep.as_ref().zip(fitted.kept.as_ref()) {
+        Some((name, kept)) => kept.write(name, typed.overwrite).map_err(|e| chain(&e)),
+        None => Ok(()),
+    });
     if let Err(error) = done {
         return report_error(Exit::Failed, &error);
+    }
+    if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {
+        eprintln_quietly(&format!(
+            "{} {} patches were kept: in frames of this size some are seen twice, since {} are needed; measure more of \
+             the plate with --frames",
+            Style::of_stderr().warning(),
+            kept.plate.count(),
+            kept.cells.div_ceil(4)
+        ));
     }
     if let Some(blind) = fitted.blind.filter(Blind::is_eaten) {
         eprintln_quietly(&format!(
@@ -180,6 +215,18 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
             Style::of_stderr().warning(),
             100.0 * blind.gone
         ));
+    }
+    for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
+        eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
+    }
+    if let Some(name) = &typed.output {
+        let name = name.to_string_lossy();
+        let next = if tabled {
+            format!("render INPUT OUT.mkv --codec libaom-av1 --film-grain-table {name}")
+        } else {
+            format!("render INPUT OUTPUT --recipe {name}")
+        };
+        eprintln_quietly(&format!("next: grainfield {next}"));
     }
     let text = if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) };
     printed(terminal::print(text.as_bytes()))
@@ -234,6 +281,7 @@ fn as_json(fitted: &Fitted) -> Value {
             "compressed": b.is_eaten(),
         })),
         "chain": fitted.chain,
+        "kept": fitted.kept.as_ref().map(|k| json!({ "patches": k.plate.count(), "side": k.plate.side() })),
         "planes": fitted.matched.planes.iter().map(plane).collect::<Vec<_>>(),
     })
 }
@@ -274,8 +322,8 @@ fn as_text(fitted: &Fitted) -> String {
         };
         line(format_args!("{}", pair("finer across than down", p.aspect_db, " dB")));
         line(format_args!("{}", pair("correlation with the frame before", p.temporal, "")));
-        if p.name != "Y" && p.name != "G" {
-            let other = if matches!(p.name, "U" | "V") {
+        if p.name != "y" && p.name != "g" {
+            let other = if matches!(p.name, "u" | "v") {
                 "correlation with luma"
             } else {
                 "correlation with the plane before"
@@ -283,6 +331,11 @@ fn as_text(fitted: &Fitted) -> String {
             line(format_args!("{}", pair(other, p.channel, "")));
         }
         line(format_args!("{}", pair("kurtosis beyond a bell curve's", p.kurtosis, "")));
+    }
+    if let Some(kept) = &fitted.kept {
+        let (count, side) = (kept.plate.count(), kept.plate.side());
+        line(format_args!(""));
+        line(format_args!("kept {count} patches of {side}x{side} samples of the plate's own grain"));
     }
     if let Some(chain) = &fitted.chain {
         line(format_args!(""));

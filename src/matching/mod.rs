@@ -7,12 +7,14 @@
 //! included. The report gives the remaining differences in dB.
 
 mod fit;
+mod keep;
 pub mod plot;
 mod recipe;
 mod report;
 mod shot;
 mod table;
 
+pub use keep::{Kept, check_name, keep};
 pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
 pub use shot::{Blind, MatchError, Measured, Options, Shot};

@@ -6,13 +6,15 @@ use super::shot::{MatchError, Over, Shot, painted};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::plate::Plate;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
-use grainfield_filters::settings::Values;
+use grainfield_filters::settings::{FileAsset, Value, Values};
 use grainfield_measure::Field;
 use grainfield_measure::residual::{PlaneGrain, Residual};
 use grainfield_measure::spectrum::{Ring, Spectrum};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Rows of the uniform picture with which sizes are compared.
 const ROWS: u32 = 256;
@@ -36,6 +38,8 @@ pub struct RecipeMatch {
 /// The settings of `grain`.
 #[derive(Clone, Debug)]
 struct Look {
+    /// The plate's own grain, which has its sizes.
+    plate: Option<FileAsset>,
     /// Luma's strength by brightness in 8-bit code values.
     curve: Curve,
     size: f64,
@@ -46,20 +50,32 @@ struct Look {
     hold: u32,
 }
 
-/// Fits a recipe to the measurements of a shot.
-pub fn recipe(shot: &Shot, plate: &Residual) -> Result<RecipeMatch, MatchError> {
+/// Fits a recipe to the measurements of a shot. `kept` is the plate's own grain, by the name of its file, to be used
+/// instead of generated grain.
+pub fn recipe(
+    shot: &Shot,
+    plate: &Residual,
+    kept: Option<(&str, &Plate)>,
+) -> Result<RecipeMatch, MatchError> {
     let format = *shot.format();
-    let bench = Bench::new(shot, plate);
     let mut look = first_look(&format, plate);
-    [look.size, look.sharpness] = bench.shape(plate, &look)?;
-    if !format.is_rgb() && plate.planes().len() > 1 && look.chroma > 0.0 {
+    look.plate = kept.map(|(name, kept)| {
+        FileAsset::named(name).read(Arc::new(kept.clone()), crate::assets::plate_digest(kept))
+    });
+    let bench = Bench::new(shot, plate);
+    if look.plate.is_none() {
+        [look.size, look.sharpness] = bench.shape(plate, &look)?;
+    }
+    if look.plate.is_none() && !format.is_rgb() && plate.planes().len() > 1 && look.chroma > 0.0 {
         look.chroma_size = bench.chroma_size(plate, &look)?;
     }
     let wanted = Curve::of(&plate.planes()[0]);
     let mut made = shot.render(&look.steps(&format), plate)?;
     for _ in 0..ROUNDS {
         look.curve = look.curve.corrected(&wanted, &Curve::of(&made.planes()[0]));
-        if format.is_rgb() {
+        if format.is_rgb() && look.plate.is_some() {
+            // The proportions of the channels are the plate's.
+        } else if format.is_rgb() {
             look.chroma = (look.chroma + common(&made) - common(plate)).clamp(0.0, 1.0);
         } else if look.chroma > 0.0 {
             let ratio =
@@ -104,7 +120,7 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
         held => (0.0, held),
     };
     let curve = Curve::of(first);
-    Look { curve, size: 1.0, sharpness: 0.0, chroma, chroma_size: 1.0, temporal, hold }
+    Look { plate: None, curve, size: 1.0, sharpness: 0.0, chroma, chroma_size: 1.0, temporal, hold }
 }
 
 /// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
@@ -125,16 +141,16 @@ fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
 impl Look {
     fn text(&self, format: &Format) -> String {
         let strength = self.curve.peak();
-        let mut text = format!(
-            "strength={:.3}:size={:.2}:sharpness={:.2}:chroma={:.3}",
-            strength.min(100.0),
-            self.size,
-            self.sharpness,
-            self.chroma
-        );
+        let mut text = format!("strength={:.3}", strength.min(100.0));
         let mut more = |part: std::fmt::Arguments<'_>| {
             let _ = text.write_fmt(part); // writing to a String does not fail
         };
+        if self.plate.is_none() {
+            more(format_args!(":size={:.2}:sharpness={:.2}", self.size, self.sharpness));
+        }
+        if self.plate.is_none() || !format.is_rgb() {
+            more(format_args!(":chroma={:.3}", self.chroma));
+        }
         if self.chroma_size != 1.0 {
             more(format_args!(":chroma-size={:.2}", self.chroma_size));
         }
@@ -165,7 +181,13 @@ impl Look {
     }
 
     fn steps(&self, format: &Format) -> Vec<Step> {
-        steps(&self.text(format))
+        let mut steps = steps(&self.text(format));
+        if let Some(plate) = &self.plate
+            && let Err(e) = steps[0].values.set("plate", Value::File(plate.clone()))
+        {
+            unreachable!("grain takes a plate: {e}")
+        }
+        steps
     }
 }
 

@@ -21,7 +21,7 @@ pub struct Point {
 /// One plane.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PlaneMatch {
-    /// `Y`, `U`, `G` ...
+    /// `y`, `u`, `g` ..., as the setting `planes` takes it.
     pub name: &'static str,
     /// Strength by brightness, for bins with samples.
     pub points: Vec<Point>,
@@ -52,12 +52,12 @@ pub struct Match {
     pub planes: Vec<PlaneMatch>,
 }
 
-/// The names of colour planes.
+/// The names of colour planes, as the setting `planes` takes them.
 fn names(count: usize, rgb: bool) -> &'static [&'static str] {
     match (count, rgb) {
-        (1, _) => &["Y"],
-        (_, true) => &["G", "B", "R"],
-        (_, false) => &["Y", "U", "V"],
+        (1, _) => &["y"],
+        (_, true) => &["g", "b", "r"],
+        (_, false) => &["y", "u", "v"],
     }
 }
 

@@ -1,12 +1,14 @@
 //! The frames of a plate and of its clean version, and rendering over the clean version, or over a ramp if
 //! there is none.
 
+use crate::media::SinkError;
 use crate::source::{self, Info, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache, PrepareError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
+use grainfield_measure::Field;
 use grainfield_measure::blind::{self, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
@@ -31,6 +33,9 @@ pub enum MatchError {
     /// An input cannot be read.
     #[error(transparent)]
     Source(#[from] SourceError),
+    /// The plate's grain cannot be kept under this name.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
     /// The inputs do not match, or are too small. The text says what would be right.
     #[error("{0}")]
     Unequal(String),
@@ -50,6 +55,7 @@ impl MatchError {
     pub fn is_usage(&self) -> bool {
         match self {
             MatchError::Source(e) => e.is_usage(),
+            MatchError::Sink(e) => e.is_usage(),
             MatchError::Unequal(_) => true,
             _ => false,
         }
@@ -251,7 +257,8 @@ impl Shot {
         Ok(Shot { names, plates, beds, span, area: options.area, stop: Arc::clone(&options.stop) })
     }
 
-    fn is_blind(&self) -> bool {
+    /// Whether there is no clean version.
+    pub fn is_blind(&self) -> bool {
         self.names.len() == 1
     }
 
@@ -287,6 +294,15 @@ impl Shot {
             return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
         }
         Ok(Measured { grain, blind: None })
+    }
+
+    /// The plate's grain over its strength, by frames and planes.
+    pub(super) fn grain_of(&self, measured: &Residual) -> Vec<Vec<Field>> {
+        self.plates
+            .iter()
+            .zip(&self.beds)
+            .map(|(plate, bed)| measured.over_strength(plate, &bed.clean))
+            .collect()
     }
 
     /// Renders steps over the clean frames at the plate's depth, and measures the difference with the resolution

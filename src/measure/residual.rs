@@ -22,6 +22,8 @@ pub const BACK: usize = 4;
 const SOME: f64 = 100.0;
 /// A bin with a lower strength, in code values, has no grain.
 const LEAST: f64 = 0.02;
+/// Grain reaches black or white where they are nearer than so many standard deviations.
+const CLIPPED: f32 = 2.5;
 
 /// An area of the picture, in luma samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -243,6 +245,49 @@ impl Residual {
         self.before.insert(0, all);
         self.before.truncate(BACK);
         self.frames += 1;
+    }
+
+    /// The grain of a frame divided by the strength measured at its brightness, by planes. NaN where that is unknown,
+    /// less than a fifth of the strongest, or the grain is clipped.
+    pub fn over_strength(&self, plate: &Frame, clean: &Frame) -> Vec<Field> {
+        let luma = Field::of(clean, 0);
+        let range = if self.format.full_range() { [0.0, 255.0] } else { [16.0, 235.0] };
+        let of = |(p, plane): (usize, &PlaneGrain)| {
+            let own = Field::of(clean, p);
+            let difference = self.cut(Field::of(plate, p).minus(&own), p);
+            let (sx, sy) = self.format.plane_subsampling(p);
+            let chroma = self.format.is_chroma(p);
+            let bright = self.cut(if chroma { luma.shrunk(sx, sy) } else { own }, p);
+            let most = plane.bins.iter().filter(|b| b.counts()).map(Bin::strength).fold(0.0, f64::max);
+            let known = plane.bins.map(|bin| bin.counts() && bin.strength() > 0.2 * most.max(LEAST));
+            let reach = |b: f32| if chroma { 0.0 } else { CLIPPED * plane.bins[bin(b)].strength() as f32 };
+            let usable = |d: f32, b: f32| {
+                let reach = reach(b);
+                d.is_finite()
+                    && b.is_finite()
+                    && known[bin(b)]
+                    && b - reach >= range[0]
+                    && b + reach <= range[1]
+            };
+            let mut data = over_strength(&plane.scales(), &difference.data, &bright.data);
+            for ((v, &d), &b) in data.iter_mut().zip(&difference.data).zip(&bright.data) {
+                if !usable(d, b) {
+                    *v = f32::NAN;
+                }
+            }
+            Field { width: difference.width, height: difference.height, data }
+        };
+        self.planes.iter().enumerate().map(of).collect()
+    }
+
+    /// Whether the planes after the first are chroma.
+    pub fn has_chroma(&self) -> bool {
+        self.format.is_chroma(1)
+    }
+
+    /// Width and height of what is measured, in luma samples.
+    pub fn size(&self) -> (usize, usize) {
+        (self.area.width, self.area.height)
     }
 
     /// The number of frames measured.

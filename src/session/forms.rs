@@ -55,6 +55,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
         Kind::Image => "image",
         Kind::Effect => "effect",
         Kind::GrainTable => "grain table",
+        Kind::GrainPlate => "grain plate",
         Kind::TrackFile => "track file",
         Kind::SourceFrame => "source frame",
         Kind::Points { .. } => "points",

@@ -25,6 +25,7 @@ const FILTERS: Rows = &[
     ("choices", 1),
     ("film_grain", 1),
     ("settings", 2),
+    ("plate", 2),
     ("noise", 2),
     ("pixel", 3),
     ("particle", 4),

@@ -21,6 +21,7 @@ mod resolution;
 mod session;
 mod statistics;
 mod statistics_grain;
+mod statistics_plate;
 mod walk;
 mod walk_recipes;
 mod y4m;

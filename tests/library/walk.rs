@@ -4,7 +4,7 @@
 //! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
 
 mod alike;
-mod made;
+pub(crate) mod made;
 mod twins;
 
 pub(crate) use made::{Random, picture};

@@ -91,3 +91,63 @@ fn what_cannot_be_matched_is_said() {
     s.run(&format!("match {CLEAN} --clean {CLEAN} --area 900,0,100,100")).ends(2).says("960x256");
     s.run(&format!("match {CLEAN} --clean {CLEAN} --frames 90")).ends(2).says("--frames");
 }
+
+/// The plate's own grain is kept in a file, and the recipe puts it back.
+#[test]
+fn the_plates_own_grain_is_kept() {
+    let s = Session::new();
+    s.run(&format!("render {CLEAN} plate.y4m -f grain=size=2:strength=6:chroma-size=2 --seed 5")).ok();
+    let keep = format!("match plate.y4m --clean {CLEAN} --keep grain.y4m -o own.toml");
+    let report = s.run(&format!("{keep} --json")).ok();
+    let report: Value = serde_json::from_str(&report.text()).unwrap();
+    assert!(report["kept"]["patches"].as_u64().unwrap() >= 12 && report["kept"]["side"] == 160, "{report:#}");
+    for plane in 0..3 {
+        assert!(number(&report, plane, "strength_rms") < 0.03, "{plane}: {report:#}");
+        assert!(number(&report, plane, "spectrum_db") < 0.3, "{plane}: {report:#}");
+    }
+    // Render by the file that was written: what the report says holds for other frames.
+    s.run(&format!("render {CLEAN} again.y4m --recipe own.toml --seed 99")).ok();
+    let again = s.run(&format!("match again.y4m --clean {CLEAN} --keep again-grain.y4m --json")).ok();
+    let again: Value = serde_json::from_str(&again.text()).unwrap();
+    let bins = |report: &Value, of: &str| -> Vec<f64> {
+        let all = report["planes"][0]["strength"].as_array().unwrap();
+        all.iter()
+            .filter(|b| b["samples"].as_f64().unwrap() > 20_000.0)
+            .map(|b| b[of].as_f64().unwrap())
+            .collect()
+    };
+    for (was, is) in bins(&report, "plate").into_iter().zip(bins(&again, "plate")) {
+        assert!((is / was - 1.0).abs() < 0.05, "{is} instead of {was}");
+    }
+
+    // A file is written only where none is, under a name that can hold it.
+    s.run(&keep).ends(1).says("grain.y4m");
+    s.run(&format!("match plate.y4m --clean {CLEAN} --keep plate.y4m -y")).ends(2).says("the plate");
+    s.run(&format!("match plate.y4m --clean {CLEAN} --keep a.png")).ends(2).says(".y4m");
+    s.run("match plate.y4m --keep a.y4m").ends(2).says("--clean");
+    s.run("render plate.y4m out.y4m -f grain=plate=none.y4m").ends(1).says("none.y4m");
+    let y4m = s.read("grain.y4m");
+    s.write("cut.y4m", &y4m[..y4m.len() / 2]);
+    s.run("render plate.y4m out.y4m -f grain=plate=cut.y4m").ends(1).says("ends inside frame 0");
+    s.write("noise.y4m", &y4m[7..5000]);
+    s.run("render plate.y4m out.y4m -f grain=plate=noise.y4m").says("noise.y4m");
+    s.run("render plate.y4m out.y4m -f grain=plate=pattern:black:size=64x64").ends(2).says("one colour");
+    assert!(!s.files().iter().any(|f| f.contains("out.y4m")), "{:?}", s.files());
+}
+
+/// Grain of RGB is kept as a picture, with the correlation of its channels.
+#[test]
+fn grain_of_rgb_is_kept_as_a_picture() {
+    let s = Session::new();
+    let clean = "pattern:ramp:size=640x256:frames=2:format=gbrp10";
+    s.run(&format!("render {clean} plate.####.png -f grain=size=1.5:strength=8:chroma=0.6 --seed 5")).ok();
+    s.run(&format!("render {clean} clean.####.png")).ok();
+    let report = s.run("match plate.####.png --clean clean.####.png --keep own.png -o own.toml --json").ok();
+    let report: Value = serde_json::from_str(&report.text()).unwrap();
+    for plane in 0..3 {
+        assert!(number(&report, plane, "strength_rms") < 0.03, "{plane}: {report:#}");
+        let channel = &report["planes"][plane]["channel"];
+        let off = channel["plate"].as_f64().unwrap() - channel["match"].as_f64().unwrap();
+        assert!(off.abs() < 0.03, "{plane}: {channel}");
+    }
+}

@@ -186,6 +186,7 @@ fn settings(page: &mut String, settings: &Value) {
             "image" => "image file",
             "effect" => "effect file",
             "grain table" => "film grain table",
+            "grain plate" => "clip or picture of grain",
             kind => kind,
         };
         let mut takes = match (setting["min"].as_f64(), setting["max"].as_f64()) {

@@ -15,28 +15,32 @@
 //! to the other (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
 //! as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm. Grain of several sizes (`variation`) is
-//! the sum of two fields.
+//! the sum of two fields. Grain that was taken from a plate replaces the fields, sample for sample at any width.
 
 mod coarse;
 mod field;
 mod look;
+mod plate;
+mod sample;
 mod settings;
 mod space;
 #[cfg(test)]
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
+use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Luma, Ramp, Sources, TURN, Taps, add_f32, add_linear_f32, blend, finish_u8, finish_u16,
-    limited_near_end, mean_row, round_saturate, rounded_sd,
+    Codes, Gain, Ramp, Sources, TURN, Taps, blend, limited_near_end, mean_row, round_saturate, rounded_sd,
 };
+use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
+use plate::Cover;
+use sample::GrainSample;
 use settings::{Curve, GrainSpec};
 use space::Space;
 use std::sync::Arc;
@@ -58,9 +62,17 @@ impl Spec for GrainSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let plate = match &self.plate {
+            Some(file) => Some(file.contents::<Arc<Plate>>().cloned().ok_or_else(|| SettingError {
+                setting: "plate",
+                problem: format!("{} has not been read", file.name()),
+            })?),
+            None => None,
+        };
         let mut grain = Grain {
             format: *input,
             set: self.clone(),
+            plate,
             curve: self.response(),
             space: Space::of(self.space, input),
             seed,
@@ -81,7 +93,7 @@ impl Spec for GrainSpec {
     }
 }
 
-/// The fields whose sum is the grain: one, or a fine and a coarse one.
+/// The fields whose sum is the grain: one, or a fine and a coarse one; none for grain from a plate.
 type Look = Vec<GrainFields>;
 
 /// The fields of all planes, and the streams of white noise for them.
@@ -118,6 +130,7 @@ struct Response {
 struct Grain {
     format: Format,
     set: GrainSpec,
+    plate: Option<Arc<Plate>>,
     curve: Curve,
     space: Space,
     seed: u64,
@@ -147,6 +160,9 @@ struct Sum {
 
 impl Sum {
     fn new(look: &Look, p: usize) -> Sum {
+        if look.is_empty() {
+            return Sum { weights: Vec::new(), strength: 1.0, deviation: DEVIATION };
+        }
         let parts = look.iter().map(|set| {
             let field = &set.fields[p];
             (set.share.sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
@@ -192,6 +208,9 @@ impl Grain {
     }
 
     fn look_of(&self, size: f64, sharpness: f64, chroma_size: f64, variation: f64) -> Look {
+        if self.plate.is_some() {
+            return Vec::new();
+        }
         let fine = self.fields_of(size, sharpness, chroma_size);
         let mut look = vec![self.set_of(fine, 1.0 - variation, [Layer::BASE, Layer::COMMON])];
         if variation > 0.0 {
@@ -272,7 +291,9 @@ impl Grain {
             Response { gain, codes }
         };
         let of = |p: usize| {
-            let part = if self.format.is_rgb() {
+            let part = if self.format.is_rgb() && self.plate.is_some() {
+                1.0
+            } else if self.format.is_rgb() {
                 layer_strength(p, self.own(chroma))
             } else if !self.format.is_chroma(p) {
                 1.0
@@ -322,10 +343,18 @@ impl Grain {
         weights.iter().map(|w| w / norm).collect()
     }
 
+    /// The patterns that are summed, and their weights.
+    fn patterns<'a>(&self, now: &'a AtFrame, share: f64) -> impl Iterator<Item = (i64, i16)> + 'a {
+        let step = self.format.picture.per_frame();
+        (0..).zip(&now.weights).map(move |(j, weight)| {
+            let fixed = libm::floor(weight * share * 32768.0 + 0.5).min(32767.0);
+            (now.pattern.wrapping_sub(j * step), fixed as i16)
+        })
+    }
+
     /// The white noise of plane `p`: of one frame, or of a window of frames; in RGB the common part and that of each
     /// channel.
     fn white<'a>(&self, now: &'a AtFrame, look: &'a GrainFields, p: usize) -> White<'a> {
-        let step = self.format.picture.per_frame();
         let streams = if self.format.is_rgb() {
             let all = layer_strength(p, now.own);
             let common = (1.0 - now.own * now.own).sqrt() / all;
@@ -335,10 +364,8 @@ impl Grain {
         };
         let mut parts = Vec::new();
         for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
-            for (j, weight) in (0..).zip(&now.weights) {
-                let fixed = libm::floor(weight * share * 32768.0 + 0.5).min(32767.0);
-                parts.push((stream.frame(now.pattern.wrapping_sub(j * step)), plane, fixed as i16));
-            }
+            let patterns = self.patterns(now, share);
+            parts.extend(patterns.map(|(pattern, weight)| (stream.frame(pattern), plane, weight)));
         }
         White { parts, block: look.own.block() }
     }
@@ -406,6 +433,9 @@ impl Render for Grain {
             let fields = self.fields_of(size, sharpness, chroma_size);
             fields.iter().map(|f| Rows::buffer_len(f, MOST_BLOCK) + 2 * f.size.0 + 64).max().unwrap_or(0)
         };
+        if self.plate.is_some() {
+            return Memory { fixed: 0, per_frame: 16 * (self.format.width as usize + 2 * TURN) };
+        }
         let coarse = self.set.variation.constant() != Some(0.0);
         let coarse = if coarse { room(COARSER * size) + 2 * self.format.width as usize } else { 0 };
         Memory { fixed: 256 << 10, per_frame: 4 * (room(size) + coarse) }
@@ -418,8 +448,21 @@ impl Render for Grain {
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
             let gain = &gains.0[p];
-            let (width, _) = look[0].fields[p].size;
+            let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
+            if let Some(plate) = &self.plate {
+                let cover = Cover::new(plate, &self.format, p, self.set.monochrome);
+                let parts: Vec<_> = self.patterns(now, 1.0).collect();
+                let halves = whole.div_ceil(2);
+                let [sum, h, made, n, light] =
+                    scratch.buffers::<i32, 5>([width, halves, halves, halves, width]);
+                let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
+                for y in band.output.plane(p).rows() {
+                    cover.rows(self.level, (self.seed, &parts), y, made, (h, sum));
+                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), gain, light);
+                }
+                continue;
+            }
             let needed = |set: &GrainFields| Rows::buffer_len(&set.fields[p], set.own.block());
             let second = look.get(1);
             let room = [
@@ -445,18 +488,7 @@ impl Render for Grain {
                     None => fine.sources(y),
                     Some(mixed) => mixed.row(y, &mut fine, self.level, n),
                 };
-                let made = (&mut sources, &mut *n);
-                match self.format.depth {
-                    Depth::Bits(8) => {
-                        self.add::<u8>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                    Depth::Bits(_) => {
-                        self.add::<u16>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                    Depth::Float => {
-                        self.add::<f32>(band, (p, y), made, gain, bytemuck::cast_slice_mut(light))
-                    }
-                }
+                self.add_any(band, (p, y), (&mut sources, &mut *n), gain, light);
             }
         }
     }
@@ -481,25 +513,33 @@ impl Mixed<'_> {
         self.coarse.sources(y).n(level, n);
         blend(level, sum, n, self.weights[1], false);
         round_saturate(level, &mut self.row[..width], sum);
-        let none = Taps::new(0.0, 0.0);
-        Sources { h: [&*self.row; 5], fresh: None, across: none, down: none }
+        finished(self.row)
     }
 }
 
-/// A sample type that grain can be added to.
-trait GrainSample: Sample + Luma {
-    /// Computes n in the given buffer and adds it to samples of plane `p`, in one fused pass if possible.
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [Self],
-        light: Option<&[Self]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    );
+/// What a row of n is made of that no kernel changes any more.
+fn finished(row: &[i16]) -> Sources<'_> {
+    let none = Taps::new(0.0, 0.0);
+    Sources { h: [row; 5], fresh: None, across: none, down: none }
 }
 
 impl Grain {
+    /// Adds grain to row `y` of plane `p`. `light` has room for a row of any samples.
+    fn add_any(
+        &self,
+        band: &mut Band<'_>,
+        at: (usize, usize),
+        made: (&mut Sources<'_>, &mut [i16]),
+        gain: &Response,
+        light: &mut [i32],
+    ) {
+        match self.format.depth {
+            Depth::Bits(8) => self.add::<u8>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Bits(_) => self.add::<u16>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Float => self.add::<f32>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+        }
+    }
+
     /// Adds grain to row `y` of plane `p`.
     fn add<T: GrainSample>(
         &self,
@@ -533,53 +573,5 @@ impl Grain {
         let black_white = self.format.legal(0).unwrap_or(all);
         let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
         (Ramp::new(bits, black_white), legal)
-    }
-}
-
-impl GrainSample for u8 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [u8],
-        light: Option<&[u8]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        let (ramp, (lo, hi)) = grain.codes(p);
-        let way = (ramp, &response.gain, response.codes.as_deref());
-        finish_u8(grain.level, row, light, made, way, (lo as u8, hi as u8));
-    }
-}
-
-impl GrainSample for u16 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [u16],
-        light: Option<&[u16]>,
-        made: (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        let (ramp, legal) = grain.codes(p);
-        finish_u16(grain.level, row, light, made, (ramp, &response.gain), legal);
-    }
-}
-
-impl GrainSample for f32 {
-    fn finish(
-        grain: &Grain,
-        p: usize,
-        row: &mut [f32],
-        light: Option<&[f32]>,
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-    ) {
-        sources.n(grain.level, n);
-        // Chroma of linear light consists of small sums of it; it gets the grain of luma at its position.
-        if grain.space == Space::Linear {
-            add_linear_f32(grain.level, row, light, n, &response.gain, grain.format.is_chroma(p));
-        } else {
-            add_f32(grain.level, row, light, n, &response.gain);
-        }
     }
 }

@@ -86,6 +86,8 @@ impl Layer {
     pub const COARSE: Layer = Layer(38);
     /// See [`Layer::COARSE`].
     pub const COARSE_COMMON: Layer = Layer(39);
+    /// Patches of grain from a plate.
+    pub const PLATE: Layer = Layer(40);
     /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
     pub const MIXED: Layer = Layer(256);
 
@@ -137,6 +139,7 @@ mod tests {
             Layer::HOP,
             Layer::COARSE,
             Layer::COARSE_COMMON,
+            Layer::PLATE,
         ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");

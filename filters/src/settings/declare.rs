@@ -171,6 +171,11 @@ pub const fn grain_table() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::GrainTable)
 }
 
+/// A clip or picture of grain, read as a [`Plate`](crate::plate::Plate).
+pub const fn grain_plate() -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::GrainPlate)
+}
+
 /// A track file.
 pub const fn track_file() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::TrackFile)

@@ -152,6 +152,8 @@ pub enum Kind {
     Effect,
     /// The name of a film grain table's file, which the host reads.
     GrainTable,
+    /// The name of a clip or picture of grain, which the host reads.
+    GrainPlate,
     /// The name of a track file.
     TrackFile,
     /// The number of a frame of the source, which the host supplies as a grey image.

@@ -114,7 +114,12 @@ impl Setting {
         }
         let points = matches!(
             self.kind,
-            Kind::Points { .. } | Kind::Image | Kind::Effect | Kind::GrainTable | Kind::TrackFile
+            Kind::Points { .. }
+                | Kind::Image
+                | Kind::Effect
+                | Kind::GrainTable
+                | Kind::GrainPlate
+                | Kind::TrackFile
         );
         if !self.kind.animatable() && !points && text.contains('=') {
             return err(ValueProblem::Fixed);
@@ -150,7 +155,9 @@ impl Setting {
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
             Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
-            Kind::Effect | Kind::GrainTable | Kind::TrackFile => Ok(Value::File(FileAsset::named(text))),
+            Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile => {
+                Ok(Value::File(FileAsset::named(text)))
+            }
             Kind::SourceFrame => match text.parse::<i64>() {
                 Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(ImageAsset::named(&v.to_string()))),
                 _ => err(ValueProblem::NotInteger),

@@ -60,6 +60,7 @@ pub(crate) fn named(recipe: &Recipe) -> Uses {
                 (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
                 (Kind::Effect, Value::File(file)) => ("effect", file.name()),
                 (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
+                (Kind::GrainPlate, Value::File(file)) => ("grain plate", file.name()),
                 (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
                 _ => continue,
             };
@@ -90,7 +91,7 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images, effect files and grain tables that settings name, and opens the track files: those that need no
+/// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that need no
 /// source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
@@ -99,6 +100,10 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                 Value::File(file) if setting.kind == Kind::GrainTable => {
                     let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
                     Value::File(file.read(std::sync::Arc::new(table), digest))
+                }
+                Value::File(file) if setting.kind == Kind::GrainPlate => {
+                    let (plate, digest) = crate::assets::load_plate(Path::new(file.name()))?;
+                    Value::File(file.read(std::sync::Arc::new(plate), digest))
                 }
                 Value::File(file) if setting.kind == Kind::TrackFile => {
                     let (tracks, digest) = crate::assets::load_tracks(Path::new(file.name()))?;

@@ -174,6 +174,7 @@ function body(step, s, given, effective, id) {
     case 'image':
     case 'effect':
     case 'grain table':
+    case 'grain plate':
     case 'track file':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"

@@ -4,7 +4,9 @@ use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
-use grainfield_filters::settings::{ImageAsset, Kind, Setting, SettingError, Value, Values};
+use grainfield_filters::plate::Cutter;
+use grainfield_filters::settings::{FileAsset, ImageAsset, Kind, Setting, SettingError, Value, Values};
+use std::sync::Arc;
 
 /// splitmix64.
 #[derive(Clone)]
@@ -23,7 +25,7 @@ impl Random {
     }
 
     /// A number in 0..1.
-    pub(super) fn part(&mut self) -> f64 {
+    pub(crate) fn part(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -215,6 +217,13 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         Kind::Image | Kind::SourceFrame => {
             let format = Format::new(9, 7, Family::Gray, Depth::Bits(8), (0, 0));
             return Some(Value::Image(ImageAsset::named("9x7").read(picture(&format, random))));
+        }
+        Kind::GrainPlate => {
+            let format = Format::new(80, 40, Family::Gray, Depth::Bits(8), (0, 0));
+            let mut cutter = Cutter::new(&format).ok()?;
+            cutter.add(&picture(&format, random)).ok()?;
+            let plate = cutter.finish().ok()?;
+            return Some(Value::File(FileAsset::named("80x40").read(Arc::new(plate), random.next().into())));
         }
         Kind::Effect | Kind::GrainTable | Kind::TrackFile | Kind::Frames | Kind::Planes => return None,
     };

@@ -24,7 +24,7 @@ fn python_type(kind: Kind) -> String {
         Kind::Position { .. } => "Position".into(),
         Kind::Colour => "Colour".into(),
         Kind::Seed => "int".into(),
-        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::TrackFile => "Path".into(),
+        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile => "Path".into(),
         Kind::Frames | Kind::Planes | Kind::Points { .. } => "str".into(),
         Kind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("\"{}\"", w.id)).collect();
@@ -186,7 +186,11 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
             }
             (
                 Role::Setting(
-                    Setting { kind: Kind::Image | Kind::Effect | Kind::GrainTable | Kind::TrackFile, .. },
+                    Setting {
+                        kind:
+                            Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile,
+                        ..
+                    },
                     _,
                 ),
                 _,

@@ -39,6 +39,7 @@ fn host_type(kind: Kind) -> &'static str {
         | Kind::Image
         | Kind::Effect
         | Kind::GrainTable
+        | Kind::GrainPlate
         | Kind::TrackFile
         | Kind::Points { .. } => "data",
     }

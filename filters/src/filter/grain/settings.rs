@@ -1,7 +1,7 @@
 //! What the user can set, and the presets.
 
 use crate::noise::Generator;
-use crate::settings::{Animated, Points, SettingError, Unit, Values};
+use crate::settings::{Animated, FileAsset, Points, SettingError, Unit, Values};
 use crate::{choices, settings};
 
 /// The most that a curve may raise grain above its strength.
@@ -29,6 +29,10 @@ settings! {
         variation: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
         /// Grain in brightness only: none in U and V, the same in R, G and B.
         monochrome: bool = switch().default(false),
+        /// A clip or picture of grain and nothing else, as `match --keep` writes it: patches of it replace generated
+        /// grain, sample for sample at any resolution, with the plate's own sizes, colours and structure. A file for
+        /// other planes gives the grain of its first plane to all.
+        plate: Option<FileAsset> = grain_plate().label("Grain plate"),
         /// How strength follows the brightness of the source (for chroma, of the luma around it; in RGB, of the channel
         /// itself). `points` replaces it.
         curve: Look = choice("film").group("Response"),
@@ -156,6 +160,13 @@ impl GrainSpec {
         if self.points.is_some() && given.given("curve").is_some() {
             let problem = "they replace the curve: give only one of the two".into();
             return Err(SettingError { setting: "points", problem });
+        }
+        let replaced = ["size", "sharpness", "chroma-size", "variation", "generator"];
+        if self.plate.is_some()
+            && let Some(&setting) = replaced.iter().find(|id| given.given(id).is_some())
+        {
+            let problem = "the plate's grain has it already: leave this out".into();
+            return Err(SettingError { setting, problem });
         }
         Ok(())
     }

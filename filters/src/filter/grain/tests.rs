@@ -9,6 +9,7 @@ use crate::settings::{Kind, Settings, Value};
 
 mod coarse;
 mod measured;
+mod plate;
 
 fn values(given: &str) -> Values {
     Values::parse(ENTRY.settings, given).unwrap()
@@ -246,6 +247,7 @@ fn fields_are_pictures_of_their_own() {
     }
     let field = Format::from_name("gray", 1920, 1080).unwrap().field(Parity::Top);
     let look = Grain {
+        plate: None,
         format: field,
         set: GrainSpec::read(&values("")),
         curve: settings::Curve::Points(crate::settings::Points::new(&[[0.0, 1.0]], 0.0, 1.0).unwrap()),

@@ -5,7 +5,7 @@ use super::hash;
 use grainfield_filters::catalog;
 use grainfield_filters::film_grain::Table;
 use grainfield_filters::filter::Band;
-use grainfield_filters::frame::{Format, Frame, FrameTime, PlaneSet, Scratch};
+use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
 use grainfield_filters::lend::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{FileAsset, Value, Values};
@@ -78,7 +78,8 @@ fn render(table: Table) {
         let Some(now) = filter.at(&at) else { continue };
         let state = filter.prepare(&now, None, &host).expect("nobody stops it");
         let mut frame = Frame::new(format);
-        let mut band = Band { rows: 0..37, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
+        let writes = now.plan.writes;
+        let mut band = Band { rows: 0..37, input: None, output: frame.as_mut(), writes };
         filter.render(&now, Some(&state), &mut band, &mut scratch);
     }
 }

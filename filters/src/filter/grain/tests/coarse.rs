@@ -117,7 +117,18 @@ fn numbers(grain: &Grain, size: f64, p: usize) -> Vec<Vec<f64>> {
 fn grain(format: &Format, given: &str) -> Grain {
     let set = GrainSpec::read(&values(given));
     let (curve, level) = (set.response(), Level::best());
-    Grain { format: *format, set, curve, space: Space::Video, seed: 42, level, look: None, gains: None }
+    let plate = None;
+    Grain {
+        format: *format,
+        set,
+        plate,
+        curve,
+        space: Space::Video,
+        seed: 42,
+        level,
+        look: None,
+        gains: None,
+    }
 }
 
 #[test]
