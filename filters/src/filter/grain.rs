@@ -37,6 +37,7 @@ use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
 use look::{Axis, Field};
+pub use settings::response;
 use settings::{Curve, GrainSpec};
 use space::Space;
 use std::sync::Arc;

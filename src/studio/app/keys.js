@@ -162,6 +162,7 @@ export const commands = [
   { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], run: layout('diff'), icon: 'diff', on: () => view.layout.value === 'diff' },
   { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
   { id: 'view.fit', group: 'View', label: 'Fit', keys: ['F', '0'], run: () => zoomTo(0), on: () => view.zoom.value === 0 },
+  { id: 'view.fill', group: 'View', label: 'Fill the pane', keys: ['Shift+F'], run: () => zoomTo(-1), on: () => view.zoom.value === -1 },
   { id: 'view.one', group: 'View', label: 'One to one', keys: ['Z'], run: () => zoomTo(1), on: () => view.zoom.value === 1 },
   { id: 'view.zoomin', group: 'View', label: 'Zoom in', keys: ['+', '='], run: () => zoomBy(1) },
   { id: 'view.zoomout', group: 'View', label: 'Zoom out', keys: ['-'], run: () => zoomBy(-1) },

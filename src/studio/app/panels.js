@@ -28,6 +28,9 @@ function bar() {
   const isDiff = view.layout.value === 'diff';
   const gain = isDiff ? view.diffGain : view.gain;
   const planes = c?.planes ?? [];
+  const shownPane = [...panes.values()].find((p) => p.canvas.isConnected);
+  const fits = (/** @type {number} */ z) => (c && shownPane ? ` ${Math.round(shownPane.zoom(z) * 100)} %` : '');
+  void drawn.value;
   const name = recipePath.value.split('/').pop() || 'unsaved recipe';
   return html`
     <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
@@ -36,7 +39,7 @@ function bar() {
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
-      ${[...new Set([0, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => a - b).map((z) => html`<option value=${z} .selected=${z === view.zoom.value}>${z === 0 ? 'Fit' : `${short(z * 100)} %`}</option>`)}</select></label>
+      ${[...new Set([0, -1, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => (a > 0 && b > 0 ? a - b : b <= 0 && a <= 0 ? b - a : a - b)).map((z) => html`<option value=${z} .selected=${z === view.zoom.value} title=${z === 0 ? 'Larger pictures are reduced; smaller ones grow by whole steps' : z < 0 ? 'To the edges of the pane; enlarged, some pixels are wider than others' : nothing}>${z > 0 ? `${short(z * 100)} %` : `${z < 0 ? 'Fill' : 'Fit'}${fits(z)}`}</option>`)}</select></label>
     <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
       <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
@@ -312,7 +315,10 @@ export function startPanels() {
   });
   const measure = () => {
     const plot = dockBox.querySelector('.plot');
-    if (plot) resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight));
+    const ruler = document.querySelector('.ruler');
+    if (!plot || !ruler) return;
+    const [a, b] = [plot, ruler].map((e) => e.getBoundingClientRect());
+    resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight), ((a.left - b.left) * plot.clientWidth) / (a.width || 1));
   };
   new ResizeObserver(measure).observe(dockBox);
   effect(() => {

@@ -62,7 +62,7 @@ export const scale = signal(100);
 export const view = {
   /** side, stack, out, in, wipe or diff */
   layout: signal('side'),
-  /** Device pixels for one pixel of the picture; 0 fits it into the pane. */
+  /** Device pixels for one pixel of the picture; 0 fits it into the pane by whole steps, -1 to the edges. */
   zoom: signal(0),
   /** What is in the middle of a pane, in parts of the picture. */
   center: signal([0.5, 0.5]),
@@ -358,8 +358,9 @@ effect(() => {
   }, 400);
 });
 
-/** Whether the recipe makes something as fine as grain, which smaller views and some encoders lose. */
-export const isFine = () => doc.value.steps.some((s) => !s.off && ['grain', 'noise', 'av1grain', 'dust'].includes(s.name));
+/** Filters that make something as fine as grain, which smaller views and some encoders lose. */
+export const fine = ['grain', 'noise', 'av1grain', 'dust'];
+export const isFine = () => doc.value.steps.some((s) => !s.off && fine.includes(s.name));
 
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];

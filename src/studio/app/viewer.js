@@ -88,13 +88,12 @@ class Pane {
     }
   }
 
-  /** Device pixels for one pixel of the picture. */
-  zoom() {
-    const wanted = view.zoom.value;
+  /** Device pixels for one pixel of the picture. @param {number} [wanted] a zoom, or 0 for whole steps that fit, or -1 */
+  zoom(wanted = view.zoom.value) {
     const { width, height } = sizeOf(this.side);
     if (wanted > 0) return wanted;
     const fit = Math.min(this.canvas.width / width, this.canvas.height / height);
-    return fit >= 1 ? Math.floor(fit) : fit;
+    return fit >= 1 && wanted === 0 ? Math.floor(fit) : fit;
   }
 
   /** Where the picture's left upper corner stands on the canvas, in device pixels. */
@@ -239,7 +238,7 @@ class Pane {
     const small = this.zoom() < 1;
     if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
-    this.badge.textContent = `${percent} %: grain looks weaker than it is. Show 1:1`;
+    this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
     this.right.textContent = wipes ? labels.out : '';
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
@@ -265,7 +264,8 @@ class Pane {
     const [left, top] = on.origin();
     context.imageSmoothingEnabled = false;
     if (zoomed && z >= 1) {
-      context.drawImage(source, left + region[0] * z, top + region[1] * z, source.width * z, source.height * z);
+      const [x, y] = [left + Math.round(region[0] * z), top + Math.round(region[1] * z)];
+      context.drawImage(source, x, y, left + Math.round((region[0] + source.width) * z) - x, top + Math.round((region[1] + source.height) * z) - y);
     } else {
       // One to one if the size has not changed; else until the new picture arrives.
       const { width, height } = sizeOf(this.side);
@@ -302,13 +302,13 @@ function pane(side) {
   return found;
 }
 
-/** Zooms, keeping what is under a place of the canvas (in device pixels from its middle) there.
+/** Zooms, keeping what is under a place of the canvas (in device pixels from its middle) there. 0 fits, -1 fills.
  * @param {number} to @param {Pane} [on] @param {[number, number]} [place] */
 export function zoomTo(to, on = [...panes.values()][0], place = [0, 0]) {
   if (!on) return;
   const from = on.zoom();
   if (to <= 0) {
-    view.zoom.value = 0;
+    view.zoom.value = to;
     view.center.value = [0.5, 0.5];
     return;
   }
