@@ -186,3 +186,41 @@ fn pictures_fit_and_fill() {
     b.press("F");
     assert_eq!(b.run("return s.view.zoom.value"), json!(0));
 }
+
+/// Panels grow, panes are swapped, times are timecode, the file's facts are listed: by keys, and what should be is kept.
+#[test]
+fn the_window_is_arranged() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=100:rate=24000/1001");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let sides = "return [...document.querySelectorAll('.pane')].map((e) => e.dataset.side)";
+    assert_eq!(b.run(sides), json!(["in", "out"]));
+    b.press("Shift+B");
+    assert_eq!(b.run(sides), json!(["out", "in"]));
+    let time = "return document.querySelector('.time').textContent.trim()";
+    b.run("s.seek(50)");
+    // 50 * 1001 / 24000 s = 2.0854 s; 2 s and 2 frames of 24.
+    assert_eq!(b.run(time), json!("00:00:02.085"));
+    b.press("Shift+T");
+    assert_eq!(b.run(time), json!("00:00:02:02"));
+    let height = "return document.querySelector('#dock').offsetHeight";
+    let before = b.run(height).as_u64().unwrap();
+    b.run("document.querySelector('#dock .splitter').focus()");
+    b.press("ArrowUp");
+    assert_eq!(b.run(height).as_u64().unwrap(), before + 16);
+    let at = place(&b, "#filters .splitter");
+    let width = "return document.querySelector('#filters').offsetWidth";
+    let before = b.run(width).as_u64().unwrap();
+    drag(&b, at, [at[0] - 60.0, at[1]]);
+    assert!(b.run(width).as_u64().unwrap().abs_diff(before + 60) <= 4);
+    b.press("Alt+Enter");
+    b.until("return document.querySelector('dialog .facts')?.textContent.includes('0 to 99, 24000/1001') === true");
+    b.press("Escape");
+    // Kept by the next page.
+    let (wide, high) = (b.run(width), b.run(height));
+    b.run("await new Promise((r) => setTimeout(r, 900))");
+    b.open(&studio);
+    assert_eq!((b.run(width), b.run(height)), (wide, high));
+    assert_eq!(b.run(time), json!("00:00:02:02"));
+}

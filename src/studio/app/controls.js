@@ -1,7 +1,7 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, post, report, setValue, signal } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, post, report, scale, setValue, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { icon } from './keys.js';
 import { fileDialog } from './files.js';
@@ -37,6 +37,29 @@ export function valueAt(filter, setting, text, at, layer = false) {
 
 /** @param {string | undefined} text */
 export const isCurve = (text) => !!text && (text.includes('=') || text.startsWith('@'));
+
+/** What is dragged, or moved by arrows, to make a panel larger. @param {'dock' | 'side'} which */
+export function splitter(which) {
+  const isDock = which === 'dock';
+  const now = () => {
+    const box = /** @type {HTMLElement} */ (document.getElementById(isDock ? 'dock' : 'filters'));
+    return isDock ? box.offsetHeight : box.offsetWidth;
+  };
+  const set = (/** @type {number} */ to) => (sizes[which].value = Math.round(Math.max(isDock ? 90 : 240, Math.min(1200, to))));
+  return html`<div class="splitter" role="separator" tabindex="0" aria-orientation=${isDock ? 'horizontal' : 'vertical'} aria-label=${isDock ? 'Height of the panel' : 'Width of the settings'}
+    aria-valuenow=${sizes[which].value || 0} title="Drag, or arrows; a double click sets it back" data-own-keys
+    @dblclick=${() => (sizes[which].value = 0)}
+    @pointerdown=${(/** @type {any} */ e) => e.currentTarget.setPointerCapture(e.pointerId)}
+    @pointermove=${(/** @type {PointerEvent} */ e) => {
+      if (e.buttons) set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100));
+    }}
+    @keydown=${(/** @type {KeyboardEvent} */ e) => {
+      const by = { ArrowUp: 16, ArrowLeft: 16, ArrowDown: -16, ArrowRight: -16 }[e.key];
+      if (!by) return;
+      e.preventDefault();
+      set(now() + by);
+    }}></div>`;
+}
 
 /** A number as short as it can be said. @param {number} n @param {number} [step] */
 export function short(n, step = 0) {

@@ -234,10 +234,10 @@ function chooser(title, all) {
         <li id="choice-${one.id}" class=${one.under && !typed.value ? 'preset' : ''} role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
         ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
         <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd>${below(one.id) && !typed.value
-          ? html`<button class="small" tabindex="-1" title="Right opens them, Left closes them" @click=${(/** @type {Event} */ e) => {
+          ? html`<span class="fold" title="Right opens them, Left closes them" @click=${(/** @type {Event} */ e) => {
               e.stopPropagation();
               fold(one.id);
-            }}>${unfolded.value.has(one.id) ? '▾' : '▸'} ${below(one.id)} presets</button>` : nothing}</li>`)}</ul>`;
+            }}>${unfolded.value.has(one.id) ? '▾' : '▸'} ${below(one.id)} presets</span>` : nothing}</li>`)}</ul>`;
   }, 'chooser');
   const list = element.querySelector('ul');
   if (!list || !clip.value || !all.some((one) => one.filter)) return;
@@ -306,6 +306,15 @@ export function keysDialog() {
     if (other) toast(`${pretty(key)} is ‘${other.label}’: give that another key first`, true);
     else userKeys.value = { ...userKeys.value, [id]: key };
   });
+}
+
+/** What the file says of itself, as `grainfield info` prints it. */
+export function factsDialog() {
+  const c = clip.value;
+  if (!c) return;
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['colour', c.colour], ['frames', `${c.first} to ${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
+  dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
+    <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
 
 export function goDialog() {

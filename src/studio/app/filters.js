@@ -5,7 +5,7 @@ import { html, nothing, render } from './vendor/lit-html.js';
 import {
   checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
 } from './state.js';
-import { control, isCurve, randomSeed, spoken } from './controls.js';
+import { control, isCurve, randomSeed, splitter, spoken } from './controls.js';
 import { command, icon, keyText } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
 import { effectTemplate } from './effect.js';
@@ -123,6 +123,7 @@ function template() {
   const down = command('filter.down');
   const seedFault = checked.value?.faults.find((f) => f.step === undefined);
   return html`
+    ${splitter('side')}
     <div class="panelhead">
       <h1>Filters</h1>
       <button class="icon" title="${up.label} (${keyText('filter.up')})" aria-label=${up.label} ?disabled=${selected.value < 1} @click=${up.run}>${icon('up')}</button>

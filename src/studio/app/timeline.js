@@ -2,8 +2,8 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timeText } from './state.js';
-import { dropped, everyFrame, loop, play, playing } from './viewer.js';
+import { clip, codeText, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timecode, timeText } from './state.js';
+import { dropped, everyFrame, loop, play, playing, shownRate } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 
 const width = signal(600);
@@ -97,7 +97,8 @@ function template() {
             if (Number.isFinite(n)) seek(n);
             e.target.value = String(frame.value);
           }}></label>
-      <span class="time" title="Time since the first frame">${c ? timeText(frame.value) : ''}</span>
+      <button class="time digits" title="Time since the first frame; a click shows ${timecode.value ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c}
+        @click=${() => (timecode.value = !timecode.value)}>${c ? (timecode.value ? codeText : timeText)(frame.value) : ''}</button>
       <span class="dim">${c ? `${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
         ${worded('sel.in', 'In')}
@@ -108,7 +109,7 @@ function template() {
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
         @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>No drops</label>
-      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} dropped` : ''}</span>
+      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ${shownRate.value} fps, ` : ''}${dropped.value} dropped` : ''}</span>
       ${isSearching.value ? html`<span role="status">looking for a cut (Esc stops)</span>` : nothing}
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}

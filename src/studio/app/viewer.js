@@ -15,6 +15,8 @@ export const everyFrame = signal(false);
 export const loop = signal(true);
 /** Frames that playing has left out. */
 export const dropped = signal(0);
+/** Frames that playing shows in a second. */
+export const shownRate = signal(0);
 /** Hashes of the frames that were shown last, and which frames those were. */
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
@@ -29,8 +31,11 @@ export const picking = signal(/** @type {null | ((x: number, y: number) => void)
 export const busy = signal(false);
 
 /** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
-const sidesOf = (layout) =>
-  layout === 'side' || layout === 'stack' || layout === 'wipe' ? ['in', 'out'] : [/** @type {Side} */ (layout)];
+const sidesOf = (layout) => {
+  if (layout === 'wipe') return ['in', 'out'];
+  if (layout !== 'side' && layout !== 'stack') return [/** @type {Side} */ (layout)];
+  return view.swapped.value ? ['out', 'in'] : ['in', 'out'];
+};
 
 /** The size of what a side shows. @param {Side} side */
 function sizeOf(side) {
@@ -495,6 +500,8 @@ async function run(mine) {
   let at = from;
   /** @type {Map<number, {abort: AbortController, got: null | Map<Side, [string, Picture]>}>} */
   const coming = new Map();
+  /** When frames of the last second were shown. @type {number[]} */
+  let times = [];
   const give = () => coming.forEach((c) => c.abort.abort());
   const ask = (/** @type {number} */ n) => {
     const abort = new AbortController();
@@ -544,6 +551,9 @@ async function run(mine) {
       coming.get(best)?.got?.forEach(([url, got], side) => pane(side).show(url, got));
       at = best;
       frame.value = best;
+      const now = performance.now();
+      times = [...times.filter((t) => now - t < 1000), now];
+      shownRate.value = times.length > 1 ? Math.round(((times.length - 1) * 10000) / (now - times[0])) / 10 : 0;
     }
     for (const [n, c] of coming) {
       if ((n - at) * step <= 0 || (!everyFrame.value && (n - target) * step < -3)) {
