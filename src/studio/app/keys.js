@@ -26,7 +26,6 @@ const shapes = {
   key: 'M8 2l5 6-5 6-5-6z', reset: 'M8 3a5 5 0 1 1-4.600 3l1.800.8A3 3 0 1 0 8 5v2.500L4 4l4-3.500z', loupe: 'M6.500 1a5.500 5.500 0 0 1 4.400 8.800l4 4-1.400 1.400-4-4A5.500 5.500 0 1 1 6.500 1zm0 2a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7z',
   sceneback: 'M2 3h2v10H2zM14 3v10L9 8zM9 3v10L4 8z', sceneforward: 'M12 3h2v10h-2zM2 3v10l5-5zM7 3v10l5-5z', marker: 'M4 1h8v14L8 11l-4 4z',
   sound: 'M1 6h3l4-4v12l-4-4H1zM10 5a4 4 0 0 1 0 6zM10 2a6 6 0 0 1 0 12v-1.500a4.500 4.500 0 0 0 0-9z',
-  swap: 'M5 2 1 5.500 5 9V6.500h9v-2H5zM11 7v2.500H2v2h9V14l4-3.500z',
   clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
 };
 
@@ -159,7 +158,7 @@ export const commands = [
   { id: 'sel.none', group: 'Selection', label: 'Select nothing', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
   { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
   { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
-  { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), icon: 'swap', on: () => view.swapped.value },
+  { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), on: () => view.swapped.value },
   { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], run: layout('out'), icon: 'one', on: () => view.layout.value === 'out' },
   { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], run: layout('in') , on: () => view.layout.value === 'in' },
   { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], run: layout('wipe'), icon: 'wipe', on: () => view.layout.value === 'wipe' },

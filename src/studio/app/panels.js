@@ -38,7 +38,7 @@ function bar() {
     <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
       <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since it was saved">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
-    <span class="group">${['side', 'stack', 'swap', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
+    <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
       ${[...new Set([0, -1, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => (a > 0 && b > 0 ? a - b : b <= 0 && a <= 0 ? b - a : a - b)).map((z) => html`<option value=${z} .selected=${z === view.zoom.value} title=${z === 0 ? 'Larger pictures are reduced; smaller ones grow by whole steps' : z < 0 ? 'To the edges of the pane; enlarged, some pixels are wider than others' : nothing}>${z > 0 ? `${short(z * 100)} %` : `${z < 0 ? 'Fill' : 'Fit'}${fits(z)}`}</option>`)}</select></label>
     <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
