@@ -68,9 +68,13 @@ impl Roots {
                 all.push(folder);
             }
         }
-        let mut seen = Vec::new();
-        all.retain(|root| !seen.contains(root) && (seen.push(root.clone()), true).1);
-        Ok(Roots(all))
+        let mut roots = Roots(Vec::new());
+        for root in all {
+            if !roots.0.contains(&root) {
+                roots.0.push(root);
+            }
+        }
+        Ok(roots)
     }
 
     /// The folder to which relative names refer.

@@ -67,12 +67,21 @@ pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked):
     let which = which(place, asked.side == Side::In)?;
     let (shown, hash) = apart(&studio, move |studio, cancel| {
         let frame = studio.frame(which, cancel)?;
-        let shown = match asked.side {
-            Side::In | Side::Out => picture::show(&frame, &view)?,
-            Side::Diff => picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?,
+        let shown = || -> Result<Rgba, Problem> {
+            Ok(match asked.side {
+                Side::In | Side::Out => picture::show(&frame, &view)?,
+                Side::Diff => {
+                    picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?
+                }
+            })
         };
-        let hash: String = frame.digest().iter().map(|b| format!("{b:02x}")).collect();
-        Ok((shown, hash))
+        // The digest takes as long as the conversion.
+        let (shown, digest) = std::thread::scope(|scope| {
+            let digest = scope.spawn(|| frame.digest());
+            (shown(), digest.join())
+        });
+        let digest = digest.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok((shown?, digest.iter().map(|b| format!("{b:02x}")).collect::<String>()))
     })
     .await?;
     Ok(pixels_of(shown, hash))

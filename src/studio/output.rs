@@ -4,6 +4,7 @@ use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::Body;
 use crate::encoding::Encoding;
+use crate::format::Formats;
 use crate::session::job::{Request, target};
 use crate::sink::Output;
 use axum::Json;
@@ -41,7 +42,8 @@ pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> 
     let found = apart(&studio, move |studio, cancel| {
         let path = studio.roots.within(&asked.output)?;
         let key = u128::from_str_radix(&asked.key, 16).map_err(Fault::new)?;
-        let (made, _) = studio.clip(asked.clip)?.check(&*studio.known(key)?, cancel).map_err(Fault::from)?;
+        let recipe = studio.known(key)?;
+        let (made, _) = studio.clip(asked.clip)?.check(&recipe, cancel).map_err(Fault::from)?;
         let option = |name: &str| asked.options.get(name).cloned();
         let quality =
             |text: String| text.parse().map_err(|_| Fault::new(format!("{text}: quality is a number")));
@@ -54,7 +56,7 @@ pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> 
             preset: option("preset"),
             ..Encoding::default()
         };
-        let output = Output::parse(path.as_os_str(), Default::default()).map_err(Fault::new)?;
+        let output = Output::parse(path.as_os_str(), Formats::default()).map_err(Fault::new)?;
         let input = OsStr::new("");
         let request =
             Request { encoding, pix_fmt: option("pix-fmt"), ..Request::new(input, path.as_os_str()) };

@@ -125,7 +125,7 @@ fn finished(mut whole: Rgba, view: &View) -> Rgba {
             whole.bytes.copy_within(from * row..(from + 1) * row, y * row);
         }
     }
-    reduced(&cut(&whole, view.region), view.size)
+    reduced(cut(whole, view.region), view.size)
 }
 
 /// The code of a sample, or the value of a float sample.
@@ -197,14 +197,15 @@ const PLACES: [(usize, usize); 3] = [(0, 1), (1, 2), (2, 0)];
 
 /// Planes G, B and R as pixels.
 fn pack<T: Sample>(rgb: &Frame, byte: impl Fn(T) -> u8) -> Rgba {
-    let mut out = Rgba::new(rgb.format().width as usize, rgb.format().height as usize);
-    let width = out.width;
-    for (y, to) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
-        for (p, c) in PLACES {
-            to.chunks_exact_mut(4).zip(rgb.row::<T>(p, y)).for_each(|(to, v)| to[c] = byte(*v));
+    let (width, height) = (rgb.format().width as usize, rgb.format().height as usize);
+    let mut bytes = vec![0; 4 * width * height];
+    for (y, to) in bytes.chunks_exact_mut(4 * width).enumerate() {
+        let [g, b, r] = [0, 1, 2].map(|p| rgb.row::<T>(p, y));
+        for (((to, r), g), b) in to.chunks_exact_mut(4).zip(r).zip(g).zip(b) {
+            to.copy_from_slice(&[byte(*r), byte(*g), byte(*b), 255]);
         }
     }
-    out
+    Rgba { width, height, bytes }
 }
 
 /// Draws stripes over pixels that have a sample at or beyond black or white (the limits of the frame's
@@ -231,8 +232,8 @@ fn mark_clipping(frame: &Frame, out: &mut Rgba) {
 }
 
 /// A region of the picture, limited to the picture.
-fn cut(whole: &Rgba, region: Option<[usize; 4]>) -> Rgba {
-    let Some([x, y, width, height]) = region else { return whole.clone() };
+fn cut(whole: Rgba, region: Option<[usize; 4]>) -> Rgba {
+    let Some([x, y, width, height]) = region else { return whole };
     let (x, y) = (x.min(whole.width - 1), y.min(whole.height - 1));
     let (width, height) = (width.clamp(1, whole.width - x), height.clamp(1, whole.height - y));
     let rows = whole.bytes.chunks_exact(4 * whole.width).skip(y).take(height);
@@ -243,50 +244,47 @@ fn cut(whole: &Rgba, region: Option<[usize; 4]>) -> Rgba {
 
 /// Reduces by the mean of the area that each pixel covers, computed exactly and rounded half up; never
 /// enlarges.
-fn reduced(from: &Rgba, size: Option<[usize; 2]>) -> Rgba {
-    let Some([width, height]) = size else { return from.clone() };
+fn reduced(from: Rgba, size: Option<[usize; 2]>) -> Rgba {
+    let Some([width, height]) = size else { return from };
     let (width, height) = (width.clamp(1, from.width), height.clamp(1, from.height));
     if (width, height) == (from.width, from.height) {
-        return from.clone();
+        return from;
     }
-    let across = weights(from.width, width);
-    let mut rows = vec![0u64; from.height * width * 3];
-    for (row, to) in from.bytes.chunks_exact(4 * from.width).zip(rows.chunks_exact_mut(width * 3)) {
-        for ((first, parts), to) in across.iter().zip(to.chunks_exact_mut(3)) {
-            for (pixel, &part) in row[4 * first..].chunks_exact(4).zip(parts) {
-                for c in 0..3 {
-                    to[c] += u64::from(pixel[c]) * part;
+    // Sums are whole numbers that the floats hold exactly: down at most 255 times the height of a picture, below 2^24;
+    // across and down 255 times its pixels, below 2^53.
+    let all = (from.width * from.height) as f64;
+    let (across, down) = (weights(from.width, width), weights(from.height, height));
+    let mut sums = vec![0.0f32; 4 * from.width];
+    let mut bytes = vec![0; 4 * width * height];
+    for ((first, parts), to) in down.iter().zip(bytes.chunks_exact_mut(4 * width)) {
+        sums.fill(0.0);
+        for (row, &part) in from.bytes.chunks_exact(4 * from.width).skip(*first).zip(parts) {
+            sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += f32::from(*v) * part as f32);
+        }
+        for ((first, parts), to) in across.iter().zip(to.chunks_exact_mut(4)) {
+            let mut pixel = [0.0f64; 4];
+            for (sum, &part) in sums[4 * first..].chunks_exact(4).zip(parts) {
+                for c in 0..4 {
+                    pixel[c] += f64::from(sum[c]) * part;
                 }
             }
+            // A mean is at least 1 / (2 * all) away from where it is rounded to another code, which is more than the
+            // division can be wrong.
+            to.copy_from_slice(&pixel.map(|sum| ((2.0 * sum + all) / (2.0 * all)) as u8));
         }
     }
-    let mut out = Rgba::new(width, height);
-    let all = (from.width * from.height) as u64;
-    let mut sums = vec![0u64; width * 3];
-    for ((first, parts), to) in weights(from.height, height).iter().zip(out.bytes.chunks_exact_mut(4 * width))
-    {
-        sums.fill(0);
-        for (row, &part) in rows[first * width * 3..].chunks_exact(width * 3).zip(parts) {
-            sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += v * part);
-        }
-        for (to, sum) in to.chunks_exact_mut(4).zip(sums.chunks_exact(3)) {
-            for c in 0..3 {
-                to[c] = ((2 * sum[c] + all) / (2 * all)) as u8;
-            }
-        }
-    }
-    out
+    Rgba { width, height, bytes }
 }
 
 /// For each of `to` samples: the first of the `from` samples that it covers, and the covered lengths of that and the
 /// following ones, in units of 1/`to` of a sample.
-fn weights(from: usize, to: usize) -> Vec<(usize, Vec<u64>)> {
+fn weights(from: usize, to: usize) -> Vec<(usize, Vec<f64>)> {
     (0..to)
         .map(|i| {
             let (start, end) = (i * from, (i + 1) * from);
             let first = start / to;
             let last = (end - 1) / to;
-            let part = |s: usize| (((s + 1) * to).min(end) - (s * to).max(start)) as u64;
+            let part = |s: usize| (((s + 1) * to).min(end) - (s * to).max(start)) as f64;
             (first, (first..=last).map(part).collect())
         })
         .collect()
@@ -306,7 +304,7 @@ mod tests {
     fn smaller_is_the_mean_of_the_area() {
         let from = made(7, 5);
         for (width, height) in [(3, 2), (7, 1), (1, 5), (6, 4), (1, 1)] {
-            let to = reduced(&from, Some([width, height]));
+            let to = reduced(from.clone(), Some([width, height]));
             for y in 0..height {
                 for x in 0..width {
                     for c in 0..3 {
@@ -338,7 +336,7 @@ mod tests {
     #[test]
     fn parts_are_cut_out_and_never_beyond() {
         let from = made(7, 5);
-        let part = cut(&from, Some([5, 3, 9, 1]));
+        let part = cut(from.clone(), Some([5, 3, 9, 1]));
         assert_eq!((part.width, part.height), (2, 1));
         assert_eq!(part.bytes[..], from.bytes[4 * (3 * 7 + 5)..4 * (4 * 7)]);
     }

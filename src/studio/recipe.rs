@@ -3,9 +3,10 @@
 use super::fault::Fault;
 use super::files::Roots;
 use crate::assets::load_effect_with;
+use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use grainfield_filters::settings::{Animated, Kind, Value};
+use grainfield_filters::settings::{Animated, Kind, Value, Values};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -193,6 +194,9 @@ pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
         let own = own.filter_map(|s| Some((s.id.to_owned(), step.values.get(s.id)?.to_string())));
         let mut all: BTreeMap<String, String> = own.collect();
         all.insert(OPACITY.into(), step.opacity.to_string());
+        if step.filter.name == "grain" {
+            all.entry("points".into()).or_insert_with(|| response(&step.values));
+        }
         all
     });
     steps.collect()
@@ -280,6 +284,15 @@ pub(super) fn load(
     }
     crate::assets::attach(recipe).map_err(|e| (None, Fault::new(e)))?;
     crate::session::job::load_files(recipe).map_err(|e| (None, Fault::new(e)))
+}
+
+/// Grain over brightness as the preset or the curve has it, as points to draw a line through.
+fn response(values: &Values) -> String {
+    let at = |i: u32| {
+        let u = f64::from(i) / 32.0;
+        format!("{u}={}", (grain::response(values, u) * 1000.0).round() / 1000.0)
+    };
+    (0..=32).map(at).collect::<Vec<_>>().join(";")
 }
 
 /// The description of a setting, by the names of its filter and of the setting.

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod browser;
+mod drawings;
 mod effects;
 #[path = "../program/util.rs"]
 mod util;

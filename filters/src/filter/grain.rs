@@ -41,6 +41,7 @@ use field::{Rows, White};
 use look::{Axis, Field};
 use plate::Cover;
 use sample::GrainSample;
+pub use settings::response;
 use settings::{Curve, GrainSpec};
 use space::Space;
 use std::sync::Arc;

@@ -14,6 +14,7 @@ pub const OPACITY: &str = "opacity";
 pub static COMMON: [Setting; 3] = [
     Setting {
         unit: Unit::Frames,
+        label: "Frames",
         ..Setting::new(
             ENABLE,
             "Applies the filter to these frames only; other frames pass unchanged. Default: every frame.",
@@ -48,6 +49,7 @@ pub const SEED: Setting = Setting::new(
 /// Keeps the random numbers of a filter the same in every frame.
 pub const STATIC: Setting = Setting {
     default: Some(Constant::Switch(false)),
+    label: "Same in all frames",
     ..Setting::new(
         "static",
         "Gives every frame the random numbers of frame 0, like dirt on a lens. Interlaced: each field has its own.",

@@ -1,7 +1,7 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, frame, post, report, setValue, signal } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, post, report, scale, setValue, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { icon } from './keys.js';
 import { fileDialog } from './files.js';
@@ -37,6 +37,29 @@ export function valueAt(filter, setting, text, at, layer = false) {
 
 /** @param {string | undefined} text */
 export const isCurve = (text) => !!text && (text.includes('=') || text.startsWith('@'));
+
+/** What is dragged, or moved by arrows, to make a panel larger. @param {'dock' | 'side'} which */
+export function splitter(which) {
+  const isDock = which === 'dock';
+  const now = () => {
+    const box = /** @type {HTMLElement} */ (document.getElementById(isDock ? 'dock' : 'filters'));
+    return isDock ? box.offsetHeight : box.offsetWidth;
+  };
+  const set = (/** @type {number} */ to) => (sizes[which].value = Math.round(Math.max(isDock ? 90 : 240, Math.min(1200, to))));
+  return html`<div class="splitter" role="separator" tabindex="0" aria-orientation=${isDock ? 'horizontal' : 'vertical'} aria-label=${isDock ? 'Height of the panel' : 'Width of the settings'}
+    aria-valuenow=${sizes[which].value || 0} title="Drag, or arrows; a double click sets it back" data-own-keys
+    @dblclick=${() => (sizes[which].value = 0)}
+    @pointerdown=${(/** @type {any} */ e) => e.currentTarget.setPointerCapture(e.pointerId)}
+    @pointermove=${(/** @type {PointerEvent} */ e) => {
+      if (e.buttons) set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100));
+    }}
+    @keydown=${(/** @type {KeyboardEvent} */ e) => {
+      const by = { ArrowUp: 16, ArrowLeft: 16, ArrowDown: -16, ArrowRight: -16 }[e.key];
+      if (!by) return;
+      e.preventDefault();
+      set(now() + by);
+    }}></div>`;
+}
 
 /** A number as short as it can be said. @param {number} n @param {number} [step] */
 export function short(n, step = 0) {
@@ -267,40 +290,55 @@ function position(step, s, given, effective, id) {
 
 /** A function of 0..1. @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
 function points(step, s, given, effective, id) {
-  const value = given ?? effective;
-  const list = value.split(';').map((p) => p.split('=').map(Number)).filter((p) => p.length === 2 && p.every(Number.isFinite));
+  const read = (/** @type {string} */ text) => text.split(';').map((p) => p.split('=').map(Number)).filter((p) => p.length === 2 && p.every(Number.isFinite));
+  const list = read(given ?? '');
+  // Without points, the line that the preset or the curve makes: a double click turns it into points.
+  const line = given === undefined ? read(effective) : [];
   const high = Math.max(s.soft_max ?? Math.min(s.max ?? 1, 2), ...list.map((p) => p[1]));
-  const write = (/** @type {number[][]} */ all) =>
-    setValue(step.id, s.id, all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
+  const set = (/** @type {string | null} */ text) => editStep(step.id, (one) => {
+    const values = { ...one.values };
+    delete values[s.id];
+    if (text !== null) {
+      values[s.id] = text;
+      // A recipe gives one of the two.
+      delete values.curve;
+    }
+    return { ...one, values };
+  }, `${step.id}.${s.id}`);
+  const write = (/** @type {number[][]} */ all) => set(all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
   return pointsField(list, { low: s.soft_min ?? s.min ?? 0, high, min: s.min ?? 0, max: s.max ?? 1 }, write,
-    html`<input id=${id} class="text" type="text" spellcheck="false" placeholder="x=y;x=y" .value=${value}
-      @change=${(/** @type {any} */ e) => setValue(step.id, s.id, e.target.value.trim() || null)}>`);
+    html`<input id=${id} class="text" type="text" spellcheck="false" placeholder=${line.length ? 'as drawn; double click to change it' : 'x=y;x=y'} .value=${given ?? ''}
+      @change=${(/** @type {any} */ e) => set(e.target.value.trim() || null)}>`, line, ['black', 'white']);
 }
 
 /** A function of 0..1 as a drawing with its text below: drag points, double-click or Shift+click adds one, Ctrl+click takes
  * it away.
  * @param {number[][]} list @param {{low: number, high: number, min: number, max: number}} range what is seen, and what may be
- * @param {(all: number[][]) => void} write @param {unknown} text */
-export function pointsField(list, { low, high, min, max }, write, text) {
-  const [w, h] = [220, 72];
+ * @param {(all: number[][]) => void} write @param {unknown} text
+ * @param {number[][]} [line] what is there without points: a first click takes nine of it
+ * @param {string[]} [ends] what 0 and 1 are */
+export function pointsField(list, { low, high, min, max }, write, text, line = [], ends = ['0', '1']) {
+  const [w, h] = [260, 116];
   const px = (/** @type {number} */ x) => 4 + x * (w - 8);
-  const py = (/** @type {number} */ y) => h - 4 - ((y - low) / (high - low || 1)) * (h - 8);
+  const py = (/** @type {number} */ y) => h - 18 - ((y - low) / (high - low || 1)) * (h - 26);
   const place = (/** @type {MouseEvent} */ e) => {
     const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
     const x = ((e.clientX - box.left) * (w / box.width) - 4) / (w - 8);
-    const y = low + ((h - 4 - (e.clientY - box.top) * (h / box.height)) / (h - 8)) * (high - low);
+    const y = low + ((h - 18 - (e.clientY - box.top) * (h / box.height)) / (h - 26)) * (high - low);
     return [Math.max(0, Math.min(1, x)), Math.max(min, Math.min(max, y))];
   };
   const near = (/** @type {number[]} */ at) =>
     list.findIndex((p) => Math.hypot(px(p[0]) - px(at[0]), py(p[1]) - py(at[1])) < 9);
-  const line = list.length
-    ? `M${px(0)} ${py(list[0][1])}${list.map((p) => `L${px(p[0])} ${py(p[1])}`).join('')}L${px(1)} ${py(list[list.length - 1][1])}`
+  const path = (/** @type {number[][]} */ all) => all.length
+    ? `M${px(0)} ${py(all[0][1])}${all.map((p) => `L${px(p[0])} ${py(p[1])}`).join('')}L${px(1)} ${py(all[all.length - 1][1])}`
     : '';
   return html`<div class="points">
     <svg viewBox="0 0 ${w} ${h}" aria-hidden="true" @pointerdown=${(/** @type {PointerEvent} */ e) => {
         const at = place(e);
         const hit = near(at);
         if (e.ctrlKey && hit >= 0) return write(list.filter((_, i) => i !== hit));
+        const some = line.filter((_, i) => i % Math.ceil((line.length - 1) / 8) === 0);
+        if (!list.length && some.length) return e.shiftKey || e.detail === 2 ? write(some) : undefined;
         if (hit < 0 && (e.shiftKey || e.detail === 2 || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
         if (hit >= 0) {
           /** @type {any} */ (e.currentTarget).dragged = hit;
@@ -316,8 +354,12 @@ export function pointsField(list, { low, high, min, max }, write, text) {
         write(list.map((p, k) => (k === i ? [Math.max(least, Math.min(most, x)), y] : p)));
       }}
       @pointerup=${(/** @type {PointerEvent} */ e) => (/** @type {any} */ (e.currentTarget).dragged = -1)}>
-      <rect x="4" y="4" width=${w - 8} height=${h - 8}/><path d=${line}/>
-      ${list.length ? nothing : svg`<text x=${w / 2} y=${h / 2 + 4}>click to draw</text>`}
+      <rect x="4" y="4" width=${w - 8} height=${h - 18}/>
+      ${[0.25, 0.5, 0.75].map((u) => svg`<line x1=${px(u)} x2=${px(u)} y1="4" y2=${h - 14}/>`)}
+      <text class="from" x="5" y=${h - 3}>${ends[0]}</text><text class="to" x=${w - 5} y=${h - 3}>${ends[1]}</text>
+      <text class="from" x="8" y="15">${short(high)}</text>
+      <path class=${list.length ? '' : 'given'} d=${path(list.length ? list : line)}/>
+      ${list.length || line.length ? nothing : svg`<text x=${w / 2} y=${h / 2 + 4}>click to draw</text>`}
       ${list.map((p) => svg`<circle cx=${px(p[0])} cy=${py(p[1])} r="3.5"/>`)}
     </svg>
     ${text}

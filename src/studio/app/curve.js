@@ -2,10 +2,10 @@
 // converts them to text.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
 import { curveText, isCurve, openCurve, partsText, short, slider, valueAt } from './controls.js';
 import { effectCurves } from './effect.js';
-import { ticks } from './timeline.js';
+import { axis, keyMarks, ticks } from './timeline.js';
 
 /** @typedef {{at: string, frame: number, value: number[], shape: string, text?: string}} Key */
 /** @typedef {{keys: Key[], before: string, after: string, samples: number[][]}} Drawn */
@@ -18,6 +18,8 @@ const colours = ['#d9a441', '#5fb0d8', '#8ec46a', '#c98bd0'];
 const partNames = { position: ['x', 'y'], colour: ['red', 'green', 'blue', 'alpha'] };
 
 const size = signal([600, 160]);
+/** Where the plot begins, in pixels of the ruler above it. */
+const left = signal(0);
 /** The frames that are seen. */
 const span = signal(/** @type {[number, number] | null} */ (null));
 const chosen = signal(-1);
@@ -25,7 +27,8 @@ const chosen = signal(-1);
 let chosenPart = -1;
 /** Curves as the server has drawn them last, by filter and setting. */
 const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
-/** @type {null | {index: number, part: number, low: number, high: number, from: number, value: number, level: boolean}} */
+/** `handle` is 1 or 2 where a handle of the stretch after the key is dragged.
+ * @type {null | {index: number, part: number, low: number, high: number, from: number, value: number, level: boolean, handle: number}} */
 let drag = null;
 /** Whether a key is moved by the keyboard: presses that follow each other soon are undone in one step. */
 let nudging = false;
@@ -159,9 +162,21 @@ function removeKey(index) {
   chosen.value = -1;
 }
 
+/** The handles of a stretch: their times, 0 to 1 of it, and how far their values are from the key on their side.
+ * @param {string} shape */
+function handlesOf(shape) {
+  const found = /^bezier (\S+) (\S+) (\S+) (\S+)$/.exec(shape);
+  return found && [1, 2].map((n) => ({ x: Number(found[2 * n - 1]), y: found[2 * n].split(',').map(Number) }));
+}
+/** @param {{x: number, y: number[]}[]} handles */
+const bezier = (handles) => `bezier ${handles.map((h) => `${short(h.x, 0.001)} ${h.y.map((v) => short(Number(v.toPrecision(4)))).join(',')}`).join(' ')}`;
+
 /** The lowest and highest value that are seen. @param {Drawn} d @param {any} s */
 function limits(d, s) {
   const all = [...d.samples.flat(), ...d.keys.flatMap((k) => k.value)];
+  const chosenKey = d.keys[chosen.value];
+  const next = chosenKey && d.keys[chosen.value + 1];
+  handlesOf(next ? chosenKey.shape : '')?.forEach((h, n) => h.y.forEach((v, part) => all.push(v + (n ? next : chosenKey).value[part])));
   let low = Math.min(...all);
   let high = Math.max(...all);
   if (s.kind === 'colour') [low, high] = [0, 1];
@@ -208,8 +223,25 @@ function editor() {
     }));
     return best;
   };
+  // Handles of the chosen key, and those of the stretch that ends at it.
+  const arms = [chosen.value - 1, chosen.value].flatMap((index) => {
+    const [a, b] = [d.keys[index], d.keys[index + 1]];
+    return (a && b && handlesOf(a.shape) || []).flatMap((handle, n) => handle.y.map((v, part) => {
+      const key = n ? b : a;
+      return {
+        index, part, handle: n + 1, color: colours[part],
+        key: [x(key.frame), y(key.value[part])], end: [x(a.frame + handle.x * (b.frame - a.frame)), y(key.value[part] + v)],
+      };
+    }));
+  });
   const down = (/** @type {PointerEvent} */ e) => {
     const [px, py] = place(e);
+    const arm = e.ctrlKey || e.shiftKey ? undefined : arms.find(({ end }) => Math.hypot(end[0] - px, end[1] - py) < 8);
+    if (arm) {
+      /** @type {SVGSVGElement} */ (e.currentTarget).setPointerCapture(e.pointerId);
+      drag = { ...arm, low, high, from: py, value: 0, level: false };
+      return;
+    }
     const hit = nearest(px, py);
     const svgElement = /** @type {SVGSVGElement} */ (e.currentTarget);
     svgElement.focus();
@@ -221,7 +253,7 @@ function editor() {
     chosen.value = hit.index;
     chosenPart = d.samples.length > 1 ? hit.part : -1;
     svgElement.setPointerCapture(e.pointerId);
-    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high, from: py, value: d.keys[hit.index].value[hit.part], level: true };
+    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high, from: py, value: d.keys[hit.index].value[hit.part], level: true, handle: 0 };
     else seek(frameAt(px));
   };
   const move = (/** @type {PointerEvent} */ e) => {
@@ -231,6 +263,15 @@ function editor() {
     const { index, part } = drag;
     const key = d.keys[index];
     if (!key) return;
+    if (drag.handle) {
+      const handles = handlesOf(key.shape);
+      const next = d.keys[index + 1];
+      if (!handles || !next) return;
+      const moved = handles[drag.handle - 1];
+      moved.x = Math.max(0, Math.min(1, (frameAt(px) - key.frame) / (next.frame - key.frame)));
+      moved.y[part] = valueOf(py) - (drag.handle === 1 ? key : next).value[part];
+      return write(d.keys.map((k, i) => (i === index ? { ...k, shape: bezier(handles) } : k)));
+    }
     const at = between(d, index, Math.round(frameAt(px)));
     // The value follows the pointer relative to where the drag began. A horizontal drag does not change it.
     drag.level &&= Math.abs(py - drag.from) < 3;
@@ -276,10 +317,14 @@ function editor() {
       ${others}
       ${d.samples.map((s, i) => svg`<path class="line" stroke=${colours[i]} d=${path(s, y)}/>`)}
       <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/><text class="now" x=${x(frame.value) + 3} y="10">${frame.value}</text>
+      ${arms.map(({ key, end, color }) => svg`<line class="arm" x1=${key[0]} y1=${key[1]} x2=${end[0]} y2=${end[1]} stroke=${color}/><circle class="handle" cx=${end[0]} cy=${end[1]} r="4"/>`)}
       ${d.keys.map((k, i) => k.value.map((v, part) => svg`<rect class="key ${i === chosen.value ? 'chosen' : ''}" x=${x(k.frame) - 4} y=${y(v) - 4}
         width="8" height="8" fill=${colours[part]} transform="rotate(45 ${x(k.frame)} ${y(v)})"/>`))}
     </svg>`;
 }
+
+/** What is written for a shape: one with handles begins level at both ends. @param {Key} k @param {string} shape */
+const shaped = (k, shape) => (shape !== 'bezier' ? shape : handlesOf(k.shape) ? k.shape : bezier([1, 2].map((n) => ({ x: n / 3, y: k.value.map(() => 0) }))));
 
 /** @param {Drawn} d @param {{step: any, id: string, setting: any}} m */
 function table(d, m) {
@@ -289,8 +334,8 @@ function table(d, m) {
     <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
       <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @keydown=${nudgeField(i, true)} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
       <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @keydown=${nudgeField(i, false)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
-      <td><select aria-label="Shape to the next key" ?disabled=${i === d.keys.length - 1 && d.after === 'hold'} @change=${(/** @type {any} */ e) => change(i, { shape: e.target.value })}>
-        ${[...shapes, ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape}>${s}</option>`)}</select></td>
+      <td><select aria-label="Shape to the next key" ?disabled=${i === d.keys.length - 1 && d.after === 'hold'} title=${k.shape} @change=${(/** @type {any} */ e) => change(i, { shape: shaped(k, e.target.value) })}>
+        ${[...shapes, 'bezier', ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) || handlesOf(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape || (s === 'bezier' && !!handlesOf(k.shape))}>${s}</option>`)}</select></td>
       <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
     </tbody></table></div>`;
 }
@@ -349,6 +394,15 @@ export function startCurves() {
     queueMicrotask(load);
   });
   effect(() => {
+    const m = current();
+    const d = m && drawn.value.get(m.name);
+    const isSeen = dock.value === 'curves' && dockOpen.value && !!d?.samples.length;
+    const [from, to] = seen();
+    const [w] = size.value;
+    axis.value = isSeen ? { from, to, left: left.value + 44, right: left.value + w - 12 } : null;
+    keyMarks.value = d?.keys.map((k) => k.frame) ?? [];
+  });
+  effect(() => {
     void curveOf.value;
     chosen.value = -1;
   });
@@ -358,7 +412,8 @@ export function startCurves() {
   });
 }
 
-/** @param {number} width @param {number} height */
-export function resizeCurves(width, height) {
+/** @param {number} width @param {number} height @param {number} at where it begins, in pixels of the ruler */
+export function resizeCurves(width, height, at) {
+  left.value = at;
   if (width > 0 && (size.value[0] !== width || size.value[1] !== height)) size.value = [width, height];
 }

@@ -9,6 +9,7 @@ import {
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs } from './thumbs.js';
+import { spoken } from './controls.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
  * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
@@ -173,14 +174,25 @@ export function recipeText() {
 
 // ---- filters, commands, keys ----
 
-/** A list that is searched by typing and gone through by arrows.
- * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, run: () => void,
+/** A list that is searched by typing and gone through by arrows. Until something is typed, what is `under` another one
+ * is folded: Right and Left, or its button, open and close it.
+ * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, under?: string, run: () => void,
  *   filter?: {name: string, values: Record<string, string>}}[]} all those with a filter have a picture of what it makes */
 function chooser(title, all) {
   const typed = signal('');
   const at = signal(0);
+  const unfolded = signal(/** @type {Set<string>} */ (new Set()));
+  /** @param {string | undefined} id @param {boolean} [open] */
+  const fold = (id, open = !unfolded.value.has(id ?? '')) => {
+    const next = new Set(unfolded.value);
+    if (id && open) next.add(id);
+    else next.delete(id ?? '');
+    unfolded.value = next;
+  };
+  const below = (/** @type {string} */ id) => all.filter((one) => one.under === id).length;
   const found = () => {
     const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
+    if (!words.length) return all.filter((one) => !one.under || unfolded.value.has(one.under));
     const score = (/** @type {typeof all[0]} */ one) => {
       const name = one.name.toLowerCase();
       const text = `${name} ${one.id} ${one.more} ${one.group ?? ''}`.toLowerCase();
@@ -207,21 +219,32 @@ function chooser(title, all) {
             e.preventDefault();
             at.value = Math.max(0, Math.min(list.length - 1, at.value + by));
             queueMicrotask(() => element.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }));
+          } else if ((e.key === 'ArrowRight' || e.key === 'ArrowLeft') && !typed.value && list[at.value]) {
+            const owner = list[at.value].under ?? list[at.value].id;
+            if (!below(owner)) return;
+            e.preventDefault();
+            fold(owner, e.key === 'ArrowRight');
+            at.value = Math.max(0, list.findIndex((one) => one.id === (e.key === 'ArrowLeft' ? owner : list[at.value].id)));
           } else if (e.key === 'Enter' && list[at.value]) {
             e.preventDefault();
             use(list[at.value]);
           }
         }}>
-      <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`<li id="choice-${one.id}" role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
+      <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}
+        <li id="choice-${one.id}" class=${one.under && !typed.value ? 'preset' : ''} role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
         ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
-        <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd></li>`)}</ul>`;
+        <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd>${below(one.id) && !typed.value
+          ? html`<span class="fold" title="Right opens them, Left closes them" @click=${(/** @type {Event} */ e) => {
+              e.stopPropagation();
+              fold(one.id);
+            }}>${unfolded.value.has(one.id) ? '▾' : '▸'} ${below(one.id)} presets</span>` : nothing}</li>`)}</ul>`;
   }, 'chooser');
   const list = element.querySelector('ul');
   if (!list || !clip.value || !all.some((one) => one.filter)) return;
   element.classList.add('pictured');
   const thumbs = startThumbs(list, (id) => all.find((one) => one.id === id)?.filter ?? null);
   const stop = effect(() => {
-    void typed.value;
+    void [typed.value, unfolded.value];
     queueMicrotask(thumbs.refresh);
   });
   element.addEventListener('close', () => {
@@ -230,13 +253,25 @@ function chooser(title, all) {
   });
 }
 
-/** Filters, and their presets below them. */
+/** What filters are for, in the order of the list; a filter that is in none comes last. @type {Record<string, string[]>} */
+const uses = {
+  'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
+  'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
+  'Particles and effects': ['particles', 'sprites', 'fluid', 'flock'],
+  'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert'],
+  'Picture': ['blur', 'unsharp', 'transform'],
+};
+
+/** Filters by their use, and their presets folded below them. */
 export function addFilterDialog() {
-  const all = catalog.value.flatMap((f) => {
+  const names = Object.keys(uses);
+  const use = (/** @type {{name: string}} */ f) => names.find((n) => uses[n].includes(f.name)) ?? 'Others';
+  const order = (/** @type {{name: string}} */ f) => (names.indexOf(use(f)) + 1 || 99) * 100 + (uses[use(f)]?.indexOf(f.name) ?? 0);
+  const all = [...catalog.value].sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
-      { id: f.name, name: f.label, more: f.help, filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
-      ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${p.id}`, more: p.help, side: 'preset', filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
+      { id: f.name, name: f.label, more: f.help, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
+      ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${spoken(p.id)}`, more: p.help, group: use(f), under: f.name, filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });
   chooser('Add a filter', all);
@@ -271,6 +306,15 @@ export function keysDialog() {
     if (other) toast(`${pretty(key)} is ‘${other.label}’: give that another key first`, true);
     else userKeys.value = { ...userKeys.value, [id]: key };
   });
+}
+
+/** What the file says of itself, as `grainfield info` prints it. */
+export function factsDialog() {
+  const c = clip.value;
+  if (!c) return;
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['colour', c.colour], ['frames', `${c.first} to ${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
+  dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
+    <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
 
 export function goDialog() {

@@ -244,7 +244,7 @@ function field(k, value, set, id, path) {
       if (!Array.isArray(points)) return plain();
       const most = Math.max(...points.map((p) => p[1]));
       return pointsField(points, { low: 0, high: Math.min(k.max ?? Infinity, Math.max(1, most * 1.25)), min: 0, max: k.max ?? 1e9 },
-        (all) => set(`[${all.map((p) => `[${short(p[0], 0.001)}, ${short(p[1], 0.001)}]`).join(', ')}]`, true), plain());
+        (all) => set(`[${all.map((p) => `[${short(p[0], 0.001)}, ${short(p[1], 0.001)}]`).join(', ')}]`, true), plain(), [], ['birth', 'end of life']);
     }
     case 'colours': {
       const all = typeof now === 'string' || typeof now?.[0] === 'number' ? [now] : now;

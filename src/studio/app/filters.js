@@ -5,15 +5,17 @@ import { html, nothing, render } from './vendor/lit-html.js';
 import {
   checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
 } from './state.js';
-import { control, isCurve, randomSeed, spoken } from './controls.js';
+import { control, isCurve, randomSeed, splitter, spoken } from './controls.js';
 import { command, icon, keyText } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
 import { effectTemplate } from './effect.js';
 
 /** @typedef {import('./state.js').Step} Step */
 
-/** Groups that the user has closed, by filter and group. */
-const closed = signal(/** @type {Set<string>} */ (new Set()));
+/** Groups that the user has opened or closed, by filter and group. Others are open but for what few need. */
+const shut = signal(/** @type {Map<string, boolean>} */ (new Map()));
+/** @param {string} id @param {string} name */
+const isShut = (id, name) => shut.value.get(id) ?? name === 'Advanced';
 /** The filter that is dragged. */
 let dragged = -1;
 
@@ -94,7 +96,10 @@ function settings(step, i) {
     const name = s.group ?? '';
     groups.set(name, [...(groups.get(name) ?? []), s]);
   }
+  const few = groups.get('Advanced');
+  groups.delete('Advanced');
   groups.set('Where and when', filter.common);
+  if (few) groups.set('Advanced', few);
   const fault = checked.value?.faults.find((f) => f.step === i && !f.setting);
   return html`<h2>${filter.label}</h2>
     <p class="help">${filter.help}</p>
@@ -104,11 +109,8 @@ function settings(step, i) {
       const lines = list.map((s) => control(step, i, s));
       return name === ''
         ? html`<div class="groupbody">${lines}</div>`
-        : html`<details ?open=${!closed.value.has(id)} @toggle=${(/** @type {any} */ e) => {
-            const next = new Set(closed.value);
-            if (e.target.open) next.delete(id);
-            else next.add(id);
-            if (next.size !== closed.value.size) closed.value = next;
+        : html`<details .open=${!isShut(id, name)} @toggle=${(/** @type {any} */ e) => {
+            if (e.target.open === isShut(id, name)) shut.value = new Map(shut.value).set(id, !e.target.open);
           }}><summary>${name}</summary><div class="groupbody">${lines}</div></details>`;
     })}
     ${effectTemplate(step)}`;
@@ -121,6 +123,7 @@ function template() {
   const down = command('filter.down');
   const seedFault = checked.value?.faults.find((f) => f.step === undefined);
   return html`
+    ${splitter('side')}
     <div class="panelhead">
       <h1>Filters</h1>
       <button class="icon" title="${up.label} (${keyText('filter.up')})" aria-label=${up.label} ?disabled=${selected.value < 1} @click=${up.run}>${icon('up')}</button>

@@ -4,7 +4,7 @@
 import { svg } from './vendor/lit-html.js';
 import {
   addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
-  seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timing, toast, toggleMarker, undo, userKeys, view,
+  seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
@@ -90,6 +90,8 @@ export const commands = [
   { id: 'frame.copy.in', group: 'File', label: 'Copy the source frame', keys: ['Ctrl+1'], run: copyFrame('in'), can: open },
   { id: 'frame.save.out', group: 'File', label: 'Save the result frame as PNG', keys: ['Ctrl+Alt+2'], run: saveFrame('out'), can: open },
   { id: 'frame.save.in', group: 'File', label: 'Save the source frame as PNG', keys: ['Ctrl+Alt+1'], run: saveFrame('in'), can: open },
+  { id: 'file.facts', group: 'File', label: 'What the clip is', keys: ['Alt+Enter'], run: () => dialogs.factsDialog(), can: open },
+  { id: 'time.code', group: 'Frames', label: 'Times as timecode', keys: ['Shift+T'], run: () => (timecode.value = !timecode.value), on: () => timecode.value },
   { id: 'edit.undo', group: 'Edit', label: 'Undo', keys: ['Ctrl+Z'], run: undo, icon: 'undo', can: () => canUndo.value },
   { id: 'edit.redo', group: 'Edit', label: 'Redo', keys: ['Ctrl+Y', 'Ctrl+Shift+Z'], run: redo, icon: 'redo', can: () => canRedo.value },
   { id: 'filter.add', group: 'Filters', label: 'Add a filter', keys: ['Ctrl+F'], run: () => dialogs.addFilterDialog(), icon: 'add' },
@@ -156,12 +158,14 @@ export const commands = [
   { id: 'sel.none', group: 'Selection', label: 'Select nothing', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
   { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
   { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
+  { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), on: () => view.swapped.value },
   { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], run: layout('out'), icon: 'one', on: () => view.layout.value === 'out' },
   { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], run: layout('in') , on: () => view.layout.value === 'in' },
   { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], run: layout('wipe'), icon: 'wipe', on: () => view.layout.value === 'wipe' },
   { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], run: layout('diff'), icon: 'diff', on: () => view.layout.value === 'diff' },
   { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
   { id: 'view.fit', group: 'View', label: 'Fit', keys: ['F', '0'], run: () => zoomTo(0), on: () => view.zoom.value === 0 },
+  { id: 'view.fill', group: 'View', label: 'Fill the pane', keys: ['Shift+F'], run: () => zoomTo(-1), on: () => view.zoom.value === -1 },
   { id: 'view.one', group: 'View', label: 'One to one', keys: ['Z'], run: () => zoomTo(1), on: () => view.zoom.value === 1 },
   { id: 'view.zoomin', group: 'View', label: 'Zoom in', keys: ['+', '='], run: () => zoomBy(1) },
   { id: 'view.zoomout', group: 'View', label: 'Zoom out', keys: ['-'], run: () => zoomBy(-1) },

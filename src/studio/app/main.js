@@ -3,7 +3,7 @@
 import { get, listen } from './api.js';
 import {
   batch, catalog, connected, effect, folder, frame, markers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
-  startAutosave, toast, undo, userKeys,
+  sizes, startAutosave, timecode, toast, undo, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
@@ -26,6 +26,13 @@ document.addEventListener('keydown', onKey);
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
 });
+effect(() => {
+  const { style } = document.body;
+  for (const which of /** @type {const} */ (['dock', 'side'])) {
+    if (sizes[which].value) style.setProperty(`--${which}`, `${sizes[which].value}px`);
+    else style.removeProperty(`--${which}`);
+  }
+});
 // An element that was clicked does not keep the focus: Space plays.
 document.addEventListener('click', (e) => {
   const used = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (e.target).closest('#bar button, #timeline button, .tabs button, .panelhead button, input[type=checkbox]'));
@@ -41,6 +48,8 @@ async function begin() {
     userKeys.value = autosave?.keys ?? {};
     recent.value = autosave?.recent ?? [];
     scale.value = autosave?.scale ?? 100;
+    [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
+    timecode.value = autosave?.timecode ?? false;
     savedToml.value = 'version = 1\n';
   });
   // Files on the command line override restored work; the same clip continues at its position.

@@ -10,6 +10,7 @@ import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomT
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
+import { splitter } from './controls.js';
 
 /** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
 
@@ -28,6 +29,9 @@ function bar() {
   const isDiff = view.layout.value === 'diff';
   const gain = isDiff ? view.diffGain : view.gain;
   const planes = c?.planes ?? [];
+  const shownPane = [...panes.values()].find((p) => p.canvas.isConnected);
+  const fits = (/** @type {number} */ z) => (c && shownPane ? ` ${Math.round(shownPane.zoom(z) * 100)} %` : '');
+  void drawn.value;
   const name = recipePath.value.split('/').pop() || 'unsaved recipe';
   return html`
     <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
@@ -36,7 +40,7 @@ function bar() {
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
-      ${[...new Set([0, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => a - b).map((z) => html`<option value=${z} .selected=${z === view.zoom.value}>${z === 0 ? 'Fit' : `${short(z * 100)} %`}</option>`)}</select></label>
+      ${[...new Set([0, -1, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => (a > 0 && b > 0 ? a - b : b <= 0 && a <= 0 ? b - a : a - b)).map((z) => html`<option value=${z} .selected=${z === view.zoom.value} title=${z === 0 ? 'Larger pictures are reduced; smaller ones grow by whole steps' : z < 0 ? 'To the edges of the pane; enlarged, some pixels are wider than others' : nothing}>${z > 0 ? `${short(z * 100)} %` : `${z < 0 ? 'Fill' : 'Fit'}${fits(z)}`}</option>`)}</select></label>
     <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
       <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
@@ -98,6 +102,12 @@ function matrix() {
   if (/bt2020/.test(said)) return { name: 'BT.2020', kr: 0.2627, kb: 0.0593 };
   const sd = /smpte170m|bt470bg|smpte240m|fcc/.test(said) || (!/bt709/.test(said) && (c?.height ?? 720) < 720);
   return sd ? { name: 'BT.601', kr: 0.299, kb: 0.114 } : { name: 'BT.709', kr: 0.2126, kb: 0.0722 };
+}
+
+/** Matrix, transfer and range in the words of the trade. @param {any} c */
+function colours(c) {
+  const said = c.colour.replace(/smpte170m|bt470bg/g, 'BT.601').replace(/bt2020(nc|c)?/g, 'BT.2020').replace(/bt709/g, 'BT.709').replace('smpte2084', 'PQ').replace('arib-std-b67', 'HLG').replace(/(full|limited)/, '$1 range');
+  return /^(full|limited)/.test(said) && c.planes[1] === 'U' ? `${matrix().name} assumed, ${said}` : said;
 }
 
 /** Lines to read a scope by, in its own 256 steps. @param {string} scope */
@@ -239,7 +249,7 @@ const tabs = { curves: 'Curves', scopes: 'Scopes', measure: 'Measure', jobs: 'Jo
 const bodies = { curves: curvesTemplate, scopes: scopesTemplate, measure: measureTemplate, jobs: jobsTemplate };
 function dockTemplate() {
   const open = dockOpen.value;
-  return html`<div class="tabs" role="tablist">${Object.entries(tabs).map(([id, name]) => html`<button role="tab" id="tab-${id}" aria-selected=${open && dock.value === id}
+  return html`${open ? splitter('dock') : nothing}<div class="tabs" role="tablist">${Object.entries(tabs).map(([id, name]) => html`<button role="tab" id="tab-${id}" aria-selected=${open && dock.value === id}
       title="${name} (${keyText(`dock.${id}`)})" @click=${() => command(`dock.${id}`).run()}>${name}</button>`)}</div>
     ${open ? html`<div class="dockbody" role="tabpanel" aria-labelledby="tab-${dock.value}">${bodies[/** @type {keyof typeof bodies} */ (dock.value)]()}</div>` : nothing}`;
 }
@@ -288,7 +298,7 @@ function status() {
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip. The panes show its values as they are, without a transform for the display">${c.colour}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
@@ -312,7 +322,10 @@ export function startPanels() {
   });
   const measure = () => {
     const plot = dockBox.querySelector('.plot');
-    if (plot) resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight));
+    const ruler = document.querySelector('.ruler');
+    if (!plot || !ruler) return;
+    const [a, b] = [plot, ruler].map((e) => e.getBoundingClientRect());
+    resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight), ((a.left - b.left) * plot.clientWidth) / (a.width || 1));
   };
   new ResizeObserver(measure).observe(dockBox);
   effect(() => {

@@ -58,11 +58,15 @@ export const timing = signal(false);
 export const times = signal({ key: '', list: /** @type {number[]} */ ([]) });
 /** How large everything is, in percent. */
 export const scale = signal(100);
+/** How high the panel below and how wide the one on the right are, in pixels of the page; 0 is as they come. */
+export const sizes = { dock: signal(0), side: signal(0) };
+/** Whether times are shown as timecode of frames. */
+export const timecode = signal(false);
 
 export const view = {
   /** side, stack, out, in, wipe or diff */
   layout: signal('side'),
-  /** Device pixels for one pixel of the picture; 0 fits it into the pane. */
+  /** Device pixels for one pixel of the picture; 0 fits it into the pane by whole steps, -1 to the edges. */
   zoom: signal(0),
   /** What is in the middle of a pane, in parts of the picture. */
   center: signal([0.5, 0.5]),
@@ -75,6 +79,8 @@ export const view = {
   clipping: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
+  /** The result stands first where both are shown. */
+  swapped: signal(false),
   surround: signal('dark'),
 };
 
@@ -358,11 +364,20 @@ effect(() => {
   }, 400);
 });
 
-/** Whether the recipe makes something as fine as grain, which smaller views and some encoders lose. */
-export const isFine = () => doc.value.steps.some((s) => !s.off && ['grain', 'noise', 'av1grain', 'dust'].includes(s.name));
+/** Filters that make something as fine as grain, which smaller views and some encoders lose. */
+export const fine = ['grain', 'noise', 'av1grain', 'dust'];
+export const isFine = () => doc.value.steps.some((s) => !s.off && fine.includes(s.name));
 
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
+
+/** `00:00:02:00`, where the rate is not whole at the next whole one, without dropped numbers. @param {number} n */
+export function codeText(n) {
+  const whole = Math.max(1, Math.round(rate.value));
+  const at = n - (clip.value?.first ?? 0);
+  const seconds = Math.floor(at / whole);
+  return [seconds / 3600, (seconds / 60) % 60, seconds % 60, at % whole].map((v) => String(Math.floor(v)).padStart(2, '0')).join(':');
+}
 
 /** `00:00:02.000` @param {number} n */
 export function timeText(n) {
@@ -386,6 +401,8 @@ export const keepsake = () => ({
   selection: selection.value,
   markers: markers.value,
   scale: scale.value,
+  sizes: [sizes.dock.value, sizes.side.value],
+  timecode: timecode.value,
   recipe: plainDoc(),
   base: baseAsked(),
   recipePath: recipePath.value,
@@ -400,7 +417,7 @@ export const keepsake = () => ({
 
 export function startAutosave() {
   effect(() => {
-    void [clip.value, checked.value, doc.value, selection.value, markers.value, scale.value, recipePath.value, savedToml.value, userKeys.value];
+    void [clip.value, checked.value, doc.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
   });

@@ -1,10 +1,12 @@
-// @ts-check Thumbnails of filters applied to the current frame, one after another, visible ones first.
+// @ts-check Thumbnails of filters applied to the current frame, one after another, visible ones first. Grain and noise are
+// shown one to one: reduced they all look alike.
 
 import { picture, post } from './api.js';
-import { clip, doc, frame, plainDoc, selected } from './state.js';
+import { clip, doc, fine, frame, plainDoc, selected } from './state.js';
 
 /** The width of a small picture, in pixels of the page. */
-const WIDTH = 96;
+const WIDTH = 128;
+const HEIGHT = 72;
 
 /**
  * Draws what is in sight of a list into its canvases, until it is stopped.
@@ -28,9 +30,13 @@ export function startThumbs(root, filterOf) {
     recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
     const checked = await post('/recipe', { clip: c.id, recipe, drafts: doc.value.drafts });
     if (checked.faults.length || !checked.made) return;
+    const { made } = checked;
     const width = Math.round(WIDTH * devicePixelRatio);
-    const height = Math.max(1, Math.round((width * checked.made.height) / checked.made.width));
-    const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&size=${width},${height}`, abort.signal);
+    const height = Math.max(1, Math.round((width * made.height) / made.width));
+    const [w, h] = [Math.min(width, made.width), Math.min(Math.round(HEIGHT * devicePixelRatio), made.height)];
+    const part = fine.includes(filter.name)
+      ? `region=${(made.width - w) >> 1},${(made.height - h) >> 1},${w},${h}` : `size=${width},${height}`;
+    const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&${part}`, abort.signal);
     // The list may have changed: this canvas may belong to another choice.
     if (canvas.dataset.choice !== choice) return;
     [canvas.width, canvas.height] = [got.image.width, got.image.height];

@@ -2,11 +2,26 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timeText } from './state.js';
-import { dropped, everyFrame, loop, play, playing } from './viewer.js';
+import { clip, codeText, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timecode, timeText } from './state.js';
+import { dropped, everyFrame, loop, play, playing, shownRate } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 
 const width = signal(600);
+/** Where the plot of curves has its frames, in pixels of the ruler: both then show the same axis.
+ * @type {import('./vendor/signals-core.js').Signal<null | {from: number, to: number, left: number, right: number}>} */
+export const axis = signal(null);
+/** Frames of the keys of the curve that is edited. */
+export const keyMarks = signal(/** @type {number[]} */ ([]));
+
+/** The width of a frame, and where the first one begins. */
+function place() {
+  const c = clip.value;
+  const count = c ? c.last - c.first + 1 : 1;
+  const a = axis.value;
+  if (!a || !c) return { one: width.value / count, start: 0 };
+  const one = (a.right - a.left) / (a.to - a.from);
+  return { one, start: a.left - (a.from - c.first + 0.5) * one };
+}
 
 /** Frame numbers for marks: about a mark every 70 pixels, at round numbers. @param {number} first @param {number} last
  * @param {number} pixels */
@@ -33,16 +48,19 @@ function ruler() {
   const c = clip.value;
   if (!c) return nothing;
   const w = width.value;
-  const count = c.last - c.first + 1;
-  const x = (/** @type {number} */ n) => ((n - c.first) / count) * w;
+  const at = place();
+  const x = (/** @type {number} */ n) => at.start + (n - c.first) * at.one;
   const [from, to] = range();
-  const marks = ticks(c.first, c.last, w);
-  const one = Math.max(2, w / count);
+  const first = Math.max(c.first, Math.floor(c.first - at.start / at.one));
+  const last = Math.min(c.last, Math.ceil(c.first + (w - at.start) / at.one));
+  const marks = ticks(first, last, (last - first + 1) * at.one);
+  const one = Math.max(2, at.one);
   return svg`
-    <rect class="track" x="0" y="14" width=${w} height="18"/>
+    <rect class="track" x=${x(c.first)} y="14" width=${x(c.last + 1) - x(c.first)} height="18"/>
     ${selection.value ? svg`<rect class="sel" x=${x(from)} y="14" width=${Math.max(2, x(to + 1) - x(from))} height="18"/>` : nothing}
     ${marks.map((n) => svg`<line class="tick" x1=${x(n)} x2=${x(n)} y1="9" y2="14"/><text x=${x(n) + 3} y="10">${n}</text>`)}
     ${markers.value.map((m) => svg`<path class="marker" d="M${x(m) + one / 2 - 4} 24h8l-4 8z"><title>marker ${m}</title></path>`)}
+    ${keyMarks.value.map((n) => svg`<path class="keymark" d="M${x(n) + at.one / 2} 14l4 4-4 4-4-4z"/>`)}
     <rect class="head" x=${x(frame.value)} y="12" width=${one} height="22"/>`;
 }
 
@@ -53,10 +71,11 @@ function scrub(e) {
   const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
   // Dragging with the right button is slow: a tenth of the distance.
   if (e.buttons === 2) {
-    seek(frame.value + (e.movementX / box.width) * (c.last - c.first + 1) * 0.1);
+    seek(frame.value + ((e.movementX / box.width) * width.value / place().one) * 0.1);
     return;
   }
-  seek(c.first + Math.floor(((e.clientX - box.left) / box.width) * (c.last - c.first + 1)));
+  const { one, start } = place();
+  seek(c.first + Math.floor((((e.clientX - box.left) / box.width) * width.value - start) / one));
 }
 
 function template() {
@@ -78,7 +97,8 @@ function template() {
             if (Number.isFinite(n)) seek(n);
             e.target.value = String(frame.value);
           }}></label>
-      <span class="time" title="Time since the first frame">${c ? timeText(frame.value) : ''}</span>
+      <button class="time digits" title="Time since the first frame; a click shows ${timecode.value ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c}
+        @click=${() => (timecode.value = !timecode.value)}>${c ? (timecode.value ? codeText : timeText)(frame.value) : ''}</button>
       <span class="dim">${c ? `${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
         ${worded('sel.in', 'In')}
@@ -89,7 +109,7 @@ function template() {
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
         @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>No drops</label>
-      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ` : ''}${dropped.value} dropped` : ''}</span>
+      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ${shownRate.value} fps, ` : ''}${dropped.value} dropped` : ''}</span>
       ${isSearching.value ? html`<span role="status">looking for a cut (Esc stops)</span>` : nothing}
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}

@@ -15,6 +15,8 @@ export const everyFrame = signal(false);
 export const loop = signal(true);
 /** Frames that playing has left out. */
 export const dropped = signal(0);
+/** Frames that playing shows in a second. */
+export const shownRate = signal(0);
 /** Hashes of the frames that were shown last, and which frames those were. */
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
@@ -29,8 +31,11 @@ export const picking = signal(/** @type {null | ((x: number, y: number) => void)
 export const busy = signal(false);
 
 /** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
-const sidesOf = (layout) =>
-  layout === 'side' || layout === 'stack' || layout === 'wipe' ? ['in', 'out'] : [/** @type {Side} */ (layout)];
+const sidesOf = (layout) => {
+  if (layout === 'wipe') return ['in', 'out'];
+  if (layout !== 'side' && layout !== 'stack') return [/** @type {Side} */ (layout)];
+  return view.swapped.value ? ['out', 'in'] : ['in', 'out'];
+};
 
 /** The size of what a side shows. @param {Side} side */
 function sizeOf(side) {
@@ -88,13 +93,12 @@ class Pane {
     }
   }
 
-  /** Device pixels for one pixel of the picture. */
-  zoom() {
-    const wanted = view.zoom.value;
+  /** Device pixels for one pixel of the picture. @param {number} [wanted] a zoom, or 0 for whole steps that fit, or -1 */
+  zoom(wanted = view.zoom.value) {
     const { width, height } = sizeOf(this.side);
     if (wanted > 0) return wanted;
     const fit = Math.min(this.canvas.width / width, this.canvas.height / height);
-    return fit >= 1 ? Math.floor(fit) : fit;
+    return fit >= 1 && wanted === 0 ? Math.floor(fit) : fit;
   }
 
   /** Where the picture's left upper corner stands on the canvas, in device pixels. */
@@ -239,7 +243,7 @@ class Pane {
     const small = this.zoom() < 1;
     if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
-    this.badge.textContent = `${percent} %: grain looks weaker than it is. Show 1:1`;
+    this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
     this.right.textContent = wipes ? labels.out : '';
     this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
@@ -265,7 +269,8 @@ class Pane {
     const [left, top] = on.origin();
     context.imageSmoothingEnabled = false;
     if (zoomed && z >= 1) {
-      context.drawImage(source, left + region[0] * z, top + region[1] * z, source.width * z, source.height * z);
+      const [x, y] = [left + Math.round(region[0] * z), top + Math.round(region[1] * z)];
+      context.drawImage(source, x, y, left + Math.round((region[0] + source.width) * z) - x, top + Math.round((region[1] + source.height) * z) - y);
     } else {
       // One to one if the size has not changed; else until the new picture arrives.
       const { width, height } = sizeOf(this.side);
@@ -302,13 +307,13 @@ function pane(side) {
   return found;
 }
 
-/** Zooms, keeping what is under a place of the canvas (in device pixels from its middle) there.
+/** Zooms, keeping what is under a place of the canvas (in device pixels from its middle) there. 0 fits, -1 fills.
  * @param {number} to @param {Pane} [on] @param {[number, number]} [place] */
 export function zoomTo(to, on = [...panes.values()][0], place = [0, 0]) {
   if (!on) return;
   const from = on.zoom();
   if (to <= 0) {
-    view.zoom.value = 0;
+    view.zoom.value = to;
     view.center.value = [0.5, 0.5];
     return;
   }
@@ -495,6 +500,8 @@ async function run(mine) {
   let at = from;
   /** @type {Map<number, {abort: AbortController, got: null | Map<Side, [string, Picture]>}>} */
   const coming = new Map();
+  /** When frames of the last second were shown. @type {number[]} */
+  let times = [];
   const give = () => coming.forEach((c) => c.abort.abort());
   const ask = (/** @type {number} */ n) => {
     const abort = new AbortController();
@@ -544,6 +551,9 @@ async function run(mine) {
       coming.get(best)?.got?.forEach(([url, got], side) => pane(side).show(url, got));
       at = best;
       frame.value = best;
+      const now = performance.now();
+      times = [...times.filter((t) => now - t < 1000), now];
+      shownRate.value = times.length > 1 ? Math.round(((times.length - 1) * 10000) / (now - times[0])) / 10 : 0;
     }
     for (const [n, c] of coming) {
       if ((n - at) * step <= 0 || (!everyFrame.value && (n - target) * step < -3)) {

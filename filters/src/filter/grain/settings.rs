@@ -41,15 +41,16 @@ settings! {
         points: Option<Points> = points(0.0..=MOST).group("Response"),
         /// Correlation of the grain of neighbouring frames. 0, as on film, is fastest; 0.3 calms the grain; higher
         /// values cost more frames of noise.
-        temporal: Animated = number(0.0..=0.9).default(0.0).unit(Unit::Fraction).group("Time"),
+        temporal: Animated =
+            number(0.0..=0.9).default(0.0).label("Correlation").unit(Unit::Fraction).group("Time"),
         /// Number of frames that show the same grain, for animation on twos or threes.
-        hold: i64 = integer(1..=1000).default(1).unit(Unit::Frames).group("Time"),
+        hold: i64 = integer(1..=1000).default(1).label("Hold for").unit(Unit::Frames).group("Time"),
         /// Source of the random numbers.
-        generator: Generator = choice("xs64"),
+        generator: Generator = choice("xs64").group("Advanced"),
         /// Keeps legal samples legal (limited range: 16 to 235, chroma 16 to 240). Without it grain may use all codes.
-        protect: bool = switch().default(true).group("Response"),
+        protect: bool = switch().default(true).label("Keep legal range").group("Advanced"),
         /// What the samples represent, which decides where black and white of the curve lie.
-        space: RequestedSpace = choice("auto").group("Response"),
+        space: RequestedSpace = choice("auto").label("Samples are").group("Advanced"),
     }
     presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give wins over the preset." {
         /// removes the plastic look of a clean picture
@@ -173,7 +174,13 @@ impl GrainSpec {
 
     /// How strength follows brightness.
     pub(super) fn response(&self) -> Curve {
-        match (&self.points, self.curve) {
+        Curve::of(self.points.as_ref(), self.curve)
+    }
+}
+
+impl Curve {
+    fn of(points: Option<&Points>, look: Look) -> Curve {
+        match (points, look) {
             (Some(points), _) => Curve::Points(points.clone()),
             // A Boolean model of grains.
             (None, Look::Film) => Curve::Power(0.508, 0.664),
@@ -184,4 +191,10 @@ impl GrainSpec {
             (None, Look::Sensor) => Curve::Sensor,
         }
     }
+}
+
+/// The part of the strength that grain with these settings has at a brightness, 0 (black) to 1 (white): what a window
+/// draws.
+pub fn response(values: &Values, brightness: f64) -> f64 {
+    Curve::of(values.read::<Option<Points>>("points").as_ref(), values.read("curve")).at(brightness)
 }

@@ -33,12 +33,12 @@ settings! {
         /// cost more.
         samples: i64 = integer(2..=16).default(4).refused_unless("distribution", &["binomial"]),
         /// Source of the random numbers.
-        generator: Generator = choice("lfsr31").group("Random numbers"),
+        generator: Generator = choice("lfsr31").group("Advanced"),
         /// Start state of the shift register lfsr31 (32 bits, of which the lower 31 count). Replaces the seed.
         state: Option<u64> =
-            bits().label("Register state").group("Random numbers").refused_unless("generator", &["lfsr31"]),
+            bits().label("Register state").group("Advanced").refused_unless("generator", &["lfsr31"]),
         /// How rows of pixels are placed in the cycle of lfsr31.
-        layout: Layout = choice("keyed").group("Random numbers").refused_unless("generator", &["lfsr31"]),
+        layout: Layout = choice("keyed").group("Advanced").refused_unless("generator", &["lfsr31"]),
     }
     presets "Sets several settings at once. A setting that you give wins over the preset." {
         /// snow of an analogue television without a signal
