@@ -39,6 +39,11 @@ impl Encoding {
         *self == Encoding::default()
     }
 
+    /// Whether all choices but the encoder's options are left to the sink.
+    pub fn has_only_options(&self) -> bool {
+        *self == Encoding { options: self.options.clone(), ..Encoding::default() }
+    }
+
     /// The choices for the picture as options of the command line, without those left to the sink.
     pub fn picture_text(&self) -> String {
         let mut said = Vec::new();

@@ -67,14 +67,10 @@ impl Output {
     /// # Errors
     /// [`SinkError::Usage`] if it cannot be encoded.
     pub fn accepts(&self, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
-        if !self.row.encodes && !encoding.is_default() {
-            return Err(SinkError::Usage {
-                name: self.name.to_string_lossy().into_owned(),
-                problem:
-                    "options for codec, quality, sound and subtitles apply to video files only (NAME.mp4, .mkv ...)"
-                        .into(),
-            });
-        }
+        (self.row.allows)(&self.name, encoding).map_err(|problem| SinkError::Usage {
+            name: self.name.to_string_lossy().into_owned(),
+            problem,
+        })?;
         Ok(displayed(format, (self.row.accepts)(&self.name, format, encoding)?))
     }
 

@@ -29,6 +29,7 @@ pub use exit::Exit;
 pub use studio::{Serve, StudioArgs};
 
 use crate::disk::{Place, SameFile, Uses};
+use crate::journal::resume::Resume;
 use crate::session::job::{Request, RunError};
 use crate::session::{Error, Render, Summary};
 use crate::source;
@@ -190,6 +191,7 @@ fn job(
     report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
     report.detail(&format!("level {level}, threads: {threads}"));
     let input = lossy(&request.input);
+    let resuming = request.resume != Resume::No;
 
     let prepared = match signals.unless_stopped(move || render(request)?.prepare()) {
         Some(Ok(prepared)) => prepared,
@@ -199,17 +201,25 @@ fn job(
     prepared.notes().iter().for_each(|note| report.say(note));
     let output = lossy(prepared.output());
     report.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
-    let resumable = prepared.is_resumable();
+    let advice = prepared.is_resumable().then_some(match resuming {
+        true => "run the same command again to render the rest",
+        false => "run the same command with --resume to render the rest",
+    });
     let running = prepared.start();
     running.events().for_each(|event| report.event(event));
-    ended(&report, &signals, running.wait(), resumable)
+    ended(&report, &signals, running.wait(), advice)
 }
 
 /// Tells how a job ended.
-fn ended(report: &Reporter, signals: &Signals, result: Result<Summary, RunError>, resumable: bool) -> Exit {
-    let kept = |text: String, summary: &Summary| match summary.frames + summary.skipped {
-        n if resumable && n > 0 => {
-            text + "\n  finished parts are kept: run the same command with --resume to render the rest"
+fn ended(
+    report: &Reporter,
+    signals: &Signals,
+    result: Result<Summary, RunError>,
+    advice: Option<&str>,
+) -> Exit {
+    let kept = |text: String, summary: &Summary| match advice {
+        Some(advice) if summary.frames + summary.skipped > 0 => {
+            format!("{text}\n  finished parts are kept: {advice}")
         }
         _ => text,
     };

@@ -4,7 +4,7 @@
 //! Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The result equals that of FFmpeg's
 //! `framemd5` for the same pixel format.
 
-use super::{Files, OutputRow, Row};
+use super::{Files, OutputRow, Row, only_for_videos};
 use crate::disk::{Left, Output};
 use crate::journal::shard::Kind;
 use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
@@ -25,7 +25,7 @@ pub const ROW: Row = Row {
         files: |name| Files::one(file_of(name), Kind::Hash),
         prefix: PREFIX,
         bare: false,
-        encodes: false,
+        allows: only_for_videos,
     }),
 };
 

@@ -61,8 +61,8 @@ pub struct OutputRow {
     pub prefix: &'static str,
     /// Whether it contains only pictures, without times or rotation.
     pub bare: bool,
-    /// Whether codec, quality, sound and subtitles can be chosen.
-    pub encodes: bool,
+    /// Whether it can be encoded as chosen; else what is wrong.
+    pub allows: fn(&OsStr, &Encoding) -> Result<(), String>,
 }
 
 /// The files of an output.
@@ -98,6 +98,15 @@ impl Default for Formats {
     fn default() -> Formats {
         Formats(FORMATS)
     }
+}
+
+/// The advice where only video files have choices.
+pub(crate) const ONLY_VIDEO: &str = "options for codec, quality, sound and subtitles apply to video files only \
+    (NAME.mp4, .mkv ...), and --codec-opt to OpenEXR images";
+
+/// For outputs without choices.
+pub(crate) fn only_for_videos(_: &OsStr, encoding: &Encoding) -> Result<(), String> {
+    if encoding.is_default() { Ok(()) } else { Err(ONLY_VIDEO.into()) }
 }
 
 /// The file of a name, or those named in a protocol's address (`file:`, `concat:`).

@@ -1,6 +1,6 @@
 //! `null:`: frames are discarded.
 
-use super::{Files, OutputRow, Row};
+use super::{Files, OutputRow, Row, only_for_videos};
 use crate::disk::Left;
 use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
@@ -21,7 +21,7 @@ pub const ROW: Row = Row {
         files: |_| Files::Nothing,
         prefix: "",
         bare: false,
-        encodes: false,
+        allows: only_for_videos,
     }),
 };
 

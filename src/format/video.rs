@@ -23,7 +23,7 @@ pub const ROW: Row = Row {
         files: |name| Files::one(name, shard::Kind::Video),
         prefix: "",
         bare: false,
-        encodes: true,
+        allows: |_, _| Ok(()),
     }),
 };
 

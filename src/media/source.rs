@@ -72,8 +72,13 @@ impl Default for Slot {
 /// Work for [`Decode`].
 #[derive(Debug)]
 pub enum Pending {
-    /// Read and decode this file.
-    File(PathBuf),
+    /// Read and decode a file.
+    File {
+        /// Its name.
+        path: PathBuf,
+        /// Whether it stands for a missing one: then its time code and the like are those of another frame.
+        held: bool,
+    },
     /// Compute the picture of this number.
     Number(i64),
     /// The picture is black (a missing frame in a sequence).

@@ -516,17 +516,14 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
     let first = info.first + offset;
     if min < first {
         return Err(JobError::Usage(format!(
-            "--frames: frame {min} was requested, but {} starts at {first}",
+            "frame {min} was requested, but {} starts at {first}",
             info.name
         )));
     }
     if let Some(last) = info.last.map(|l| l + offset)
         && max > last
     {
-        return Err(JobError::Usage(format!(
-            "--frames: frame {max} was requested, but {} ends at {last}",
-            info.name
-        )));
+        return Err(JobError::Usage(format!("frame {max} was requested, but {} ends at {last}", info.name)));
     }
     Ok(())
 }

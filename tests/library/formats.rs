@@ -28,7 +28,7 @@ const PPM: Row = Row {
         files: |name| Files::Stream(name.to_owned()),
         prefix: "",
         bare: true,
-        encodes: false,
+        allows: |_, _| Ok(()),
     }),
 };
 

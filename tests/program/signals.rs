@@ -257,6 +257,8 @@ fn what_can_be_resumed_is_said() {
     let hint = "run the same command with --resume";
     let last = begin(&format!("render {many} out.######.png --progress json"));
     assert!(last.contains(hint), "{last}");
+    let last = begin(&format!("render {many} out.######.png --progress json --resume"));
+    assert!(last.contains("run the same command again") && !last.contains(hint), "{last}");
     // one file without segments cannot be resumed
     let last = begin(&format!("render {many} out.y4m --progress json"));
     assert!(!last.contains(hint) && last.contains("out.partial.y4m"), "{last}");

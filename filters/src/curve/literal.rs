@@ -67,7 +67,8 @@ impl fmt::Display for TextProblem {
             TextProblem::Number => "not a number: write 12, 0.5 or 1e-3",
             TextProblem::Comma => "use a decimal point, not a comma: 0.5",
             TextProblem::Finite => "not a finite number: write 12, 0.5 or 1e-3",
-            TextProblem::Position => "not a position: write x,y as in 960,540",
+            TextProblem::Position => "not a position: write x,y as in 960,540; in a chain a comma ends the filter, so put quotes around \
+                    both: \"transform=pan='0.1,0'\"",
             TextProblem::Colour => {
                 "not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1"
             }

@@ -119,7 +119,7 @@ impl Kept {
     }
 
     /// Removes the fields of a single frame.
-    fn forget_frame(&mut self) {
+    pub(super) fn forget_frame(&mut self) {
         self.bytes[PERFORATION] = 0xff;
         for at in [EDGE, EDGE + 4, FRAME_POSITION] {
             self.put(at, UNDEFINED);

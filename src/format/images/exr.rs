@@ -30,6 +30,50 @@ pub struct Kept {
     channels: Vec<(usize, SampleType)>,
 }
 
+impl Kept {
+    /// Removes the data of a single frame.
+    pub(super) fn forget_frame(&mut self) {
+        self.image.attributes.time_code = None;
+        for layer in &mut self.image.layer_data {
+            layer.attributes.film_key_code = None;
+            layer.attributes.capture_date = None;
+        }
+    }
+}
+
+/// How samples are stored; by default as in the source, and in a new file as float with ZIP, which all programs read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Storing {
+    compression: Option<Compression>,
+    samples: Option<SampleType>,
+}
+
+impl Storing {
+    /// The user's choice: `compression=zip` and `format=half`, as FFmpeg's encoder and OpenEXR name them.
+    pub(crate) fn parse(options: &[(String, String)]) -> Result<Storing, String> {
+        let mut chosen = Storing::default();
+        for (key, value) in options {
+            match (key.as_str(), value.as_str()) {
+                ("format", "half") => chosen.samples = Some(SampleType::F16),
+                ("format", "float") => chosen.samples = Some(SampleType::F32),
+                ("compression", name) => {
+                    chosen.compression = Some(match name {
+                        "none" => Compression::Uncompressed,
+                        "rle" => Compression::RLE,
+                        "zips" | "zip1" => Compression::ZIP1,
+                        "zip" | "zip16" => Compression::ZIP16,
+                        "piz" => Compression::PIZ,
+                        _ => return Err(format!("compression={name}: give none, rle, zips, zip or piz")),
+                    });
+                }
+                ("format", name) => return Err(format!("format={name}: give half or float")),
+                _ => return Err(format!("{key}={value}: OpenEXR has the options compression and format")),
+            }
+        }
+        Ok(chosen)
+    }
+}
+
 /// The contents of a file besides its picture.
 #[derive(Debug, Clone)]
 pub struct Names {
@@ -321,7 +365,12 @@ fn samples(frame: &Frame, p: usize, stored: SampleType) -> FlatSamples {
     }
 }
 
-pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
+pub(super) fn encode(
+    frame: &Frame,
+    meta: Option<&Meta>,
+    storing: Storing,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
     let format = frame.format();
     let size = Vec2(format.width as usize, format.height as usize);
     let kept = meta.and_then(|m| m.exr.as_deref());
@@ -332,14 +381,18 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         Some(kept) => {
             let mut image = kept.image.clone();
             for (p, &(c, stored)) in kept.channels.iter().enumerate() {
+                let stored = storing.samples.unwrap_or(stored);
                 image.layer_data[kept.layer].channel_data.list[c].sample_data = samples(frame, p, stored);
             }
             image
         }
-        None => fresh(frame, size, kept),
+        None => fresh(frame, size, kept, storing.samples),
     };
     let mut image = image;
     for layer in &mut image.layer_data {
+        if let Some(compression) = storing.compression {
+            layer.encoding.compression = compression;
+        }
         // compressions that the library can read but not write are replaced by the nearest lossless one
         if !writable(layer.encoding.compression) {
             layer.encoding.compression = Compression::ZIP16;
@@ -357,14 +410,14 @@ fn writable(compression: Compression) -> bool {
 }
 
 /// A new picture, with the attributes that are known.
-fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>) -> FlatImage {
+fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>, chosen: Option<SampleType>) -> FlatImage {
     let format = frame.format();
     let names: &[&str] = match format.family {
         Family::Gray => &["Y", "A"],
         _ => &["G", "B", "R", "A"],
     };
     let old = kept.and_then(|k| Some((k.image.layer_data.get(k.layer)?, k.channels.first()?.1)));
-    let stored = old.map_or(SampleType::F32, |o| o.1);
+    let stored = chosen.or(old.map(|o| o.1)).unwrap_or(SampleType::F32);
     let channels = names.iter().take(format.planes()).enumerate().map(|(p, name)| AnyChannel {
         name: Text::from(*name),
         sample_data: samples(frame, p, stored),
@@ -374,8 +427,8 @@ fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>) -> FlatImage {
     let encoding = match old {
         Some((layer, _)) => layer.encoding,
         None => Encoding {
-            // for a noisy 1080p half picture: 0.2 s and 6.0 MB; ZIP takes 0.7 s for 7.4 MB
-            compression: Compression::PIZ,
+            // PIZ is faster, but some readers fail on PIZ with float samples
+            compression: Compression::ZIP16,
             blocks: Blocks::ScanLines,
             line_order: LineOrder::Increasing,
         },

@@ -195,6 +195,21 @@ pub struct Meta {
     pub tiff: Option<Box<tiff::Kept>>,
 }
 
+impl Meta {
+    /// Removes what is true of a single frame: time codes, its number, its name.
+    pub(crate) fn forget_frame(&mut self) {
+        if let Some(kept) = &mut self.dpx {
+            kept.forget_frame();
+        }
+        if let Some(kept) = &mut self.cineon {
+            kept.forget_frame();
+        }
+        if let Some(kept) = &mut self.exr {
+            kept.forget_frame();
+        }
+    }
+}
+
 /// An error in a file. A caller that knows the file's name converts it to an error of a source or sink.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
@@ -322,13 +337,19 @@ pub fn read(path: &Path) -> Result<Frame, Fault> {
 }
 
 /// Appends a picture as a file of the given family. `meta` are the metadata of the source's picture.
-pub fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
+pub(crate) fn encode(
+    kind: Kind,
+    frame: &Frame,
+    meta: Option<&Meta>,
+    storing: exr::Storing,
+    out: &mut Vec<u8>,
+) -> Result<(), Fault> {
     let turned = meta.filter(|m| m.orientation > 1 && says_orientation(kind, m));
     let turned = turned.map(|m| turn::stored(frame, m.orientation));
     let frame = turned.as_ref().unwrap_or(frame);
     match kind {
         Kind::Png => png::encode(frame, meta, out),
-        Kind::Exr => exr::encode(frame, meta, out),
+        Kind::Exr => exr::encode(frame, meta, storing, out),
         Kind::Cineon => cineon::encode(frame, meta, out),
         #[cfg(feature = "ffmpeg")]
         Kind::J2k | Kind::Jp2 => libav::encode(kind, frame, out),

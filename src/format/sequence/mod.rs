@@ -25,6 +25,6 @@ pub const ROW: Row = Row {
         },
         prefix: "",
         bare: true,
-        encodes: false,
+        allows: sink::allows,
     }),
 };

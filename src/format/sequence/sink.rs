@@ -4,6 +4,9 @@
 //! is always complete; completed files are kept when a job is interrupted. Frames keep their numbers.
 
 use crate::disk::{Left, Temporary, sweep};
+use crate::encoding::Encoding;
+use crate::format::ONLY_VIDEO;
+use crate::format::images::exr::Storing;
 use crate::format::images::files::{is_glob, shown};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
@@ -50,7 +53,8 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
 
 /// Appends a picture, of a format that [`accepts`] gives, as a file of the family that the name of `output` tells.
 pub(crate) fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(), SinkError> {
-    encode(kind(output)?, frame, None, bytes).map_err(|fault| bad(output, fault.to_string()))
+    encode(kind(output)?, frame, None, Storing::default(), bytes)
+        .map_err(|fault| bad(output, fault.to_string()))
 }
 
 /// The format nearest to `format` that this kind of file can hold without loss of depth: family, depth and alpha.
@@ -127,6 +131,19 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     Ok(accepted)
 }
 
+/// Whether an encoding can be chosen: how OpenEXR stores samples.
+pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
+    if encoding.is_default() {
+        return Ok(());
+    }
+    if Kind::of_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
+        return Storing::parse(&encoding.options)
+            .map(|_| ())
+            .map_err(|problem| format!("--codec-opt {problem}"));
+    }
+    Err(ONLY_VIDEO.into())
+}
+
 /// The target of a sequence or single image.
 enum Target {
     One(PathBuf),
@@ -183,14 +200,28 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Some(manifest_files) => manifest_files.prefix().map_err(|cause| recording(&name, cause))?,
     };
     let overwrite = plan.overwrite;
+    let storing = match kind {
+        Kind::Exr => Storing::parse(&plan.encoding.options).map_err(|problem| bad(output, problem))?,
+        _ => Storing::default(),
+    };
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
     let mut lost = lost.unwrap_or_default();
     // a PNG can tag both, and DPX has a code for linear light
     let linear = kind == Kind::Dpx && plan.format.transfer == Transfer::LINEAR;
     let transfer = if linear { Transfer::UNSPECIFIED } else { plan.format.transfer };
     lost.extend(lost_color(&Format { transfer, ..plan.format }).filter(|_| kind != Kind::Png));
-    let encoder =
-        Arc::new(Encoder { kind, name, target, folder, overwrite, carried, ready, manifest_files, prefix });
+    let encoder = Arc::new(Encoder {
+        kind,
+        storing,
+        name,
+        target,
+        folder,
+        overwrite,
+        carried,
+        ready,
+        manifest_files,
+        prefix,
+    });
     Ok(Box::new(Sequence { written: 0, encoder, lost }))
 }
 
@@ -289,6 +320,7 @@ impl Sink for Sequence {
 /// waiting for the disk, and only renaming is in order.
 struct Encoder {
     kind: Kind,
+    storing: Storing,
     name: String,
     target: Target,
     folder: PathBuf,
@@ -332,7 +364,8 @@ impl Encoder {
         bytes.clear();
         let carried = stamp.carried.as_ref().or(self.carried.as_ref());
         let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
-        encode(self.kind, frame, meta, bytes).map_err(|fault| self.error(stamp.number, fault))?;
+        encode(self.kind, frame, meta, self.storing, bytes)
+            .map_err(|fault| self.error(stamp.number, fault))?;
         let mut file = Temporary::create(&self.folder, &self.prefix).map_err(io)?;
         file.write_all(bytes).map_err(io)?;
         // without it, a crash of the machine can leave the name without the contents

@@ -152,18 +152,19 @@ impl Source for Sequence {
             return Ok(None);
         };
         let place = self.files.position(number);
+        let file = |i, held| Pending::File { path: self.files.path(i), held };
         let pending = match (place, self.missing) {
-            (Ok(i), _) => Pending::File(self.files.path(i)),
+            (Ok(i), _) => file(i, false),
             (Err(_), Missing::Error) => {
                 self.next = number.checked_add(1);
                 return Err(self.hole(number));
             }
             // a gap is between two files
-            (Err(i), Missing::Hold) => Pending::File(self.files.path(i.saturating_sub(1))),
+            (Err(i), Missing::Hold) => file(i.saturating_sub(1), true),
             (Err(_), Missing::Black) => Pending::Black,
             (Err(i), Missing::Skip) => {
                 number = self.files.number(i);
-                Pending::File(self.files.path(i))
+                file(i, false)
             }
         };
         self.next = number.checked_add(1);
@@ -198,9 +199,12 @@ struct Decoder {
 impl Decode for Decoder {
     fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
         match slot.pending.take() {
-            Some(Pending::File(path)) => {
-                let meta = decode(&path, &self.format, &mut slot.frame)
+            Some(Pending::File { path, held }) => {
+                let mut meta = decode(&path, &self.format, &mut slot.frame)
                     .map_err(|e| error(&path, stamp.number, Some(&self.format), e))?;
+                if held {
+                    meta.forget_frame();
+                }
                 slot.carried = Some(Arc::new(meta));
             }
             Some(Pending::Black) => {

@@ -13,7 +13,7 @@ mod index;
 mod input;
 pub mod sink;
 
-use super::{Files, InputRow, OutputRow, Row};
+use super::{Files, InputRow, OutputRow, Row, only_for_videos};
 use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
@@ -43,7 +43,7 @@ pub const ROW: Row = Row {
         files: |name| Files::one(name, Kind::Y4m),
         prefix: "",
         bare: true,
-        encodes: false,
+        allows: only_for_videos,
     }),
 };
 

@@ -135,7 +135,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
         Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep::default())),
         Files::Many(pattern) => {
-            let made = made(given, "image sequence", &pattern.extension(), &[]);
+            let made = made(given, "image sequence", &pattern.extension(), &stored(request));
             let name = pattern.open();
             let manifest_files =
                 ManifestFiles::new(ManifestNames::of(&name), made, source_ids, all.to_string());
@@ -165,7 +165,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         }
         Files::Image(path) => {
             let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-            let made = made(given, "image", &extension, &[]);
+            let made = made(given, "image", &extension, &stored(request));
             let manifest_files =
                 ManifestFiles::new(ManifestNames::of(&path), made, source_ids, all.to_string());
             let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
@@ -203,6 +203,14 @@ fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
     ))
 }
 
+/// The choices for storing images. The source of each file tells what stood for a missing frame.
+fn stored(request: &Request) -> Vec<(&'static str, String)> {
+    if request.encoding.is_default() {
+        return Vec::new();
+    }
+    vec![("encoding", request.encoding.picture_text())]
+}
+
 /// The selection for an output that is one file.
 fn one(
     given: &SelectionInput<'_>,
@@ -222,7 +230,13 @@ fn one(
         }
     };
     let origin = together(&source_ids, all);
-    let mut more = vec![("frames", all.to_string())];
+    let missing = match request.missing {
+        source::Missing::Error => "error",
+        source::Missing::Hold => "hold",
+        source::Missing::Black => "black",
+        source::Missing::Skip => "skip",
+    };
+    let mut more = vec![("frames", all.to_string()), ("missing", missing.into())];
     if let Some(frames) = grid {
         more.push(("segment frames", frames.to_string()));
         // sound and other streams are chosen when all segments are joined
@@ -347,15 +361,8 @@ fn made(
         Fields::Frame => "frame",
         Fields::Field => "field",
     };
-    let missing = match request.missing {
-        source::Missing::Error => "error",
-        source::Missing::Hold => "hold",
-        source::Missing::Black => "black",
-        source::Missing::Skip => "skip",
-    };
     all.insert("fields", fields.into());
     all.insert("frame offset", request.frame_offset.to_string());
-    all.insert("missing", missing.into());
     all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
     all.extend(more.iter().cloned());
     JobSettings::new(all)

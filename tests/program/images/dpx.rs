@@ -117,6 +117,23 @@ fn a_hole_gets_what_all_frames_share() {
     assert_eq!(black[2092..], [0; 32]);
 }
 
+#[test]
+fn a_held_frame_has_no_time_code_of_another_and_gives_way_to_the_lost_file() {
+    let s = Session::new();
+    s.write("a.1.dpx", scan(false, 7));
+    s.write("a.3.dpx", scan(false, 9));
+    s.run("render a.@.dpx b.@.dpx --missing hold --resume").ok();
+    let held = s.read("b.2.dpx");
+    assert_eq!(held[2092..], s.read("b.1.dpx")[2092..]);
+    assert_eq!((&held[260..267], &held[1920..1928]), (&b"Reel 12"[..], &[0xff; 8][..]));
+    assert_ne!(s.read("b.1.dpx")[1920..1924], [0xff; 4]);
+    s.write("a.2.dpx", scan(false, 8));
+    s.run("render a.@.dpx b.@.dpx --resume").ends(1).says("b.2.dpx").says("another source");
+    s.run("render a.@.dpx b.@.dpx --resume -y").ok().says("2 of 3 frames are complete already");
+    assert_ne!(s.read("b.2.dpx")[1920..1924], [0xff; 4]);
+    s.run("join b.@.dpx").ok().says("3 frames");
+}
+
 /// ffmpeg decodes the same samples, in every depth and packing that is written.
 #[test]
 fn ffmpeg_reads_what_is_written() {

@@ -137,6 +137,41 @@ fn layers_windows_attributes_and_bits_survive() {
     }
 }
 
+/// The types of samples and the compression of a file.
+fn stored(path: &Path) -> (Vec<SampleType>, Compression) {
+    let image = read_all(path);
+    let layer = &image.layer_data[0];
+    let of = |c: &AnyChannel<FlatSamples>| match c.sample_data {
+        FlatSamples::F16(_) => SampleType::F16,
+        FlatSamples::F32(_) => SampleType::F32,
+        FlatSamples::U32(_) => SampleType::U32,
+    };
+    (layer.channel_data.list.iter().map(of).collect(), layer.encoding.compression)
+}
+
+#[test]
+fn the_user_says_how_samples_are_stored() {
+    let s = crate::util::Session::new();
+    s.run("render pattern:ramp:size=40x30:frames=2 new.@.exr").ok();
+    assert_eq!(stored(&s.path("new.0.exr")), (vec![SampleType::F32; 3], Compression::ZIP16));
+    let half = "--codec-opt format=half --codec-opt compression=zips";
+    s.run(&format!("render new.@.exr half.@.exr --resume {half}")).ok();
+    assert_eq!(stored(&s.path("half.1.exr")), (vec![SampleType::F16; 3], Compression::ZIP1));
+    s.run(&format!("render new.@.exr half.@.exr --resume {half}")).ok().says("2 of 2 frames are complete");
+    s.run("render new.@.exr half.@.exr --resume").ends(1).says("other settings");
+    s.run("render half.@.exr again.@.exr -f noise").ok();
+    assert_eq!(stored(&s.path("again.1.exr")), (vec![SampleType::F16; 3], Compression::ZIP1));
+    for (wrong, said) in [
+        ("a.@.exr --codec-opt format=16", "give half or float"),
+        ("a.@.exr --codec-opt compression=dwaa", "zips, zip or piz"),
+        ("a.@.exr --codec-opt tune=grain", "OpenEXR has the options"),
+        ("a.@.exr --crf 3", "video files only"),
+        ("a.@.png --codec-opt format=half", "video files only"),
+    ] {
+        s.run(&format!("render new.@.exr {wrong}")).ends(2).says(said);
+    }
+}
+
 #[test]
 fn luma_alone_and_pictures_from_elsewhere() {
     let dir = tempfile::tempdir().unwrap();

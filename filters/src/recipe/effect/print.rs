@@ -53,8 +53,13 @@ fn line(out: &mut String, said: &str, help: Option<&str>) {
 
 /// The first sentence of the help, and the unit.
 fn explanation(key: &Key) -> String {
-    let first = key.help.split_inclusive(['.', ':']).next().unwrap_or_default();
-    let first = first.trim_end_matches(['.', ':']);
+    let mut open = 0;
+    let ends = |(_, c): &(usize, char)| {
+        open += i32::from(*c == '(') - i32::from(*c == ')');
+        open == 0 && matches!(c, '.' | ':')
+    };
+    let end = key.help.char_indices().find(ends).map_or(key.help.len(), |(at, _)| at);
+    let first = &key.help[..end];
     if key.unit.is_empty() { first.to_owned() } else { format!("{}: {first}", key.unit) }
 }
 

@@ -68,6 +68,10 @@ fn light_is_said_where_it_is_not_as_usual() {
     assert!(print(&effect).contains("light = \"linear\""));
     assert_eq!(parse(&print(&effect)).as_ref(), Ok(&effect));
     let usual = parse("light = \"gamma\"\n[[layer]]\nrate = 3").unwrap();
+    // the explanations are sentences, which a parenthesis does not cut
+    for line in print_explained(&usual).lines().filter_map(|l| l.split_once(" # ")) {
+        assert_eq!(line.1.matches('(').count(), line.1.matches(')').count(), "{}", line.1);
+    }
     assert!(!print(&usual).contains("light") && print_explained(&usual).contains("light = \"gamma\""));
     assert_ne!(digest(&effect), digest(&usual));
 }

@@ -315,7 +315,8 @@ pub const LAYER: &[Key] = &[
         "path",
         KeyType::Path,
         "frame widths, heights",
-        "Place of births over the effect's time, from the top left corner of the frame.",
+        "Place of births over time, from the top left corner of the frame. Keys count frames from the clip's first, whatever \
+         number its file has.",
         |l| l.path.clone().map(KeyValue::Path),
     ),
     numbers!(
