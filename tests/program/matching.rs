@@ -131,7 +131,8 @@ fn the_plates_own_grain_is_kept() {
     s.run("render plate.y4m out.y4m -f grain=plate=cut.y4m").ends(2).says("ends inside frame 0");
     s.write("noise.y4m", &y4m[7..5000]);
     s.run("render plate.y4m out.y4m -f grain=plate=noise.y4m").says("noise.y4m");
-    s.run("render plate.y4m out.y4m -f grain=plate=pattern:black:size=64x64").ends(2).says("one colour");
+    s.run("render pattern:grey:size=64x64:frames=1 grey.y4m").ok();
+    s.run("render plate.y4m out.y4m -f grain=plate=grey.y4m").ends(2).says("one colour");
     assert!(!s.files().iter().any(|f| f.contains("out.y4m")), "{:?}", s.files());
 }
 
