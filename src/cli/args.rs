@@ -570,7 +570,7 @@ pub(super) struct ReportArgs {
     /// How progress is reported
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(super) progress: ProgressFormat,
-    /// Print errors only
+    /// Print errors, and warnings of what is lost, only
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,
     /// Also print the recipe as understood, the level and the number of threads

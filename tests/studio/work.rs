@@ -239,6 +239,43 @@ fn axe_has_no_serious_findings() {
     }
 }
 
+/// The command line and the recipe that are copied make the frames that the page shows.
+#[test]
+fn what_is_copied_makes_what_is_shown() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:ramp:size=64x48:frames=9");
+    b.run(
+        "s.addStep('noise', { strength: '0=2;8=9', seed: '18446744073709551615' });
+         s.addStep('fade', { amount: '0.25', color: '#102030' });
+         s.selection.value = [2, 6];
+         s.seek(4);
+         globalThis.copied = [];
+         navigator.clipboard.writeText = async (text) => { globalThis.copied.push(text); };",
+    );
+    b.settle();
+    let shown = b.run("return document.querySelectorAll('#status code')[1].textContent");
+    b.press("Ctrl+Shift+C");
+    b.until("return globalThis.copied.length === 1");
+    b.press("Ctrl+Shift+E");
+    b.run("[...document.querySelectorAll('dialog[open] button')].find((e) => e.textContent === 'Copy').click()");
+    b.until("return globalThis.copied.length === 2");
+    let copied = b.run("return globalThis.copied");
+    let (line, recipe) = (copied[0].as_str().unwrap(), copied[1].as_str().unwrap());
+    session.write("copied.toml", recipe);
+    let by_recipe = "grainfield render pattern:ramp:size=64x48:frames=9 OUTPUT --recipe copied.toml --frames 2-6";
+    for line in [line, by_recipe] {
+        let program = session.command("");
+        let mut shell = Command::new("bash");
+        let name = program.get_program().to_str().unwrap();
+        shell.args(["-c", &format!("{} -q", line.replacen("grainfield", name, 1).replacen("OUTPUT", "hash:-", 1))]);
+        let out = shell.current_dir(session.path("")).output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        let hashes: Vec<&str> = text.split(|c: char| !c.is_ascii_hexdigit()).filter(|w| w.len() == 32).collect();
+        assert_eq!(hashes.len(), 5, "{line}: {text}{}", String::from_utf8_lossy(&out.stderr));
+        assert_eq!(json!(hashes[2][..8]), shown, "{line}");
+    }
+}
+
 /// Each key of the list does something: it changes what the page knows, opens a window, or tells something.
 #[test]
 fn no_key_of_the_list_is_dead() {

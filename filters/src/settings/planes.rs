@@ -85,14 +85,14 @@ impl core::error::Error for PlanesError {}
 impl FromStr for Planes {
     type Err = PlanesError;
 
-    /// Parses `all`, or letters and numbers, in one word (`yuv`) or separated (`y,u`, `y+u`, `0 2`).
+    /// Parses `all`, or letters of either case and numbers, in one word (`yuv`) or separated (`y,u`, `Y+U`, `0 2`).
     fn from_str(text: &str) -> Result<Planes, PlanesError> {
         if text.trim_ascii() == "all" {
             return Ok(Planes::ALL);
         }
         let mut bits = 0;
         for (at, b) in text.bytes().enumerate() {
-            match NAMES.iter().position(|n| *n == b) {
+            match NAMES.iter().position(|n| *n == b.to_ascii_lowercase()) {
                 Some(i) => bits |= 1 << i,
                 None if b == b',' || b == b'+' || b.is_ascii_whitespace() => {}
                 None => return Err(PlanesError { at }),
@@ -122,7 +122,7 @@ mod tests {
             ("a", Family::Yuv, Straight, 0b1000),
             ("a", Family::Gray, Straight, 0b10),
             ("a", Family::Gray, None, 0),
-            ("g", Family::Rgb, None, 0b001),
+            ("G", Family::Rgb, None, 0b001),
             ("b", Family::Rgb, None, 0b010),
             ("r", Family::Rgb, None, 0b100),
             ("rgb", Family::Yuv, None, 0),

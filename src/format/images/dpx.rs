@@ -145,7 +145,22 @@ impl Kept {
     pub(super) fn details(&self) -> Vec<(String, String)> {
         let mut all = Vec::new();
         let mut add = |name: &str, value: Option<String>| all.extend(value.map(|v| (name.to_owned(), v)));
-        let transfers = ["user-defined", "printing density", "linear", "logarithmic", "unspecified video"];
+        let transfers = [
+            "user-defined",
+            "printing density",
+            "linear",
+            "logarithmic",
+            "unspecified video",
+            "SMPTE 274M",
+            "ITU-R 709",
+            "ITU-R 601, 625 lines",
+            "ITU-R 601, 525 lines",
+            "composite NTSC",
+            "composite PAL",
+            "linear depth",
+            "homogeneous depth",
+            "ADX",
+        ];
         let said = self.byte(TRANSFER);
         let known = said.map(|t| transfers.get(usize::from(t)).map_or_else(|| t.to_string(), |&t| t.into()));
         add("DPX transfer", known);

@@ -399,7 +399,9 @@ export function startCurves() {
     const isSeen = dock.value === 'curves' && dockOpen.value && !!d?.samples.length;
     const [from, to] = seen();
     const [w] = size.value;
-    axis.value = isSeen ? { from, to, left: left.value + 44, right: left.value + w - 12 } : null;
+    // Beside a plot that is much shorter the ruler would lose its frames: it keeps its own axis.
+    const rules = document.querySelector('.ruler')?.clientWidth ?? 0;
+    axis.value = isSeen && w > 0.5 * rules ? { from, to, left: left.value + 44, right: left.value + w - 12 } : null;
     keyMarks.value = d?.keys.map((k) => k.frame) ?? [];
   });
   effect(() => {

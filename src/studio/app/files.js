@@ -98,7 +98,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
           <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}
-        <input class="text" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
+        <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
         <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
   }, 'files');
   element.addEventListener('close', () => reading.abort());

@@ -10,6 +10,7 @@ import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomT
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
+import { dialog } from './dialogs.js';
 import { splitter } from './controls.js';
 
 /** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
@@ -227,6 +228,13 @@ const measure = (side) => async () => {
   }
 };
 
+/** The plots in a window of their own, at their own size. */
+const enlarge = () => {
+  const { url, what } = /** @type {{url: string, what: string}} */ (plot.value);
+  dialog(`Measured: ${what}`, () => html`<div class="plots"><img src=${url} alt="Plots of ${what}"></div>
+    <footer><a class="button" href=${url} download="measured.png">Save the picture</a></footer>`, 'sheet');
+};
+
 const measureTemplate = () => html`<div class="measure">
   <div class="sidebar">
     <button ?disabled=${!clip.value || !key.value} @click=${measure('out')}>Measure the result</button>
@@ -240,7 +248,7 @@ const measureTemplate = () => html`<div class="measure">
       }}></label>
     <p class="dim">As grainfield analyze: spectrum, distribution, correlation of noise.</p>
   </div>
-  <div class="scroll">${plot.value ? html`<a href=${plot.value.url} download="measured.png"><img src=${plot.value.url} alt="Plots of ${plot.value.what}"></a>` : html`<p class="empty">Nothing is measured yet. Shift+drag in a picture chooses an area.</p>`}</div>
+  <div class="scroll">${plot.value ? html`<button class="plots" title="Show it large" @click=${enlarge}><img src=${plot.value.url} alt="Plots of ${plot.value.what}"></button>` : html`<p class="empty">Nothing is measured yet. Shift+drag in a picture chooses an area.</p>`}</div>
 </div>`;
 
 // ---- the dock ----
@@ -293,7 +301,7 @@ function status() {
   const made = checked.value?.made;
   const at = codes.value;
   const changed = made && c && (made.format !== c.format || made.width !== c.width || made.height !== c.height);
-  const one = (/** @type {'in' | 'out'} */ side, /** @type {string} */ name) => html`<span title="MD5 of the ${name} frame’s samples, as grainfield hash prints it">${name} MD5 <code>${hashNow(side).slice(0, 8) || '–'}</code></span>`;
+  const one = (/** @type {'in' | 'out'} */ side, /** @type {string} */ name) => html`<span class="md5" title="MD5 of the ${name} frame’s samples, as grainfield hash prints it">${name} MD5 <code>${hashNow(side).slice(0, 8) || '–'}</code></span>`;
   const going = jobs.value.jobs.filter((j) => j.state === 'running').map((j) => progress.value[j.name]).filter((p) => p?.total);
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>

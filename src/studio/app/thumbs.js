@@ -1,5 +1,5 @@
 // @ts-check Thumbnails of filters applied to the current frame, one after another, visible ones first. Grain and noise are
-// shown one to one: reduced they all look alike.
+// shown two to one: smaller they all look alike.
 
 import { picture, post } from './api.js';
 import { clip, doc, fine, frame, plainDoc, selected } from './state.js';
@@ -33,7 +33,8 @@ export function startThumbs(root, filterOf) {
     const { made } = checked;
     const width = Math.round(WIDTH * devicePixelRatio);
     const height = Math.max(1, Math.round((width * made.height) / made.width));
-    const [w, h] = [Math.min(width, made.width), Math.min(Math.round(HEIGHT * devicePixelRatio), made.height)];
+    const half = (/** @type {number} */ side) => Math.round((side * devicePixelRatio) / 2);
+    const [w, h] = [Math.min(half(WIDTH), made.width), Math.min(half(HEIGHT), made.height)];
     const part = fine.includes(filter.name)
       ? `region=${(made.width - w) >> 1},${(made.height - h) >> 1},${w},${h}` : `size=${width},${height}`;
     const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&${part}`, abort.signal);

@@ -54,7 +54,10 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
                 effect.light = BlendSpace::from_id(word(BlendSpace::CHOICES, value)?).unwrap_or_default()
             }
             "wind" => {
-                effect.wind = number(value).ok_or_else(|| expected(value, WIND))?;
+                effect.wind = number(value).ok_or_else(|| {
+                    let what = format!("expected {WIND}; a curve belongs to the filter: wind='0=0;48=1'");
+                    fault(value.span(), what)
+                })?;
                 let fits = WIND.check(&KeyValue::Number(effect.wind));
                 fits.map_err(|e| fault(value.span(), format!("wind: {e}")))?;
             }
