@@ -55,6 +55,40 @@ fn cuts_and_markers_are_found_by_keys() {
     assert_eq!(b.run("return s.markers.value"), json!([0, 25]));
 }
 
+/// Key frames are those that the encoder was told to make; where frames are independent, each is one.
+#[test]
+fn key_frames_are_found_by_keys() {
+    let session = Session::new();
+    let made = std::process::Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=24:duration=2"])
+        .args(["-c:v", "libx264", "-g", "10", "-keyint_min", "10", "-sc_threshold", "0", "-bf", "2"])
+        .args(["-x264-params", "open-gop=0", "-pix_fmt", "yuv420p"])
+        .arg(session.path("clip.mp4"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "clip.mp4");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let go = |key: &str, want: i64| {
+        b.press(key);
+        b.until(&format!("return document.querySelector('#frame-number').value === '{want}'"));
+    };
+    b.run("s.seek(3)");
+    for (key, want) in [("Shift+ArrowRight", 10), ("Shift+ArrowRight", 20), ("Shift+ArrowLeft", 10)] {
+        go(key, want);
+    }
+    b.run("s.seek(45)");
+    go("Shift+ArrowLeft", 40);
+    b.press("Shift+ArrowRight");
+    b.until(
+        "return [...document.querySelectorAll('#toasts p')].some((e) => /key frame/.test(e.textContent))",
+    );
+    assert_eq!(b.run("return s.frame.value"), json!(40));
+    b.run("await s.openClip('pattern:bars:size=64x48:frames=5'); s.seek(2);");
+    go("Shift+ArrowRight", 3);
+    go("Shift+ArrowLeft", 2);
+}
+
 /// Fields and gamma against what they mean, worked out here from the frame's own pixels.
 #[test]
 fn fields_and_gamma_are_what_they_say() {
