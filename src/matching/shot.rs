@@ -157,7 +157,10 @@ pub(super) fn painted(format: Format, code: impl Fn(usize, usize) -> f64) -> Fra
 fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
     let name = source.info().name.clone();
     let (first, last) = (source.info().first, source.info().last);
-    let there = last.map_or_else(|| format!("its frames begin at {first}"), |last| format!("its frames are {first} to {last}"));
+    let there = last.map_or_else(
+        || format!("its frames begin at {first}"),
+        |last| format!("its frames are {first} to {last}"),
+    );
     let missing = || {
         MatchError::Unequal(format!(
             "{name} has no frame {number}; {there}: select frames of both clips with --frames"

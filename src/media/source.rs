@@ -164,6 +164,14 @@ pub trait Source: Send {
     /// The part of reading that runs on many threads.
     fn decoder(&self) -> Arc<dyn Decode>;
 
+    /// The next frame after `number`, or the last one before it, at which decoding may begin: its neighbour where
+    /// each frame is independent. `None` where there is none or it is not known.
+    fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
+        let next = number.checked_add(if back { -1 } else { 1 })?;
+        let info = self.info();
+        (next >= info.first && info.last.is_none_or(|last| next <= last)).then_some(next)
+    }
+
     /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without
     /// a file.
     fn files(&self) -> Option<FileOf> {

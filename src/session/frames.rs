@@ -90,6 +90,12 @@ impl Frames {
         lock(&self.kept).bytes
     }
 
+    /// [`Source::key_frame`] by the user's numbers.
+    pub(super) fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
+        let mut reader = lock(&self.reader);
+        Some(reader.source.as_mut()?.key_frame(number.checked_sub(self.offset)?, back)? + self.offset)
+    }
+
     /// A frame by the user's number; `None` if the source has none.
     pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
         if let Some(frame) = lock(&self.kept).get(number) {

@@ -183,6 +183,12 @@ impl Clip {
         Ok((*look.chain.output(), look.chain.notes().to_vec()))
     }
 
+    /// The next frame after `number`, or with `back` the last one before it, at which decoding may begin; every frame
+    /// where all are independent. `None` if there is none, or the packets of the input do not tell.
+    pub fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
+        self.0.frames.key_frame(number, back)
+    }
+
     /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].
     pub fn kept_bytes(&self) -> usize {
         self.0.frames.kept_bytes()

@@ -169,6 +169,16 @@ pub(super) async fn scene(
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
 
+/// The next or the previous frame at which decoding may begin.
+pub(super) async fn key_frame(
+    State(studio): Shared,
+    Name((clip, number)): Name<(u32, i64)>,
+    Ask(asked): Ask<SceneAsked>,
+) -> Answer {
+    let found = apart(&studio, move |studio, _| Ok(studio.clip(clip)?.key_frame(number, asked.back)));
+    Ok(Json(json!({ "frame": found.await? })).into_response())
+}
+
 /// The time that each filter of a recipe adds to a frame, in milliseconds.
 pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;

@@ -92,6 +92,7 @@ fn router(studio: &Arc<api::Studio>) -> Router {
         .route("/pixels/{clip}/{key}/{number}", get(frames::pixels))
         .route("/scopes/{clip}/{key}/{number}", get(frames::scopes))
         .route("/scene/{clip}/{number}", get(frames::scene))
+        .route("/keyframe/{clip}/{number}", get(frames::key_frame))
         .route("/plot/{clip}/{key}/{number}", get(frames::plot))
         .route("/sound/{clip}/{part}", get(sound::part))
         .route("/times/{clip}/{key}/{number}", get(frames::times))

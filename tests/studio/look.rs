@@ -55,6 +55,40 @@ fn cuts_and_markers_are_found_by_keys() {
     assert_eq!(b.run("return s.markers.value"), json!([0, 25]));
 }
 
+/// Key frames are those that the encoder was told to make; where frames are independent, each is one.
+#[test]
+fn key_frames_are_found_by_keys() {
+    let session = Session::new();
+    let made = std::process::Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=24:duration=2"])
+        .args(["-c:v", "libx264", "-g", "10", "-keyint_min", "10", "-sc_threshold", "0", "-bf", "2"])
+        .args(["-x264-params", "open-gop=0", "-pix_fmt", "yuv420p"])
+        .arg(session.path("clip.mp4"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "clip.mp4");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let go = |key: &str, want: i64| {
+        b.press(key);
+        b.until(&format!("return document.querySelector('#frame-number').value === '{want}'"));
+    };
+    b.run("s.seek(3)");
+    for (key, want) in [("Shift+ArrowRight", 10), ("Shift+ArrowRight", 20), ("Shift+ArrowLeft", 10)] {
+        go(key, want);
+    }
+    b.run("s.seek(45)");
+    go("Shift+ArrowLeft", 40);
+    b.press("Shift+ArrowRight");
+    b.until(
+        "return [...document.querySelectorAll('#toasts p')].some((e) => /key frame/.test(e.textContent))",
+    );
+    assert_eq!(b.run("return s.frame.value"), json!(40));
+    b.run("await s.openClip('pattern:bars:size=64x48:frames=5'); s.seek(2);");
+    go("Shift+ArrowRight", 3);
+    go("Shift+ArrowLeft", 2);
+}
+
 /// Fields and gamma against what they mean, worked out here from the frame's own pixels.
 #[test]
 fn fields_and_gamma_are_what_they_say() {
@@ -176,13 +210,19 @@ fn presets_are_shown_on_the_frame() {
     b.until("return !!document.querySelector('.thumb[data-choice=noise-vhs][data-drawn]')");
     let shown = b.run(
         "const c = document.querySelector('.thumb[data-choice=noise-vhs]');
-         // One to one, from the middle of 192 by 108.
+         // Two to one, from the middle of 192 by 108.
          return [c.width, c.height, [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]];",
     );
     let id = b.run("return s.clip.value.id");
     let key = studio.key(&json!({ "id": id }), "invert,noise=preset=vhs");
-    assert_eq!((&shown[0], &shown[1]), (&json!(128), &json!(72)));
-    let want = studio.get(&format!("/frame/{id}/{key}/5?side=out&region=32,18,128,72")).body;
+    assert_eq!((&shown[0], &shown[1]), (&json!(64), &json!(36)));
+    let mut want = studio.get(&format!("/frame/{id}/{key}/5?side=out&region=64,36,64,36")).body;
+    // The right half is what the filter adds alone.
+    let alone = studio.key(&json!({ "id": id }), "noise=preset=vhs");
+    let added = studio.get(&format!("/frame/{id}/{alone}/5?side=diff&gain=4&region=64,36,64,36")).body;
+    for at in (0..want.len()).filter(|at| at % 256 >= 128) {
+        want[at] = added[at];
+    }
     let got: Vec<u8> =
         shown[2].as_array().unwrap().iter().map(|v: &Value| v.as_u64().unwrap() as u8).collect();
     assert!(got == want, "another picture than the filter makes");

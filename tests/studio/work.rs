@@ -257,20 +257,27 @@ fn what_is_copied_makes_what_is_shown() {
     b.press("Ctrl+Shift+C");
     b.until("return globalThis.copied.length === 1");
     b.press("Ctrl+Shift+E");
-    b.run("[...document.querySelectorAll('dialog[open] button')].find((e) => e.textContent === 'Copy').click()");
+    b.run(
+        "[...document.querySelectorAll('dialog[open] button')].find((e) => e.textContent === 'Copy').click()",
+    );
     b.until("return globalThis.copied.length === 2");
     let copied = b.run("return globalThis.copied");
     let (line, recipe) = (copied[0].as_str().unwrap(), copied[1].as_str().unwrap());
     session.write("copied.toml", recipe);
-    let by_recipe = "grainfield render pattern:ramp:size=64x48:frames=9 OUTPUT --recipe copied.toml --frames 2-6";
+    let by_recipe =
+        "grainfield render pattern:ramp:size=64x48:frames=9 OUTPUT --recipe copied.toml --frames 2-6";
     for line in [line, by_recipe] {
         let program = session.command("");
         let mut shell = Command::new("bash");
         let name = program.get_program().to_str().unwrap();
-        shell.args(["-c", &format!("{} -q", line.replacen("grainfield", name, 1).replacen("OUTPUT", "hash:-", 1))]);
+        shell.args([
+            "-c",
+            &format!("{} -q", line.replacen("grainfield", name, 1).replacen("OUTPUT", "hash:-", 1)),
+        ]);
         let out = shell.current_dir(session.path("")).output().unwrap();
         let text = String::from_utf8(out.stdout).unwrap();
-        let hashes: Vec<&str> = text.split(|c: char| !c.is_ascii_hexdigit()).filter(|w| w.len() == 32).collect();
+        let hashes: Vec<&str> =
+            text.split(|c: char| !c.is_ascii_hexdigit()).filter(|w| w.len() == 32).collect();
         assert_eq!(hashes.len(), 5, "{line}: {text}{}", String::from_utf8_lossy(&out.stderr));
         assert_eq!(json!(hashes[2][..8]), shown, "{line}");
     }

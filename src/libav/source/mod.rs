@@ -433,6 +433,12 @@ impl Source for Video {
         }
     }
 
+    fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
+        let _log = self.log.enter();
+        self.make_index();
+        self.entry_beside(number, back)
+    }
+
     fn decoder(&self) -> Arc<dyn Decode> {
         self.decoder.clone()
     }

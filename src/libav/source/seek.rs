@@ -6,6 +6,7 @@ use crate::libav::index::exact::ExactIndex;
 use crate::libav::reader::Item;
 use crate::libav::{carry, index};
 use crate::media::SourceError;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Video {
@@ -205,6 +206,26 @@ impl Video {
             IndexState::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
             IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
             _ => None,
+        }
+    }
+
+    /// The number of the next entry's frame, or of the last one before, as far as the index knows it.
+    pub(super) fn entry_beside(&self, number: i64, back: bool) -> Option<i64> {
+        let all: Vec<i64> = match &self.index {
+            IndexState::There(index) => {
+                let rank = |e: &index::Entry| index.frames.binary_search(&e.pts).ok().map(|n| n as i64);
+                index.entries.iter().filter_map(rank).collect()
+            }
+            IndexState::Exact(exact) => {
+                let marks: HashSet<u32> = exact.seek_points.iter().map(|s| s.rank).collect();
+                (0..).zip(&exact.frames).filter(|(_, f)| marks.contains(&f.mark)).map(|(n, _)| n).collect()
+            }
+            _ => return None,
+        };
+        if back {
+            all.into_iter().filter(|n| *n < number).max()
+        } else {
+            all.into_iter().filter(|n| *n > number).min()
         }
     }
 

@@ -4,7 +4,7 @@
 import { svg } from './vendor/lit-html.js';
 import {
   addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
-  seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
+  seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
@@ -124,6 +124,8 @@ export const commands = [
   { id: 'go.end', group: 'Frames', label: 'To the end', keys: ['Ctrl+ArrowRight'], run: () => seek(clip.value?.last ?? 0), icon: 'end' },
   { id: 'go.scene.back', group: 'Frames', label: 'To the scene before', keys: ['Ctrl+Shift+ArrowLeft'], run: () => seekScene(true), icon: 'sceneback', can: open },
   { id: 'go.scene.forward', group: 'Frames', label: 'To the next scene', keys: ['Ctrl+Shift+ArrowRight'], run: () => seekScene(false), icon: 'sceneforward', can: open },
+  { id: 'go.key.back', group: 'Frames', label: 'To the key frame before', keys: ['Shift+ArrowLeft'], run: () => seekKeyFrame(true), can: open },
+  { id: 'go.key.forward', group: 'Frames', label: 'To the next key frame', keys: ['Shift+ArrowRight'], run: () => seekKeyFrame(false), can: open },
   { id: 'marker.toggle', group: 'Frames', label: 'Set or clear a marker', keys: ['M'], run: toggleMarker, icon: 'marker', on: () => markers.value.includes(frame.value), can: open },
   { id: 'marker.back', group: 'Frames', label: 'To the marker before', keys: ['{'], run: () => seekMarker(true), can: open },
   { id: 'marker.forward', group: 'Frames', label: 'To the next marker', keys: ['}'], run: () => seekMarker(false), can: open },

@@ -49,7 +49,7 @@ async function begin() {
     recent.value = autosave?.recent ?? [];
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
-    timecode.value = autosave?.timecode ?? false;
+    timecode.value = autosave?.timecode ?? true;
     savedToml.value = 'version = 1\n';
   });
   // Files on the command line override restored work; the same clip continues at its position.

@@ -60,8 +60,8 @@ export const times = signal({ key: '', list: /** @type {number[]} */ ([]) });
 export const scale = signal(100);
 /** How high the panel below and how wide the one on the right are, in pixels of the page; 0 is as they come. */
 export const sizes = { dock: signal(0), side: signal(0) };
-/** Whether times are shown as timecode of frames. */
-export const timecode = signal(false);
+/** Whether times are shown as timecode of frames; never where frames have no common duration. */
+export const timecode = signal(true);
 
 export const view = {
   /** side, stack, out, in, wipe or diff */
@@ -323,6 +323,19 @@ export async function seekScene(back) {
     report(error);
   } finally {
     if (searching === mine) isSearching.value = false;
+  }
+}
+
+/** Goes to the next frame at which decoding begins anew, or to the one before. @param {boolean} back */
+export async function seekKeyFrame(back) {
+  const c = clip.value;
+  if (!c) return;
+  try {
+    const { frame: found } = await get(`/keyframe/${c.id}/${frame.value}?back=${back}`);
+    if (found === null) toast(back ? 'no key frame before this one is known' : 'no further key frame is known');
+    else seek(found);
+  } catch (error) {
+    report(error);
   }
 }
 

@@ -1,5 +1,5 @@
 // @ts-check Thumbnails of filters applied to the current frame, one after another, visible ones first. Grain and noise are
-// shown two to one: smaller they all look alike.
+// shown two to one, and beside it what they add, four times as strong: else they all look alike.
 
 import { picture, post } from './api.js';
 import { clip, doc, fine, frame, plainDoc, selected } from './state.js';
@@ -35,13 +35,19 @@ export function startThumbs(root, filterOf) {
     const height = Math.max(1, Math.round((width * made.height) / made.width));
     const half = (/** @type {number} */ side) => Math.round((side * devicePixelRatio) / 2);
     const [w, h] = [Math.min(half(WIDTH), made.width), Math.min(half(HEIGHT), made.height)];
-    const part = fine.includes(filter.name)
-      ? `region=${(made.width - w) >> 1},${(made.height - h) >> 1},${w},${h}` : `size=${width},${height}`;
-    const got = await picture(`/frame/${c.id}/${checked.key}/${frame.value}?side=out&${part}`, abort.signal);
+    const shown = (/** @type {string} */ key, /** @type {string} */ query) => picture(`/frame/${c.id}/${key}/${frame.value}?${query}`, abort.signal);
+    const isFine = fine.includes(filter.name);
+    const part = `region=${(made.width - w) >> 1},${(made.height - h) >> 1},${w},${h}`;
+    const got = await shown(checked.key, `side=out&${isFine ? part : `size=${width},${height}`}`);
+    const alone = isFine && (await post('/recipe', { clip: c.id, recipe: { ...recipe, steps: [{ ...filter, off: false }] }, drafts: {} }));
+    const added = alone && !alone.faults.length && made.width === c.width && made.height === c.height
+      ? await shown(alone.key, `side=diff&gain=4&${part}`) : null;
     // The list may have changed: this canvas may belong to another choice.
     if (canvas.dataset.choice !== choice) return;
     [canvas.width, canvas.height] = [got.image.width, got.image.height];
-    /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    context.putImageData(got.image, 0, 0);
+    if (added) context.putImageData(added.image, 0, 0, w >> 1, 0, w, h);
     canvas.dataset.drawn = choice;
   }
 

@@ -81,6 +81,7 @@ function scrub(e) {
 function template() {
   const c = clip.value;
   const [from, to] = range();
+  const coded = timecode.value && !c?.variable;
   const shown = `frame ${frame.value}, ${timeText(frame.value)}`;
   return html`
     <div class="transport">
@@ -97,8 +98,8 @@ function template() {
             if (Number.isFinite(n)) seek(n);
             e.target.value = String(frame.value);
           }}></label>
-      <button class="time digits" title="Time since the first frame; a click shows ${timecode.value ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c}
-        @click=${() => (timecode.value = !timecode.value)}>${c ? (timecode.value ? codeText : timeText)(frame.value) : ''}</button>
+      <button class="time digits" title="Time since the first frame; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
+        @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
       <span class="dim">${c ? `${c.first}–${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
         ${worded('sel.in', 'In')}
