@@ -11,18 +11,18 @@ pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, 
     (i32::from(sample) + grain).clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
 }
 
-/// The input of the hand-written kernels: a response of nodes, and grain that fits 16-bit lanes.
+/// The input of the hand-written kernels: a response of nodes, and grain whose codes fit 16-bit lanes.
 pub(super) struct Job<'a> {
     pub(super) ramp: Ramp,
     nodes: &'a Nodes,
-    /// 17 to 30.
+    /// 14 to 30; for 8-bit samples at least 17.
     pub(super) shift: u32,
 }
 
 impl<'a> Job<'a> {
     pub(super) fn new(ramp: Ramp, gain: &'a Gain) -> Option<Job<'a>> {
         match &gain.response {
-            Response::Nodes(nodes) if gain.narrow() => Some(Job { ramp, nodes, shift: gain.shift }),
+            Response::Nodes(nodes) if gain.shift >= 14 => Some(Job { ramp, nodes, shift: gain.shift }),
             _ => None,
         }
     }

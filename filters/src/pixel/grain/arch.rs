@@ -76,7 +76,7 @@ impl Code for u16 {
     fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
         // Shifted by 2^15 codes fit signed lanes, whose addition saturates at both ends.
         let sign = old.splat16(i16::MIN);
-        let sum = old.xor(sign).adds_i16(by.grain(light, n.at(x))).xor(sign);
+        let sum = old.xor(sign).adds_i16(by.any_grain(light, n.at(x))).xor(sign);
         sum.min_u16(old.max_u16(hi)).max_u16(old.min_u16(lo))
     }
 
@@ -109,7 +109,7 @@ pub(super) struct Nodes<V> {
     stretch: V,
     up: u32,
     half: V,
-    down: u32,
+    shift: u32,
 }
 
 impl<V: Vector> Nodes<V> {
@@ -130,8 +130,9 @@ impl<V: Vector> Nodes<V> {
             span: zero.splat16(job.ramp.span as i16),
             stretch: zero.splat16(job.ramp.stretch as i16),
             up: job.ramp.shift,
-            half: zero.splat16(1 << (job.shift - 17)),
-            down: job.shift - 16,
+            // Of wide products a half of the half, which counts twice.
+            half: zero.splat16(if job.shift < 17 { 1 << (job.shift - 2) } else { 1 << (job.shift - 17) }),
+            shift: job.shift,
         }
     }
 
@@ -141,9 +142,27 @@ impl<V: Vector> Nodes<V> {
         i.look_up16(self.base[table]).add16(i.look_up16(self.slope[table]).mulhi_i16(part))
     }
 
-    /// The grain of numbers n in codes.
+    /// The grain of numbers n in codes, for a shift of 17 and more.
     #[inline(always)]
     fn grain(&self, light: V, n: V) -> V {
+        n.mulhi_i16(self.gain(light)).add16(self.half).shr_i16(self.shift - 16)
+    }
+
+    /// The same for any shift.
+    #[inline(always)]
+    fn any_grain(&self, light: V, n: V) -> V {
+        if self.shift >= 17 {
+            return self.grain(light, n);
+        }
+        let (s, two) = (self.gain(light), n.splat16(2));
+        let low = n.unpack_low16(two).madd16(s.unpack_low16(self.half)).shr_i32(self.shift);
+        let high = n.unpack_high16(two).madd16(s.unpack_high16(self.half)).shr_i32(self.shift);
+        low.pack_i32(high)
+    }
+
+    /// The gain S of samples.
+    #[inline(always)]
+    fn gain(&self, light: V) -> V {
         let above = light.subs_u16(self.low).min_u16(self.span);
         let inside = above.shl16(self.up);
         let u = inside.add16(inside.mulhi_u16(self.stretch));
@@ -174,7 +193,7 @@ impl<V: Vector> Nodes<V> {
             let [base, slope] = i.look_up_pairs(&self.pairs);
             s = base.add16(slope.mulhi_i16(parts));
         }
-        n.mulhi_i16(s).add16(self.half).shr_i16(self.down)
+        s
     }
 }
 

@@ -91,7 +91,7 @@ impl Codes {
 }
 
 /// Computes n from the inputs and adds it as [`add_u8`] would; `codes` is the response of `gain`. `n` is a buffer of
-/// as many numbers as there are samples. Panics if rows are too short.
+/// as many numbers as there are samples. Panics if rows are too short, and for gains as [`add_u8`].
 pub fn finish_u8(
     level: Level,
     row: &mut [u8],
@@ -100,7 +100,7 @@ pub fn finish_u8(
     (ramp, gain, codes): (Ramp, &Gain, Option<&Codes>),
     legal: (u8, u8),
 ) {
-    assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
+    assert!(gain.narrow() && sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
     let done = codes.is_some_and(|codes| arch::finish_codes(level, row, light, sources, codes, legal))
         || Job::new(ramp, gain).is_some_and(|job| arch::finish(level, row, light, sources, &job, legal));
     if !done {
