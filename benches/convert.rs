@@ -1,10 +1,18 @@
 //! Conversion of one 1920x1080 picture on one thread, compared with a copy of its bytes. `GRAINFIELD_LEVEL` lowers
-//! the level, as in the program.
+//! the level, as in the program. What the working depth costs an 8-bit chain is "yuv420p to yuv420p16" and "yuv420p16
+//! to yuv420p, rounded as a chain does".
+
+#![allow(clippy::expect_used)] // a failure ends the bench
+
+#[allow(dead_code)] // this bench makes frames of its own
+mod frames;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use frames::bind;
 use grainfield_filters::filter::convert::{Convert, retarget};
 use grainfield_filters::filter::{Band, Render};
-use grainfield_filters::frame::{Depth, Format, Frame, PlaneSet, Scratch};
+use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, PlaneSet, Scratch};
+use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::hint::black_box;
 
@@ -73,6 +81,24 @@ fn conversions(c: &mut Criterion) {
             });
         });
     }
+    let deep = noise(Format::from_name("yuv420p16", 1920, 1080).expect("a format of this program"));
+    let rounding = bind(deep.format(), "dither", &[("bits", "8"), ("mode", "uniform")], level());
+    let (mut number, mut scratch) = (0, Scratch::default());
+    let mut output = Frame::new(*rounding.output());
+    group.bench_function("yuv420p16 to yuv420p, rounded as a chain does", |b| {
+        b.iter(|| {
+            number += 1;
+            let now = rounding.at(&FrameTime::of_frame(number, Ratio::whole(24))).expect("it is never idle");
+            let mut band = Band {
+                rows: 0..1080,
+                input: Some(deep.as_ref()),
+                output: output.as_mut(),
+                writes: PlaneSet::ALL,
+            };
+            rounding.render(&now, None, &mut band, &mut scratch);
+            black_box(&mut output);
+        });
+    });
     for bytes in [1920 * 1080 * 3 / 2, 1920 * 1080 * 3, 1920 * 1080 * 6] {
         let (a, mut b) = (vec![1u8; bytes], vec![0u8; bytes]);
         group.bench_function(format!("copy of {bytes} bytes"), |bench| {

@@ -137,14 +137,13 @@ impl Dither {
         self.to.legal(p).unwrap_or((0, u16::MAX))
     }
 
-    /// The position in the mask at which each tile of row `y` begins: tiles have the size of the mask, and each has
-    /// its own random offset.
-    fn tiles(&self, index: i64, p: usize, y: usize, width: usize) -> impl Iterator<Item = usize> {
-        let row = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 1 + (y / blue::SIDE) as u32);
+    /// The column and row of the mask at which each tile of a row of tiles begins: tiles have the size of the mask, and
+    /// each has its own random offset.
+    fn tiles(&self, index: i64, p: usize, row: usize, width: usize) -> impl Iterator<Item = [usize; 2]> {
+        let row = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 1 + row as u32);
         (0..width.div_ceil(blue::SIDE) as u64).map(move |x| {
             let place = mix64(row.wrapping_add(x.wrapping_mul(GOLDEN))) as usize;
-            let (left, down) = (place % blue::SIDE, place / blue::SIDE % blue::SIDE);
-            blue::place(left, y + down)
+            [place % blue::SIDE, place / blue::SIDE % blue::SIDE]
         })
     }
 }
@@ -167,7 +166,7 @@ impl Render for Dither {
     fn memory(&self) -> Memory {
         Memory {
             fixed: 64 << 10,
-            per_frame: 3 * 2 * (self.from.width as usize + 256) + self.from.width as usize / 8 + 1024,
+            per_frame: 3 * 2 * (self.from.width as usize + 256) + 3 * self.from.width as usize / 8 + 1024,
         }
     }
 
@@ -177,7 +176,7 @@ impl Render for Dither {
         };
         let frame = self.stream.frame(*index);
         let block = self.stream.block();
-        let mut tiles = Vec::new();
+        let (mut offsets, mut tiles) = (Vec::new(), Vec::new());
         for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
             let by = &reduce[p];
             let (width, _) = self.to.plane_size(p);
@@ -188,6 +187,7 @@ impl Render for Dither {
             let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
             noise.fill(0);
             let mut started = false;
+            offsets.clear();
             let bytes = ToBytes::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
             for y in band.output.plane(p).rows() {
                 match mode {
@@ -210,8 +210,12 @@ impl Render for Dither {
                         blue::fill(&mut noise[..width], x, y + down);
                     }
                     Mode::Uniform => {
+                        if offsets.is_empty() || y % blue::SIDE == 0 {
+                            offsets.clear();
+                            offsets.extend(self.tiles(*index, p, y / blue::SIDE, width));
+                        }
                         tiles.clear();
-                        tiles.extend(self.tiles(*index, p, y, width));
+                        tiles.extend(offsets.iter().map(|[left, down]| blue::place(*left, y + down)));
                         if let Some(bytes) = &bytes {
                             let out = band.output.plane_mut(p).row_mut::<u8>(y);
                             uniform_row(self.level, out, input.plane(p).row(y), &tiles, bytes);

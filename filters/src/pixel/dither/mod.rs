@@ -22,7 +22,7 @@ pub mod blue;
 mod tests;
 
 use super::convert::{Code, CodeSample};
-use crate::simd::{Level, multiversion};
+use crate::simd::{Level, Vector, multiversion};
 
 /// The conversion from deeper to shallower codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,27 +130,51 @@ impl ToBytes {
 }
 
 #[inline(always)]
-fn uniform_body(out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
-    const SIDE: usize = blue::SIDE;
-    let (by, levels) = (*by, blue::levels());
-    let (out, last) = out.as_chunks_mut::<SIDE>();
-    let (row, rest) = row.as_chunks::<SIDE>();
-    let each = out.iter_mut().zip(row).zip(places);
-    for ((out, row), &at) in each {
-        let Some(levels) = levels[at..].first_chunk::<SIDE>() else { return };
-        for i in 0..SIDE {
-            out[i] = by.one(row[i], levels[i]);
+fn uniform_body(out: &mut [u8], row: &[u16], levels: &[u16], by: &ToBytes) {
+    out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &t)| *o = by.one(v, t));
+}
+
+/// Whole tiles in registers; returns their number.
+#[inline(always)]
+fn uniform_registers<V: Vector>(
+    any: V,
+    out: &mut [[u8; blue::SIDE]],
+    row: &[[u16; blue::SIDE]],
+    places: &[usize],
+    by: &ToBytes,
+) -> usize {
+    let levels = blue::levels();
+    let (offset, half) = (any.splat16(by.offset as i16), any.splat16(128));
+    let (lo, hi) = (any.splat8(by.lo), any.splat8(by.hi));
+    let code = |v: V| {
+        if by.full {
+            let v = v.adds_u16(v.min_u16(offset));
+            v.sub16(v.shr_u16(8))
+        } else {
+            v
+        }
+    };
+    let bytes = |a: V, b: V| a.shr_u16(8).pack_u16(b.shr_u16(8)).gather();
+    for ((out, row), &at) in out.iter_mut().zip(row).zip(places) {
+        let samples = row.chunks_exact(V::BYTES).zip(levels[at..][..blue::SIDE].chunks_exact(V::BYTES));
+        for (out, (v, t)) in out.chunks_exact_mut(V::BYTES).zip(samples) {
+            let (v, t) = (v.split_at(V::BYTES / 2), t.split_at(V::BYTES / 2));
+            let (a, b) = (code(any.load(v.0)), code(any.load(v.1)));
+            let sum = bytes(a.adds_u16(any.load(t.0)), b.adds_u16(any.load(t.1)));
+            let plain = bytes(a.adds_u16(half), b.adds_u16(half));
+            sum.max_u8(plain.min_u8(lo)).min_u8(plain.max_u8(hi)).store(out);
         }
     }
-    if let (false, Some(&at)) = (last.is_empty(), places.get(row.len())) {
-        last.iter_mut().zip(rest).zip(&levels[at..]).for_each(|((o, &v), &t)| *o = by.one(v, t));
-    }
+    row.len()
 }
 
 multiversion! {
     fn reduce_rows<D: CodeSample>(level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) = reduce_body;
     fn high_pass_rows(level, out: &mut [i16], above: &[u16], own: &[u16], odd: bool) = high_pass_body;
-    fn uniform_rows(level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) = uniform_body;
+    fn uniform_rest(level, out: &mut [u8], row: &[u16], levels: &[u16], by: &ToBytes) = uniform_body;
+    fn uniform_tiles(
+        level, out: &mut [[u8; blue::SIDE]], row: &[[u16; blue::SIDE]], places: &[usize], by: &ToBytes,
+    ) -> usize => uniform_registers;
 }
 
 /// Rounds a row with the given noise, in 1/32768 of a shallow code. Panics if the rows differ in length.
@@ -163,7 +187,12 @@ pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise
 /// [`blue::place`].
 pub fn uniform_row(level: Level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
     assert!(out.len() == row.len() && places.len() == row.len().div_ceil(blue::SIDE));
-    uniform_rows(level, out, row, places, by);
+    let tiles = out.as_chunks_mut().0;
+    let done = uniform_tiles(level, tiles, row.as_chunks().0, places, by);
+    let (out, row) = (&mut out[done * blue::SIDE..], &row[done * blue::SIDE..]);
+    for ((out, row), &at) in out.chunks_mut(blue::SIDE).zip(row.chunks(blue::SIDE)).zip(&places[done..]) {
+        uniform_rest(level, out, row, &blue::levels()[at..], by);
+    }
 }
 
 /// The difference of each word and the one before it in its row (where the column is as `odd` as the row) or the one
