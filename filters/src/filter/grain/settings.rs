@@ -68,7 +68,7 @@ settings! {
         /// home movies: coarse, soft and strong
         "super8" = "strength=8:size=2.2:chroma=0.28:chroma-size=1.3:variation=0.2",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=7.5:size=1.2:sharpness=0.4:chroma=0.3:variation=0.25",
+        "high-speed" = "strength=7.5:size=1.2:sharpness=0.4:chroma=0.3:variation=0.25:curve=pushed",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
         "digital-iso" = "strength=5.3:size=0.6:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
     }
@@ -90,6 +90,8 @@ choices! {
         Print = "print",
         /// like a sensor: most in the shadows, least in white, and a little in black
         Sensor = "sensor",
+        /// like film that is developed longer: more than `film` in the shadows, less in the highlights
+        Pushed = "pushed",
     }
 }
 
@@ -184,6 +186,7 @@ impl Curve {
             (Some(points), _) => Curve::Points(points.clone()),
             // A Boolean model of grains.
             (None, Look::Film) => Curve::Power(0.508, 0.664),
+            (None, Look::Pushed) => Curve::Power(0.4, 0.8),
             (None, Look::Print) => Curve::Power(0.75, 0.7),
             (None, Look::Flat) => Curve::Flat,
             (None, Look::Shadows) => Curve::Power(0.35, 1.4),
