@@ -65,7 +65,7 @@ pub fn recipe(
     let wanted = Curve::smooth(&plate.planes()[0]);
     for round in 0..ROUNDS {
         if generated {
-            look.fit(&format, &luma[0], colours);
+            look.fit(&format, &mut luma[0], colours);
         }
         // Every round has other grain, so that its chance is not fitted; the mean of all corrections counts.
         let made = shot.render(&look.steps(&format), plate, round)?;
@@ -86,7 +86,7 @@ pub fn recipe(
         }
     }
     if generated {
-        look.fit(&format, &luma[0], colours);
+        look.fit(&format, &mut luma[0], colours);
     }
     let simple = Look { curve: look.curve.simplified(0.004, 64), ..look };
     let steps = simple.steps(&format);
@@ -145,7 +145,7 @@ fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
 
 impl Look {
     /// Fits what the spectra tell.
-    fn fit(&mut self, format: &Format, luma: &Wanted, colours: &[Wanted]) {
+    fn fit(&mut self, format: &Format, luma: &mut Wanted, colours: &mut [Wanted]) {
         self.shape = luma.shape();
         self.gain = gain(format, &self.shape);
         if !colours.is_empty() {

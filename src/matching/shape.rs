@@ -13,8 +13,8 @@ use grainfield_measure::spectrum::{Ring, Spectrum};
 
 /// Power relative to the strongest ring below which all rings are treated as equal: it cannot be seen.
 const FLOOR: f64 = 0.003;
-/// The error of a model's ring in dB, in addition to that of chance.
-const MODEL_DB: f64 = 0.03;
+/// The least and the most error of a model's ring in dB, in addition to that of chance.
+const MODEL_DB: [f64; 2] = [0.03, 10.0];
 /// The part of the tiles of a spectrum that are worth an independent one: they overlap, and windows cut their ends.
 const INDEPENDENT: f64 = 0.27;
 /// The number of variances that one more setting has to explain.
@@ -44,6 +44,9 @@ pub(super) struct Wanted {
     rings: Vec<f64>,
     /// The variance of each ring by chance, in dB.
     chances: Vec<f64>,
+    /// The error of the model in dB: with grain of another kind than the filter's it is larger than chance, and all rings
+    /// weigh the same.
+    model: f64,
     /// The part of the variance that is white, whatever the settings.
     white: f64,
     /// The sums of rendered and of computed spectra, and the number of them.
@@ -95,6 +98,7 @@ impl Wanted {
             chances: rings.iter().map(chance).collect(),
             made: vec![[0.0; 2]; rings.len()],
             renders: 0.0,
+            model: MODEL_DB[0],
             rings: powers(&rings),
             white: (rounded.sum::<f64>() / count.max(1.0)).min(1.0),
         }
@@ -115,7 +119,7 @@ impl Wanted {
             let [rendered, computed] = self.made[i];
             let corrected = if computed > 0.0 { rendered / computed } else { 1.0 };
             let off = db(self.ring(made(i)) * corrected) - db(*wanted);
-            off * off / (chance * chances + MODEL_DB * MODEL_DB)
+            off * off / (chance * chances + self.model * self.model)
         };
         self.rings.iter().zip(&self.chances).enumerate().map(one).sum()
     }
@@ -148,12 +152,29 @@ impl Wanted {
         (off, Shape { size, sharpness, variation })
     }
 
+    /// Sets the error of the model to what is left of it with the best settings; whether it is more than the least.
+    fn settle(&mut self, shape: &Shape, chroma: f64) -> bool {
+        let Shape { size, sharpness, variation } = *shape;
+        let parts = self.parts(&Sizes { size, sharpness, chroma });
+        while self.model < MODEL_DB[1] && self.distance(mixed(&parts, variation)) > self.rings.len() as f64 {
+            self.model *= 1.25;
+        }
+        self.model > MODEL_DB[0]
+    }
+
     /// Fits the shape of luma's grain: of one size, unless two explain far more than one more setting does by chance.
-    pub(super) fn shape(&self) -> Shape {
-        let (one_off, one) = self.fitted([0.0, 0.0], None);
-        let (two_off, two) = self.fitted([0.0, 1.0], Some(one));
-        let left = (two_off / self.rings.len().saturating_sub(3).max(1) as f64).max(1.0);
-        if one_off - two_off > CERTAIN * left { two } else { one }
+    pub(super) fn shape(&mut self) -> Shape {
+        self.model = MODEL_DB[0];
+        let both = |wanted: &Wanted| {
+            let one = wanted.fitted([0.0, 0.0], None);
+            [one, wanted.fitted([0.0, 1.0], Some(one.1))]
+        };
+        let mut found = both(self);
+        if self.settle(&found[1].1, 1.0) {
+            found = both(self);
+        }
+        let [(one_off, one), (two_off, two)] = found;
+        if one_off - two_off > CERTAIN { two } else { one }
     }
 }
 
@@ -206,19 +227,22 @@ pub(super) fn gain(format: &Format, shape: &Shape) -> f64 {
 }
 
 /// Fits the ratio of the sizes of chroma's and luma's grain to the spectra of U and V.
-pub(super) fn chroma_size(wanted: &[Wanted], shape: &Shape) -> f64 {
+pub(super) fn chroma_size(wanted: &mut [Wanted], shape: &Shape) -> f64 {
     let Shape { size, sharpness, variation } = *shape;
-    let at = |[chroma, _]: [f64; 2]| {
-        let off = wanted.iter().map(|wanted| {
-            let parts = wanted.parts(&Sizes { size, sharpness, chroma });
-            wanted.distance(mixed(&parts, variation))
-        });
-        off.sum::<f64>()
+    let fitted = |wanted: &[Wanted]| {
+        let at = |[chroma, _]: [f64; 2]| {
+            let off = wanted.iter().map(|wanted| {
+                let parts = wanted.parts(&Sizes { size, sharpness, chroma });
+                wanted.distance(mixed(&parts, variation))
+            });
+            off.sum::<f64>()
+        };
+        let starts = CHROMA_SIZES.map(|s| [s, 0.0]);
+        let [chroma, _] = minimize(starts, [0.1, 0.0], [[0.5, 4.0], [0.0, 0.0]], 5, at);
+        if at([1.0, 0.0]) - at([chroma, 0.0]) > CERTAIN { chroma } else { 1.0 }
     };
-    let starts = CHROMA_SIZES.map(|s| [s, 0.0]);
-    let [chroma, _] = minimize(starts, [0.1, 0.0], [[0.5, 4.0], [0.0, 0.0]], 5, at);
-    let (plain, best) = (at([1.0, 0.0]), at([chroma, 0.0]));
-    let rings: usize = wanted.iter().map(|wanted| wanted.rings.len()).sum();
-    let left = (best / rings.saturating_sub(1).max(1) as f64).max(1.0);
-    if plain - best > CERTAIN * left { chroma } else { 1.0 }
+    wanted.iter_mut().for_each(|w| w.model = MODEL_DB[0]);
+    let first = fitted(wanted);
+    let settled: Vec<bool> = wanted.iter_mut().map(|w| w.settle(shape, first)).collect();
+    if settled.contains(&true) { fitted(wanted) } else { first }
 }
