@@ -11,6 +11,7 @@ mod keep;
 pub mod plot;
 mod recipe;
 mod report;
+mod shape;
 mod shot;
 mod table;
 

@@ -1,28 +1,21 @@
 //! Fits a recipe of the filter `grain`.
 
-use super::fit::{Curve, distance_db, minimize};
+use super::fit::Curve;
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot, painted};
+use super::shape::{Shape, Wanted, chroma_size, correct, gain};
+use super::shot::{MatchError, Shot};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::Format;
 use grainfield_filters::plate::Plate;
-use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{FileAsset, Value, Values};
-use grainfield_measure::Field;
 use grainfield_measure::residual::{PlaneGrain, Residual};
-use grainfield_measure::spectrum::{Ring, Spectrum};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Rows of the uniform picture with which sizes are compared.
-const ROWS: u32 = 256;
 /// The number of times that the match is applied to the clean frames and corrected.
-const ROUNDS: usize = 3;
-/// Sizes at which the search starts.
-const SIZES: [f64; 16] =
-    [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
+const ROUNDS: u64 = 4;
 /// The smallest significant and the largest allowed value of `temporal`.
 const TEMPORAL: [f64; 2] = [0.02, 0.9];
 
@@ -40,10 +33,11 @@ pub struct RecipeMatch {
 struct Look {
     /// The plate's own grain, which has its sizes.
     plate: Option<FileAsset>,
-    /// Luma's strength by brightness in 8-bit code values.
+    /// Luma's strength by brightness in 8-bit code values at the plate's width.
     curve: Curve,
-    size: f64,
-    sharpness: f64,
+    /// The part of the strength that remains at the plate's width.
+    gain: f64,
+    shape: Shape,
     chroma: f64,
     chroma_size: f64,
     temporal: f64,
@@ -62,31 +56,41 @@ pub fn recipe(
     look.plate = kept.map(|(name, kept)| {
         FileAsset::named(name).read(Arc::new(kept.clone()), crate::assets::plate_digest(kept))
     });
-    let bench = Bench::new(shot, plate);
-    if look.plate.is_none() {
-        [look.size, look.sharpness] = bench.shape(plate, &look)?;
-    }
-    if look.plate.is_none() && !format.is_rgb() && plate.planes().len() > 1 && look.chroma > 0.0 {
-        look.chroma_size = bench.chroma_size(plate, &look)?;
-    }
-    let wanted = Curve::of(&plate.planes()[0]);
-    let mut made = shot.render(&look.steps(&format), plate)?;
-    for _ in 0..ROUNDS {
-        look.curve = look.curve.corrected(&wanted, &Curve::of(&made.planes()[0]));
-        if format.is_rgb() && look.plate.is_some() {
+    let generated = look.plate.is_none();
+    let coloured = !format.is_rgb() && plate.planes().len() > 1 && look.chroma > 0.0;
+    let mut spectra: Vec<Wanted> =
+        plate.planes().iter().enumerate().map(|(p, plane)| Wanted::new(&format, p, plane)).collect();
+    let (luma, colours) = spectra.split_at_mut(1);
+    let colours = if coloured { colours } else { &mut [] };
+    let wanted = Curve::smooth(&plate.planes()[0]);
+    for round in 0..ROUNDS {
+        if generated {
+            look.fit(&format, &mut luma[0], colours);
+        }
+        // Every round has other grain, so that its chance is not fitted; the mean of all corrections counts.
+        let made = shot.render(&look.steps(&format), plate, round)?;
+        let part = 1.0 / (round as f64 + 1.0);
+        look.curve = look.curve.corrected(&wanted, &Curve::smooth(&made.planes()[0]), part);
+        if format.is_rgb() && !generated {
             // The proportions of the channels are the plate's.
         } else if format.is_rgb() {
-            look.chroma = (look.chroma + common(&made) - common(plate)).clamp(0.0, 1.0);
+            look.chroma = (look.chroma + part * (common(&made) - common(plate))).clamp(0.0, 1.0);
         } else if look.chroma > 0.0 {
             let ratio =
                 chroma_strength(plate) / chroma_strength(&made).max(1e-6) * overall(&made) / overall(plate);
-            look.chroma = (look.chroma * ratio.clamp(0.5, 2.0)).min(2.0);
+            look.chroma = (look.chroma * ratio.clamp(0.5, 2.0).powf(part)).min(2.0);
         }
-        made = shot.render(&look.steps(&format), plate)?;
+        if generated {
+            correct(luma, &look.shape, 1.0, &made.planes()[..1]);
+            correct(colours, &look.shape, look.chroma_size, &made.planes()[1..]);
+        }
+    }
+    if generated {
+        look.fit(&format, &mut luma[0], colours);
     }
     let simple = Look { curve: look.curve.simplified(0.004, 64), ..look };
     let steps = simple.steps(&format);
-    let made = shot.render(&steps, plate)?;
+    let made = shot.render(&steps, plate, ROUNDS)?;
     let matched = Match::new(plate, &made, format.is_rgb());
     Ok(RecipeMatch { recipe: Recipe { steps, ..Recipe::default() }, matched })
 }
@@ -119,8 +123,9 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
         1 => in_time([1, 2, 3, 4].map(lag), plate.frames()),
         held => (0.0, held),
     };
-    let curve = Curve::of(first);
-    Look { plate: None, curve, size: 1.0, sharpness: 0.0, chroma, chroma_size: 1.0, temporal, hold }
+    let curve = Curve::smooth(first);
+    let shape = Shape { size: 1.0, sharpness: 0.0, variation: 0.0 };
+    Look { plate: None, curve, gain: 1.0, shape, chroma, chroma_size: 1.0, temporal, hold }
 }
 
 /// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
@@ -139,14 +144,27 @@ fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
 }
 
 impl Look {
+    /// Fits what the spectra tell.
+    fn fit(&mut self, format: &Format, luma: &mut Wanted, colours: &mut [Wanted]) {
+        self.shape = luma.shape();
+        self.gain = gain(format, &self.shape);
+        if !colours.is_empty() {
+            self.chroma_size = chroma_size(colours, &self.shape);
+        }
+    }
+
     fn text(&self, format: &Format) -> String {
         let strength = self.curve.peak();
-        let mut text = format!("strength={:.3}", strength.min(100.0));
+        let mut text = format!("strength={:.3}", (strength / self.gain).min(100.0));
         let mut more = |part: std::fmt::Arguments<'_>| {
             let _ = text.write_fmt(part); // writing to a String does not fail
         };
         if self.plate.is_none() {
-            more(format_args!(":size={:.2}:sharpness={:.2}", self.size, self.sharpness));
+            let Shape { size, sharpness, variation } = self.shape;
+            more(format_args!(":size={size:.2}:sharpness={sharpness:.2}"));
+            if variation > 0.0 {
+                more(format_args!(":variation={variation:.3}"));
+            }
         }
         if self.plate.is_none() || !format.is_rgb() {
             more(format_args!(":chroma={:.3}", self.chroma));
@@ -197,83 +215,6 @@ fn steps(text: &str) -> Vec<Step> {
     match Values::parse(grain.settings, text) {
         Ok(values) => vec![Step::new(grain, values)],
         Err(e) => unreachable!("{text}: {e}"),
-    }
-}
-
-/// A uniform picture with the brightness of the plate's best measured bin, on which grain is rendered.
-struct Bench<'a> {
-    shot: &'a Shot,
-    flat: Frame,
-    /// Empty, for each plane.
-    spectra: Vec<Spectrum>,
-    strength: f64,
-}
-
-impl Bench<'_> {
-    fn new<'a>(shot: &'a Shot, plate: &Residual) -> Bench<'a> {
-        let format = Format { height: ROWS.max(shot.format().height.min(ROWS)), ..*shot.format() };
-        let first = &plate.planes()[0];
-        let samples = |i: &usize| first.bins[*i].count;
-        let most = (0..first.bins.len()).max_by(|a, b| samples(a).total_cmp(&samples(b))).unwrap_or(16);
-        // Away from the ends of the range, where grain would be clipped.
-        let code = PlaneGrain::middle(most).clamp(64.0, 192.0).floor();
-        let flat = painted(format, |_, _| code);
-        let strength = first.overall().0.clamp(0.05, 100.0);
-        let spectra = plate.planes().iter().enumerate().map(|(p, plane)| {
-            let (w, h) = format.plane_size(p);
-            plane.spectrum.like(w, h)
-        });
-        Bench { shot, flat, spectra: spectra.collect(), strength }
-    }
-
-    /// The spectrum of planes with the given settings.
-    fn rings(&self, text: &str, planes: &[usize]) -> Result<Vec<Vec<Ring>>, MatchError> {
-        let format = *self.flat.format();
-        let mut over = Over::new(&steps(text), &format, &format, self.shot.stop())?;
-        let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
-        let mut all: Vec<(Spectrum, f64, f64)> =
-            planes.iter().map(|&p| (self.spectra[p].clone(), 0.0, 0.0)).collect();
-        for n in 0..2 {
-            let frame = over.frame(&self.flat, n, one * Ratio::whole(n), one)?;
-            for (&p, (spectrum, squares, count)) in planes.iter().zip(&mut all) {
-                let mut field = Field::of(&frame, p);
-                field.centre();
-                *squares += field.data.iter().map(|&v| f64::from(v) * f64::from(v)).sum::<f64>();
-                *count += field.data.len() as f64;
-                spectrum.add(&field);
-            }
-        }
-        Ok(all.into_iter().map(|(s, squares, count)| s.rings(squares / count)).collect())
-    }
-
-    /// Fits size and sharpness to luma's spectrum.
-    fn shape(&self, plate: &Residual, look: &Look) -> Result<[f64; 2], MatchError> {
-        let wanted = plate.planes()[0].rings();
-        let chroma = if self.flat.format().is_rgb() { look.chroma } else { 0.0 };
-        let at = |[size, sharpness]: [f64; 2]| {
-            let text = format!(
-                "curve=flat:space=video:strength={}:size={size}:sharpness={sharpness}:chroma={chroma}",
-                self.strength
-            );
-            Ok::<_, MatchError>(distance_db(&wanted, &self.rings(&text, &[0])?[0]))
-        };
-        minimize(SIZES.map(|s| [s, 0.0]), [0.2, 0.4], [[0.0, 16.0], [-1.0, 1.0]], 6, at)
-    }
-
-    /// Fits the ratio of the sizes of chroma's and luma's grain.
-    fn chroma_size(&self, plate: &Residual, look: &Look) -> Result<f64, MatchError> {
-        let wanted = [plate.planes()[1].rings(), plate.planes()[2].rings()];
-        let at = |[part, _]: [f64; 2]| {
-            let text = format!(
-                "curve=flat:space=video:strength={}:size={}:sharpness={}:chroma={}:chroma-size={part}",
-                self.strength, look.size, look.sharpness, look.chroma
-            );
-            let made = self.rings(&text, &[1, 2])?;
-            Ok::<_, MatchError>((0..2).map(|i| distance_db(&wanted[i], &made[i]).powi(2)).sum::<f64>().sqrt())
-        };
-        let starts = [0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0].map(|s| [s, 0.0]);
-        let [part, _] = minimize(starts, [0.2, 0.0], [[0.5, 4.0], [0.0, 0.0]], 5, at)?;
-        Ok(part)
     }
 }
 

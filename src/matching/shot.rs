@@ -313,12 +313,12 @@ impl Shot {
     }
 
     /// Renders steps over the clean frames at the plate's depth, and measures the difference with the resolution
-    /// of `plate`.
-    pub(super) fn render(&self, steps: &[Step], plate: &Residual) -> Result<Residual, MatchError> {
+    /// of `plate`. Another seed gives other grain.
+    pub(super) fn render(&self, steps: &[Step], plate: &Residual, seed: u64) -> Result<Residual, MatchError> {
         let clean = self.beds[0].clean.format();
         let made = Format { depth: self.format().depth, ..*clean };
         let mut all = Residual::new(&made, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut over = Over::new(steps, clean, &made, &self.stop)?;
+        let mut over = Over::new(steps, clean, &made, seed, &self.stop)?;
         for bed in &self.beds {
             let frame = over.frame(&bed.clean, bed.number, bed.time, bed.duration)?;
             all.add(&frame, &bed.clean);
@@ -358,10 +358,11 @@ impl Over<'_> {
         steps: &[Step],
         input: &Format,
         output: &Format,
+        seed: u64,
         stop: &'a AtomicBool,
     ) -> Result<Over<'a>, MatchError> {
         let options = grainfield_filters::chain::Options {
-            seed: 0,
+            seed,
             level: Level::best(),
             last: None,
             fields: Fields::of(input.fields),

@@ -1,6 +1,6 @@
 //! Fits a film grain table.
 
-use super::fit::{Curve, distance_db};
+use super::fit::{Curve, distance_db, solved};
 use super::report::Match;
 use super::shot::{MatchError, Over, Shot, painted};
 use grainfield_filters::catalog;
@@ -80,15 +80,15 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         if let Some(made) = &made {
             let made: &Residual = made;
             for ((curve, wanted), made) in curves.iter_mut().zip(&wanted).zip(made.planes()) {
-                *curve = curve.corrected(wanted, &Curve::of(made));
+                *curve = curve.corrected(wanted, &Curve::of(made), 1.0);
             }
         }
         strengths(&mut params, &curves, &deviations);
-        made = Some(shot.render(&steps(&params), plate)?);
+        made = Some(shot.render(&steps(&params), plate, 0)?);
     }
     let made = match made {
         Some(made) => made,
-        None => shot.render(&steps(&params), plate)?,
+        None => shot.render(&steps(&params), plate, 0)?,
     };
     let table = Table::constant(params, DEFAULT_SEED);
     Ok(TableMatch { table, matched: Match::new(plate, &made, format.is_rgb()) })
@@ -161,31 +161,6 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
     taps.iter().all(|t| t.is_finite()).then_some(Filter { taps, new })
 }
 
-/// Gaussian elimination; the last column is the right-hand side.
-fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let n = m.len();
-    for k in 0..n {
-        let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;
-        m.swap(k, pivot);
-        if m[k][k].abs() < 1e-12 {
-            return None;
-        }
-        let (upper, lower) = m.split_at_mut(k + 1);
-        for row in lower {
-            let factor = row[k] / upper[k][k];
-            for (v, p) in row[k..].iter_mut().zip(&upper[k][k..]) {
-                *v -= factor * p;
-            }
-        }
-    }
-    let mut x = vec![0.0; n];
-    for k in (0..n).rev() {
-        let sum: f64 = (k + 1..n).map(|j| m[k][j] * x[j]).sum();
-        x[k] = (m[k][n] - sum) / m[k][k];
-    }
-    Some(x)
-}
-
 /// The filters in integers, with constant strength; `None` if a coefficient is too large.
 fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
@@ -219,7 +194,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
     let flat = painted(format, |_, _| 128.0);
-    let mut over = Over::new(&steps(params), &format, &format, shot.stop())?;
+    let mut over = Over::new(&steps(params), &format, &format, 0, shot.stop())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..BENCH_FRAMES {

@@ -160,6 +160,16 @@ impl Spectrum {
         self.average(|_, fx, fy| power(fx, fy))
     }
 
+    /// The radial spectrum to be expected of white noise of variance 1 after a separable kernel, of an odd number of
+    /// weights horizontally and vertically, which is then scaled to variance 1. The window's spread is included.
+    pub fn rings_of_kernel(&self, weights: &[Vec<f64>; 2]) -> Vec<Ring> {
+        let (w, h) = self.plan.tile();
+        let across = expected(&weights[0], &self.plan.across);
+        let down = expected(&weights[1], &self.plan.down);
+        let at = |axis: &[f64], f: f64, n: usize| axis[(f.abs() * n as f64).round() as usize];
+        self.average(|_, fx, fy| at(&across, fx, w) * at(&down, fy, h))
+    }
+
     fn average(&self, power: impl Fn(usize, f64, f64) -> f64) -> Vec<Ring> {
         let (w, h) = self.plan.tile();
         let mut rings = [(0.0, 0u64); RINGS];
@@ -185,6 +195,23 @@ impl Spectrum {
         })
         .collect()
     }
+}
+
+/// The power at 0 to half of all frequencies that a window shows of white noise after a kernel, whose variance is
+/// made 1: the transform of the product of their autocorrelations.
+fn expected(kernel: &[f64], window: &[f64]) -> Vec<f64> {
+    let n = window.len();
+    let together =
+        |v: &[f64], lag: usize| v.iter().zip(v.get(lag..).unwrap_or(&[])).map(|(a, b)| a * b).sum::<f64>();
+    let power = together(kernel, 0) * together(window, 0);
+    let lags: Vec<f64> =
+        (0..kernel.len().min(n)).map(|lag| together(kernel, lag) * together(window, lag) / power).collect();
+    let turn = std::f64::consts::TAU / n as f64;
+    let at = |k: usize| {
+        let wave = |(lag, v): (usize, &f64)| 2.0 * v * (turn * (k * lag % n) as f64).cos();
+        lags[0] + lags.iter().enumerate().skip(1).map(wave).sum::<f64>()
+    };
+    (0..=n / 2).map(at).collect()
 }
 
 /// The distance of two radial spectra: rms of their difference in dB.
@@ -247,6 +274,23 @@ mod tests {
         let found = s.rings(variance(&field));
         assert!(distance_db(&found, &expected) < 0.25, "{}", distance_db(&found, &expected));
         assert!(flatness_db(&found) > 1.0);
+    }
+
+    #[test]
+    fn the_spectrum_of_a_kernel_is_known() {
+        let white = normal(1032, 520, 4);
+        let [across, down] = [vec![0.2, 0.9, 0.2], vec![0.1, 0.4, 0.7, 0.9, 1.0, 0.9, 0.7, 0.4, 0.1]];
+        let at = |x: usize, y: usize| {
+            let row = |j: usize| {
+                across.iter().enumerate().map(|(i, a)| a * white.row(y + j)[x + i] as f64).sum::<f64>()
+            };
+            down.iter().enumerate().map(|(j, d)| d * row(j)).sum::<f64>() as f32
+        };
+        let field = Field::from_fn(1024, 512, at);
+        let s = of(&field);
+        let (found, expected) =
+            (s.rings(variance(&field)), s.rings_of_kernel(&[across.clone(), down.clone()]));
+        assert!(distance_db(&found, &expected) < 0.25, "{}", distance_db(&found, &expected));
     }
 
     #[test]

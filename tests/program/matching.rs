@@ -54,6 +54,27 @@ fn a_recipe_is_found_again() {
     }
 }
 
+/// Grain of one size and of two: the settings come back, not others that look similar.
+#[test]
+fn the_settings_of_presets_are_found_again() {
+    for preset in ["fine-35mm", "super8"] {
+        let chain = format!("grain=preset={preset}");
+        let plate = Recipe::parse_chain(&chain).unwrap();
+        let (s, report) = matched(&chain, "out.toml");
+        let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
+        let off = |id: &str| setting(&recipe, id) - setting(&plate, id);
+        let said = format!("{preset}: {}", recipe.to_chain());
+        assert!((off("strength") / setting(&plate, "strength")).abs() <= 0.02, "{said}");
+        for (id, most) in
+            [("size", 0.1), ("variation", 0.05), ("sharpness", 0.15), ("chroma", 0.02), ("chroma-size", 0.15)]
+        {
+            assert!(off(id).abs() <= most, "{id}: {said}");
+        }
+        assert_eq!(recipe.to_chain().contains("variation"), chain.contains("super8"), "{said}");
+        assert!(number(&report, 0, "spectrum_db") < 0.3, "{preset}: {report:#}");
+    }
+}
+
 #[test]
 fn grain_in_time_is_found_again() {
     let (s, report) = matched("grain=size=0:temporal=0.5", "out.toml");

@@ -190,6 +190,9 @@ fn within(judged: &Judged, rms: f64, worst: f64, near: f64) {
     assert!(judged.off.0 < rms && judged.off.1 < worst, "{said}");
     assert!(judged.again.0 < rms + 0.02 && judged.again.1 < near, "{said}");
     assert_eq!(judged.report["evidence"]["compressed"], false, "{said}");
+    // Discs of one size are not grain of two.
+    let chain = judged.report["chain"].as_str().unwrap();
+    assert!(!chain.contains("variation"), "{chain}");
 }
 
 #[test]

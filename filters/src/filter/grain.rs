@@ -19,6 +19,7 @@
 
 mod coarse;
 mod field;
+mod kernels;
 mod look;
 mod plate;
 mod sample;
@@ -38,7 +39,8 @@ use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
-use look::{Axis, Field};
+pub use kernels::{Kernel, Sizes, kernels};
+use look::Field;
 use plate::Cover;
 use sample::GrainSample;
 pub use settings::response;
@@ -195,16 +197,10 @@ impl Grain {
     /// The fields of all planes.
     fn fields_of(&self, size: f64, sharpness: f64, chroma_size: f64) -> [Field; 4] {
         let format = &self.format;
-        let scale = f64::from(format.width) / 1920.0;
-        let field = !matches!(format.picture, PictureStructure::Frame);
+        let sizes = Sizes { size, sharpness, chroma: chroma_size };
         [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
-            let (sx, sy) = format.plane_subsampling(p);
-            let size = if format.is_chroma(p) { size * chroma_size } else { size };
-            let part = |n: u32| 1.0 / f64::from(1u32 << n);
-            let across = Axis::scaled(size * part(sx.into()), sharpness, scale);
-            let down = Axis::scaled(size * part(u32::from(sy) + u32::from(field)), sharpness, scale);
-            Field::new(format.plane_size(p), [across, down])
+            Field::new(format.plane_size(p), kernels::axes(format, p, &sizes))
         })
     }
 

@@ -258,7 +258,7 @@ fn fields_are_pictures_of_their_own() {
         gains: None,
     }
     .look_of(2.0, 0.0, 1.0, 0.0);
-    assert_eq!(look[0].fields[0].axes, [Axis::new(2.0, 0.0), Axis::new(1.0, 0.0)]);
+    assert_eq!(look[0].fields[0].axes, [look::Axis::new(2.0, 0.0), look::Axis::new(1.0, 0.0)]);
 }
 
 fn grey(format: Format, number: i64, given: &str) -> Vec<u8> {

@@ -1,0 +1,248 @@
+//! Fits kernels to spectra: `size`, `sharpness` and `variation` of luma, and the size of chroma.
+//!
+//! The spectrum that settings make is computed from their kernels, so it has no error of chance, and thousands of settings
+//! are tried in the time of a few renders. What rounding to codes adds is white and has its own share, [`Wanted::white`],
+//! which is corrected once the fitted look has been rendered.
+
+use super::fit::minimize;
+use grainfield_filters::chain::Fields;
+use grainfield_filters::filter::grain::{self, Kernel, Sizes};
+use grainfield_filters::frame::{Depth, Format, Parity};
+use grainfield_measure::residual::PlaneGrain;
+use grainfield_measure::spectrum::{Ring, Spectrum};
+
+/// Power relative to the strongest ring below which all rings are treated as equal: it cannot be seen.
+const FLOOR: f64 = 0.003;
+/// The least and the most error of a model's ring in dB, in addition to that of chance.
+const MODEL_DB: [f64; 2] = [0.03, 10.0];
+/// The part of the tiles of a spectrum that are worth an independent one: they overlap, and windows cut their ends.
+const INDEPENDENT: f64 = 0.27;
+/// The number of variances that one more setting has to explain.
+const CERTAIN: f64 = 12.0;
+/// Sizes and sharpnesses at which the search starts.
+const SIZES: [f64; 16] =
+    [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
+const SHARPNESSES: [f64; 3] = [-0.6, 0.0, 0.6];
+/// Sizes of chroma at which the search starts.
+const CHROMA_SIZES: [f64; 12] = [0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0];
+
+/// The settings that are fitted.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Shape {
+    pub(super) size: f64,
+    pub(super) sharpness: f64,
+    pub(super) variation: f64,
+}
+
+/// The spectrum of a plane, to which settings are fitted.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    format: Format,
+    plane: usize,
+    /// Empty, for its tiles.
+    spectrum: Spectrum,
+    rings: Vec<f64>,
+    /// The variance of each ring by chance, in dB.
+    chances: Vec<f64>,
+    /// The error of the model in dB: with grain of another kind than the filter's it is larger than chance, and all rings
+    /// weigh the same.
+    model: f64,
+    /// The part of the variance that is white, whatever the settings.
+    white: f64,
+    /// The sums of rendered and of computed spectra, and the number of them.
+    made: Vec<[f64; 2]>,
+    renders: f64,
+}
+
+/// The format of what the filter grains: a field of an interlaced picture.
+fn grained(format: &Format) -> Format {
+    if Fields::of(format.fields) == Fields::Frame { *format } else { format.field(Parity::Top) }
+}
+
+fn powers(rings: &[Ring]) -> Vec<f64> {
+    rings.iter().map(|r| r.power).collect()
+}
+
+/// The least of a function with one minimum.
+fn least([mut low, mut high]: [f64; 2], f: impl Fn(f64) -> f64) -> (f64, f64) {
+    for _ in 0..24 {
+        let third = (high - low) / 3.0;
+        if f(low + third) <= f(high - third) {
+            high -= third;
+        } else {
+            low += third;
+        }
+    }
+    let x = 0.5 * (low + high);
+    (f(x), x)
+}
+
+impl Wanted {
+    pub(super) fn new(format: &Format, plane: usize, of: &PlaneGrain) -> Wanted {
+        let rings = of.rings();
+        let (width, height, tiles) = of.spectrum.tiles();
+        let count: f64 = of.bins.iter().map(|b| b.count).sum();
+        let chance = |ring: &Ring| 4.343 * 4.343 / (ring.modes * tiles as f64 * INDEPENDENT).max(1.0);
+        let step = match format.depth {
+            Depth::Bits(bits) => 1.0 / f64::from(1u32 << (bits - 8)),
+            Depth::Float => 0.0,
+        };
+        let rounded = of.bins.iter().map(|bin| {
+            let square = bin.strength().powi(2);
+            if square > 0.0 { bin.count * (step * step / 12.0 / square).min(1.0) } else { 0.0 }
+        });
+        Wanted {
+            format: *format,
+            plane,
+            spectrum: of.spectrum.like(width, height),
+            chances: rings.iter().map(chance).collect(),
+            made: vec![[0.0; 2]; rings.len()],
+            renders: 0.0,
+            model: MODEL_DB[0],
+            rings: powers(&rings),
+            white: (rounded.sum::<f64>() / count.max(1.0)).min(1.0),
+        }
+    }
+
+    /// The model of a ring: a spectrum, rounded.
+    fn ring(&self, made: f64) -> f64 {
+        self.white + (1.0 - self.white) * made
+    }
+
+    /// How far a spectrum is off, in variances by chance.
+    fn distance(&self, made: impl Fn(usize) -> f64) -> f64 {
+        let floor = FLOOR * self.rings.iter().copied().fold(0.0, f64::max);
+        let db = |power: f64| 10.0 * (power + floor).max(1e-12).log10();
+        // Each render has as much chance as the plate.
+        let chances = if self.renders > 0.0 { 1.0 + 1.0 / self.renders } else { 1.0 };
+        let one = |(i, (wanted, chance)): (usize, (&f64, &f64))| {
+            let [rendered, computed] = self.made[i];
+            let corrected = if computed > 0.0 { rendered / computed } else { 1.0 };
+            let off = db(self.ring(made(i)) * corrected) - db(*wanted);
+            off * off / (chance * chances + self.model * self.model)
+        };
+        self.rings.iter().zip(&self.chances).enumerate().map(one).sum()
+    }
+
+    /// The spectra and the variances of fine and of coarse grain.
+    fn parts(&self, sizes: &Sizes) -> [(Vec<f64>, f64); 2] {
+        let format = grained(&self.format);
+        let woven = format.picture != self.format.picture;
+        grain::kernels(&format, self.plane, sizes).map(|Kernel { weights: [across, down], variance }| {
+            // Rows of the other field, which has other grain, lie between those of a field.
+            let down = if woven {
+                down.iter().flat_map(|&w| [w, 0.0]).take(2 * down.len() - 1).collect()
+            } else {
+                down
+            };
+            (powers(&self.spectrum.rings_of_kernel(&[across, down])), variance)
+        })
+    }
+
+    /// Fits size and sharpness, and the variation within `bounds`; and says how far off they are.
+    fn fitted(&self, bounds: [f64; 2], start: Option<Shape>) -> (f64, Shape) {
+        let best = |[size, sharpness]: [f64; 2]| {
+            let parts = self.parts(&Sizes { size, sharpness, chroma: 1.0 });
+            least(bounds, |variation| self.distance(mixed(&parts, variation)))
+        };
+        let grid = SIZES.iter().flat_map(|&size| SHARPNESSES.map(|sharpness| [size, sharpness]));
+        let starts = grid.chain(start.map(|s| [s.size, s.sharpness]));
+        let [size, sharpness] = minimize(starts, [0.1, 0.2], [[0.0, 16.0], [-1.0, 1.0]], 6, |at| best(at).0);
+        let (off, variation) = best([size, sharpness]);
+        (off, Shape { size, sharpness, variation })
+    }
+
+    /// Sets the error of the model to what is left of it with the best settings; whether it is more than the least.
+    fn settle(&mut self, shape: &Shape, chroma: f64) -> bool {
+        let Shape { size, sharpness, variation } = *shape;
+        let parts = self.parts(&Sizes { size, sharpness, chroma });
+        while self.model < MODEL_DB[1] && self.distance(mixed(&parts, variation)) > self.rings.len() as f64 {
+            self.model *= 1.25;
+        }
+        self.model > MODEL_DB[0]
+    }
+
+    /// Fits the shape of luma's grain: of one size, unless two explain far more than one more setting does by chance.
+    pub(super) fn shape(&mut self) -> Shape {
+        self.model = MODEL_DB[0];
+        let both = |wanted: &Wanted| {
+            let one = wanted.fitted([0.0, 0.0], None);
+            [one, wanted.fitted([0.0, 1.0], Some(one.1))]
+        };
+        let mut found = both(self);
+        if self.settle(&found[1].1, 1.0) {
+            found = both(self);
+        }
+        let [(one_off, one), (two_off, two)] = found;
+        if one_off - two_off > CERTAIN { two } else { one }
+    }
+}
+
+/// Corrects what is known of rounding, clipping and the measurement itself by the spectra that a look has once it is
+/// rendered, which are those of planes with the same strength.
+pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, made: &[PlaneGrain]) {
+    let Shape { size, sharpness, variation } = *shape;
+    let sizes = Sizes { size, sharpness, chroma };
+    let computed: Vec<Vec<f64>> = wanted
+        .iter()
+        .map(|wanted| {
+            let parts = wanted.parts(&sizes);
+            (0..wanted.rings.len()).map(mixed(&parts, variation)).collect()
+        })
+        .collect();
+    let rendered: Vec<Vec<f64>> = made.iter().map(|plane| powers(&plane.rings())).collect();
+    if wanted.iter().all(|w| w.renders == 0.0) {
+        let off = |white: f64| {
+            let one = |((wanted, computed), rendered): ((&Wanted, &Vec<f64>), &Vec<f64>)| {
+                let all = Wanted { white, rings: rendered.clone(), ..wanted.clone() };
+                all.distance(|i| computed[i])
+            };
+            wanted.iter().zip(&computed).zip(&rendered).map(one).sum::<f64>()
+        };
+        let white = least([0.0, 1.0], off).1;
+        wanted.iter_mut().for_each(|w| w.white = white);
+    }
+    for ((wanted, computed), rendered) in wanted.iter_mut().zip(&computed).zip(&rendered) {
+        for (i, (computed, rendered)) in computed.iter().zip(rendered).enumerate() {
+            let computed = wanted.ring(*computed);
+            wanted.made[i][0] += rendered;
+            wanted.made[i][1] += computed;
+        }
+        wanted.renders += 1.0;
+    }
+}
+
+/// The spectrum of grain of two sizes.
+fn mixed(parts: &[(Vec<f64>, f64); 2], variation: f64) -> impl Fn(usize) -> f64 {
+    let [(fine, fine_variance), (coarse, coarse_variance)] = parts;
+    let [a, b] = [(1.0 - variation) * fine_variance, variation * coarse_variance];
+    move |i| (a * fine[i] + b * coarse[i]) / (a + b)
+}
+
+/// What the strength of luma is multiplied by at this width of the picture.
+pub(super) fn gain(format: &Format, shape: &Shape) -> f64 {
+    let sizes = Sizes { size: shape.size, sharpness: shape.sharpness, chroma: 1.0 };
+    let [fine, coarse] = grain::kernels(&grained(format), 0, &sizes);
+    ((1.0 - shape.variation) * fine.variance + shape.variation * coarse.variance).sqrt()
+}
+
+/// Fits the ratio of the sizes of chroma's and luma's grain to the spectra of U and V.
+pub(super) fn chroma_size(wanted: &mut [Wanted], shape: &Shape) -> f64 {
+    let Shape { size, sharpness, variation } = *shape;
+    let fitted = |wanted: &[Wanted]| {
+        let at = |[chroma, _]: [f64; 2]| {
+            let off = wanted.iter().map(|wanted| {
+                let parts = wanted.parts(&Sizes { size, sharpness, chroma });
+                wanted.distance(mixed(&parts, variation))
+            });
+            off.sum::<f64>()
+        };
+        let starts = CHROMA_SIZES.map(|s| [s, 0.0]);
+        let [chroma, _] = minimize(starts, [0.1, 0.0], [[0.5, 4.0], [0.0, 0.0]], 5, at);
+        if at([1.0, 0.0]) - at([chroma, 0.0]) > CERTAIN { chroma } else { 1.0 }
+    };
+    wanted.iter_mut().for_each(|w| w.model = MODEL_DB[0]);
+    let first = fitted(wanted);
+    let settled: Vec<bool> = wanted.iter_mut().map(|w| w.settle(shape, first)).collect();
+    if settled.contains(&true) { fitted(wanted) } else { first }
+}
