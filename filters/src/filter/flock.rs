@@ -7,13 +7,15 @@
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `rules` | one step: neighbours, rules, motion |
+//! | `rules` | one step: rules, motion |
+//! | `near` | which agents are neighbours, and what they add up to |
 //! | `kinds` | what the kinds of animals do differently |
 //! | `figure` | bodies that flap and swim |
 //! | `view` | from agents to splats |
 
 mod figure;
 mod kinds;
+mod near;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -47,6 +49,9 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 pub const MAX_AGENTS: i64 = 100_000;
 /// More agents than these are drawn as simple bodies, however large they are.
 const MAX_DETAILED: usize = 8000;
+/// The largest half span, in rows, of the nearest of so many agents, up to which all ellipses are drawn by their value in
+/// the middle of each sample. Of edges as soft as theirs more places show no more.
+const BLURRED: f64 = 64.0;
 /// Agents that a task draws.
 const PART: usize = 512;
 
@@ -158,16 +163,19 @@ impl Spec for FlockSpec {
             (None, Some(frame)) => self.solid("obstacle_frame", frame, aspect)?,
             (None, None) => None,
         };
-        let (shapes, sheet) = self.shapes()?;
+        let (mut shapes, sheet) = self.shapes()?;
+        let agents = (self.agents + self.predators) as usize;
+        let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
+        if agents > MAX_DETAILED && view::largest(bounds(&self.size).1 * unit) < BLURRED {
+            shapes[0] = Shape::Speck;
+        }
         let styles = shapes.into_iter().enumerate().map(|(i, shape)| {
             SplatStyle::new(shape, if i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over })
         });
-        let agents = (self.agents + self.predators) as usize;
         // The lamp alone has to be mixed in R, G and B.
         let lamp = self.figure == Figure::Moth && self.image.is_none();
         let styles: Vec<SplatStyle> =
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
-        let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
         let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
         let each = if sheet.is_some() {
             1
@@ -186,9 +194,10 @@ impl Spec for FlockSpec {
         let plain = Rules { solid: None, ..rules.clone() };
         let points = [&self.goal, &self.threat].map(|p| p.as_ref().map(ToString::to_string));
         let depth = self.depth;
-        let text = format!("flock 2 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
+        let text = format!("flock 3 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
-        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats }.boxed_simulation())
+        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level }
+            .boxed_simulation())
     }
 }
 
@@ -243,6 +252,7 @@ struct Flock {
     clock: Clock,
     rules: Rules,
     beats: f32,
+    level: Level,
 }
 
 /// What a frame shows.
@@ -381,7 +391,7 @@ impl Stepped<8> for Flock {
     }
 
     fn advance(&self, agents: &mut Self::State, steps: u64, executor: &dyn Executor) {
-        *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, executor));
+        *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, self.level, executor));
     }
 
     fn shown(&self, agents: &Self::State) -> Self::Shown {

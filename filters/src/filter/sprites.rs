@@ -182,7 +182,8 @@ impl SplatFilter for Sprites {
 
     fn memory(&self) -> Memory {
         let Memory { fixed, per_frame } = self.overlay.memory();
-        Memory { fixed, per_frame: per_frame + self.tracks.as_ref().map_or(0, SpriteTracks::memory) }
+        let (kept, head) = self.tracks.as_ref().map_or((0, 0), SpriteTracks::memory);
+        Memory { fixed: fixed + kept, per_frame: per_frame + head }
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) const CYCLES: u32 = 4;
 pub(super) const HEAD_BYTES: u64 = 16;
 pub(super) const CHUNK_BYTES: u64 = 16;
 pub(super) const TAIL_BYTES: u64 = 40;
+/// The largest number of bytes of a track in a jump frame, and in the order of the tracks' ends.
+pub(super) const TRACK_BYTES: usize = 256;
 /// The size in bytes at which a chunk of points ends.
 pub(super) const POINTS_BYTES: usize = 1 << 16;
 /// The largest number of keys after the next one that a shape needs.

@@ -3,7 +3,8 @@
 use super::fast::TakeEnd;
 use super::format::{
     ByteReader, CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS,
-    StreamError, StreamProblem, TAIL_BYTES, VERSION, checksum, cyclic, fault, rules_of,
+    POINTS_BYTES, StreamError, StreamProblem, TAIL_BYTES, TRACK_BYTES, VERSION, checksum, cyclic, fault,
+    rules_of,
 };
 use super::play::Playhead;
 use super::state::TrackState;
@@ -175,6 +176,18 @@ impl<R: ReadAt> Tracks<R> {
     /// The number of jump frames, including the one before all keys.
     pub const fn jumps(&self) -> usize {
         self.jumps.len()
+    }
+
+    /// Memory in bytes: the positions of the jump frames, and the tracks that repeat or mirror.
+    pub fn memory(&self) -> usize {
+        let keys: usize = self.cycles.iter().map(|(_, curve)| curve.keys().len()).sum();
+        self.jumps.capacity() * size_of::<Jump>() + keys * size_of::<Key>()
+    }
+
+    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its start,
+    /// and a chunk, which is that of a jump frame or a few keys of all tracks.
+    pub fn playhead_memory(&self, start: &Playhead) -> usize {
+        start.memory() + POINTS_BYTES + self.tracks * TRACK_BYTES
     }
 
     /// A playhead at the position before all keys.

@@ -1,27 +1,21 @@
 //! One step of the agents: which of them are near each other, and what that and everything else does to each.
 //!
-//! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera. The neighbours of an
-//! agent are looked for in the cells around its own, after a stable counting sort of all agents by cell. The sums of an
-//! agent are made in the order of cells and, within each, of ids; so they depend on the state alone.
+//! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera.
 
 use super::super::overlay::Rng;
+use super::near::{Cells, Near, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
 use crate::lend::Executor;
 use crate::noise::seed::mix64;
 use crate::particle::fluid::Solid;
-use core::ops::Range;
+use crate::simd::{Level, multiversion};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
 pub(super) type Agent = [f32; 8];
 
-/// The largest number of agents that are evaluated in three cells of a row; of more, so many from an index that changes
-/// with agent and step, each standing for several.
-pub(super) const CAP: usize = 16;
 /// The number of waves of the wind.
 pub(super) const MODES: usize = 5;
-/// The largest number of cells.
-const CELLS: usize = 1 << 18;
 /// The number of agents per task.
 const PART: usize = 512;
 
@@ -149,14 +143,16 @@ impl Rules {
     pub(super) fn mind(&self, air: &Air, id: u64) -> V {
         let own = mix64(self.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let at = air.mood + (own >> 40) as f64 / (1 << 24) as f64;
-        let knot = libm::floor(at);
-        let u = (at - knot) as f32;
+        // Times are not below zero.
+        let knot = at as i64;
+        let u = (at - knot as f64) as f32;
         let u = u * u * (3.0 - 2.0 * u);
         let vector = |knot: u64| {
             let bits = mix64(own.wrapping_add(knot.wrapping_mul(0xd129_0d3b_3c1f_9a55)));
-            [0, 21, 42].map(|shift| ((bits >> shift) & 0x1f_ffff) as f32 / (1 << 20) as f32 - 1.0)
+            let part = |shift: u32| ((bits >> shift) & 0x1f_ffff) as i32 as f32 / (1 << 20) as f32 - 1.0;
+            [part(0), part(21), part(42)]
         };
-        let (a, b) = (vector(knot as i64 as u64), vector(knot as i64 as u64 + 1));
+        let (a, b) = (vector(knot as u64), vector((knot as u64).wrapping_add(1)));
         add(a, mul(sub(b, a), u))
     }
 
@@ -171,17 +167,22 @@ impl Rules {
     /// The individual speed of an agent.
     #[inline(always)]
     pub(super) fn own_speed(&self, id: u64) -> f32 {
-        let part =
-            (mix64(self.seed ^ id.wrapping_mul(0x2545_f491_4f6c_dd1d)) >> 40) as f32 / (1 << 24) as f32;
+        let part = (mix64(self.seed ^ id.wrapping_mul(0x2545_f491_4f6c_dd1d)) >> 40) as i32 as f32
+            / (1 << 24) as f32;
         self.speed * (0.9 + 0.2 * part)
+    }
+
+    /// The position relative to the home, in its half axes.
+    #[inline(always)]
+    fn from_home(&self, now: &Moment, p: V) -> V {
+        let from = sub(p, now.home);
+        [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]]
     }
 
     /// The acceleration of an agent without neighbours.
     #[inline(always)]
-    pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, p: V, v: V) -> V {
-        let own = self.own_speed(id);
-        let from = sub(p, now.home);
-        let part = [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]];
+    pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, own: f32, p: V, v: V) -> V {
+        let part = self.from_home(now, p);
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
         // Home: without effect in its centre.
@@ -203,8 +204,7 @@ impl Rules {
 
     /// Avoidance of predators, the threat and the obstacle.
     #[inline(always)]
-    pub(super) fn flight(&self, now: &Moment, predators: &[Agent], id: u64, p: V) -> V {
-        let own = self.own_speed(id);
+    pub(super) fn flight(&self, now: &Moment, predators: &[Agent], own: f32, p: V) -> V {
         let mut acc = [0.0; 3];
         for f in predators {
             let away = sub(p, [f[0], f[1], f[2]]);
@@ -290,143 +290,36 @@ impl Rules {
     }
 }
 
-/// The agents of each cell, in order of ids.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Cells {
-    /// Cells along each axis.
-    size: [usize; 3],
-    first: V,
-    per: f32,
-    /// The start of each cell, and the end.
-    starts: Vec<u32>,
-    /// Ids by cell.
-    pub(super) ids: Vec<u32>,
+/// What a step depends on.
+struct World<'a> {
+    rules: &'a Rules,
+    air: &'a Air,
+    now: &'a Moment,
+    predators: &'a [Agent],
+    cells: &'a Cells,
+    beats: f32,
 }
 
-impl Cells {
-    /// Sorts them; cells are `sight` long, or longer if there would be too many.
-    pub(super) fn new(agents: &[Agent], sight: f32) -> Cells {
-        let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
-        for a in agents {
-            for i in 0..3 {
-                (low[i], high[i]) = (low[i].min(a[i]), high[i].max(a[i]));
-            }
-        }
-        if agents.is_empty() {
-            (low, high) = ([0.0; 3], [0.0; 3]);
-        }
-        let mut side = 1.001 * sight.max(1e-4);
-        let count = |side: f32| [0, 1, 2].map(|i: usize| ((high[i] - low[i]) / side) as usize + 1);
-        let limit = CELLS.min(8 * agents.len() + 64);
-        while count(side).iter().product::<usize>() > limit {
-            side *= 1.25;
-        }
-        let size = count(side);
-        let mut cells = Cells {
-            size,
-            first: low,
-            per: 1.0 / side,
-            starts: vec![0; size[0] * size[1] * size[2] + 1],
-            ids: vec![0; agents.len()],
-        };
-        let of: Vec<u32> = agents.iter().map(|a| cells.number(cells.place(a))).collect();
-        for c in &of {
-            cells.starts[*c as usize + 1] += 1;
-        }
-        let mut sum = 0;
-        for s in &mut cells.starts {
-            sum += *s;
-            *s = sum;
-        }
-        let mut next = cells.starts.clone();
-        for (id, c) in of.iter().enumerate() {
-            let to = &mut next[*c as usize];
-            cells.ids[*to as usize] = id as u32;
-            *to += 1;
-        }
-        cells
-    }
-
-    pub(super) fn place(&self, a: &Agent) -> [usize; 3] {
-        [0, 1, 2]
-            .map(|i: usize| (((a[i] - self.first[i]) * self.per).max(0.0) as usize).min(self.size[i] - 1))
-    }
-
-    fn number(&self, [x, y, z]: [usize; 3]) -> u32 {
-        ((z * self.size[1] + y) * self.size[0] + x) as u32
-    }
-
-    /// Ranges of `ids`, one for each row of adjacent cells along x: all agents that may be in sight.
-    #[inline(always)]
-    pub(super) fn around(&self, a: &Agent, mut f: impl FnMut(Range<usize>)) {
-        let [x, y, z] = self.place(a);
-        let [w, h, d] = self.size;
-        let to = (x + 1).min(w - 1);
-        for z in z.saturating_sub(1)..=(z + 1).min(d - 1) {
-            for y in y.saturating_sub(1)..=(y + 1).min(h - 1) {
-                let from = self.number([x.saturating_sub(1), y, z]) as usize;
-                let end = self.number([to, y, z]) as usize + 1;
-                let run = self.starts[from] as usize..self.starts[end] as usize;
-                if !run.is_empty() {
-                    f(run);
-                }
-            }
-        }
-    }
+multiversion! {
+    /// Moves the agents of some slots on, each by what it sees.
+    fn advance(level, world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near], out: &mut [Agent]) = advance_body;
 }
 
-/// The effect of neighbours on an agent.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct Near {
-    pub(super) count: f32,
-    pub(super) to: V,
-    pub(super) velocity: V,
-    pub(super) apart: V,
+#[inline(always)]
+fn advance_body(world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near], out: &mut [Agent]) {
+    let World { rules, air, now, predators, cells, beats } = *world;
+    for ((id, near), out) in cells.ids[first..].iter().zip(seen).zip(out) {
+        let (me, id) = (&agents[*id as usize], u64::from(*id));
+        let (p, v) = ([me[0], me[1], me[2]], [me[3], me[4], me[5]]);
+        let own = rules.own_speed(id);
+        let acc = add(rules.alone(air, now, id, own, p, v), rules.flight(now, predators, own, p));
+        let acc = add(acc, rules.together(near, own, v));
+        let turning = if rules.waves > 0.0 { rules.turn(air, rules.from_home(now, p)) } else { 0.0 };
+        *out = rules.moved(me, acc, own, beats, turning);
+    }
 }
 
 impl Rules {
-    /// Those of a run that an agent looks at: from a place on that changes with agent and step, and from the start of the
-    /// run again, at most [`CAP`].
-    #[inline(always)]
-    pub(super) fn looked_at(id: u64, step: u64, run: Range<usize>) -> [Range<usize>; 2] {
-        let len = run.len();
-        let begin =
-            if len > CAP { run.start + (mix64(id ^ step << 32) % len as u64) as usize } else { run.start };
-        let first = begin..run.end.min(begin + CAP);
-        let again = run.start..begin.min(run.start + CAP - first.len());
-        [first, again]
-    }
-
-    #[inline(always)]
-    fn near(&self, cells: &Cells, sorted: &[Agent], slot: usize, step: u64) -> Near {
-        let me = &sorted[slot];
-        let id = u64::from(cells.ids[slot]);
-        let (sight, room) = (self.sight * self.sight, self.room);
-        let mut near = Near::default();
-        cells.around(me, |run| {
-            let len = run.len();
-            let weight = if len > CAP { len as f32 / CAP as f32 } else { 1.0 };
-            let mut one = |other: &Agent, at: usize| {
-                let d = [other[0] - me[0], other[1] - me[1], other[2] - me[2]];
-                let far2 = dot(d, d);
-                if far2 < sight && at != slot {
-                    near.count += weight;
-                    near.to = add(near.to, mul(d, weight));
-                    near.velocity = add(near.velocity, mul([other[3], other[4], other[5]], weight));
-                    let far = far2.sqrt();
-                    if far < room && far > 1e-7 {
-                        let close = 1.0 - far / room;
-                        near.apart = sub(near.apart, mul(d, weight * close * close / far));
-                    }
-                }
-            };
-            for part in Self::looked_at(id, step, run) {
-                part.clone().zip(&sorted[part]).for_each(|(at, other)| one(other, at));
-            }
-        });
-        near
-    }
-
     /// The acceleration of an agent by its neighbours.
     #[inline(always)]
     pub(super) fn together(&self, near: &Near, own: f32, v: V) -> V {
@@ -445,33 +338,23 @@ impl Rules {
         state: &[Agent],
         now: &Moment,
         beats: f32,
+        level: Level,
         executor: &dyn Executor,
     ) -> Vec<Agent> {
         let (agents, predators) = state.split_at(self.agents.min(state.len()));
         let air = self.air(now.step);
         let cells = Cells::new(agents, self.sight);
-        let sorted: Vec<Agent> = cells.ids.iter().map(|id| agents[*id as usize]).collect();
-        let mut moved = vec![[0f32; 8]; sorted.len()];
+        let sorted = Sorted::new(agents, &cells);
+        let mut moved = vec![[0f32; 8]; agents.len()];
         {
             let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(PART).map(Mutex::new).collect();
+            let world = World { rules: self, air: &air, now, predators, cells: &cells, beats };
             executor.execute(parts.len(), &|part| {
                 let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
-                for (k, out) in out.iter_mut().enumerate() {
-                    let slot = part * PART + k;
-                    let (me, id) = (&sorted[slot], u64::from(cells.ids[slot]));
-                    let (p, v) = ([me[0], me[1], me[2]], [me[3], me[4], me[5]]);
-                    let near = self.near(&cells, &sorted, slot, now.step);
-                    let own = self.own_speed(id);
-                    let acc = add(self.alone(&air, now, id, p, v), self.flight(now, predators, id, p));
-                    let acc = add(acc, self.together(&near, own, v));
-                    let turning = if self.waves > 0.0 {
-                        let from = sub(p, now.home);
-                        self.turn(&air, [0, 1, 2].map(|i: usize| from[i] / self.home[i]))
-                    } else {
-                        0.0
-                    };
-                    *out = self.moved(me, acc, own, beats, turning);
-                }
+                let mut seen = [Near::default(); PART];
+                let first = part * PART;
+                near(level, self, &cells, &sorted, now.step, first, &mut seen[..out.len()]);
+                advance(level, &world, agents, first, &seen, &mut out);
             });
         }
         let mut out = state.to_vec();

@@ -169,7 +169,7 @@ pub(super) fn moment(rules: &Rules, step: u64, depth: f64) -> Moment {
 fn after(rules: &Rules, depth: f64, steps: u64, change: impl Fn(Moment) -> Moment) -> Vec<Agent> {
     let mut agents = rules.start(moment(rules, 0, depth).home);
     for step in 0..steps {
-        agents = rules.step(&agents, &change(moment(rules, step, depth)), 6.0, &CurrentThread);
+        agents = rules.step(&agents, &change(moment(rules, step, depth)), 6.0, Level::best(), &CurrentThread);
     }
     agents
 }
@@ -234,7 +234,7 @@ fn what_is_feared_is_kept_away_from() {
     assert_eq!(agents.len(), 602);
     let (mut around_hunters, mut around_others) = (0, 0);
     for step in 60..160 {
-        agents = hunted.step(&agents, &moment(&hunted, step, set.depth), 6.0, &CurrentThread);
+        agents = hunted.step(&agents, &moment(&hunted, step, set.depth), 6.0, Level::best(), &CurrentThread);
         let around = |me: usize| {
             let far =
                 |a: &Agent| (0..3).map(|i| (a[i] - agents[me][i]) * (a[i] - agents[me][i])).sum::<f32>();
@@ -268,7 +268,8 @@ fn nothing_enters_what_is_solid() {
         let mut agents = rules.start(moment(&rules, 0, set.depth).home);
         let mut least = f32::MAX;
         for step in 0..200 {
-            agents = rules.step(&agents, &moment(&rules, step, set.depth), 6.0, &CurrentThread);
+            agents =
+                rules.step(&agents, &moment(&rules, step, set.depth), 6.0, Level::best(), &CurrentThread);
             for a in &agents {
                 let [x, y] = rules.seen([a[0], a[1], a[2]]);
                 least = least.min(rules.solid.as_ref().unwrap().at(x, y).0);
@@ -318,20 +319,38 @@ fn an_agent_looks_at_so_many_however_dense_the_flock_is() {
     let (rules, _, set) =
         rules_of(&[("agents", "3000"), ("spread", "0.02"), ("depth", "0"), ("size", "400")]);
     let agents = after(&rules, set.depth, 3, |m| m);
-    let cells = rules::Cells::new(&agents, rules.sight);
+    let cells = near::Cells::new(&agents, rules.sight);
     let (mut all, mut seen) = (0, 0);
-    for (id, a) in agents.iter().enumerate() {
+    for a in &agents {
+        let cell = cells.place([a[0], a[1], a[2]]);
+        let (runs, count) = cells.around(cell);
         let (mut near, mut looked) = (0, vec![]);
-        cells.around(a, |run| {
-            near += run.len();
-            looked.extend(Rules::looked_at(id as u64, 3, run).into_iter().flatten());
-        });
+        for run in &runs[..count] {
+            near += run.to - run.from;
+            looked.extend(
+                near::looked_at(cells.number(cell), 3, *run).into_iter().flat_map(|part| part.from..part.to),
+            );
+        }
         let count = looked.len();
         looked.sort_unstable();
         looked.dedup();
         assert_eq!(looked.len(), count, "nobody is looked at twice");
         (all, seen) = (all.max(near), seen.max(count));
     }
-    assert!(all > 1000 && seen <= 9 * rules::CAP, "{all} {seen}");
+    assert!(all > 1000 && seen <= 9 * near::CAP, "{all} {seen}");
     assert!(agents.iter().flatten().all(|v| v.is_finite()));
+}
+
+#[test]
+fn levels_and_parts_make_the_same_step() {
+    for size in ["1", "200"] {
+        let (rules, _, set) = rules_of(&[("agents", "1300"), ("spread", "0.3"), ("size", size)]);
+        let start = after(&rules, set.depth, 2, |m| m);
+        let now = moment(&rules, 2, set.depth);
+        let want = rules.step(&start, &now, 6.0, Level::SCALAR, &CurrentThread);
+        for &level in Level::available() {
+            let got = rules.step(&start, &now, 6.0, level, &Backwards);
+            assert!(got == want, "{size} {level}");
+        }
+    }
 }

@@ -83,7 +83,7 @@ impl SpriteTracks {
             }
         }
         let head = file.tracks.start().map_err(|e| fault(format!("{name}: {e}")))?;
-        let head_bytes = head.memory();
+        let head_bytes = file.tracks.playhead_memory(&head);
         let (name, file, heads) = (name.to_owned(), file.clone(), Mutex::new(vec![head]));
         Ok(SpriteTracks { name, file, sprites, heads, head_bytes })
     }
@@ -93,9 +93,13 @@ impl SpriteTracks {
         self.sprites.len()
     }
 
-    /// Memory of a frame in progress, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.head_bytes
+    /// Memory in bytes: what is kept of the file, and of a frame in progress. Of a longer file more jump frames are known,
+    /// nothing else.
+    pub(super) fn memory(&self) -> (usize, usize) {
+        (
+            self.file.tracks.memory() + self.sprites.capacity() * size_of::<[Option<u32>; PARTS.len()]>(),
+            self.head_bytes,
+        )
     }
 
     fn heads(&self) -> MutexGuard<'_, Vec<Playhead>> {
@@ -224,6 +228,41 @@ mod tests {
             filter(&[("tracks", file(&[("x", "0=8"), ("y", "0=6")]))], &[("position", "0=1,2;3=4,8")]);
         let one = filter(&[], &[("position", "12,14")]);
         assert!(drawn_at(&[&*shifted], 3) == drawn_at(&[&*one], 3));
+    }
+
+    #[test]
+    fn an_hour_takes_hardly_more_memory_than_a_minute() {
+        // 500 sprites with a key every ten seconds, and a jump frame every ten.
+        let played = |minutes: i64| {
+            let (mut tracks, mut names) = (Vec::new(), Vec::new());
+            for i in 0..1000i64 {
+                let keys: Vec<String> = (0..=6 * minutes)
+                    .map(|k| format!("{}={}", 240 * k + i % 200, (k * (i + 7)) % 900))
+                    .collect();
+                tracks.push(keys.join(";").parse::<Curve>().unwrap());
+                names.push(format!("{}.{}", i / 2, if i % 2 == 0 { "x" } else { "y" }));
+            }
+            let mut bytes = Vec::new();
+            write(&tracks, Ratio::whole(240), &mut bytes).unwrap();
+            let reader: Arc<dyn ReadAt> = Arc::new(bytes);
+            let named = NamedTracks { tracks: Tracks::open(reader).unwrap(), names: names.into() };
+            let sprites = SpriteTracks::new(&FileAsset::named("t.gfa").read(named, 1)).unwrap();
+            let (fixed, frame) = sprites.memory();
+            let mut most = 0;
+            let there = (0..1440 * minutes as i32).step_by(61);
+            for n in there.clone().chain(there.rev().step_by(31)) {
+                sprites
+                    .at(&FrameTime::of_frame(n.into(), Ratio::whole(24)), |all| assert_eq!(all.count(), 500))
+                    .unwrap();
+                let heads = sprites.heads();
+                assert_eq!(heads.len(), 1);
+                most = most.max(heads[0].memory());
+            }
+            assert!(most <= frame, "{most} of {frame}");
+            fixed + most
+        };
+        let (hour, minute) = (played(60), played(1));
+        assert!(hour * 5 <= minute * 6, "{hour} bytes, {minute} for a minute");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::speck::Speck;
 use super::splat::{STEPS, Splat};
 use super::style::{Blend, Shape, SplatStyle};
 use super::tile::{Part, ROOM};
+use super::upright::blend_upright;
 use crate::simd::multiversion;
 use core::ops::Range;
 
@@ -62,7 +63,9 @@ fn draw_large_body(
             if let Some(outline) = &outline {
                 rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
                 blend_coverage(part, &block, &effects, mask, samples);
-            } else if let Some(sampler) = &sampler {
+            } else if let Some(sampler) = &sampler
+                && !blend_upright(part, painter, &block, style.blend, opacity, sampler, samples)
+            {
                 blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
             }
         }

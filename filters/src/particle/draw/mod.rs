@@ -62,6 +62,7 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod upright;
 mod working_space;
 
 pub use bins::Bins;

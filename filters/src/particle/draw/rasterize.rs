@@ -72,7 +72,7 @@ pub(super) struct Block<'a> {
 impl Block<'_> {
     /// From the shape's centre to those of sixteen cells from column `i` on.
     #[inline(always)]
-    fn across(&self, i: usize) -> F32x16 {
+    pub(super) fn across(&self, i: usize) -> F32x16 {
         let (by, first) = (8 + self.cells.shift[0], self.cells.first[0]);
         let i = self.first[0] + i as i32;
         core::array::from_fn(|l| {

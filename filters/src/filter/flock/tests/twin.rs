@@ -1,9 +1,11 @@
 //! A slow reference of every rule: in f64, all pairs of agents, cells as lists.
 
-use super::super::rules::{Agent, CAMERA, CAP, Cells, FEAR, MARGIN, Moment, Rules};
+use super::super::near::{CAP, Cells};
+use super::super::rules::{Agent, CAMERA, FEAR, MARGIN, Moment, Rules};
 use super::{moment, rules_of};
 use crate::lend::CurrentThread;
 use crate::noise::seed::mix64;
+use crate::simd::Level;
 use std::collections::BTreeMap;
 
 type V = [f64; 3];
@@ -150,8 +152,12 @@ impl Twin<'_> {
 /// The neighbours that an agent evaluates, by lists of cells, and the weight of each.
 fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usize, f64)> {
     let mut lists: BTreeMap<[usize; 3], Vec<usize>> = BTreeMap::new();
-    agents.iter().enumerate().for_each(|(i, a)| lists.entry(cells.place(a)).or_default().push(i));
-    let [x, y, z] = cells.place(&agents[id]).map(|v| v as i64);
+    agents
+        .iter()
+        .enumerate()
+        .for_each(|(i, a)| lists.entry(cells.place([a[0], a[1], a[2]])).or_default().push(i));
+    let cell = cells.place([0, 1, 2].map(|i: usize| agents[id][i]));
+    let [x, y, z] = cell.map(|v| v as i64);
     let mut all = vec![];
     for (dz, dy) in (-1..=1).flat_map(|dz| (-1..=1).map(move |dy| (dz, dy))) {
         let mut row = vec![];
@@ -163,7 +169,12 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
             }
         }
         let n = row.len();
-        let begin = if n > CAP { (mix64(id as u64 ^ step << 32) % n as u64) as usize } else { 0 };
+        let mut begin = 0;
+        if n > CAP {
+            let slot = cells.ids.iter().position(|other| *other as usize == row[0]).unwrap();
+            let hash = mix64(u64::from(cells.number(cell)) << 32 ^ slot as u64 ^ step << 20);
+            begin = ((hash >> 32) * n as u64 >> 32) as usize;
+        }
         let weight = n as f64 / n.clamp(1, CAP) as f64;
         all.extend((0..n.min(CAP)).map(|k| (row[(begin + k) % n], weight)));
     }
@@ -172,7 +183,7 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
 
 /// Compares a step of every agent; returns the number of agents that evaluated all neighbours in sight.
 fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
-    let next = rules.step(agents, &now, 6.0, &CurrentThread);
+    let next = rules.step(agents, &now, 6.0, Level::best(), &CurrentThread);
     let twin = Twin { rules, now, agents };
     let cells = Cells::new(&agents[..rules.agents], rules.sight);
     let (mut complete, mut walls) = (0, 0);
@@ -215,7 +226,7 @@ fn a_step_is_what_the_rules_say_in_f64() {
                 let complete = compare(preset, &rules, &agents, now);
                 assert!(complete * 3 >= rules.agents, "{preset}: {complete}");
             }
-            agents = rules.step(&agents, &now, 6.0, &CurrentThread);
+            agents = rules.step(&agents, &now, 6.0, Level::best(), &CurrentThread);
         }
     }
 }
@@ -229,6 +240,6 @@ fn a_dense_flock_looks_at_what_the_lists_say() {
         let now = moment(&rules, step, set.depth);
         let complete = compare("dense", &rules, &agents, now);
         assert!(complete < rules.agents / 2, "{complete}: not dense");
-        agents = rules.step(&agents, &now, 6.0, &CurrentThread);
+        agents = rules.step(&agents, &now, 6.0, Level::best(), &CurrentThread);
     }
 }

@@ -1,0 +1,98 @@
+//! Small images that are not turned, sixteen cells at a time: the same samples, to the bit, as cell by cell.
+#![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
+
+use super::draw_plane::{DrawPlane, PlaneContent};
+use super::painter::Painter;
+use super::rasterize::{Block, LANES, WIDE};
+use super::sampler::Sampler;
+use super::style::Blend;
+use super::tile::{Part, ROOM};
+
+/// The largest number of texels across a cell.
+pub(super) const MOST: usize = 4;
+
+type Lanes = [f32; LANES];
+
+/// Columns of a block, and so many more that [`LANES`] can be read from anywhere.
+pub(super) const COLUMNS: usize = WIDE + LANES;
+
+/// The columns of a block: the texel at the left end of each cell, and the width of that and the next ones in the cell.
+pub(super) struct Columns {
+    pub(super) first: [i32; COLUMNS],
+    pub(super) part: [[f32; COLUMNS]; MOST],
+    /// How many of the parts there are.
+    pub(super) used: usize,
+}
+
+impl Columns {
+    pub(super) const EMPTY: Columns = Columns { first: [0; COLUMNS], part: [[0.0; COLUMNS]; MOST], used: 0 };
+}
+
+/// The plane of a raster that a plane of the format takes its values from.
+#[inline(always)]
+fn source(plane: &DrawPlane) -> usize {
+    match plane.content {
+        PlaneContent::Light(i) | PlaneContent::Chroma(i) => i,
+        PlaneContent::Alpha => 3,
+    }
+}
+
+/// Composes an image onto the cells of a block; `false` if it must be done cell by cell.
+#[inline(always)]
+pub(super) fn blend_upright(
+    part: &Part,
+    painter: &Painter,
+    block: &Block<'_>,
+    blend: Blend,
+    opacity: f32,
+    sampler: &Sampler<'_>,
+    samples: &mut [f32],
+) -> bool {
+    if blend != Blend::Over || painter.draft || !sampler.is_upright() {
+        return false;
+    }
+    let mut columns = Columns::EMPTY;
+    sampler.columns(block, &mut columns);
+    let mut spans = [[0; 2]; super::rasterize::HIGH];
+    sampler.bounds().spans(block, &mut spans);
+    let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
+    for (row, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
+        let place = (j + row + ROOM) * part.stride + ROOM + i;
+        let dy = block.cells.from(1, block.centre[1], block.first[1] + row as i32);
+        for at in (from..to).step_by(LANES) {
+            let mut alpha = [0.0; LANES];
+            sampler.lanes(3, &columns, at, dy, &mut alpha);
+            let mut any = [0u32; LANES];
+            for l in 0..LANES {
+                alpha[l] = if l < to - at { alpha[l] } else { 0.0 };
+                any[l] = u32::from(alpha[l] > 0.0);
+            }
+            if any.iter().fold(0, |all, any| all | any) == 0 {
+                continue;
+            }
+            for (base, p) in part.base.iter().zip(part.group.planes()) {
+                let plane = &painter.places[*p];
+                let mut values = alpha;
+                if source(plane) < 3 {
+                    sampler.lanes(source(plane), &columns, at, dy, &mut values);
+                }
+                let to = base + place + at;
+                let Some(cells) = samples.get_mut(to..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
+                    break;
+                };
+                compose(&alpha, &values, plane.span, opacity, cells);
+            }
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn compose(alpha: &Lanes, values: &Lanes, span: f32, opacity: f32, cells: &mut Lanes) {
+    let (p, mut drawn) = (*cells, [0.0; LANES]);
+    for l in 0..LANES {
+        let v = p[l] * (1.0 - opacity * alpha[l]) + opacity * (values[l] * span);
+        drawn[l] = if alpha[l] > 0.0 { v } else { p[l] };
+    }
+    *cells = drawn;
+}
