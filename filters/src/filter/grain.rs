@@ -24,6 +24,7 @@ mod look;
 mod plate;
 mod sample;
 mod settings;
+mod skewed;
 mod space;
 #[cfg(test)]
 mod tests;
@@ -33,7 +34,8 @@ use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure,
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Ramp, Sources, TURN, Taps, blend, limited_near_end, mean_row, round_saturate, rounded_sd,
+    Codes, Gain, Ramp, Skew, Sources, TURN, Taps, blend, limited_near_end, mean_row, round_saturate,
+    rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
@@ -87,8 +89,9 @@ impl Spec for GrainSpec {
         if let [Some(size), Some(sharpness), Some(chroma_size), Some(variation)] = look {
             let look = grain.look_of(size, sharpness, chroma_size, variation);
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
-            if let (Some(strength), Some(chroma)) = (strength, chroma) {
-                grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma)));
+            let skew = self.skew.constant();
+            if let (Some(strength), Some(chroma), Some(skew)) = (strength, chroma, skew) {
+                grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma, skew)));
             }
             grain.look = Some(Arc::new(look));
         }
@@ -128,6 +131,8 @@ struct Response {
     gain: Gain,
     /// The same by codes, for 8-bit samples.
     codes: Option<Box<Codes>>,
+    /// Where grain is skewed.
+    skew: Option<Skew>,
 }
 
 struct Grain {
@@ -250,7 +255,7 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
-    fn gains_of(&self, look: &Look, strength: f64, chroma: f64) -> Gains {
+    fn gains_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Gains {
         let gain = |p: usize, strength: f64| {
             let sum = Sum::new(look, p);
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
@@ -282,10 +287,12 @@ impl Grain {
                 }
             }
         };
-        let response = |gain: Gain| {
+        let response = |p: usize, strength: f64| {
+            let skew = self.skew_of(look, p, strength, skew);
+            let gain = gain(p, strength);
             let eight = self.format.depth == Depth::Bits(8);
             let codes = if eight { Codes::new(self.codes(0).0, &gain) } else { None };
-            Response { gain, codes }
+            Response { gain, codes, skew }
         };
         let of = |p: usize| {
             let part = if self.format.is_rgb() && self.plate.is_some() {
@@ -299,7 +306,7 @@ impl Grain {
             } else {
                 chroma
             };
-            response(gain(p, strength * part))
+            response(p, strength * part)
         };
         // Grey has one plane, and U and V share theirs.
         let first = of(0);
@@ -319,7 +326,10 @@ impl Grain {
     }
 
     fn gains(&self, at: &FrameTime, look: &Look) -> Arc<Gains> {
-        let made = || Arc::new(self.gains_of(look, self.set.strength.at(at), self.set.chroma.at(at)));
+        let made = || {
+            let set = &self.set;
+            Arc::new(self.gains_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
+        };
         self.gains.clone().unwrap_or_else(made)
     }
 

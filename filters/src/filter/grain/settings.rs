@@ -27,6 +27,10 @@ settings! {
         /// Variation of grain size: the part of the grain (of its variance) that is two and a half times as coarse. 0 is
         /// grain of one size and the fastest.
         variation: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
+        /// Skewness of the grain in Y, R, G and B: more bright than dark grains where strength rises with brightness, as
+        /// in the shadows of film, and the reverse where it falls, as in highlights. 0 has as many of both, 1 is as grain
+        /// that is counted, like photons; higher values exaggerate it.
+        skew: Animated = number(0.0..=10.0).default(0.0).soft(0.0..=4.0),
         /// Grain in brightness only: none in U and V, the same in R, G and B.
         monochrome: bool = switch().default(false),
         /// A clip or picture of grain and nothing else, as `match --keep` writes it: patches of it replace generated
@@ -164,7 +168,7 @@ impl GrainSpec {
             let problem = "they replace the curve: give only one of the two".into();
             return Err(SettingError { setting: "points", problem });
         }
-        let replaced = ["size", "sharpness", "chroma-size", "variation", "generator"];
+        let replaced = ["size", "sharpness", "chroma-size", "variation", "skew", "generator"];
         if self.plate.is_some()
             && let Some(&setting) = replaced.iter().find(|id| given.given(id).is_some())
         {

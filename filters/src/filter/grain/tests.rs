@@ -94,7 +94,7 @@ const FORMATS: [&str; 14] = [
 ];
 
 /// Settings in pairs with formats, so that each meets several of the others.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 11] = [
     "strength=9",
     "strength=20:size=16:sharpness=0.5",
     "preset=super8:temporal=0.3",
@@ -103,6 +103,8 @@ const SETTINGS: [&str; 9] = [
     "strength=12:space=linear:size=8:variation=0.6",
     "strength=12:space=log:hold=3:monochrome=1",
     "strength=5:chroma=2:curve=flat:size=9:generator=lfsr31",
+    "strength=9:skew=1.5:variation=0.3",
+    "strength=20:skew=0=0;9=4:space=linear:temporal=0.3",
     "strength=90:static=1:curve=highlights:temporal=0.6:chroma-size=3",
 ];
 

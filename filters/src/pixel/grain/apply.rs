@@ -188,7 +188,7 @@ const STOPS: f32 = 17.52;
 /// u of linear light: its logarithm, scaled from black to 1. The logarithm is a parabola between powers of two, with
 /// an error of less than a hundredth of a stop.
 #[inline(always)]
-fn light_of_linear(v: f32) -> u16 {
+pub fn light_of_linear(v: f32) -> u16 {
     let bits = v.to_bits();
     let power = (bits >> 23) as i32 - 127;
     let rest = f32::from_bits((bits & 0x7f_ffff) | 0x3f80_0000) - 1.0;

@@ -38,12 +38,14 @@ mod finish;
 mod kernel;
 mod mean;
 mod response;
+mod skew;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, reference};
+pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, light_of_linear, reference};
 pub use coarse::{MAX_PASSES, Pass, pass_across, pass_down};
 pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
 pub use kernel::{Taps, across, across_halves, blend, down, mirror, mulhi, round_saturate};
 pub use mean::{Luma, mean_row};
 pub use response::{Gain, NODES, Nodes, Ramp, Response, limited_near_end, rounded_sd};
+pub use skew::Skew;

@@ -357,3 +357,43 @@ fn sensor_noise_hardly_lifts_black() {
         assert!(got[0].1 > 0.22 * 4.0 && got[1].1 > 0.2 * 4.0, "{above}: {got:?}");
     }
 }
+
+/// Counted grain is skewed by twice the slope of its strength, and clipping moves the mean by less than .1 code.
+#[test]
+fn skewness_follows_the_slope_of_the_curve() {
+    let format = Format::from_name("gray16", 1920, 300).unwrap();
+    let curve = |u: f64| {
+        let value = |u: f64| u.powf(0.508) * (1.0 - u).powf(0.664);
+        value(u) / value(0.508 / 1.172)
+    };
+    for (u, skew) in [(0.1, 2.0), (0.1, 1.0), (0.43, 2.0), (0.8, 2.0), (0.95, 2.0), (0.1, 0.0)] {
+        let code = ((16.0 + 219.0 * u) * 256.0) as u16;
+        let (mut n, mut sums) = (0.0, [0.0; 3]);
+        for number in 0..4 {
+            let mut frame = Frame::new(format);
+            (0..300).for_each(|y| frame.row_mut::<u16>(0, y).fill(code));
+            let given = format!("strength=8:skew={skew}:protect=0");
+            render(&*bind(&given, &format, Level::best()), &mut frame, number, &[]);
+            for v in (0..300).flat_map(|y| frame.row::<u16>(0, y)) {
+                let d = (f64::from(*v) - f64::from(code)) / 256.0;
+                n += 1.0;
+                sums = [sums[0] + d, sums[1] + d * d, sums[2] + d * d * d];
+            }
+        }
+        let [mean, square, cube] = sums.map(|s| s / n);
+        let sd = (square - mean * mean).sqrt();
+        let got = (cube - 3.0 * mean * square + 2.0 * mean * mean * mean) / (sd * sd * sd);
+        let want = 2.0 * skew * 8.0 / 219.0 * (curve(u + 0.004) - curve(u - 0.004)) / 0.008;
+        assert!((got - want).abs() < 0.03 + 0.03 * want.abs(), "{u} {skew}: {got} {want}");
+        assert!((sd / (8.0 * curve(u)) - 1.0).abs() < 0.02, "{u} {skew}: {sd}");
+        assert!(mean.abs() < 0.05, "{u} {skew}: {mean}");
+    }
+    for name in ["gray", "gray10"] {
+        let format = Format::from_name(name, 1920, 200).unwrap();
+        let per = if name == "gray" { 1 } else { 4 };
+        for code in [16, 17, 18, 20, 24, 32, 219, 227, 231, 233, 234, 235] {
+            let got = flat(format, [code * per; 3], "strength=8:skew=2", 2)[0];
+            assert!((got.0 / f64::from(per)).abs() < 0.1, "{name} {code}: {got:?}");
+        }
+    }
+}
