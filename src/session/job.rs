@@ -562,7 +562,12 @@ fn slots(
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    // While a simulation is stepped, other frames wait, and their threads should help.
-    let helpers = if chain.is_simulation() { threads - 1 } else { threads.saturating_sub(slots) };
+    // While a simulation is stepped, other frames wait, and their threads should help. A frame that is drawn meanwhile
+    // takes one of the helpers: with as many as threads, one is left for the step.
+    let helpers = match threads {
+        1 => 0,
+        n if chain.is_simulation() => n,
+        n => n.saturating_sub(slots),
+    };
     Ok((slots, helpers))
 }
