@@ -49,7 +49,7 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
 
 settings! {
     struct FluidSpec {
-        /// The kind of liquid. It starts at the first frame of the source.
+        /// The arrangement of the liquid. It starts at the first frame of the source.
         scene: Kind = choice("dam"),
         /// Number of parcels when the liquid is complete. More parcels give finer detail and need more, shorter steps.
         particles: i64 = integer(100..=MAX_PARCELS).default(12_000).logarithmic(),
@@ -82,7 +82,7 @@ settings! {
         shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
         /// Smoothness of the surface: 0 shows each drop, 1 merges them.
         smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
-        /// Strength of small waves on the surface: 0 is smooth as glass.
+        /// Strength of small waves on the surface: 0 is flat.
         ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
         /// Quick preview: no refraction and a coarser surface. The motion is the same.
         draft: bool = switch().default(false),

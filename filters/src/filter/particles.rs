@@ -78,7 +78,7 @@ settings! {
         /// Wind to the right (below 0: to the left) in frame heights per second. Each kind of particle takes its own
         /// share. Can be animated unless `speed` is. Default: that of the preset.
         wind: Option<Animated> = number(-100.0..=100.0).soft(-2.0..=2.0),
-        /// Replaces the colour of the preset; light and dark are kept. Cannot be animated.
+        /// Replaces the colour of the preset; its brightness is kept. Cannot be animated.
         colour: Option<Animated<[f64; 4]>> = colour(),
         /// Replaces the shapes of the preset by an image with alpha.
         image: Option<ImageAsset> = image(),

@@ -55,8 +55,8 @@ settings! {
         columns: i64 = integer(1..=256).default(1).group("Sheet"),
         /// Number of rows of pictures in the sheet.
         rows: i64 = integer(1..=256).default(1).group("Sheet"),
-        /// Number of the picture in the sheet, from 0, row by row; after the last comes the first. A curve turns the
-        /// pages.
+        /// Number of the picture in the sheet, from 0, row by row; after the last comes the first. Animate it
+        /// to play the sheet.
         cell: Animated = number(0.0..=1e9).default(0.0).step(1.0).soft(0.0..=256.0).group("Sheet"),
     }
 }

@@ -8,7 +8,7 @@ use crate::{choices, settings};
 settings! {
     pub(super) struct NoiseSpec {
         /// Standard deviation of the noise in 8-bit code values, whatever the distribution and the depth. 2 is barely
-        /// visible, 6 is obvious, 20 is bad reception.
+        /// visible, 6 is obvious, 20 is like bad reception.
         strength: Animated = number(0.0..=255.0).default(6.0).unit(Unit::Code8).soft(0.0..=50.0),
         /// Noise in brightness only: U and V stay clean; R, G and B get the same noise.
         monochrome: bool = switch().default(false),
@@ -40,7 +40,7 @@ settings! {
         /// How rows of pixels are placed in the cycle of lfsr31.
         layout: Layout = choice("keyed").group("Advanced").refused_unless("generator", &["lfsr31"]),
     }
-    presets "Sets several settings at once. A setting that you give wins over the preset." {
+    presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// snow of an analogue television without a signal
         // The bandwidth of a receiver is limited, so specks are slightly longer than high.
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
@@ -89,7 +89,7 @@ choices! {
     for Layout {
         /// each row starts at a hashed place: frames never repeat each other
         Keyed = "keyed",
-        /// rows follow each other, as on a tape; repeats after 2^27 words (65 frames of 1080p luma)
+        /// rows follow each other; repeats after 2^27 words (65 frames of 1080p luma)
         Sequential = "sequential",
     }
 }
