@@ -113,7 +113,7 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
     }
     match clean {
         Some(clean) => text + " against " + &clean.to_string_lossy(),
-        None if !chains.is_empty() => text + " against itself without",
+        None if !chains.is_empty() => text + " against the same without them",
         None => text,
     }
 }

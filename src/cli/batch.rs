@@ -57,7 +57,7 @@ A list of jobs:
     segments = true
 
 Exit status: 0 all jobs are done or running in other processes; 1 a job failed, now or earlier;
-2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
+2 wrong usage; 129, 130 or 143 ended by SIGHUP, SIGINT or SIGTERM.";
 
 /// Options of `render` as they were typed beside a pattern: words of a command line, by their long names, in the order
 /// of the help. So a job is known by the same text however its options are written.

@@ -28,13 +28,13 @@ pub(super) struct Frei0r {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Copy the plugins to the folder that programs look in; copies that are there are replaced
+    /// Copy the plugins to the folder in which programs look for them; existing copies are replaced
     Install(Install),
 }
 
 #[derive(Args, Debug)]
 struct Install {
-    /// Filters [default: all of them, and `recipe`, which takes any chain]
+    /// Filters [default: all of them, and `recipe`, the plugin `grainfield`, which takes any chain]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// The folder [default: ~/.frei0r-1/lib]

@@ -81,7 +81,7 @@ impl Spec for Av1GrainSpec {
         let said = |id| given.given(id).is_some();
         for (id, other) in [("vector", "table"), ("iso", "table"), ("iso", "vector")] {
             if said(id) && said(other) {
-                let problem = format!("'{other}' says what the grain is like: give only one of the two");
+                let problem = format!("'{other}' also sets the grain: give only one of the two");
                 return Err(SettingError { setting: id, problem });
             }
         }

@@ -29,8 +29,8 @@ settings! {
             number(0.0..=0.9).default(0.5).group("Time").refused_unless("temporal", &["ar1"]),
         /// Distribution of the noise values.
         distribution: DistributionKind = choice("uniform"),
-        /// Number of uniform values that a binomial value sums: 2 is a triangle; more come closer to a bell curve and
-        /// cost more.
+        /// Number of uniform values that a binomial value sums: 2 is a triangular distribution; more come
+        /// closer to a normal distribution and cost more.
         samples: i64 = integer(2..=16).default(4).refused_unless("distribution", &["binomial"]),
         /// Source of the random numbers.
         generator: Generator = choice("lfsr31").group("Advanced"),
@@ -69,9 +69,9 @@ choices! {
     pub(super) enum DistributionKind {
         /// all values within +-1.73 strengths are equally likely; fastest
         Uniform = "uniform",
-        /// a sum of `samples` uniform values: close to a bell curve
+        /// a sum of `samples` uniform values: close to a normal distribution
         Binomial = "binomial",
-        /// a bell curve; closer to it than binomial, and faster
+        /// a normal distribution, closer to it than binomial, and faster
         Gaussian = "gaussian",
     }
 }

@@ -78,7 +78,7 @@ impl fmt::Display for ShapeError {
             ShapeError::Inner(v) => write!(f, "the hole of a ring is from 0 to below 1, not {v}"),
             ShapeError::Corners(n) => write!(f, "a polygon has 3 to {MAX_CORNERS} corners, not {n}"),
             ShapeError::Convex => f.write_str(
-                "the corners of a polygon lie within -1 to 1 and go once around the middle, bulging out",
+                "the corners of a polygon must lie within -1 to 1 and go once around the middle, as a convex polygon",
             ),
         }
     }

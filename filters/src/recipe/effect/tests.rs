@@ -120,7 +120,7 @@ fn wrong_files_say_where_and_what() {
         ("[[layer]]\nlife = { base = 1, ofset = 2 }", 2, "did you mean 'offset'?"),
         ("[[layer]]\ncolours = [\"#12\"]", 2, "expected a colour"),
         ("[[layer]]\ncolours = []", 2, "0 values, but 1 to 32 are needed"),
-        ("[[layer]]\nshape = \"polygon\"\ncorners = [[1, 1], [0, 0], [1, 0]]", 2, "bulging out"),
+        ("[[layer]]\nshape = \"polygon\"\ncorners = [[1, 1], [0, 0], [1, 0]]", 2, "as a convex polygon"),
         ("[[layer]]\ndirection = [0, 0, 0]", 2, "direction: 0 is not from 0.001"),
         ("[[layer]]\nopacity-over = [[0, 1], [0, 0]]", 2, "order, from 0 (birth) to 1 (death)"),
         ("[[layer]]\nstream = -1", 2, "a whole number"),
