@@ -50,7 +50,7 @@ pub(super) struct Analyze {
     pub(super) common: CommonArgs,
 }
 
-/// Measures, then draws, then prints: what is printed is true of what is there.
+/// Measures, then draws, then prints, so that nothing is printed about a plot that could not be written.
 pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let report_handle = ReportHandle::default();
     let (other, json, name, overwrite) =
@@ -69,7 +69,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let begin = || {
         let resolved = resolve::analyze(typed, environment)?;
         resolved.request.check_files()?;
-        // Held open from the beginning: better to fail now than after the measuring.
+        // Opened at the beginning: failing now is better than after the measurement.
         plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };

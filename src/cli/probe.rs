@@ -1,4 +1,4 @@
-//! `probe`: what an input is, for people and as JSON.
+//! `probe`: the properties of an input, for people and as JSON.
 
 use crate::source::Info;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, FieldOrder, Siting};
@@ -121,7 +121,7 @@ pub(super) fn table(info: &Info) -> String {
     text
 }
 
-/// What a file says of itself may hold control characters; a terminal must not obey them.
+/// Replaces control characters in the tags of a file, which a terminal would execute.
 fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

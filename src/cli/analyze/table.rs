@@ -163,7 +163,7 @@ fn with_sigma(value: f64, sigmas: f64) -> String {
     format!("{value:+.4} ({sigmas:+.1})")
 }
 
-/// A file's name may hold control characters; a terminal must not obey them.
+/// Replaces control characters in the name of a file, which a terminal would execute.
 fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

@@ -14,7 +14,7 @@ impl Write for Page {
     }
 }
 
-/// A short job that is told in a form; what stood on standard error.
+/// The text on standard error of a short job, in one of the forms.
 fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
     let report = Reporter::to(Box::new(page.clone()), form, verbosity, Style::default());
