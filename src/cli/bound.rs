@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_settings_take_is_said_or_refused() {
+    fn bounds_of_settings_are_printed_or_refused() {
         let of = |t: &str| step(t).and_then(|s| text(&s));
         let said = of("particles=preset=snow").unwrap();
         assert!(said.contains("at most 12") && said.contains("4000000 is the limit"), "{said}");

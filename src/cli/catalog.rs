@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_contents() {
         let o: serde_json::Value = serde_json::from_str(&list_json(MADE_UP)).unwrap();
         let settings = &o[0]["settings"];
         let amount = &settings[1];

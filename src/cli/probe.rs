@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_contents() {
         let o: Value = serde_json::from_str(&json(&info())).unwrap();
         assert_eq!((&o["pix_fmt"], &o["bits"], &o["frames"]), (&json!("yuv420p10"), &json!(10), &json!(150)));
         assert_eq!((&o["rate"], &o["aspect"]), (&json!("24000/1001"), &Value::Null));

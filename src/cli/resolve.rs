@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_seed_wins() {
+    fn the_last_seed_is_used() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("look.toml");
         std::fs::write(&path, "seed = 5").unwrap();

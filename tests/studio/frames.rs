@@ -94,7 +94,7 @@ fn codes_are_the_frames_own() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_an_error_with_its_reason() {
+fn pictures_that_cannot_be_shown_are_errors_with_a_reason() {
     let session = Session::new();
     let studio = Studio::start(&session, "");
     let clip = studio.open("pattern:bars:size=16x16:frames=5");

@@ -1,13 +1,14 @@
 //! `fluid`: a liquid in front of the picture that breaks, falls, spouts and rains, and refracts the picture behind it.
 //!
-//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it moves in steps of
-//! one length. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
+//! The liquid is simulated by smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]), with a
+//! constant time step. The obstacle is an image or one frame of the source, so the simulation does not depend on the
+//! moving picture.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `scene` | what there is at the start, what comes in, and the constants |
-//! | `surface` | from parcels to a surface over a grid |
-//! | `paint`, `composite` | from the surface to samples, and over rows and planes |
+//! | `scene` | the initial liquid, the inflow, and the constants |
+//! | `surface` | conversion of parcels to a surface on a grid |
+//! | `paint`, `composite` | conversion of the surface to samples, and of rows and planes |
 
 mod composite;
 mod paint;

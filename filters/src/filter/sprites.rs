@@ -1,8 +1,8 @@
-//! `sprites`: a picture laid over the frame, moved by curves.
+//! `sprites`: a picture composited over the frame, moved by curves.
 //!
-//! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
-//! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters; one
-//! picture at thousands of places is a file of tracks.
+//! Colours are mixed in the frame's own planes: only the picture is converted, once. At scale 1, without rotation, at
+//! whole pixels it is copied exactly. Several pictures need several filters; one picture at thousands of positions
+//! needs a track file.
 
 use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Memory, Render, Role, Spec};
@@ -62,7 +62,7 @@ settings! {
 }
 
 impl SpritesSpec {
-    /// The looks, and half the width and height of each in rows.
+    /// The styles, and half the width and height of each in rows.
     fn styles(&self, input: &Format) -> Result<(Vec<SplatStyle>, [f64; 2]), SettingError> {
         let fault = |setting, problem: String| SettingError { setting, problem };
         let Some(picture) = &self.image else {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn light_is_mixed_as_asked() {
+    fn light_is_mixed_as_the_setting_says() {
         let code = |light| {
             let given = [("fade", "0.5"), ("light", light)];
             let mut seen = picture();
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_turn_and_what_cannot_be_is_refused() {
+    fn pages_follow_the_cell_and_invalid_sheets_are_refused() {
         let sheet = [("columns", "4"), ("rows", "3"), ("position", "1,1"), ("cell", "0=0;5=5")];
         let frame = drawn(&sheet, Some(picture()), 5);
         // Cell 5 of parts of 2 by 2 is the second of the second row.

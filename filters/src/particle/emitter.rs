@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_emitters_are_refused() {
         let with = |axis, spray| EmitterShape::new([0.0; 3], [0.0; 3], axis, spray);
         assert_eq!(with([0.0; 3], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
         assert_eq!(with([0.0, f32::NAN, 0.0], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_kinds_are_refused() {
         let with = |s: Spread| Kind::new([s; STANDARD], vec![]);
         assert_eq!(with(Spread::fixed(f32::NAN)), Err(KindError::Value(0)));
         assert_eq!(with(Spread { base: 0.0, offset: f32::INFINITY }), Err(KindError::Value(0)));

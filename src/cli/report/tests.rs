@@ -62,7 +62,7 @@ fn plain() {
 }
 
 #[test]
-fn an_error_is_said_however_quiet() {
+fn an_error_is_printed_in_every_form() {
     let expected = "error: in.y4m: bad\npartial result: out.partial.y4m (100 frames)\n";
     assert_eq!(told(Form::Plain, Verbosity::Quiet, Some("in.y4m: bad")), expected);
 }

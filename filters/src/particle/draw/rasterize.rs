@@ -1,8 +1,8 @@
 //! The coverage of many cells at a time, row by row, in the order of operations that `coverage` has cell by cell.
 //!
-//! Of each row only the cells between two bounds are looked at, beyond which a shape surely covers nothing. Their middles
-//! say which cells are wholly outside or inside; those between are listed, and then the means over their places are
-//! taken, sixteen cells side by side.
+//! In each row only the cells between two bounds are computed, outside of which the coverage is zero. The values at
+//! their centres show which cells are entirely outside or inside; the others are listed, and the means over their
+//! points are computed for sixteen cells at a time.
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::super::arch::whole;

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speck_covers_what_its_ellipse_does_wherever_it_lies() {
+    fn a_speck_has_the_coverage_of_its_ellipse_at_every_position() {
         for (half, angle) in
             [([8, 8], 0), ([8, 60], 0x1000), ([20, 8], 0x5555), ([24, 70], 0x3000), ([48, 90], 0x2000)]
         {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reaches_as_far_as_it_says() {
+    fn coverage_ends_at_the_declared_reach() {
         let splat = Splat::new([0.0; 2], [6.0, 0.5]).turned(0.07);
         let speck = Speck::new(&splat, turn(splat.angle), [1.0, 1.0]);
         let [x, y] = speck.reach().map(f64::from);

@@ -62,7 +62,7 @@ fn odd_numbers_read_back() {
 }
 
 #[test]
-fn light_is_said_where_it_is_not_as_usual() {
+fn light_is_printed_if_it_is_not_the_default() {
     let effect = parse("light = \"linear\"\n[[layer]]\nrate = 3").unwrap();
     assert_eq!(effect.light, crate::particle::draw::BlendSpace::Linear);
     assert!(print(&effect).contains("light = \"linear\""));
@@ -184,7 +184,7 @@ fn births_and_places_in_all_their_ways() {
 
 /// With `GRAINFIELD_BLESS=1` it writes the page.
 #[test]
-fn the_page_says_what_the_table_says() {
+fn the_page_equals_the_table() {
     let path = samples().join("README.md");
     if std::env::var_os("GRAINFIELD_BLESS").is_some() {
         std::fs::write(&path, page()).unwrap();
