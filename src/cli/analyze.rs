@@ -104,7 +104,7 @@ fn print_json(report: &Report, title: &str) -> std::io::Result<()> {
     terminal::print(format!("{value:#}\n").as_bytes())
 }
 
-/// What has been measured, in words.
+/// The title of the report.
 fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
     let mut text = input.to_string_lossy().into_owned();
     if !chains.is_empty() {

@@ -1,4 +1,4 @@
-//! What was typed. Touches nothing outside: no file, no environment.
+//! The arguments of the command line. Reads no file and no environment variable.
 //!
 //! Width: help never takes more than 100 columns, and less on a narrower terminal (`max_term_width` below; a test
 //! looks at every page). The first line of a doc comment is the short help (`-h`) and should fit one line beside its
@@ -69,7 +69,7 @@ const LEVEL: Keywords<Isa> = Keywords(&[
 #[command(after_help = "'grainfield COMMAND -h' lists the options of a command, '--help' explains them.")]
 #[command(after_long_help = TOP_EXAMPLES)]
 pub(super) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -278,7 +278,7 @@ pub(super) struct ShardArgs {
     pub(super) shard: Option<Choice>,
 }
 
-/// What is there already.
+/// Treatment of existing files.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ResumeArgs {
@@ -408,7 +408,7 @@ pub(super) struct Probe {
     pub(super) source: SourceArgs,
 }
 
-/// What happens to the picture.
+/// The filters.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
@@ -504,7 +504,7 @@ pub(super) struct CommonArgs {
     pub(super) say: ReportArgs,
 }
 
-/// What the samples mean.
+/// The interpretation of samples.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Picture")]
 pub(super) struct PictureArgs {
@@ -537,7 +537,7 @@ pub(super) struct PictureArgs {
     pub(super) strict: bool,
 }
 
-/// What the machine may spend. Never changes a sample.
+/// Limits of the machine. They never change a sample.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Machine (never changes a sample)")]
 pub(super) struct MachineArgs {
@@ -567,7 +567,7 @@ pub(super) struct MachineArgs {
     pub(super) cache_limit: Option<u64>,
 }
 
-/// What is said on standard error.
+/// Messages on standard error.
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
 pub(super) struct ReportArgs {

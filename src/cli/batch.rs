@@ -396,7 +396,7 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
     Ok(())
 }
 
-/// What a job would be as a command line of `render`.
+/// A job as a command line of `render`.
 fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, String> {
     let mut render = *typed_line(job, output).map_err(|error| in_short(&error))?;
     render.overwrite |= typed.overwrite;

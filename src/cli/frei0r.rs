@@ -16,7 +16,7 @@ Examples:
   Use one in FFmpeg; the second parameter is the frame rate of the clip:
     ffmpeg -i in.mov -vf \"frei0r=filter_name=grainfield_grain:filter_params=preset=35mm|24\" out.mov";
 
-/// What the library is called where Grainfield is installed, and where Cargo builds it.
+/// The names of the library in an installation and in a build by Cargo.
 const LIBRARIES: [&str; 2] = ["../lib/grainfield/frei0r.so", "libgrainfield_frei0r.so"];
 
 /// `frei0r`.

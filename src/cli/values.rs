@@ -39,7 +39,7 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Keywords<T> {
     }
 }
 
-/// What is wrong with an option's value, and what would be right.
+/// An error in the value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum ValueError {
     #[error(

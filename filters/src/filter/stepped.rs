@@ -21,15 +21,15 @@ pub(super) fn rate(input: &Format) -> Ratio {
     if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) }
 }
 
-/// What counts the steps.
+/// The relation of frames and steps.
 pub(super) struct Clock {
-    /// Frames a second.
+    /// Frames per second.
     pub(super) rate: Ratio,
     /// Steps per frame: an even number, so that fields are at whole steps, too.
     pub(super) frame: u64,
     /// Steps before the source's first frame.
     pub(super) ahead: u64,
-    /// What states are known by.
+    /// The key of the states in the store.
     key: u128,
 }
 
@@ -64,7 +64,7 @@ impl Clock {
         FrameTime { index: 0, frame, time, late: Ratio::ZERO }
     }
 
-    /// What the state after so many steps is known by.
+    /// The key of the state after so many steps.
     fn state(&self, steps: u64) -> u128 {
         let half = |h: u64| mix64(h ^ mix64(steps.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let [high, low] = [half((self.key >> 64) as u64), half(self.key as u64).wrapping_add(steps)];
@@ -72,12 +72,12 @@ impl Clock {
     }
 }
 
-/// What moves in steps: items of `N` numbers each.
+/// A simulation: items of `N` numbers each.
 pub(super) trait Stepped<const N: usize> {
     /// The filter, for messages.
     const NAME: &'static str;
     type State;
-    /// What a frame needs of a state.
+    /// The data of a state that a frame needs.
     type Shown: Clone;
 
     fn clock(&self) -> &Clock;
@@ -91,7 +91,7 @@ pub(super) trait Stepped<const N: usize> {
     fn restore(&self, items: Vec<[f32; N]>, steps: u64) -> Option<Self::State>;
 }
 
-/// What is moved on from frame to frame.
+/// A state that is advanced from frame to frame.
 pub(super) struct Line<S, T> {
     key: u128,
     steps: u64,
@@ -100,7 +100,7 @@ pub(super) struct Line<S, T> {
     recent: VecDeque<(u64, T)>,
 }
 
-/// What is shown after `target` steps.
+/// The items after `target` steps.
 pub(super) fn shown<const N: usize, S: Stepped<N>>(
     of: &S,
     target: u64,

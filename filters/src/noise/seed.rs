@@ -102,7 +102,7 @@ impl Layer {
         }
     }
 
-    /// What stands in the place of the plane's number in a key.
+    /// The value of a key in the position of the plane's number.
     #[inline]
     pub const fn plane(self, plane: u32) -> u32 {
         self.0 << 8 | plane

@@ -8,7 +8,7 @@ use super::random::{Draws, mix32, step};
 use super::record::{Particle, STEP};
 use crate::simd::multiversion;
 
-/// What can be seen: a box in world units. Infinite sides are allowed.
+/// The visible space: a box in world units. Infinite sides are allowed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct View {
     /// The lower corner.

@@ -81,9 +81,9 @@ pub(super) struct Start {
 #[derive(Clone, Debug)]
 pub(super) struct JobEnd<'a> {
     pub(super) exit: Exit,
-    /// What went wrong.
+    /// The error.
     pub(super) error: Option<&'a str>,
-    /// What is left of the output.
+    /// The remaining part of the output.
     pub(super) partial: Option<&'a Path>,
     pub(super) summary: Summary,
     /// The reader has closed the output: no closing line for people.

@@ -22,7 +22,7 @@ const NEAR: f32 = 1.0 / 256.0;
 
 pub(super) type F32x16 = [f32; LANES];
 
-/// What a shape covers of the cells of a block.
+/// The coverage of the cells of a block by a shape.
 pub(super) struct CoverageMask {
     cover: [f32; HIGH * STRIDE],
     /// For each row, the range of cells with coverage.

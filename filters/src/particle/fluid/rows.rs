@@ -11,7 +11,7 @@ use super::sums::Sums;
 use crate::simd::multiversion;
 use core::ops::Range;
 
-/// What the sums of a stretch of rows are made of.
+/// The data for the sums of consecutive rows.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     /// Where the parcels of each cell begin, row by row; one more behind the last.
@@ -106,7 +106,7 @@ fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
     }
 }
 
-/// What the parcels of a run get of those of a cell: the first sixteen, which mostly are all, and the rest.
+/// The sums of the parcels of a run over those of a cell: the first sixteen, usually all of them, and the rest.
 struct Theirs {
     first: Sums,
     rest: Vec<f32>,
@@ -115,7 +115,7 @@ struct Theirs {
 impl Theirs {
     const NONE: Theirs = Theirs { first: Sums::ZERO, rest: Vec::new() };
 
-    /// Nothing yet, for a run.
+    /// Sums of zero, for a run.
     #[inline(always)]
     fn clear(&mut self, run: &Range<usize>) {
         self.first = Sums::ZERO;

@@ -30,7 +30,7 @@ pub enum Phase {
 /// Parcels of a task, at least.
 const SHARE: u32 = 512;
 
-/// What a task works on: some cells and their parcels.
+/// The part of a task: some cells and their parcels.
 #[derive(Clone, Debug)]
 struct Partition {
     cells: Range<usize>,
