@@ -11,8 +11,8 @@ pub fn load_effect(path: &Path) -> Result<Effect, TextFileError> {
     load_effect_with(path, None, &|_| Ok(()))
 }
 
-/// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not refuse
-/// its path.
+/// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not
+/// refuse its path.
 pub fn load_effect_with(
     path: &Path,
     text: Option<&str>,

@@ -1,4 +1,5 @@
-//! Recipes as the page holds them: every value is text, as in a chain, so that 64-bit seeds and curves stay what they are.
+//! Recipes as the page holds them: every value is text, as in a chain, so that 64-bit seeds and curves stay what they
+//! are.
 
 use super::fault::Fault;
 use super::files::Roots;

@@ -5,8 +5,8 @@ use crate::server::Studio;
 use crate::util::Session;
 use serde_json::{Value, json};
 
-/// A frame that `grainfield frame` writes, and what `grainfield` makes of that in 8-bit R, G and B: the conversion that the
-/// studio promises.
+/// A frame that `grainfield frame` writes, and what `grainfield` makes of that in 8-bit R, G and B: the conversion that
+/// the studio promises.
 fn promised(session: &Session, input: &str, n: i64, chain: &str) -> (usize, Vec<u8>) {
     let filters = if chain.is_empty() { String::new() } else { format!("-f '{chain}'") };
     let whole = if input.contains("gbr") { "whole.png" } else { "whole.y4m" };

@@ -37,7 +37,8 @@ settings! {
         /// writes such files.
         tracks: Option<FileAsset> = track_file(),
         /// Position of the image's centre, from the top left corner of the frame. Default: the middle of the frame.
-        /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are added.
+        /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are
+        /// added.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
         /// Magnification: 1 maps a pixel to a pixel, 2 is twice as wide and high.
         scale: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),

@@ -172,8 +172,8 @@ fn signed(bits: u32) -> f32 {
     f32::from_bits(mix32(bits) >> 9 | 0x4000_0000) - 3.0
 }
 
-/// Sine and cosine of `h` half turns, -1 <= h <= 1, to within 8e-6, half a step of the fixed-point direction: Taylor's polynomials at half the angle, then
-/// doubled. Only + and *: the same bits everywhere.
+/// Sine and cosine of `h` half turns, -1 <= h <= 1, to within 8e-6, half a step of the fixed-point direction: Taylor's
+/// polynomials at half the angle, then doubled. Only + and *: the same bits everywhere.
 #[inline(always)]
 fn sin_cos(h: f32) -> [f32; 2] {
     const S: [f32; 5] = [1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5_040.0, 1.0 / 362_880.0];

@@ -198,8 +198,8 @@ impl Outline {
     }
 }
 
-/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on cells
-/// as large as `cell` as shown.
+/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on
+/// cells as large as `cell` as shown.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half;

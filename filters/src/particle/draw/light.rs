@@ -239,8 +239,8 @@ impl WorkingSpace {
         }
     }
 
-    /// The working planes of light of a part, as plane of the picture (where they are light themselves) or number of the
-    /// component, and where their cells begin.
+    /// The working planes of light of a part, as plane of the picture (where they are light themselves) or number of
+    /// the component, and where their cells begin.
     fn lights_of<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = (usize, usize)> + Clone + 'a {
         let all = part.group.planes().iter().zip(part.base);
         all.filter(|(p, _)| self.component(**p) < self.lights).map(move |(p, base)| (*p, base + inside(part)))
@@ -304,8 +304,8 @@ impl WorkingSpace {
         self.block::<T>(out, 0, part, j, &mut rows[0][..n]);
     }
 
-    /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less the
-    /// code of nothing.
+    /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less
+    /// the code of nothing.
     fn block<T: ConvertF32>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
         let [sx, sy] = part.group.cells.shift;
         if [sx, sy] == [0, 0] {

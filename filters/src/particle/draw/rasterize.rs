@@ -47,7 +47,8 @@ impl CoverageMask {
         rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
     };
 
-    /// The first of a row's cells that are known, and their coverage sixteen by sixteen; those behind the last have none.
+    /// The first of a row's cells that are known, and their coverage sixteen by sixteen; those behind the last have
+    /// none.
     #[inline(always)]
     pub(super) fn row(&self, row: usize) -> (usize, &[F32x16]) {
         let [from, to] = self.span[row % HIGH];
@@ -356,8 +357,8 @@ impl Rasterizer<'_> {
         [u, v]
     }
 
-    /// Four times the coverage at places of these depths: as `coverage` has it but for powers of two, which change no bits
-    /// of a product.
+    /// Four times the coverage at places of these depths: as `coverage` has it but for powers of two, which change no
+    /// bits of a product.
     #[inline(always)]
     fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
         let steep = 2.0 * self.outline.steep;
@@ -466,8 +467,8 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The means over n x n places around sixteen middles, times opacity: each column from top to bottom, then their sums from left to
-    /// right.
+    /// The means over n x n places around sixteen middles, times opacity: each column from top to bottom, then their
+    /// sums from left to right.
     #[inline(always)]
     fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
         let (cos, sin) = (self.outline.cos, self.outline.sin);

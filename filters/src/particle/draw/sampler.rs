@@ -2,8 +2,8 @@
 //!
 //! A picture is a raster of little squares of one colour each (texels). A cell takes the mean of the picture over a
 //! rectangle around the cell's centre, turned as the picture is, as large as the cell but not smaller than a texel: at
-//! its own size a sprite on whole samples is copied exactly, between samples it is what straight interpolation makes, and
-//! where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
+//! its own size a sprite on whole samples is copied exactly, between samples it is what straight interpolation makes,
+//! and where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
 //! picture halved once or more.
 //!
 //! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
@@ -312,8 +312,8 @@ impl Sampler<'_> {
         }
     }
 
-    /// What [`cell`](Sampler::cell) has as number `c` for sixteen cells of a block from column `at` on, in a row `dy` luma
-    /// samples from the middle.
+    /// What [`cell`](Sampler::cell) has as number `c` for sixteen cells of a block from column `at` on, in a row `dy`
+    /// luma samples from the middle.
     #[inline(always)]
     pub(super) fn lanes(&self, c: usize, columns: &Columns, at: usize, dy: f32, out: &mut F32x16) {
         let [w, h] = self.raster.size;

@@ -41,12 +41,12 @@ pub struct Splat {
 const _: () = assert!(size_of::<Splat>() == 32, "a splat is 32 bytes");
 
 impl Splat {
-    /// A splat at a place (in luma samples, fractions counting) with half its width and height (in luma rows), not turned, of look 0,
-    /// colour 0, wholly opaque.
+    /// A splat at a place (in luma samples, fractions counting) with half its width and height (in luma rows), not
+    /// turned, of look 0, colour 0, wholly opaque.
     ///
     /// Sizes are kept in sixteenths of a sample and not below half a sample; below four samples opacity is changed by
-    /// what that does to the area, up to all there is. A place that is not a number is off the picture, a size that is not above zero
-    /// gives nothing to see.
+    /// what that does to the area, up to all there is. A place that is not a number is off the picture, a size that is
+    /// not above zero gives nothing to see.
     pub fn new(centre: [f32; 2], half: [f32; 2]) -> Splat {
         let mut splat = Splat {
             rank: 0,
@@ -154,8 +154,8 @@ impl SplatColumns {
 /// A value of every lane.
 type Row = [f32; BLOCK];
 
-/// Lane by lane what [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) make; to be inlined into a body
-/// that is compiled for a level.
+/// Lane by lane what [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) make; to be inlined into a
+/// body that is compiled for a level.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut SplatColumns) {
@@ -185,8 +185,8 @@ impl Ranked for Splat {
     }
 }
 
-/// The rank of a depth and a birth number: the farther (the larger the depth), the earlier it is drawn; at the same depth
-/// by number (of -2^39 to below 2^39; 40 bits are kept). Depth that is not a number is nearest.
+/// The rank of a depth and a birth number: the farther (the larger the depth), the earlier it is drawn; at the same
+/// depth by number (of -2^39 to below 2^39; 40 bits are kept). Depth that is not a number is nearest.
 pub fn rank(depth: f32, number: i64) -> u64 {
     ranked(deepness(depth), number)
 }

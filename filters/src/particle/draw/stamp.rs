@@ -1,9 +1,9 @@
-//! Small soft discs, made ahead: the coverage of their cells with the centre at each of 16 x 16 places in a cell, and how
-//! it changes as the centre moves on from there.
+//! Small soft discs, made ahead: the coverage of their cells with the centre at each of 16 x 16 places in a cell, and
+//! how it changes as the centre moves on from there.
 //!
 //! The places at which coverage is sampled are a sixteenth of a cell apart, and so are the places of the centre, so all
-//! of them fall on one raster: a stamp is sums of 16 x 16 of its points. Between two places of the centre coverage is taken
-//! to change straight, which is right to well below 1/255 where the disc is soft.
+//! of them fall on one raster: a stamp is sums of 16 x 16 of its points. Between two places of the centre coverage is
+//! taken to change straight, which is right to well below 1/255 where the disc is soft.
 
 use super::splat::{LEAST, Splat};
 use super::style::{Shape, SplatStyle};

@@ -151,8 +151,8 @@ pub struct SplatStyle {
     /// The factor of colours, for light beyond white. Not for images.
     pub gain: f32,
     /// Whether splats of it have colours that are not grey. It matters for [`Blend::Screen`] and [`Blend::Multiply`] on
-    /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker. Pictures
-    /// are looked at and need not say it.
+    /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker.
+    /// Pictures are looked at and need not say it.
     pub tinted: bool,
 }
 

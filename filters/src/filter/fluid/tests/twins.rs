@@ -134,8 +134,8 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
 }
 
 /// The amount is a sum of some hundred terms of at most a few: 1e-5. Leans are differences of two times `rim`, some ten
-/// at these sizes: 1e-3. A drop's part is cut down to a 256th, and where f32 cuts differently one drop is one 256th off:
-/// 0.8 / 256 of what one comes to at most, in few places.
+/// at these sizes: 1e-3. A drop's part is cut down to a 256th, and where f32 cuts differently one drop is one 256th
+/// off: 0.8 / 256 of what one comes to at most, in few places.
 #[test]
 fn the_surface_is_as_defined() {
     for (smoothness, ripples, spacing, draft) in
