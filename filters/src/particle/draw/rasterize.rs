@@ -47,7 +47,7 @@ impl CoverageMask {
         rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
     };
 
-    /// The first of a row's cells that are known, and their coverage sixteen by sixteen; those behind the last have
+    /// The first computed cell of a row, and the coverage of the cells, sixteen by sixteen; cells after the last have
     /// none.
     #[inline(always)]
     pub(super) fn row(&self, row: usize) -> (usize, &[F32x16]) {
@@ -107,7 +107,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// With room for what is known of a shape but nearly: nowhere does it make a difference to the coverage.
+    /// With a margin for approximate depths: it does not change the coverage.
     fn with_room(self, more: f32) -> Bounds {
         let room = |v: f32| v * (257.0 / 256.0) + more;
         Bounds { half: self.half.map(room), round: room(self.round), ..self }
@@ -154,7 +154,7 @@ impl Bounds {
 
 /// The depth of points inside a shape, in luma samples: minus their distance. Points are rotated with the shape.
 trait Depth: Copy {
-    /// What has the same values, to the bit, at places whose x is between minus and plus [`limit`](Depth::limit).
+    /// A function with the same values, bit for bit, where x is between minus and plus [`limit`](Depth::limit).
     type Plain: Depth;
     /// Whether there is such a form.
     const PLAIN: bool = false;
@@ -245,8 +245,8 @@ impl<const DEEP: bool> Depth for Streak<DEEP> {
     }
 }
 
-/// A streak between its ends: the root of a rounded square is what was squared, but for numbers so small that their
-/// square is rounded to nothing, which make no difference to the thickness.
+/// A streak between its ends: the root of a square is the number itself, except for numbers whose square is rounded to
+/// zero, which do not affect the thickness.
 #[derive(Clone, Copy)]
 struct Line<const DEEP: bool> {
     thick: f32,
@@ -301,7 +301,7 @@ pub(super) fn rasterize(
         Form::Ring(per, least, middle, band) => {
             to.shape(Ring { per: *per, least: *least, middle: *middle, band: *band }, mask);
         }
-        // Nowhere deeper than its soft edge is long: nothing has to be kept from rising above all there is.
+        // The depth is nowhere larger than the soft edge, so the coverage needs no upper limit.
         Form::Streak(half, thick) if thick * outline.steep <= 1.0 => {
             to.shape(Streak::<false> { half: *half, thick: *thick }, mask);
         }
@@ -357,8 +357,8 @@ impl Rasterizer<'_> {
         [u, v]
     }
 
-    /// Four times the coverage at places of these depths: as `coverage` has it but for powers of two, which change no
-    /// bits of a product.
+    /// Four times the coverage at points of these depths: as in `coverage` except for powers of two, which do not
+    /// change the bits of a product.
     #[inline(always)]
     fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
         let steep = 2.0 * self.outline.steep;
@@ -467,7 +467,7 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The means over n x n places around sixteen middles, times opacity: each column from top to bottom, then their
+    /// The means over n x n points around sixteen centres, times opacity: each column from top to bottom, then their
     /// sums from left to right.
     #[inline(always)]
     fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
