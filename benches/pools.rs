@@ -377,7 +377,7 @@ impl Positions {
     }
 }
 
-/// What is done with positions.
+/// The use of the positions.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Keep,
