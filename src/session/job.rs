@@ -553,7 +553,7 @@ fn slots(
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {
         return Err(JobError::Usage(format!(
-            "--memory: one frame at a time needs {} MB",
+            "--memory: one frame needs {} MB",
             (need.fixed + per_slot).div_ceil(1_000_000)
         )));
     }

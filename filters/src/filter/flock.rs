@@ -104,7 +104,7 @@ settings! {
         solid: Side = choice("bright").group("Obstacle"),
         /// Brightness at the edge of the obstacle.
         threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Obstacle"),
-        /// Replaces the colours of the figure; light and dark are kept.
+        /// Replaces the colours of the figure; their brightness is kept.
         colour: Option<Animated<[f64; 4]>> = colour().group("Look"),
         /// How much haze hides the farthest agents.
         haze: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction).group("Look"),
@@ -114,7 +114,7 @@ settings! {
         shutter: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Look"),
         /// Multiplies how often wings or fins beat.
         flap: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Look"),
-        /// Brightness of the lamp that moths fly around. 0 takes it away, for a lamp that is in the picture.
+        /// Brightness of the lamp that moths fly around. 0 removes it, for a lamp that is in the picture.
         glow: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).only_when("figure", &["moth"]).group("Look"),
         /// Values in which agents are mixed with the frame.
         light: BlendSpace = choice("gamma").group("Look"),
@@ -127,7 +127,7 @@ settings! {
         /// Quick preview: simple bodies with rougher edges. The motion is the same.
         draft: bool = switch().default(false),
     }
-    presets "Sets several settings at once. A setting that you give wins over the preset." {
+    presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a murmuration of starlings at dusk, with a falcon in it
         "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1",
         /// seagulls that glide and circle

@@ -186,7 +186,7 @@ choices! {
         Add = "add",
         /// adds light without exceeding white
         Screen = "screen",
-        /// multiplies, like a slide on the frame
+        /// multiplies, which darkens the frame
         Multiply = "multiply",
     }
 }
@@ -195,7 +195,7 @@ choices! {
     for BlendSpace {
         /// code values, as most programs do
         Gamma = "gamma",
-        /// linear light, as in front of a lens
+        /// linear light, as light adds in a camera
         Linear = "linear",
     }
 }

@@ -1,10 +1,10 @@
 //! Splats by tile.
 //!
-//! A counting sort in pieces that stay in the second cache: each stretch of [`CHUNK`] splats is sorted by tile on its own,
-//! so stretches can be sorted at the same time, and the splats of a tile are those of its run in each stretch, one
-//! after the other. A splat that reaches over several tiles is in each of them. One that reaches over more than two by two
-//! is kept on a coarser grid: the finest (tiles of twice the side, four times ...) on which it touches two by two at
-//! most, so that no splat takes more than four places, however large it is.
+//! A counting sort in chunks that stay in the L2 cache: each chunk of [`CHUNK`] splats is sorted by tile on its own, so
+//! that chunks can be sorted in parallel. The splats of a tile are its runs in all chunks, in order. A splat that
+//! touches several tiles is in each of them. A splat that touches more than two by two tiles is stored on a coarser
+//! grid: the finest one (tiles of twice the side, four times ...) on which it touches at most two by two tiles, so that
+//! every splat is stored at most four times, whatever its size.
 
 use super::super::arch::prefetch;
 use super::coverage::extent;
