@@ -9,11 +9,22 @@
 //! |---|---|
 //! | `rules` | one step: neighbours, rules, motion |
 //! | `kinds` | what the kinds of animals do differently |
-//! | `figure` | bodies that flap and swim |
 //! | `view` | from agents to splats |
+//! | `figure` | simple bodies, of three ellipsoids |
+//! | `portrait` | pictures of single agents, drawn anew for each frame |
+//! | `bird` `bat` `moth` `fish` | their bodies |
+//! | `mesh` `light` `raster` | surfaces, how they are lit, and how they become samples |
 
+mod bat;
+mod bird;
 mod figure;
+mod fish;
 mod kinds;
+mod light;
+mod mesh;
+mod moth;
+mod portrait;
+mod raster;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -26,14 +37,15 @@ use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Executor, Host, PrepareError};
-use crate::particle::draw::{Bins, Blend, BlendSpace, Shape, Splat, SplatStyle};
+use crate::particle::draw::{Bins, Blend, BlendSpace, Picture, Shape, Splat, SplatStyle, rank};
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
+use portrait::{Area, Studio};
 use rules::{Agent, Moment, Rules, scale};
-use std::sync::Arc;
-use view::{LIGHT, Look, SPLATS, SPLATS_SIMPLE, View};
+use std::sync::{Arc, Mutex, PoisonError};
+use view::{LIGHT, Look, SPLATS, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(
@@ -47,8 +59,12 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 pub const MAX_AGENTS: i64 = 100_000;
 /// More agents than these are drawn as simple bodies, however large they are.
 const MAX_DETAILED: usize = 8000;
-/// Agents that a task draws.
+/// Agents that a task draws, and pictures that a task makes.
 const PART: usize = 512;
+const PICTURES: usize = 4;
+/// Pictures of a frame have at most so many texels for each of its samples, and [`FREE`] more. The nearest agents have them.
+const TEXELS: f64 = 1.5;
+const FREE: f64 = 65536.0;
 
 fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
@@ -169,13 +185,7 @@ impl Spec for FlockSpec {
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
         let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
         let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
-        let each = if sheet.is_some() {
-            1
-        } else if full {
-            SPLATS
-        } else {
-            SPLATS_SIMPLE
-        };
+        let each = if sheet.is_some() { 1 } else { SPLATS };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 4, level)?;
         overlay.painter = overlay.painter.draft(self.draft);
         let rate = stepped::rate(input);
@@ -295,6 +305,62 @@ impl Flock {
     }
 }
 
+/// An agent without a picture.
+const NONE: u32 = u32::MAX;
+
+impl Flock {
+    /// The largest number of texels of a frame's pictures, and of one.
+    fn texels(&self) -> [usize; 2] {
+        let size = self.overlay.picture_size().map(|s| s as f64);
+        let half = view::largest(bounds(&self.set.size).1 * self.unit);
+        let one = portrait::largest_area(half, size, self.overlay.narrow());
+        let all = one * (self.rules.agents + self.rules.predators) as f64;
+        [all.min(TEXELS * size[0] * size[1] + FREE) as usize, one as usize]
+    }
+
+    /// The pictures of the nearest agents, and the number of each agent's, or [`NONE`].
+    fn pictures(
+        &self,
+        view: &View<'_>,
+        agents: &[Agent],
+        executor: &dyn Executor,
+    ) -> (Vec<Picture>, Vec<u32>) {
+        if !self.full {
+            return (Vec::new(), Vec::new());
+        }
+        let mut wanted: Vec<(u64, u32, Area)> = (0..)
+            .zip(agents)
+            .filter_map(|(id, a)| Some((rank(a[2], id), id as u32, view.portrayed(a, id as u64)?)))
+            .collect();
+        wanted.sort_unstable_by_key(|w| core::cmp::Reverse(w.0));
+        let mut left = self.texels()[0];
+        wanted.retain(|(.., area)| {
+            let fits = area.texels() <= left;
+            left -= if fits { area.texels() } else { 0 };
+            fits
+        });
+        let mut which = vec![NONE; agents.len()];
+        for (index, (_, id, _)) in wanted.iter().enumerate() {
+            which[*id as usize] = index as u32;
+        }
+        let mut pictures = vec![Picture::default(); wanted.len()];
+        let studios: Mutex<Vec<Studio>> = Mutex::default();
+        {
+            let parts: Vec<Mutex<&mut [Picture]>> = pictures.chunks_mut(PICTURES).map(Mutex::new).collect();
+            executor.execute(parts.len(), &|part| {
+                let mut studio =
+                    studios.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+                for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
+                    *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut studio);
+                }
+                studios.lock().unwrap_or_else(PoisonError::into_inner).push(studio);
+            });
+        }
+        (pictures, which)
+    }
+}
+
 impl Render for Flock {
     type Params = FlockAt;
     type State = FlockFrame;
@@ -329,9 +395,18 @@ impl Render for Flock {
         let base = self.overlay.memory();
         let walls = self.rules.solid.as_ref().map_or(0, |s| s.bytes());
         // Kept frames; before and after a step, sorted, as bytes; cells.
+        let [most, one] = self.texels();
+        let count = self.rules.agents + self.rules.predators;
+        let (mut pictures, mut studio) = (0, 0);
+        if self.full {
+            let [w, h] = self.overlay.picture_size();
+            pictures = Picture::most_bytes(most, count.min(MAX_DETAILED) * h) + count * 4;
+            // One for each of a few threads.
+            studio = 8 * (raster::strip_bytes(w) + (1 << 20)) + one / 64;
+        }
         Memory {
-            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls,
-            per_frame: base.per_frame + agents,
+            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls + studio,
+            per_frame: base.per_frame + agents + pictures,
         }
     }
 
@@ -344,6 +419,8 @@ impl Render for Flock {
         host.check()?;
         let view = self.view(&now.look);
         let agents = near.agents.clone();
+        let (pictures, which) = self.pictures(&view, &agents, host.executor);
+        host.check()?;
         // The lamp is a part of its own.
         let parts = agents.len().div_ceil(PART) + 1;
         let make = |part: usize, out: &mut Vec<Splat>| {
@@ -355,10 +432,14 @@ impl Render for Flock {
             }
             let to = (from + PART).min(agents.len());
             for (id, agent) in (from as u64..).zip(&agents[from..to]) {
-                view.splats(agent, id, out);
+                match which.get(id as usize).copied().unwrap_or(NONE) {
+                    NONE => view.splats(agent, id, out),
+                    index => out.push(view.splat_of(agent, id, &pictures[index as usize], index as usize)),
+                }
             }
         };
         self.overlay.painter.bin_with(parts, &make, &mut near.bins, host.executor);
+        near.bins.set_pictures(pictures);
         Ok(near)
     }
 
