@@ -140,15 +140,15 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give wins over the preset." {
         /// a murmuration of starlings at dusk, with a falcon in it
-        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1",
+        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1:shutter=0.25",
         /// seagulls that glide and circle
         "seagulls" = "figure=gull:agents=22:size=190:speed=0.3:spread=1.1:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
         "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.9:haze_colour=#2c5a6e",
         /// moths that flutter around a lamp
-        "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0",
+        "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0:shutter=0.25",
         /// bats on the hunt
-        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6",
+        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6:shutter=0.3",
     }
     with seed
 }
@@ -162,6 +162,14 @@ impl Spec for FlockSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(self.bound(input, seed, level)?.boxed_simulation())
+    }
+}
+
+type Sheet = Option<(usize, [f32; 2])>;
+
+impl FlockSpec {
+    fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Flock, SettingError> {
         let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
         if !(1.0 / 64.0..=64.0).contains(&aspect) {
             return Err(fault(
@@ -198,13 +206,9 @@ impl Spec for FlockSpec {
         let depth = self.depth;
         let text = format!("flock 2 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
-        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats }.boxed_simulation())
+        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats })
     }
-}
 
-type Sheet = Option<(usize, [f32; 2])>;
-
-impl FlockSpec {
     fn solid(
         &self,
         setting: &'static str,
@@ -402,7 +406,7 @@ impl Render for Flock {
             let [w, h] = self.overlay.picture_size();
             pictures = Picture::most_bytes(most, count.min(MAX_DETAILED) * h) + count * 4;
             // One for each of a few threads.
-            studio = 8 * (raster::strip_bytes(w) + (1 << 20)) + one / 64;
+            studio = 4 * (raster::strip_bytes(w.min(one)) + (1 << 20));
         }
         Memory {
             fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls + studio,

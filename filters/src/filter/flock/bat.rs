@@ -1,6 +1,6 @@
 //! Bats: fingers with skin between them, fur and ears.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, fract, mix, noise, step};
+use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, step};
 use super::vector::{V, wave};
 
 /// The stretched wing: span and x of the joints.
@@ -127,12 +127,12 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
         if own.half > 9.0 {
             let bone = |mesh: &mut Mesh, a: [f32; 2], b: [f32; 2], radii: [f32; 2], colour: V| {
                 let n = [own.cuts(0.2, 1, 4), own.cuts(0.1, 4, 6)];
-                let ends = [a, b].map(|p| lift(wing.at(p, 0.004, side)));
-                mesh.tube(n, ends, radii, |_, _| Skin { gloss: 0.1, ..Skin::plain(colour) });
+                let tips = [a, b].map(|p| lift(wing.at(p, 0.004, side)));
+                mesh.tube(n, tips, radii, |_, _| Skin { gloss: 0.1, ..Skin::plain(colour) });
             };
             bone(mesh, SHOULDER, ELBOW, [0.042, 0.026], fur(1.0));
             bone(mesh, ELBOW, WRIST, [0.026, 0.016], fur(1.15));
-            let finger = fur(1.35);
+            let finger = fur(1.12);
             for (tip, bend) in [(THIRD, 0.0), (FOURTH, 0.0175), (FIFTH, 0.0175)] {
                 let knuckle = between(WRIST, tip, 0.5);
                 let knuckle = [knuckle[0], knuckle[1] + bend];
@@ -179,7 +179,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     mesh.loft(
         [own.cuts(0.8, 7, 24), own.cuts(0.6, 8, 18)],
         |u| {
-            let r = curve(&shape, u) * if u <= 0.0 { 0.5 } else { 1.0 };
+            let r = curve(&shape, u) * ends(u);
             let rough =
                 1.0 + 0.16 * (noise(u * 30.0, own.traits[1] * 50.0, own.seed) - 0.5) * step(0.08, 0.2, u);
             let head = step(0.30, 0.12, u);

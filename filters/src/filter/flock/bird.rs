@@ -1,6 +1,6 @@
 //! Birds: starlings, gulls, and the falcon that hunts them.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, fract, mix, noise, step};
+use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, step};
 use super::vector::{V, wave};
 
 /// The proportions of a bird; half its span is 1.
@@ -243,7 +243,7 @@ impl Bird {
             |u| {
                 // Closer to the ends.
                 let u = u * u * (3.0 - 2.0 * u) * 0.5 + u * 0.5;
-                let r = curve(self.body, u) * if u <= 0.0 { 0.4 } else { 1.0 };
+                let r = curve(self.body, u) * ends(u);
                 let head = step(0.34, 0.12, u);
                 (
                     [at(u), 0.0, heave + 0.028 * head - 0.012 * bump(0.5, 0.3, u)],
@@ -258,7 +258,7 @@ impl Bird {
         mesh.loft(
             [own.cuts(self.bill, 2, 6), own.cuts(0.15, 4, 8)],
             |u| {
-                let r = root * (0.10 + 0.90 * u) * if u <= 0.0 { 0.1 } else { 1.0 };
+                let r = root * (0.10 + 0.90 * u) * ends(u);
                 let (x, drop) = (mix(front + self.bill + 0.02, front - 0.05, u), 1.0 - u);
                 ([x, 0.0, heave + 0.024 - 0.018 * drop * drop], 0.62 * r, r)
             },
@@ -419,7 +419,7 @@ impl Bird {
                 let mut c = blend([0.97, 0.97, 0.965], [0.60 * gray, 0.645 * gray, 0.70 * gray], mantle);
                 if own.traits[2] > 0.86 {
                     let spots = noise(u * 46.0, v * 30.0, own.seed);
-                    c = blend([0.80, 0.765, 0.715], [0.60, 0.545, 0.485], step(0.25, 0.8, spots));
+                    c = blend([0.80, 0.765, 0.715], [0.66, 0.61, 0.555], step(0.25, 0.8, spots));
                 }
                 // A dark ear spot of some.
                 if own.traits[1] > 0.6 {

@@ -1,6 +1,6 @@
 //! Herrings: one smooth body that bends, silver flanks under a dark back, and fins with rays.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, fract, mix, noise, speckle, step};
+use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
 use super::vector::{V, wave};
 
 /// Half the height of the body, and where its middle is, from the snout (0) to the root of the tail (1).
@@ -120,7 +120,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
         |u| {
             let u = 0.25 * u * u + 0.75 * u;
             let x = mix(ENDS[0], ENDS[1], u);
-            let r = curve(HEIGHT, u) * if u <= 0.0 { 0.4 } else { 1.0 };
+            let r = curve(HEIGHT, u) * ends(u);
             let flat = curve(&[[0.0, 0.75], [0.15, 0.60], [0.4, 0.50], [0.8, 0.42], [1.0, 0.30]], u);
             (at(x, 0.0, curve(MIDDLE, u)), flat * r, r * high)
         },

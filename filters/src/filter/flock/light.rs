@@ -104,7 +104,7 @@ impl Light {
                 [0, 1, 2].map(|i: usize| own[i] * k * warm[i] + 0.10 * skin.gloss * spot)
             }
             _ => {
-                let k = 0.60 + 0.27 * up + self.strong * facing.max(0.0) + 0.32 * through;
+                let k = 0.65 + 0.24 * up + self.strong * facing.max(0.0) + 0.55 * through;
                 // Shadows are lit by the sky.
                 let sky = (1.0 - k).max(0.0);
                 let tint = [1.0 - 0.05 * sky, 1.0, 1.0 + 0.08 * sky];

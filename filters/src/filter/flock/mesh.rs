@@ -66,12 +66,13 @@ impl Mesh {
         skin: impl Fn(f32, f32) -> Skin,
     ) {
         let sheet = Sheet { first: self.at.len(), ..sheet };
-        let per = sheet.n.map(|n| 1.0 / (n - 1) as f32);
+        // Exactly 1 at the end.
+        let last = sheet.n.map(|n| (n - 1) as f32);
         for i in 0..sheet.n[0] {
-            let u = i as f32 * per[0];
+            let u = i as f32 / last[0];
             let column = column(u);
             for j in 0..sheet.n[1] {
-                let v = j as f32 * per[1];
+                let v = j as f32 / last[1];
                 self.at.push(at(&column, v));
                 if self.painted {
                     self.skin.push(skin(u, v));
@@ -194,6 +195,12 @@ pub(super) fn curve(points: &[[f32; 2]], x: f32) -> f32 {
         + m0 * (t3 - 2.0 * t2 + t)
         + b[1] * (3.0 * t2 - 2.0 * t3)
         + m1 * (t3 - t2)
+}
+
+/// A factor that closes the ends of rings from u = 0 to u = 1.
+#[inline(always)]
+pub(super) fn ends(u: f32) -> f32 {
+    if u <= 0.0 || u >= 1.0 { 0.08 } else { 1.0 }
 }
 
 /// The fraction of a number.

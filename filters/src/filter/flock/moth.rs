@@ -1,6 +1,6 @@
 //! Moths: broad patterned wings, fur and feathered antennae.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, fract, mix, noise, speckle, step};
+use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
 use super::vector::{V, wave};
 
 /// Front and rear edges of a fore wing and a hind wing: span, and x.
@@ -41,8 +41,8 @@ const KINDS: [[V; 5]; 4] = [
 pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     let kind = &KINDS[(own.traits[0] * 4.0) as usize & 3];
     let beat = wave(phase);
-    let up = 0.30 + 0.95 * effort * beat;
-    let behind = 0.22 + 0.80 * effort * wave(phase - 0.06);
+    let up = 0.26 + 0.85 * effort * beat;
+    let behind = 0.18 + 0.72 * effort * wave(phase - 0.06);
     let heave = -0.05 * effort * beat;
     let broad = own.vary(1, 1.0, 0.08);
     // The rear edge trails behind the front one.
@@ -91,7 +91,8 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     mesh.loft(
         [own.cuts(0.6, 6, 26), own.cuts(0.45, 8, 14)],
         |u| {
-            let r = curve(&[[0.0, 0.075], [0.25, 0.098], [0.6, 0.078], [0.88, 0.046], [1.0, 0.012]], u);
+            let r =
+                curve(&[[0.0, 0.075], [0.25, 0.098], [0.6, 0.078], [0.88, 0.046], [1.0, 0.012]], u) * ends(u);
             let ring = 1.0 + 0.05 * wave(u * 7.0);
             ([mix(0.06, tip, u), 0.0, heave - 0.035 * u], r * ring, r * ring)
         },
@@ -117,7 +118,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
                     [1.0, 0.05],
                 ],
                 u,
-            );
+            ) * ends(u);
             let rough =
                 1.0 + 0.20 * (noise(u * 26.0, own.traits[3] * 40.0, own.seed) - 0.5) * step(0.3, 0.45, u);
             ([mix(0.385, -0.06, u), 0.0, heave + 0.012], r * rough, 0.95 * r * rough)
@@ -143,6 +144,12 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
             |_, _| Skin { gloss: 0.7, ..Skin::plain([0.10, 0.07, 0.05]) },
         );
         antenna(mesh, own, kind, side, heave);
+    }
+    // It hangs in the air with its head up.
+    let turns = own.vary(3, 0.062, 0.6);
+    let (sin, cos) = (wave(turns), wave(turns + 0.25));
+    for p in &mut mesh.at {
+        *p = [p[0] * cos - p[2] * sin, p[1], p[2] * cos + p[0] * sin];
     }
 }
 
@@ -189,10 +196,10 @@ fn antenna(mesh: &mut Mesh, own: &Own, kind: &[V; 5], side: f32, heave: f32) {
         }
     }
     for k in 0..3 {
-        let ends = [stem(k as f32 / 3.0), stem((k + 1) as f32 / 3.0)];
+        let tips = [stem(k as f32 / 3.0), stem((k + 1) as f32 / 3.0)];
         let thick = |t: f32| 0.013 * (1.0 - 0.55 * t);
         let radii = [thick(k as f32 / 3.0), thick((k + 1) as f32 / 3.0)];
-        mesh.tube([own.cuts(0.1, 1, 4), 4], ends, radii, |_, _| Skin::plain(colour.map(|c| c * 0.9)));
+        mesh.tube([own.cuts(0.1, 1, 4), 4], tips, radii, |_, _| Skin::plain(colour.map(|c| c * 0.9)));
     }
 }
 

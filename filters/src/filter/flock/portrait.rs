@@ -14,7 +14,7 @@ use super::view::{Stance, View};
 use crate::particle::draw::Picture;
 
 /// The largest number of poses, and of those that are built; those between are between two of these.
-const POSES: usize = 32;
+const POSES: usize = 24;
 const BUILT: usize = 5;
 
 /// Buffers for drawing.
@@ -128,7 +128,7 @@ impl View<'_> {
             _ => 5.2,
         };
         let moved = (dx * dx + dy * dy).sqrt() + swing * effort * self.beats * open * s.half;
-        let poses = ((moved * 0.7).ceil() as usize).clamp(1, POSES);
+        let poses = ((moved * 0.75).ceil() as usize).clamp(1, POSES);
         let count = match poses {
             1 => 1,
             2..8 if s.figure == Figure::Fish => 2,
@@ -138,8 +138,7 @@ impl View<'_> {
         let sub = match poses {
             1 => 4,
             2..4 => 3,
-            4..13 => 2,
-            _ => 1,
+            _ => 2,
         };
         built.clear();
         for k in 0..count {

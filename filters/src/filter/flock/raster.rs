@@ -7,7 +7,7 @@
 use super::vector::V;
 
 /// The largest number of points of a strip.
-const POINTS: usize = 1 << 18;
+const POINTS: usize = 1 << 16;
 /// Rows above and below a strip that its kernel reads.
 pub(super) const REACH: usize = 2;
 
@@ -45,8 +45,8 @@ pub(super) fn strip_rows(width: usize, sub: usize) -> usize {
 
 /// The largest number of bytes of a strip of a picture so wide.
 pub(super) fn strip_bytes(width: usize) -> usize {
-    let most = 16 * width * (8 + 2 * REACH);
-    16 * (2 * POINTS).max(17 * most)
+    // The least number of rows, with sixteen points of a sample and their sum; or the largest number of points and sums.
+    16 * (2 * POINTS + 17 * width * (8 + 2 * REACH))
 }
 
 impl Strip {

@@ -20,7 +20,7 @@ const NARROW: f32 = 3.0;
 /// The largest number of splats of an agent.
 pub(super) const SPLATS: usize = SIMPLE;
 /// The half span, in rows, from which on a body is drawn as a picture of its own.
-const DETAIL: f32 = 3.0;
+const DETAIL: f32 = 3.3;
 /// The largest half span, in rows.
 pub(super) const LARGEST: f32 = 3000.0;
 

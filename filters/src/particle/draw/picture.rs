@@ -50,7 +50,7 @@ impl Picture {
     }
 
     /// The size in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.rows.capacity() * 8 + self.texels.capacity() * 16
     }
 
