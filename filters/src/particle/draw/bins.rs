@@ -9,6 +9,7 @@
 use super::super::arch::prefetch;
 use super::coverage::extent;
 use super::grid::{FIRST, Grid, LARGE, OFF, codes};
+use super::picture::Picture;
 use super::splat::{LEAST, Splat};
 use super::stamp::{MAX_RADIUS, RADII, Stamps};
 use super::style::SplatStyle;
@@ -64,6 +65,7 @@ pub struct Bins {
     coarse: Vec<(u64, Splat)>,
     rising: bool,
     pub(super) stamps: Stamps,
+    pub(super) pictures: Vec<Picture>,
 }
 
 /// The key of a coarse cell.
@@ -382,5 +384,6 @@ impl Bins {
             + self.idle_buffers.iter().map(buffers).sum::<usize>()
             + self.coarse.capacity() * size_of::<(u64, Splat)>()
             + self.stamps.bytes()
+            + self.pictures.iter().map(Picture::bytes).sum::<usize>()
     }
 }

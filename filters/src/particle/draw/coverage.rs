@@ -82,7 +82,7 @@ impl Outline {
                 }
                 (Form::Polygon(lines, n), soft * inside)
             }
-            Shape::Speck | Shape::Image(_) => return None,
+            Shape::Speck | Shape::Image(_) | Shape::Picture => return None,
         };
         let edge = edge.max(HARD);
         let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
@@ -226,6 +226,8 @@ pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [
                     let [w, h] = image.size().map(|s| 1.0 / s as f32);
                     (x + x * w, y + y * h, 1024.0)
                 }
+                // The largest cell is four samples wide.
+                Shape::Picture => (x, y, 1024.0),
                 _ => (x, y, 2.0),
             };
             [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)

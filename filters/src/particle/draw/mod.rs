@@ -53,6 +53,7 @@ mod light;
 #[cfg(test)]
 mod light_tests;
 mod painter;
+mod picture;
 mod rasterize;
 mod render;
 mod sampler;
@@ -70,6 +71,7 @@ pub use bins::Bins;
 pub use grid::Grid;
 pub use image::{Image, ImageError, MAX_IMAGE_SIDE};
 pub use painter::{MAX_STYLES, Painter, PainterError};
+pub use picture::Picture;
 pub use splat::{Splat, rank};
 pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
 pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};

@@ -147,6 +147,13 @@ impl Painter {
         Painter { draft, ..self }
     }
 
+    /// The matrix and the curve that texels go through.
+    pub(super) fn colours(&self) -> (Option<Coefficients>, TransferFunction) {
+        let direct = self.working.is_none() || self.format.family == Family::Gray;
+        let curve = self.working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
+        (self.matrix.filter(|_| direct), curve)
+    }
+
     /// The format.
     pub fn format(&self) -> &Format {
         &self.format

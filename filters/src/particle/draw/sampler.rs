@@ -139,7 +139,7 @@ impl Prepared {
 }
 
 /// From values multiplied by alpha to light multiplied by alpha.
-fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
+pub(super) fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
     let alpha = texel[3];
     if alpha > 0.0 {
         let colours = &mut texel[..3];

@@ -56,6 +56,9 @@ pub enum Shape {
     /// A picture with the width and height of the splat. The splat's colour is ignored, or moves a picture that
     /// [repeats](Image::repeating).
     Image(Arc<Image>),
+    /// One of the pictures made for the frame ([`Bins::set_pictures`](super::Bins::set_pictures)); the splat is that of
+    /// [`Painter::splat_of`](super::Painter::splat_of).
+    Picture,
 }
 
 /// Errors of shapes.
