@@ -92,7 +92,7 @@ impl View<'_> {
     pub(super) fn area(&self, s: &Sitter) -> Option<Area> {
         let [a, r, u] = s.here.axes;
         let reach = |i: usize| match s.figure {
-            Figure::Fish => 1.15 * a[i].abs() + 0.48 * r[i].abs() + 0.5 * u[i].abs(),
+            Figure::Fish => 1.15 * a[i].abs() + 0.50 * r[i].abs() + 0.5 * u[i].abs(),
             _ => 0.85 * a[i].abs() + 1.10 * (r[i] * r[i] + u[i] * u[i]).sqrt(),
         };
         let (mut from, mut size) = ([0; 2], [0; 2]);

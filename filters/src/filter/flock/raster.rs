@@ -130,7 +130,8 @@ impl Strip {
                 let dx = i as f32 - p[0];
                 let z = base[3] + planes[3][0] * dx;
                 if z < point[3] {
-                    let at = ((i + self.pattern[0]) & 3) + 4 * ((y as i32 as usize + self.pattern[1]) & 3);
+                    let at = ((i + self.pattern[0]) & 3)
+                        + 4 * ((y as i32 as usize).wrapping_add(self.pattern[1]) & 3);
                     if ORDER[at] >= gaps {
                         *point = [
                             base[0] + planes[0][0] * dx,
