@@ -56,7 +56,7 @@ settings! {
         /// removes the plastic look of a clean picture
         "light" = "strength=2.2:size=0.8:chroma=0.28",
         /// clearly visible, like a modern film
-        "medium" = "strength=3.7:size=1.1:sharpness=0.2:chroma=0.28:variation=0.12",
+        "medium" = "strength=3.7:sharpness=0.3:chroma=0.28:variation=0.2",
         /// grain as a look
         "heavy" = "strength=7.2:size=1.4:chroma=0.25:variation=0.25:curve=print",
         /// slow 35 mm stock in good light
@@ -64,13 +64,13 @@ settings! {
         /// normal 35 mm stock
         "35mm" = "strength=3.8:sharpness=0.4:chroma=0.28",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=6:size=1.75:sharpness=0.3:chroma=0.25",
+        "16mm" = "strength=6:size=1.4:sharpness=0.3:chroma=0.25:variation=0.2",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=8:size=2.2:chroma=0.28:chroma-size=1.3:variation=0.2",
+        "super8" = "strength=8:size=1.6:sharpness=0.3:chroma=0.25:chroma-size=1.3:variation=0.3",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=7.5:size=1.2:sharpness=0.4:chroma=0.3:variation=0.25:curve=pushed",
+        "high-speed" = "strength=7.5:size=1.1:sharpness=0.4:chroma=0.3:variation=0.3:curve=pushed",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=5.3:size=0.6:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
+        "digital-iso" = "strength=5.3:size=0.45:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
     }
     with static, seed
 }
