@@ -5,10 +5,12 @@
 //! over it are made in [`LANES`] parts, of every sixteenth agent, which are added in the end. So they depend on the state
 //! alone.
 
-use super::rules::{Agent, Rules};
 use super::vector::V;
 use crate::noise::seed::mix64;
 use crate::simd::multiversion;
+
+/// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
+pub(super) type Agent = [f32; 8];
 
 /// The number of agents that are compared at a time.
 pub(super) const LANES: usize = 16;
@@ -133,6 +135,13 @@ impl Sorted {
         }
         Sorted { numbers }
     }
+}
+
+/// How far an agent sees, and the room that it keeps free around it.
+#[derive(Clone, Copy)]
+pub(super) struct Reach {
+    pub(super) sight: f32,
+    pub(super) room: f32,
 }
 
 /// The effect of neighbours on an agent.
@@ -294,13 +303,13 @@ pub(super) fn looked_at(cell: u32, step: u64, run: Run) -> [Run; 2] {
 multiversion! {
     /// What the agents of some slots see in a step.
     pub(super) fn near(
-        level, rules: &Rules, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near],
+        level, reach: Reach, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near],
     ) = near_body;
 }
 
 #[inline(always)]
-fn near_body(rules: &Rules, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near]) {
-    let (sight2, per_room) = (rules.sight * rules.sight, 1.0 / rules.room);
+fn near_body(reach: Reach, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near]) {
+    let (sight2, per_room) = (reach.sight * reach.sight, 1.0 / reach.room);
     let [x, y, z, ..] = &sorted.numbers;
     let mut around = Candidates::EMPTY;
     let mut of = [usize::MAX; 3];

@@ -3,16 +3,14 @@
 //! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera.
 
 use super::super::overlay::Rng;
-use super::near::{Cells, Near, Sorted, near};
+pub(super) use super::near::Agent;
+use super::near::{Cells, Near, Reach, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
 use crate::lend::Executor;
 use crate::noise::seed::mix64;
 use crate::particle::fluid::Solid;
 use crate::simd::{Level, multiversion};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Position, velocity, roll (turns, clockwise seen from behind), and the phase of its wings or fins (turns).
-pub(super) type Agent = [f32; 8];
 
 /// The number of waves of the wind.
 pub(super) const MODES: usize = 5;
@@ -343,6 +341,7 @@ impl Rules {
     ) -> Vec<Agent> {
         let (agents, predators) = state.split_at(self.agents.min(state.len()));
         let air = self.air(now.step);
+        let reach = Reach { sight: self.sight, room: self.room };
         let cells = Cells::new(agents, self.sight);
         let sorted = Sorted::new(agents, &cells);
         let mut moved = vec![[0f32; 8]; agents.len()];
@@ -353,7 +352,7 @@ impl Rules {
                 let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut seen = [Near::default(); PART];
                 let first = part * PART;
-                near(level, self, &cells, &sorted, now.step, first, &mut seen[..out.len()]);
+                near(level, reach, &cells, &sorted, now.step, first, &mut seen[..out.len()]);
                 advance(level, &world, agents, first, &seen, &mut out);
             });
         }

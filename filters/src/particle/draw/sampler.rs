@@ -13,10 +13,27 @@ use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::image::Image;
 use super::rasterize::{Block, Bounds, F32x16, LANES, WIDE};
 use super::splat::{SIZES, Splat};
-use super::upright::{COLUMNS, Columns, MOST};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
+
+/// The largest number of texels across a cell.
+const MOST: usize = 4;
+
+/// Columns of a block, and so many more that [`LANES`] can be read from anywhere.
+const COLUMNS: usize = WIDE + LANES;
+
+/// The columns of a block: the texel at the left end of each cell, and the width of that and the next ones in the cell.
+pub(super) struct Columns {
+    first: [i32; COLUMNS],
+    part: [[f32; COLUMNS]; MOST],
+    /// How many of the parts there are.
+    used: usize,
+}
+
+impl Columns {
+    pub(super) const EMPTY: Columns = Columns { first: [0; COLUMNS], part: [[0.0; COLUMNS]; MOST], used: 0 };
+}
 
 /// A picture in the colours of a format's planes, with its halvings.
 #[derive(Clone, Debug)]

@@ -3,30 +3,12 @@
 
 use super::draw_plane::{DrawPlane, PlaneContent};
 use super::painter::Painter;
-use super::rasterize::{Block, LANES, WIDE};
-use super::sampler::Sampler;
+use super::rasterize::{Block, LANES};
+use super::sampler::{Columns, Sampler};
 use super::style::Blend;
 use super::tile::{Part, ROOM};
 
-/// The largest number of texels across a cell.
-pub(super) const MOST: usize = 4;
-
 type Lanes = [f32; LANES];
-
-/// Columns of a block, and so many more that [`LANES`] can be read from anywhere.
-pub(super) const COLUMNS: usize = WIDE + LANES;
-
-/// The columns of a block: the texel at the left end of each cell, and the width of that and the next ones in the cell.
-pub(super) struct Columns {
-    pub(super) first: [i32; COLUMNS],
-    pub(super) part: [[f32; COLUMNS]; MOST],
-    /// How many of the parts there are.
-    pub(super) used: usize,
-}
-
-impl Columns {
-    pub(super) const EMPTY: Columns = Columns { first: [0; COLUMNS], part: [[0.0; COLUMNS]; MOST], used: 0 };
-}
 
 /// The plane of a raster that a plane of the format takes its values from.
 #[inline(always)]
