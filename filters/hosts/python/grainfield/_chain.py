@@ -158,7 +158,7 @@ class Chain:
     def _bind(self, shape: Tuple[int, ...], dtype: np.dtype) -> Any:
         bits = _BITS.get(dtype.str[1:])
         if bits is None or not dtype.isnative:
-            raise Error(f"samples of type {dtype}: uint8, uint16 and float32 are taken")
+            raise Error(f"samples of type {dtype}: uint8, uint16 and float32 are accepted")
         given = self._arguments["sample_bits"]
         if bits == 16 and given is not None:
             bits = given
