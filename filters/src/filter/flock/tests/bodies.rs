@@ -1,6 +1,7 @@
 //! Bodies as meshes, and the rasteriser against point sampling.
 
-use super::super::mesh::{Mesh, Own};
+use super::super::light::Light;
+use super::super::mesh::{Mesh, Own, Skin};
 use super::super::raster::{Corner, REACH, Strip, strip_bytes, strip_rows};
 use super::super::vector::{cross, dot, sub};
 use super::super::{bat, bird, fish, moth};
@@ -253,5 +254,46 @@ fn pictures_keep_to_their_memory() {
         if agents == "400" {
             assert!(which.contains(&NONE), "more are wanted than fit");
         }
+    }
+}
+
+/// What faces the light is brighter: the sky for most, the lamp for moths.
+#[test]
+fn light_comes_from_its_side() {
+    let format = Format::from_name("gray", 96, 54).unwrap();
+    let set = FlockSpec::read(&values(&[("preset", "moths")]));
+    let flock = set.bound(&format, 3, Level::best()).unwrap();
+    let now = flock.at(&FrameTime::of_frame(0, Ratio::whole(24))).unwrap().1;
+    let view = flock.view(&now.look);
+    let left = sub(now.look.lamp, [0.3, 0.0, 0.0]);
+    let up = [0.0, -1.0, 0.0];
+    let lit = [Figure::Starling, Figure::Gull, Figure::Bat, Figure::Fish].map(|figure| (figure, up));
+    for (figure, towards) in lit.into_iter().chain([(Figure::Moth, [1.0, 0.0, 0.0])]) {
+        let light = Light::new(&view, figure, left);
+        let shade = |n| light.shade([0.4; 3], &Skin::plain([0.4; 3]), n, 0.4).iter().sum::<f32>();
+        let (bright, dark) = (shade(towards), shade(vector::mul(towards, -1.0)));
+        assert!(bright > 1.2 * dark, "{figure:?}: {bright} {dark}");
+    }
+}
+
+/// Of two agents on one line of sight the nearer one is seen, whichever comes first.
+#[test]
+fn near_agents_cover_far_ones() {
+    let format = Format::from_name("gray", 192, 108).unwrap();
+    let set =
+        FlockSpec::read(&values(&[("figure", "gull"), ("agents", "2"), ("size", "1200"), ("haze", "0")]));
+    let flock = set.bound(&format, 3, Level::best()).unwrap();
+    let now = flock.at(&FrameTime::of_frame(0, Ratio::whole(24))).unwrap().1;
+    let view = flock.view(&now.look);
+    let agent = |z: f32| -> Agent { [0.5 * flock.rules.aspect, 0.5, z, 1.0, 0.0, 0.0, 0.0, 0.0] };
+    for depths in [[0.1, 1.5], [1.5, 0.1]] {
+        let agents = depths.map(agent);
+        let (pictures, which) = flock.pictures(&view, &agents, &CurrentThread);
+        let ranks = [0, 1].map(|id: usize| {
+            let index = which[id] as usize;
+            view.splat_of(&agents[id], id as u64, &pictures[index], index).rank
+        });
+        // Higher ranks are drawn later.
+        assert_eq!(ranks[0] > ranks[1], depths[0] < depths[1], "{depths:?}");
     }
 }
