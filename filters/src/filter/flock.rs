@@ -44,10 +44,10 @@ use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
-use portrait::{Area, Studio};
+use portrait::Studio;
 use rules::{Agent, Moment, Rules, scale};
 use std::sync::{Arc, Mutex, PoisonError};
-use view::{LIGHT, Look, SPLATS, View};
+use view::{Area, LIGHT, Look, SPLATS, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(

@@ -10,7 +10,7 @@ use super::moth;
 use super::raster::{Corner, REACH, Strip, strip_rows};
 use super::rules::{Agent, scale};
 use super::vector::{V, add, cross, dot, mul, sub, unit};
-use super::view::{Stance, View};
+use super::view::{Area, Stance, View};
 use crate::particle::draw::Picture;
 
 /// The largest number of poses, and of those that are built; those between are between two of these.
@@ -29,19 +29,6 @@ pub(super) struct Studio {
     colours: Vec<[V; 2]>,
     strip: Strip,
     rows: [Vec<[f32; 4]>; 2],
-}
-
-/// The frame's samples that an agent may reach: the first, and the number across and down.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Area {
-    pub(super) from: [i32; 2],
-    pub(super) size: [usize; 2],
-}
-
-impl Area {
-    pub(super) fn texels(&self) -> usize {
-        self.size[0] * self.size[1]
-    }
 }
 
 /// The largest area of an agent with half a span of so many rows, in a picture of a size in samples whose rows are shown

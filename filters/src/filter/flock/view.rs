@@ -3,7 +3,6 @@
 
 use super::super::overlay::Overlay;
 use super::figure::{Figure, SIMPLE, palette, pose};
-use super::portrait::Area;
 use super::rules::{Agent, CAMERA, Rules, scale};
 use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
 use crate::particle::draw::{Picture, Shape, ShapeError, Splat, rank};
@@ -27,6 +26,19 @@ pub(super) const LARGEST: f32 = 3000.0;
 /// The shapes of those styles.
 pub(super) fn shapes() -> Result<[Shape; 4], ShapeError> {
     Ok([Shape::disc(0.22)?, Shape::Speck, Shape::Picture, Shape::disc(1.0)?])
+}
+
+/// The frame's samples that an agent may reach: the first, and the number across and down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Area {
+    pub(super) from: [i32; 2],
+    pub(super) size: [usize; 2],
+}
+
+impl Area {
+    pub(super) fn texels(&self) -> usize {
+        self.size[0] * self.size[1]
+    }
 }
 
 /// The view of agents in a frame.

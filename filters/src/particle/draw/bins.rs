@@ -386,4 +386,14 @@ impl Bins {
             + self.stamps.bytes()
             + self.pictures.iter().map(Picture::bytes).sum::<usize>()
     }
+
+    /// Replaces the pictures that splats of this frame name.
+    pub fn set_pictures(&mut self, pictures: Vec<Picture>) {
+        self.pictures = pictures;
+    }
+
+    /// The pictures of this frame.
+    pub fn pictures(&self) -> &[Picture] {
+        &self.pictures
+    }
 }

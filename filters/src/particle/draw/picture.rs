@@ -4,7 +4,6 @@
 //! as they are; a larger cell takes the mean of the texels that it covers. So drawing is a copy, whatever the level,
 //! tile or band.
 
-use super::bins::Bins;
 use super::draw_plane::{self, BlendTerms, DrawPlane, PlaneContent};
 use super::painter::Painter;
 use super::sampler::linearize;
@@ -14,8 +13,8 @@ use super::tile::{Part, ROOM};
 use crate::pixel::transfer::TransferFunction;
 use core::ops::Range;
 
-/// A picture at a place of the frame, in the colours of a painter. Only what is between the first and the last texel that is
-/// not empty of each row is kept.
+/// A picture at a place of the frame, in the colours of a painter. Only what is between the first and the last texel that
+/// is not empty of each row is kept.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// The first column and row, in luma samples.
@@ -84,7 +83,8 @@ impl Picture {
 }
 
 impl Painter {
-    /// Adds a row to a picture: premultiplied R, G, B, and alpha, from 0 to 1, as displayed. Rows beyond the largest number are left out.
+    /// Adds a row to a picture: premultiplied R, G, B, and alpha, from 0 to 1, as displayed. Rows beyond the largest
+    /// number are left out.
     pub fn add_row(&self, picture: &mut Picture, rgba: &[[f32; 4]]) {
         if picture.rows.len() >= Picture::MAX_SIDE {
             return;
@@ -106,7 +106,8 @@ impl Painter {
         }));
     }
 
-    /// The splat of picture `index` of [`Bins::pictures`], which names a style of [`Shape::Picture`](super::Shape::Picture).
+    /// The splat of picture `index` of [`Bins::pictures`](super::Bins::pictures), which names a style of
+    /// [`Shape::Picture`](super::Shape::Picture).
     pub fn splat_of(&self, picture: &Picture, index: usize, style: u16) -> Splat {
         let size = [picture.width as f32, picture.rows.len() as f32];
         let centre = [0, 1].map(|a: usize| picture.at[a] as f32 + 0.5 * size[a]);
@@ -181,21 +182,9 @@ impl Painter {
     }
 }
 
-impl Bins {
-    /// Replaces the pictures that splats of this frame name.
-    pub fn set_pictures(&mut self, pictures: Vec<Picture>) {
-        self.pictures = pictures;
-    }
-
-    /// The pictures of this frame.
-    pub fn pictures(&self) -> &[Picture] {
-        &self.pictures
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::{BlendSpace, Image, Shape};
+    use super::super::{Bins, BlendSpace, Image, Shape};
     use super::*;
     use crate::frame::{Depth, Format, Frame, Parity, PlaneSet, Scratch};
     use crate::lend::CurrentThread;
