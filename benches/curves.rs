@@ -10,8 +10,7 @@
 //! - arrays: an array of keys for each track, with its current position
 //! - search: the same, with a search for the position every time
 //! - by time: all keys in one array sorted by their own time (the article's example of a method that does not help),
-//!   each
-//!   with the position of the next one of its track
+//!   each with the position of the next one of its track
 //! - stream: [`grainfield_filters::curve::stream`]
 //!
 //! A second table compares tracks of every shape with evaluating each curve separately.

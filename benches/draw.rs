@@ -2,7 +2,8 @@
 //! tiny-skia drawing the same discs.
 //!
 //! `cargo bench --bench draw`. All sides of a table run in every round; a figure is the least of the rounds, a ratio
-//! the median of the rounds' ratios. Times are this thread's processor time, but for "two threads", which is the clock's.
+//! the median of the rounds' ratios. Times are this thread's processor time, but for "two threads", which is the
+//! clock's.
 #![allow(missing_docs)]
 #![allow(unsafe_code)] // the clock of this thread
 

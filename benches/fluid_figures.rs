@@ -2,8 +2,8 @@
 //!
 //! `cargo bench --bench fluid_figures -- [sort] [total] [parcels=N] [steps=N] [full]`: the parts to run (both, if none
 //! is named). `sort` takes 200,000 parcels and 480 steps unless told, `full` the paper's 2,900,000 in 354 x 94 x 55
-//! cells; `total` takes the paper's 180,000 in 141 x 41 x 23, and 60 steps, or with `full` the paper's 1,000. The paper's steps are longer than ours, so
-//! that more parcels change cells in each.
+//! cells; `total` takes the paper's 180,000 in 141 x 41 x 23, and 60 steps, or with `full` the paper's 1,000. The
+//! paper's steps are longer than ours, so that more parcels change cells in each.
 #![allow(unsafe_code)] // the C library's sort and clock are foreign functions
 #![allow(missing_docs, unreachable_pub)]
 

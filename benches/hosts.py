@@ -50,7 +50,7 @@ def vapoursynth():
         core.std.LoadPlugin(addgrain)
     core.std.LoadPlugin(sys.argv[1])
     for kind, bits in ((vs.YUV420P8, 8), (vs.YUV420P10, 10), (vs.YUV420P16, 16)):
-        # One frame for all numbers, which the source keeps: nobody can work in place.
+        # One frame for all numbers, which the source keeps, so that no filter can work in place.
         source = core.std.BlankClip(None, 1920, 1080, kind, FRAMES + 1, 24, 1, color=[110 << (bits - 8)] * 3, keep=True)
         clips = {
             "nothing": source,
@@ -69,7 +69,7 @@ def vapoursynth():
             clips["AddGrain"] = core.grain.Add(source, var=16, uvar=16)
             pairs += [(ours, "AddGrain") for ours in ("`grf.Noise`", "`grf.Noise`, Gaussian", "`grf.Grain`, 35mm")]
         for clip in clips.values():
-            # The same numbers are asked for in each turn: a cache would hand over the frames of the first.
+            # Each round requests the same numbers: a cache would return the frames of the first round.
             core.std.SetVideoCache(clip, 0)
         jobs = {name: lambda n, clip=clip: clip.get_frame(n) and None for name, clip in clips.items()}
         costs = measured(jobs)

@@ -1,9 +1,9 @@
 //! The filter `particles`: 100,000 and a million soft discs of 3 pixels, moved, binned and drawn into 1080p 4:2:0.
 //!
-//! `cargo bench --bench particles`. "regenerate, move" makes again what particles have and places them; "bin" is
-//! `prepare`, which is that, what is seen of them, and sorting by tile; "draw" is `render` of the whole frame: all on one
-//! thread. "two threads" is the last two together on two. "next" goes from frame to frame, "random" jumps anywhere among
-//! ten million frames, and "late" goes on from frame 10,000,000.
+//! `cargo bench --bench particles`. "regenerate, move" regenerates the parameters of particles and computes their
+//! positions; "bin" is `prepare`, which does this, culls, and sorts by tile; "draw" is `render` of the whole frame: all
+//! on one thread. "two threads" is the last two together on two threads. "next" renders consecutive frames, "random"
+//! random ones of ten million frames, and "late" consecutive frames from frame 10,000,000 on.
 #![allow(missing_docs)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

@@ -1,11 +1,12 @@
 //! Particle pools: the article's forms, as rivals, beside the program's.
 //!
-//! `cargo bench --bench pools [-- COUNT...] [full]` (`full`: twice as long a warm-up). Every form runs in every round on the same machine in the same minute; a
-//! figure is the median over the rounds, a ratio the median of the rounds' ratios. The simulated time is 60 frames a
-//! second; lives are 1.2 to 1.6 s, and 0.1 to 10 s, the ring's worst case.
+//! `cargo bench --bench pools [-- COUNT...] [full]` (`full`: twice as long a warm-up). Every form runs in every round
+//! on the same machine in the same minute; a figure is the median over the rounds, a ratio the median of the rounds'
+//! ratios. The simulated time is 60 frames a second; lives are 1.2 to 1.6 s, and 0.1 to 10 s, the ring's worst case.
 //!
 //! The rivals do what the article's do and no more: add the speed to the position, count the life down, remove and add.
-//! The program's pool makes its particles' parameters again from their seeds and moves them in closed form to any frame.
+//! The program's pool makes its particles' parameters again from their seeds and moves them in closed form to any
+//! frame.
 #![allow(unsafe_code)] // rivals compiled for the same instructions as the library: a guarded target_feature call
 #![allow(missing_docs)]
 
@@ -376,7 +377,7 @@ impl Positions {
     }
 }
 
-/// What is done with positions.
+/// The use of the positions.
 #[derive(Clone, Copy, PartialEq)]
 enum What {
     Keep,

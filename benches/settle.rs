@@ -1,5 +1,5 @@
-//! Putting the parcels of the fluid in order: a stable counting sort of all beside the packed memory array, at the rates at
-//! which parcels of a breaking dam change cells from step to step.
+//! Putting the parcels of the fluid in order: a stable counting sort of all beside the packed memory array, at the
+//! rates at which parcels of a breaking dam change cells from step to step.
 //!
 //! `cargo bench --bench settle [-- steps=N]`. Both sides end with the same columns in the same order: by cell, then by
 //! number. The array moves those that change cells and is then read in order; "its moves alone" leaves the reading out,

@@ -1,10 +1,10 @@
 //! Particles by tile: a counting sort of each frame's splats, as the drawing does it, beside the packed memory array in
 //! cell order, at the rates at which the particles of each preset really change tiles.
 //!
-//! `cargo bench --bench tiles`. Frames follow each other at 24 a second, in 1080p. Both sides end with every tile's splats
-//! read in the order of drawing (by depth, then by birth). Splats are made as small as they can be, so that hardly one is in
-//! two tiles: the sort puts it into each, the array into that of its centre alone. The array has an advantage: its splats
-//! have their new places already when it is asked to move them. Both run in every round; a figure is the least of the rounds.
+//! `cargo bench --bench tiles`. Frames are 1/24 s apart, in 1080p. Both sides end with every tile's splats read in the
+//! order of drawing (by depth, then by birth). Splats have the smallest size, so that few are in two tiles: the sort
+//! puts such a splat into both, the array into the tile of its centre. The array has an advantage: the new positions of
+//! its splats are known before the measured move. Both run in every round; a figure is the lowest of the rounds.
 #![allow(missing_docs)]
 #![allow(unsafe_code)] // the clock of this thread
 

@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_have_the_numbers_and_the_order_that_were_asked_for() {
+    fn frames_have_the_requested_numbers_and_order() {
         for compare in [None, Some(Compare::Split)] {
             assert_eq!(shown(None, 1000, compare).order, [1000, 1001, 1002]);
             assert_eq!(shown(Some("1002,1001"), 1000, compare).order, [1002, 1001]);

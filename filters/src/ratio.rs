@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_saturates_is_in_lowest_terms_too() {
+    fn saturated_results_are_in_lowest_terms() {
         let r = Ratio::new(39_319_087, 1).unwrap() + "0.01429496719912".parse().unwrap();
         let far = r * Ratio::new(6_000_000_001, 7).unwrap();
         for made in [r, far, far * far, far * r.recip().unwrap()] {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn parses_what_people_write() {
+    fn parses_common_forms() {
         assert_eq!("24000/1001".parse(), Ok(Ratio { num: 24000, den: 1001 }));
         assert_eq!("30000:1001".parse(), Ok(Ratio { num: 30000, den: 1001 }));
         assert_eq!("23.976".parse(), Ok(Ratio { num: 2997, den: 125 }));

@@ -11,8 +11,8 @@ pub fn load_effect(path: &Path) -> Result<Effect, TextFileError> {
     load_effect_with(path, None, &|_| Ok(()))
 }
 
-/// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not refuse
-/// its path.
+/// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not
+/// refuse its path.
 pub fn load_effect_with(
     path: &Path,
     text: Option<&str>,
@@ -42,7 +42,7 @@ mod tests {
     use grainfield_filters::recipe::effect::parse;
 
     #[test]
-    fn a_missing_sprite_is_said_with_its_line() {
+    fn a_missing_sprite_is_an_error_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
         std::fs::write(&path, "[[layer]]\nshape = \"sprite\"\nsprite = \"none.png\"\n").unwrap();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_and_known_by_what_they_say() {
+    fn files_are_identified_by_their_contents() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
         std::fs::write(&path, "[[layer]]\nrate = 4 # of them\n").unwrap();

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_comes_back_and_nothing_else() {
+    fn stored_states_are_returned_and_no_others() {
         let cache = tempfile::tempdir().unwrap();
         let jumps = jumps_in(cache.path(), DEFAULT_LIMIT);
         assert_eq!(jumps.get(1), None);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_longest_ago_goes_first() {
+    fn least_recently_used_states_are_deleted_first() {
         let cache = tempfile::tempdir().unwrap();
         let one = pack(0, &state(0)).unwrap().len() as u64;
         // Compressed sizes differ by a few bytes.
@@ -252,7 +252,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_cannot_be_kept_is_told_once() {
+    fn a_failure_to_store_is_reported_once() {
         let cache = tempfile::tempdir().unwrap();
         // A file has the name of the folder.
         fs::write(cache.path().join("states"), b"").unwrap();

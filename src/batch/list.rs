@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_and_where() {
+    fn errors_name_their_line() {
         let job = "[[job]]\ninput='a'\noutput='b'\n";
         for (text, part) in [
             ("", "no job"),

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_stops_nothing_and_is_tried_again_when_asked() {
+    fn a_failure_stops_no_other_job_and_is_retried_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let queue = Queue::of(&folder.path().join("q.toml"));
         let jobs = jobs(5);

@@ -50,7 +50,7 @@ pub(super) struct Analyze {
     pub(super) common: CommonArgs,
 }
 
-/// Measures, then draws, then prints: what is printed is true of what is there.
+/// Measures, then draws, then prints, so that nothing is printed about a plot that could not be written.
 pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let report_handle = ReportHandle::default();
     let (other, json, name, overwrite) =
@@ -69,7 +69,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let begin = || {
         let resolved = resolve::analyze(typed, environment)?;
         resolved.request.check_files()?;
-        // Held open from the beginning: better to fail now than after the measuring.
+        // Opened at the beginning: failing now is better than after the measurement.
         plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };
@@ -104,7 +104,7 @@ fn print_json(report: &Report, title: &str) -> std::io::Result<()> {
     terminal::print(format!("{value:#}\n").as_bytes())
 }
 
-/// What has been measured, in words.
+/// The title of the report.
 fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
     let mut text = input.to_string_lossy().into_owned();
     if !chains.is_empty() {
@@ -113,7 +113,7 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
     }
     match clean {
         Some(clean) => text + " against " + &clean.to_string_lossy(),
-        None if !chains.is_empty() => text + " against itself without",
+        None if !chains.is_empty() => text + " against the same without them",
         None => text,
     }
 }

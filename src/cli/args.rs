@@ -1,4 +1,4 @@
-//! What was typed. Touches nothing outside: no file, no environment.
+//! The arguments of the command line. Reads no file and no environment variable.
 //!
 //! Width: help never takes more than 100 columns, and less on a narrower terminal (`max_term_width` below; a test
 //! looks at every page). The first line of a doc comment is the short help (`-h`) and should fit one line beside its
@@ -69,7 +69,7 @@ const LEVEL: Keywords<Isa> = Keywords(&[
 #[command(after_help = "'grainfield COMMAND -h' lists the options of a command, '--help' explains them.")]
 #[command(after_long_help = TOP_EXAMPLES)]
 pub(super) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -88,8 +88,8 @@ Examples:
   Write one frame, exactly as in the whole render:
     grainfield frame clip.y4m 17 still.png -f noise=strength=6
 
-Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong usage,
-129 hung up, 130 interrupted, 143 terminated.
+Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong usage;
+129, 130 or 143 ended by SIGHUP, SIGINT or SIGTERM.
 
 'grainfield COMMAND --help' explains the options of a command.";
 
@@ -126,12 +126,12 @@ pub(super) enum Command {
     Join(super::join::Join),
     /// Measure noise: strength, spectrum, correlations, distribution
     ///
-    /// Measures the difference between INPUT and a clean version of it (--clean), or the difference that filters make (-f
-    /// without --clean), or INPUT itself if it is flat, and prints a table. Values are in 8-bit code values at every
-    /// depth, per plane: the standard deviation by brightness, the radial power spectrum in dB relative to white noise,
-    /// the autocorrelation at lags up to 32, the correlation with earlier frames and between planes, the histogram
-    /// against the normal distribution (KS is the Kolmogorov-Smirnov distance), and the moments of sums over boxes.
-    /// Sigma is the deviation that white noise shows by chance; a value above 5 is a finding.
+    /// Measures the difference between INPUT and a clean version of it (--clean), or the difference that filters make
+    /// (-f without --clean), or INPUT itself if it is flat, and prints a table. Values are in 8-bit code values at
+    /// every depth, per plane: the standard deviation by brightness, the radial power spectrum in dB relative to white
+    /// noise, the autocorrelation at lags up to 32, the correlation with earlier frames and between planes, the
+    /// histogram against the normal distribution (KS is the Kolmogorov-Smirnov distance), and the moments of sums over
+    /// boxes. Sigma is the deviation that white noise shows by chance; a value above 5 is not due to chance.
     ///
     /// Without --clean or -f, brightness and deviation are measured block by block and everything else on the picture
     /// as it is, so that any detail counts as noise. Without --frames the first 24 frames are measured. Memory use does
@@ -159,9 +159,9 @@ pub(super) enum Command {
     Sheet(super::sheet::Sheet),
     /// Open the studio: source and result side by side, in the browser
     ///
-    /// Serves a page to this machine alone: any frame before and after the filters, settings and curves edited by hand, and
-    /// renders. It shows exactly what 'render' writes. It can open and write files below the current folder and
-    /// below the folders of the files named here. Ctrl-C ends it.
+    /// Serves a page to this machine alone: any frame before and after the filters, settings and curves edited by hand,
+    /// and renders. It shows exactly what 'render' writes. It can open and write files below the current folder and
+    /// below the folders of the files named here. Ctrl-C ends the studio.
     #[cfg(feature = "studio")]
     #[command(after_long_help = super::studio::EXAMPLES)]
     Studio(super::studio::StudioArgs),
@@ -174,14 +174,15 @@ pub(super) enum Command {
     Probe(Probe),
     /// Show or clear the cache
     ///
-    /// A filter that is stepped from the first frame on (fluid, flock) keeps its state every 24 frames in a cache folder, so that
-    /// any frame is close to a stored one. The cache may be deleted at any time; missing or damaged states are computed
-    /// again.
+    /// A filter that is stepped from the first frame on (fluid, flock) keeps its state every 24 frames in a cache
+    /// folder, so that any frame is close to a stored one. The cache may be deleted at any time; missing or damaged
+    /// states are computed again.
     #[command(after_long_help = super::cache::EXAMPLES)]
     Cache(super::cache::Cached),
     /// Explain a command, a filter or a topic
     ///
-    /// Topics: chains, curves, sequences, colour, depth, alpha, resume, shards, batch, farms, measuring, troubleshooting.
+    /// Topics: chains, curves, sequences, colour, depth, alpha, resume, shards, batch, farms, measuring,
+    /// troubleshooting.
     Help {
         /// A command, a filter or a topic
         topic: Option<String>,
@@ -277,7 +278,7 @@ pub(super) struct ShardArgs {
     pub(super) shard: Option<Choice>,
 }
 
-/// What is there already.
+/// Treatment of existing files.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "More than one machine, more than one run")]
 pub(super) struct ResumeArgs {
@@ -285,7 +286,7 @@ pub(super) struct ResumeArgs {
     ///
     /// Renders the missing frames of numbered images, or the missing segments of a video (with --segments). Existing
     /// frames that were rendered with other settings or from another source are an error; -y renders them again. A
-    /// hidden manifest beside the output, with size and time of each file, tells what is complete.
+    /// hidden manifest beside the output, with size and time of each file, records what is complete.
     #[arg(long)]
     pub(super) resume: bool,
     /// With --resume: check every byte of the finished part
@@ -308,7 +309,8 @@ pub(super) struct EncodingArgs {
     /// Encoder or codec, with FFmpeg's name: libx265, hevc, prores_ks
     ///
     /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 for HDR and above 10 bits),
-    /// libsvtav1 or VP9 for webm, prores_ks for mov with alpha, ffv1 for mkv with alpha. 'ffmpeg -encoders' lists all encoders.
+    /// libsvtav1 or VP9 for webm, prores_ks for mov with alpha, ffv1 for mkv with alpha. 'ffmpeg -encoders' lists all
+    /// encoders.
     #[arg(long, value_name = "NAME")]
     pub(super) codec: Option<String>,
     /// Option of the encoder, with FFmpeg's name; may be repeated
@@ -329,7 +331,7 @@ pub(super) struct EncodingArgs {
     /// Encode without loss: FFV1 unless --codec says otherwise (mkv)
     #[arg(long, conflicts_with_all = ["crf", "bitrate"])]
     pub(super) lossless: bool,
-    /// Film grain table (filmgrn1) that the stream carries, so that players make the grain
+    /// Film grain table (filmgrn1) to write into the stream, so that players add the grain
     ///
     /// Only libaom takes it: --codec libaom-av1. 'grainfield match PLATE -o grain.tbl' writes one.
     #[arg(long, value_name = "FILE")]
@@ -366,7 +368,7 @@ pub(super) struct Frame {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
     /// Number of the frame: the file number in a sequence, else counted from 0
-    #[arg(value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_name = "N", value_parser = values::frame, allow_negative_numbers = true)]
     pub(super) number: i64,
     /// The image (or .y4m) to write
     pub(super) output: OsString,
@@ -382,7 +384,7 @@ pub(super) struct Frame {
 /// `filters`.
 #[derive(Args, Debug)]
 pub(super) struct Filters {
-    /// A filter, to list its settings; with settings (NAME=KEY=VALUE:...), to show what it needs
+    /// A filter, to list its settings; with settings (NAME=KEY=VALUE:...), to show its memory use
     ///
     /// With settings: the memory that the filter needs at 1920x1080, and the largest number of particles at a time.
     pub(super) name: Option<String>,
@@ -406,16 +408,16 @@ pub(super) struct Probe {
     pub(super) source: SourceArgs,
 }
 
-/// What happens to the picture.
+/// The filters.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Filters")]
 pub(super) struct FilterArgs {
     /// Filters, as name=key=value:key=value,name2=...
     ///
     /// The syntax is that of FFmpeg's -vf; a backslash escapes, single quotes protect. Numbers can be animated:
-    /// '0=0;48=12' goes from 0 at frame 0 to 12 at frame 48. Every filter takes enable=FRAMES, planes= and opacity=. May
-    /// be repeated: filters of --recipe come first, then each -f in order; the last seed wins. 'grainfield filters'
-    /// lists the filters.
+    /// '0=0;48=12' goes from 0 at frame 0 to 12 at frame 48. Every filter takes enable=FRAMES, planes= and opacity=.
+    /// May be repeated: filters of --recipe come first, then each -f in order; the last seed is used. 'grainfield
+    /// filters' lists the filters.
     #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true)]
     pub(super) chain: Vec<String>,
     /// TOML file with filters; those of -f follow them
@@ -423,8 +425,9 @@ pub(super) struct FilterArgs {
     pub(super) recipe: Option<PathBuf>,
     /// Quick preview of filters that support it
     ///
-    /// Particles: one in four, each at its final place, with rougher edges. Fluid: coarser, without refraction, with the
-    /// final motion. A draft has another recipe key, so a resumed render never mixes it with final frames.
+    /// Particles: one in four, each at its final place, with rougher edges. Fluid: coarser, without refraction. Flock:
+    /// simpler bodies. The motion of both is final. A draft has another recipe key, so a resumed render never mixes it
+    /// with final frames.
     #[arg(long)]
     pub(super) draft: bool,
     /// Start of all random numbers, decimal or 0x hex [default: the recipe's, else 0]
@@ -440,8 +443,8 @@ pub(super) struct FilterArgs {
 pub(super) struct SpanArgs {
     /// Render these frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
     ///
-    /// 1-10x2 is every second frame from 1 on. Numbers count over the whole input, after --frame-offset: file numbers in a
-    /// sequence, else from 0. A frame looks the same in whatever range it is rendered.
+    /// 1-10x2 is every second frame from 1 on. Numbers count over the whole input, after --frame-offset: file numbers
+    /// in a sequence, else from 0. A frame looks the same in whatever range it is rendered.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     pub(super) frames: Option<Ranges>,
     /// What happens when a frame fails
@@ -501,7 +504,7 @@ pub(super) struct CommonArgs {
     pub(super) say: ReportArgs,
 }
 
-/// What the samples mean.
+/// The interpretation of samples.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Picture")]
 pub(super) struct PictureArgs {
@@ -520,9 +523,10 @@ pub(super) struct PictureArgs {
     pub(super) range: Option<ColorRange>,
     /// Transfer characteristic of the output, or INPUT:OUTPUT: srgb, bt709, linear, pq, hlg ... or keep
     ///
-    /// With FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integer formats that of a display (srgb for RGB,
-    /// bt709 for YUV) if the input is linear float, else that of the input. INPUT replaces the input's tag; without a tag
-    /// RGB and full-range grey count as srgb, everything else as bt709 (displayed by BT.1886). keep converts nothing.
+    /// With FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integer formats that of a display (srgb for
+    /// RGB, bt709 for YUV) if the input is linear float, else that of the input. INPUT replaces the input's tag;
+    /// without a tag RGB and full-range grey count as srgb, everything else as bt709 (displayed by BT.1886). keep
+    /// converts nothing.
     #[arg(long, value_name = "[T:]T", value_parser = values::transfer)]
     pub(super) transfer: Option<crate::session::job::TransferChoice>,
     /// How interlaced frames are filtered
@@ -533,7 +537,7 @@ pub(super) struct PictureArgs {
     pub(super) strict: bool,
 }
 
-/// What the machine may spend. Never changes a sample.
+/// Limits of the machine. They never change a sample.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Machine (never changes a sample)")]
 pub(super) struct MachineArgs {
@@ -554,8 +558,8 @@ pub(super) struct MachineArgs {
     pub(super) level: Option<Isa>,
     /// Cache folder, or none
     ///
-    /// Holds states of stepped filters (fluid, flock). Default: the environment variable GRAINFIELD_CACHE, else grainfield in
-    /// XDG_CACHE_HOME or ~/.cache.
+    /// Holds states of stepped filters (fluid, flock). Default: the environment variable GRAINFIELD_CACHE, else
+    /// grainfield in XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
     /// Largest size of the cache; least recently used states are deleted first [default: 2G]
@@ -563,17 +567,17 @@ pub(super) struct MachineArgs {
     pub(super) cache_limit: Option<u64>,
 }
 
-/// What is said on standard error.
+/// Messages on standard error.
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
 pub(super) struct ReportArgs {
     /// How progress is reported
     #[arg(long, value_name = "HOW", default_value = "auto")]
     pub(super) progress: ProgressFormat,
-    /// Print errors, and warnings of what is lost, only
+    /// Print only errors and warnings of losses
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,
-    /// Also print the recipe as understood, the level and the number of threads
+    /// Also print the recipe with all its settings, the level and the number of threads
     #[arg(short, long)]
     pub(super) verbose: bool,
 }
@@ -581,7 +585,7 @@ pub(super) struct ReportArgs {
 /// `--progress`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum ProgressFormat {
-    /// A bar if standard error is a terminal that shows nothing else
+    /// A bar if standard error is a terminal and shows no other output
     Auto,
     /// A bar
     Bar,

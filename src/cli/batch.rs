@@ -57,15 +57,15 @@ A list of jobs:
     segments = true
 
 Exit status: 0 all jobs are done or running in other processes; 1 a job failed, now or earlier;
-2 wrong usage, 129 hung up, 130 interrupted, 143 terminated.";
+2 wrong usage; 129, 130 or 143 ended by SIGHUP, SIGINT or SIGTERM.";
 
-/// Options of `render` as they were typed beside a pattern: words of a command line, by their long names, in the order
-/// of the help. So a job is known by the same text however its options are written.
+/// Options of `render` that were typed with a pattern: words of a command line, by their long names, in the order
+/// of the help, so that the identity of a job does not depend on the spelling of its options.
 #[derive(Clone, Debug)]
 pub(super) struct Words(Vec<OsString>);
 
 impl Words {
-    /// The options that decide over what is in an output.
+    /// The options that affect the contents of an output.
     fn options() -> Vec<clap::Arg> {
         let ids = |command: clap::Command| -> Vec<clap::Arg> { command.get_arguments().cloned().collect() };
         let none = || clap::Command::new("batch");
@@ -166,12 +166,12 @@ pub(super) struct Batch {
     pub(super) common: CommonArgs,
 }
 
-/// The queue as it was understood.
+/// The queue of jobs.
 struct Plan {
     jobs: Vec<(String, Job)>,
     queue: Queue,
     folder: PathBuf,
-    /// The list, or what stands for it.
+    /// The list, or the name that stands for it.
     list: PathBuf,
     shard: Option<Shard>,
     /// Whether jobs come from a list, and their options with them.
@@ -250,7 +250,7 @@ fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), S
         let asked = request(typed, plan, environment, job, false).ok();
         let uses = match asked.and_then(|resolved| resolved.request.uses().ok()) {
             Some(uses) => uses,
-            // with a slip in its options or its recipe, which are read as well
+            // its options or its recipe may contain an error, and are read as well
             None => {
                 let parsed = Output::parse(&output, Formats::default());
                 let mut uses = parsed.map_or_else(|_| Uses::default(), |output| output.writes(plan.shard));
@@ -330,7 +330,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     Ok(Plan { jobs, queue: Queue::of(&list), folder, list, shard, listed })
 }
 
-/// Options of `render` with the values that they have where nothing is said.
+/// Options of `render` with their default values.
 fn defaults() -> BTreeSet<OsString> {
     let cli = Cli::command();
     let all = cli.find_subcommand("render").into_iter().flat_map(clap::Command::get_arguments);
@@ -354,7 +354,7 @@ fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
     }
 }
 
-/// What is wrong with a command line, without how it is used.
+/// The error of a command line, without the usage text.
 fn in_short(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or(&text);
@@ -362,7 +362,7 @@ fn in_short(error: &clap::Error) -> String {
     text.trim().trim_start_matches("error: ").to_owned()
 }
 
-/// Looks at the options of all jobs of a list; the first that 'render' does not take is an error with its line.
+/// Checks the options of all jobs of a list; the first that 'render' does not have is an error with its line.
 fn understood(jobs: &[Job]) -> Result<(), String> {
     // most jobs of a list have the options of another
     let mut fine = BTreeSet::new();
@@ -396,7 +396,7 @@ fn understood(jobs: &[Job]) -> Result<(), String> {
     Ok(())
 }
 
-/// What a job would be as a command line of `render`.
+/// A job as a command line of `render`.
 fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, String> {
     let mut render = *typed_line(job, output).map_err(|error| in_short(&error))?;
     render.overwrite |= typed.overwrite;
@@ -409,7 +409,7 @@ fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, String> 
     Ok(render)
 }
 
-/// The request of a job, and what should be said.
+/// The request of a job, and its notes.
 fn request(
     typed: &Batch,
     plan: &Plan,

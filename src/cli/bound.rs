@@ -1,4 +1,4 @@
-//! `filters NAME=SETTINGS`: what a filter takes with these settings, and the effect that they draw.
+//! `filters NAME=SETTINGS`: the memory that a filter needs with these settings, and the effect that they draw.
 
 use crate::disk::Place;
 use crate::session::job::{self, JobError};
@@ -12,7 +12,7 @@ use grainfield_filters::simd::Level;
 use serde_json::json;
 use std::fmt::Write;
 
-/// Why nothing can be said.
+/// An error in the filter or its settings.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BoundError {
     #[error("{0}")]
@@ -34,7 +34,7 @@ impl BoundError {
     }
 }
 
-/// A filter with its settings, what they name having been read.
+/// A filter with its settings, with the files that they name already read.
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = Recipe::parse_chain(text)?;
     let mut uses = job::named(&recipe);
@@ -102,7 +102,7 @@ pub(super) fn json(step: &Step) -> Result<String, BoundError> {
     Ok(format!("{object:#}\n"))
 }
 
-/// The effect that the settings amount to, as a file to start from.
+/// The effect that the settings draw, as an effect file.
 pub(super) fn effect(step: &Step, typed: &str) -> Result<String, BoundError> {
     if step.filter.name != "particles" {
         return Err(BoundError::NoEffect(step.filter.name));
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_settings_take_is_said_or_refused() {
+    fn bounds_of_settings_are_printed_or_refused() {
         let of = |t: &str| step(t).and_then(|s| text(&s));
         let said = of("particles=preset=snow").unwrap();
         assert!(said.contains("at most 12") && said.contains("4000000 is the limit"), "{said}");

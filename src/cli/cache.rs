@@ -23,9 +23,9 @@ pub(super) struct Cached {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Tell where it is, and how much
+    /// Print the folder and the size of the cache
     Info(Place),
-    /// Delete all of it; also while it is in use
+    /// Delete the whole cache; safe while it is in use
     Clear(Place),
 }
 

@@ -35,7 +35,7 @@ pub(super) fn page(f: &Entry) -> String {
     text
 }
 
-/// Chains to begin with, of filters whose defaults change nothing: an example should be worth trying.
+/// Example chains of filters whose defaults change nothing, or little.
 const EXAMPLES: &[(&str, &str)] = &[
     ("grain", "grain=preset=35mm"),
     ("flock", "flock=preset=starlings"),
@@ -48,10 +48,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
 ];
 
-/// A chain of this filter to begin with.
+/// An example chain of this filter.
 fn example(f: &Entry) -> String {
     if let Some((_, chain)) = EXAMPLES.iter().find(|(name, _)| *name == f.name) {
-        // quotes of the chain are eaten by a shell
+        // the shell removes the quotes of the chain
         return if chain.contains('\'') { format!("\"{chain}\"") } else { (*chain).to_owned() };
     }
     let setting = f.settings.iter().find_map(|s| Some(format!("={}={}", s.id, s.default()?)));
@@ -125,7 +125,7 @@ fn wrapped(text: &mut String, start: &str, words: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// Filters as JSON, all that is known of them.
+/// Filters as JSON, with all their properties.
 pub(super) fn list_json(filters: &[Entry]) -> String {
     pretty(&filters.iter().map(describe).collect())
 }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_contents() {
         let o: serde_json::Value = serde_json::from_str(&list_json(MADE_UP)).unwrap();
         let settings = &o[0]["settings"];
         let amount = &settings[1];

@@ -141,14 +141,14 @@ fn bound(text: &str) -> Result<f64, String> {
     good.ok_or_else(|| "an error bound is a number, 0 or more: 0.5".to_owned())
 }
 
-/// How it ends badly: what the shell is told, and the person.
+/// A failure: the exit status and the message.
 type Fault = (Exit, String);
 
 fn failed(e: impl Error) -> Fault {
     (Exit::Failed, chain(&e))
 }
 
-/// Refuses to write a file that is read; without an output it is standard output that is written.
+/// Refuses to write a file that is read; without an output, standard output is written.
 fn unread(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
     let place = |name: &OsStr| Place::Path(name.into());
     let mut uses = Uses::default();
@@ -189,7 +189,7 @@ fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
     Ok(bytes)
 }
 
-/// The samples of a file, of the tracks that are wanted.
+/// The samples of the selected tracks of a file.
 fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
     let name = input.to_string_lossy();
     let mut table =
@@ -214,7 +214,7 @@ struct Fitted {
 }
 
 impl Fitted {
-    /// `shape` is what is taken when nothing is said.
+    /// `shape` is the default.
     fn new((name, samples): (String, Vec<Sample>), args: &FitArgs, shape: FitShape) -> Result<Fitted, Fault> {
         let low = samples.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
         let high = samples.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
@@ -302,7 +302,7 @@ fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Fault> {
     file.put(bytes).and_then(|()| file.finish()).map_err(failed)
 }
 
-/// Curves by name, from whatever names or is some.
+/// Curves by name, from a file or a keyframe string.
 fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fault> {
     let text = input.to_string_lossy();
     match extension(input).as_str() {

@@ -3,16 +3,16 @@
 use crate::session::ErrorKind;
 use std::process::ExitCode;
 
-/// What the shell is told. The numbers are part of the interface.
+/// Exit statuses. The numbers are part of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
     /// 0: done; also when the reader of our output has closed the pipe.
     Done,
-    /// 1: it could not be done.
+    /// 1: the job failed.
     Failed,
-    /// 2: it was asked for in a way that cannot be right.
+    /// 2: wrong usage.
     Usage,
-    /// 129: the terminal has gone (SIGHUP).
+    /// 129: the terminal was closed (SIGHUP).
     HungUp,
     /// 130: interrupted (SIGINT, Ctrl-C).
     Interrupted,
@@ -21,7 +21,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// How an error ends the program before the first frame.
+    /// The exit status of an error before the first frame.
     pub(super) fn of(kind: ErrorKind) -> Exit {
         match kind {
             ErrorKind::Usage => Exit::Usage,
@@ -30,7 +30,7 @@ impl Exit {
         }
     }
 
-    /// The number.
+    /// The number of the status.
     pub const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,

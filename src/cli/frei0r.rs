@@ -16,7 +16,7 @@ Examples:
   Use one in FFmpeg; the second parameter is the frame rate of the clip:
     ffmpeg -i in.mov -vf \"frei0r=filter_name=grainfield_grain:filter_params=preset=35mm|24\" out.mov";
 
-/// What the library is called where Grainfield is installed, and where Cargo builds it.
+/// The names of the library in an installation and in a build by Cargo.
 const LIBRARIES: [&str; 2] = ["../lib/grainfield/frei0r.so", "libgrainfield_frei0r.so"];
 
 /// `frei0r`.
@@ -28,13 +28,13 @@ pub(super) struct Frei0r {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Copy the plugins to the folder that programs look in; copies that are there are replaced
+    /// Copy the plugins to the folder in which programs look for them; existing copies are replaced
     Install(Install),
 }
 
 #[derive(Args, Debug)]
 struct Install {
-    /// Filters [default: all of them, and `recipe`, which takes any chain]
+    /// Filters [default: all of them, and `recipe`, the plugin `grainfield`, which takes any chain]
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// The folder [default: ~/.frei0r-1/lib]

@@ -26,9 +26,9 @@ Examples:
     grainfield match plate.mov --clean degrained.mov -o grain.tbl --frames 100-115 --area 200,100,640,360
   The plate's own grain instead of generated grain, kept in a file that the recipe names:
     grainfield match plate.mov --clean degrained.mov --keep own.y4m -o grain.toml
-  Without a clean version, from what stands still in the first 16 frames:
+  Without a clean version, from still parts of the first 16 frames:
     grainfield match plate.mov -o grain.toml --frames 0-15
-  How strong is the grain, and how close does a recipe come?
+  A report and a plot only, without a recipe file:
     grainfield match plate.mov --clean degrained.mov --plot grain.png";
 
 /// `match`.
@@ -38,12 +38,12 @@ pub(super) struct MatchArgs {
     pub(super) input: OsString,
     /// The same plate without grain; first frames correspond
     ///
-    /// Size, planes and range must equal those of the plate; the depth may differ. Without it grain is measured where
-    /// neighbouring frames differ by nothing else: where blocks stand still or move by whole samples, or, if there are too
-    /// few, where they are plain.
+    /// Size, planes and range must equal those of the plate; the depth may differ. Without it, grain is measured in
+    /// blocks in which neighbouring frames differ only by grain: blocks that stand still or move by whole samples, or,
+    /// if there are too few, plain ones.
     #[arg(long, value_name = "INPUT2")]
     pub(super) clean: Option<OsString>,
-    /// What to write: a recipe (.toml), or a film grain table (.tbl)
+    /// Recipe (.toml) or film grain table (.tbl) to write [default: only the report]
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub(super) output: Option<OsString>,
     /// Measure only these frames of the plate [default: the first 8]
@@ -54,7 +54,7 @@ pub(super) struct MatchArgs {
     pub(super) area: Option<Area>,
     /// Keep the plate's own grain in a file (.y4m; .png for RGB) for grain=plate=FILE; the recipe of -o then uses it
     ///
-    /// Needs --clean. Squares of the difference, divided by its strength, where brightness and strength are known.
+    /// Requires --clean. Writes squares of the difference, divided by the strength of the grain at their brightness.
     #[arg(long, value_name = "FILE", requires = "clean")]
     pub(super) keep: Option<OsString>,
     /// Plot plate and match as a PNG image
@@ -201,8 +201,8 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     }
     if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {
         eprintln_quietly(&format!(
-            "{} {} patches were kept: in frames of this size some are seen twice, since {} are needed; measure more of \
-             the plate with --frames",
+            "{} {} patches were kept: some appear twice in frames of this size, which need {}; measure more of the \
+             plate with --frames",
             Style::of_stderr().warning(),
             kept.plate.count(),
             kept.cells.div_ceil(4)
@@ -210,8 +210,8 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     }
     if let Some(blind) = fitted.blind.filter(Blind::is_eaten) {
         eprintln_quietly(&format!(
-            "{} in {:.0} % of the plate's parts of 8x8 samples grain is missing, as compression takes it away: the film \
-             had more and finer grain than is found here; match a less compressed plate",
+            "{} in {:.0} % of the plate's parts of 8x8 samples grain is missing, because compression removed it: the \
+             film had more and finer grain than is measured here; match a less compressed plate",
             Style::of_stderr().warning(),
             100.0 * blind.gone
         ));
@@ -239,7 +239,7 @@ fn way(way: Way) -> (&'static str, &'static str) {
         Way::Moved => {
             ("moved", "differences of neighbouring frames, mostly where blocks move by whole samples")
         }
-        Way::Flat => ("flat", "plain blocks of single frames, which also hold what texture they have"),
+        Way::Flat => ("flat", "plain blocks of single frames, including their texture"),
     }
 }
 
@@ -293,10 +293,10 @@ fn as_text(fitted: &Fitted) -> String {
         text.push('\n');
     };
     let (first, last, count) = fitted.frames;
-    line(format_args!("frames {first} to {last}, {count} of them; strength in 8-bit code values"));
+    line(format_args!("{count} frames from {first} to {last}; strength in 8-bit code values"));
     if let Some(blind) = &fitted.blind {
         let (used, all) = blind.blocks;
-        line(format_args!("no clean version: {}; {used} blocks of {all}", way(blind.way).1));
+        line(format_args!("no clean version: {}; {used} of {all} blocks", way(blind.way).1));
         if blind.held > 1 {
             line(format_args!("each picture and its grain stay for {} frames", blind.held));
         }
@@ -305,7 +305,7 @@ fn as_text(fitted: &Fitted) -> String {
         line(format_args!(""));
         line(format_args!("{}  brightness      samples    plate    match", p.name));
         for at in &p.points {
-            let few = if at.counts { "" } else { "   too few samples to count" };
+            let few = if at.counts { "" } else { "   too few samples" };
             line(format_args!(
                 "{:>14.0} {:>12.0} {:>8.2} {:>8.2}{few}",
                 at.brightness, at.samples, at.plate, at.made
@@ -330,7 +330,7 @@ fn as_text(fitted: &Fitted) -> String {
             };
             line(format_args!("{}", pair(other, p.channel, "")));
         }
-        line(format_args!("{}", pair("kurtosis beyond a bell curve's", p.kurtosis, "")));
+        line(format_args!("{}", pair("excess kurtosis", p.kurtosis, "")));
     }
     if let Some(kept) = &fitted.kept {
         let (count, side) = (kept.plate.count(), kept.plate.side());

@@ -46,7 +46,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use terminal::{Errors, Style};
 
-/// What stands above the command line and is started by it.
+/// Commands that are above the command line in the order of modules and are started by it.
 #[derive(Clone, Copy, Debug)]
 pub struct Above {
     /// `studio`.
@@ -79,14 +79,14 @@ pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
     }
 }
 
-/// What a first run without arguments says.
+/// The text for a run without arguments.
 const FIRST_LINES: &str = "\
 Grainfield puts film grain, noise, particles and animated effects on video and image sequences.
   grainfield render in.mp4 out.mp4 -f grain=preset=35mm    put film grain on a video
   grainfield filters                                       list the filters
   grainfield help                                          list the commands and topics";
 
-/// What to say of the first option that is FFmpeg's and not ours.
+/// Advice for the first option that is FFmpeg's and not Grainfield's.
 fn ffmpegs(line: &[OsString]) -> Option<String> {
     const OPTIONS: [(&[&str], &str); 9] = [
         (&["-ss", "-t", "-to"], "use --frames with frame numbers, as in --frames 75-149"),
@@ -108,7 +108,7 @@ fn ffmpegs(line: &[OsString]) -> Option<String> {
     })
 }
 
-/// The files that stand in a command line, taken as if they were all read; looked for where messages go to a file.
+/// The files named in a command line, all of which may be read: messages must not be written to one of them.
 fn by_words(line: &[OsString]) -> Uses {
     let mut uses = Uses::default();
     if Place::Errors.identity().is_some() {
@@ -320,7 +320,7 @@ fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// An error with its causes, a cause a line, those left out that the text above already tells.
+/// An error with its causes, one per line, without those that the text above contains.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

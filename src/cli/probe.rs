@@ -1,4 +1,4 @@
-//! `probe`: what an input is, for people and as JSON.
+//! `probe`: the properties of an input, for people and as JSON.
 
 use crate::source::Info;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, FieldOrder, Siting};
@@ -121,7 +121,7 @@ pub(super) fn table(info: &Info) -> String {
     text
 }
 
-/// What a file says of itself may hold control characters; a terminal must not obey them.
+/// Replaces control characters in the tags of a file, which a terminal would execute.
 fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_the_same() {
+    fn json_has_the_same_contents() {
         let o: Value = serde_json::from_str(&json(&info())).unwrap();
         assert_eq!((&o["pix_fmt"], &o["bits"], &o["frames"]), (&json!("yuv420p10"), &json!(10), &json!(150)));
         assert_eq!((&o["rate"], &o["aspect"]), (&json!("24000/1001"), &Value::Null));

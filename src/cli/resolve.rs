@@ -80,7 +80,7 @@ impl ResolveError {
     }
 }
 
-/// Where a filter is that there is none of here.
+/// Advice for a filter that does not exist here.
 fn elsewhere(error: &RecipeError) -> String {
     match &error.parts().problem {
         Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
@@ -95,7 +95,7 @@ fn elsewhere(error: &RecipeError) -> String {
     }
 }
 
-/// Whether `--lavfi` knows a filter of this name.
+/// Whether FFmpeg has a filter of this name.
 #[cfg(feature = "ffmpeg")]
 use crate::libav::has_filter as lavfi_has;
 #[cfg(not(feature = "ffmpeg"))]
@@ -117,7 +117,7 @@ fn idle(recipe: &Recipe) -> Vec<String> {
     .collect()
 }
 
-/// Curves of one key, which stay the same: often what a shell has left of a longer one.
+/// Curves of one key, which are constant: often the shell has cut a longer one at `;`.
 fn constant_curves(recipe: &Recipe) -> Vec<String> {
     fn lone<T: Animate>(value: &Animated<T>) -> bool {
         matches!(value, Animated::Curve(curve) if curve.keys().len() == 1)
@@ -143,11 +143,11 @@ fn constant_curves(recipe: &Recipe) -> Vec<String> {
     notes
 }
 
-/// What there is around the program.
+/// The environment of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
     pub(super) level: Option<OsString>,
-    /// Where things are kept unless something else is said.
+    /// The default cache folder.
     pub(super) cache: Option<PathBuf>,
     pub(super) stdin_is_terminal: bool,
     pub(super) stdout_is_terminal: bool,
@@ -167,7 +167,7 @@ impl Environment {
     }
 }
 
-/// A request, and what should be said about how it was understood.
+/// A request, and notes about the options.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub(super) request: Request,
@@ -200,7 +200,7 @@ pub(super) fn hash(typed: Hash, environment: &Environment) -> Result<Resolved, R
     Ok(resolved)
 }
 
-/// The environment is looked at only when `auto` asks for it.
+/// The environment is read only for `auto`.
 pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
     typed
         .shard
@@ -276,7 +276,7 @@ pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> s
     }
 }
 
-/// Refuses to wait for somebody to type a y4m stream.
+/// Refuses a y4m stream from a terminal.
 pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<(), ResolveError> {
     if input == "-" && environment.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
 }
@@ -337,7 +337,7 @@ fn request(
     Ok(Resolved { request, notes })
 }
 
-/// The recipe file's filters, then those of each `-f` as typed. The last seed said wins.
+/// The filters of the recipe file, then those of each `-f` in order. The last given seed is used.
 fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
     let mut recipe = Recipe::default();
     if let Some(path) = &typed.recipe {
@@ -372,12 +372,12 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
     String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text"))
 }
 
-/// The folder for what can be made again: as typed, else as found; `none` is none.
+/// The cache folder: as typed, else from the environment; `none` is no folder.
 pub(super) fn cache_folder(typed: Option<PathBuf>, environment: &Environment) -> Option<PathBuf> {
     typed.or_else(|| environment.cache.clone()).filter(|folder| folder.as_os_str() != "none")
 }
 
-/// The lower of what the machine has, `--level` and the environment say.
+/// The lowest of the machine's level, `--level` and the environment variable.
 fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<String>), ResolveError> {
     let best = Level::best();
     let mut level = best;
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_seed_wins() {
+    fn the_last_seed_is_used() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("look.toml");
         std::fs::write(&path, "seed = 5").unwrap();

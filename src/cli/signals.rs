@@ -1,8 +1,8 @@
-//! SIGINT, SIGTERM and SIGHUP: the first asks the job to end, which finishes what it can. After a second one, [`APART`]
-//! from the first, the job has [`GRACE`] left; then, or at a third one, temporary files are removed, but for whole frames
-//! of an output that is one file, which are left as its partial result, and the program ends. A fourth ends it at once,
-//! whatever it is doing. What makes `--resume` go on, names of frames and segments that are whole and what is written
-//! down of them, is on the disk before the next frame, so that nothing of it is lost.
+//! SIGINT, SIGTERM and SIGHUP. The first signal asks the job to end; the job finishes the frames that it has started.
+//! After a second signal, at least [`APART`] later, the job has [`GRACE`] left. After that time, or at a third signal,
+//! temporary files are removed and the program ends; complete frames of an output that is one file stay as its partial
+//! result. A fourth signal ends the program at once. The records that `--resume` needs (names of complete frames and
+//! segments, and their properties) are on the disk before the next frame starts, so that none of them is lost.
 
 use super::exit::Exit;
 use crate::disk::leave_unfinished;
@@ -16,13 +16,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Signals that follow the first sooner are still the first: `timeout` and a terminal that goes tell the program and its
-/// group, one right after the other.
+/// Signals that follow the first one sooner count as the first: `timeout` and a closed terminal signal the program and
+/// then its group.
 const APART: Duration = Duration::from_millis(500);
-/// What whoever is in a hurry leaves a job for finishing what it has made.
+/// The time that a job has after the second signal to finish its output.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Watches for signals from its making to the end of the program.
+/// Handles signals from its creation to the end of the program.
 #[derive(Debug)]
 pub(super) struct Signals {
     /// Set by the first signal.
@@ -35,7 +35,7 @@ const EXITS: [(i32, Exit); 3] =
     [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
 
 impl Signals {
-    /// Takes the signals over; but not SIGHUP where it is ignored, as under `nohup`.
+    /// Installs the handlers; not for SIGHUP if it is ignored, as under `nohup`.
     pub(super) fn watch() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), which: Arc::default() };
         let hurried = Arc::new(AtomicBool::new(false));

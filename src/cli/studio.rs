@@ -55,7 +55,7 @@ fn state_folder() -> Option<PathBuf> {
     Some(base.join("grainfield"))
 }
 
-/// What serves the page until the flag is set.
+/// The function that serves the page until the flag is set.
 pub type Serve = fn(StudioArgs, &Arc<AtomicBool>) -> Result<(), String>;
 
 pub(super) fn run(typed: StudioArgs, environment: &Environment, serve: Serve) -> Exit {

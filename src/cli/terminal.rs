@@ -1,11 +1,11 @@
-//! Text to the outside: standard output, standard error and its colours.
+//! Output of text: standard output, standard error and its colours.
 
 use crate::disk::is_mute;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
-/// Writes to standard output. A reader that has closed the pipe is no error: it has had enough.
+/// Writes to standard output. A closed pipe is not an error.
 pub(super) fn print(text: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text).and_then(|()| out.flush()) {
@@ -14,7 +14,7 @@ pub(super) fn print(text: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Standard error, which takes nothing where it is a file that is read.
+/// Standard error; nothing is written if it is a file that the job reads.
 #[derive(Debug)]
 pub(super) struct Errors;
 
@@ -28,7 +28,7 @@ impl Write for Errors {
     }
 }
 
-/// How the first word of a message is set off.
+/// The styles of the first word of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Style {
     colour: bool,

@@ -23,7 +23,7 @@ fn help_fits_100_columns() {
 }
 
 #[test]
-fn causes_are_told_once() {
+fn causes_are_printed_once() {
     #[derive(Debug, thiserror::Error)]
     #[error("{text}")]
     struct Told {

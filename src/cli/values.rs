@@ -39,7 +39,7 @@ impl<T: Copy + Send + Sync + 'static> TypedValueParser for Keywords<T> {
     }
 }
 
-/// What is wrong with an option's value, and what would be right.
+/// An error in the value of an option.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum ValueError {
     #[error(
@@ -48,6 +48,8 @@ pub(super) enum ValueError {
     Size,
     #[error("the size is too large")]
     Huge,
+    #[error("a frame number is a whole number: 17")]
+    Frame,
     #[error("a seed is a whole number from 0 to 18446744073709551615, or hexadecimal with 0x in front")]
     Seed,
     #[error("{0}")]
@@ -58,6 +60,11 @@ pub(super) enum ValueError {
     Pair,
     #[error("a quality is a number, 0 or more: 18")]
     Quality,
+}
+
+/// The number of a frame.
+pub(super) fn frame(text: &str) -> Result<i64, ValueError> {
+    text.parse().map_err(|_| ValueError::Frame)
 }
 
 /// Bytes: `400M`, `1.5GiB`, `65536`.

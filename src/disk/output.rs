@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_abandoned_ends_with_a_whole_frame() {
+    fn an_abandoned_file_ends_with_a_complete_frame() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.y.z");
         let partial = dir.path().join("x.y.partial.z");
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_what_is_wrong() {
+    fn errors_name_the_cause() {
         let dir = tempfile::tempdir().unwrap();
         let text = |p: &Path| Output::create(p.as_os_str(), false).unwrap_err().to_string();
         assert!(text(dir.path()).contains("is a folder"));
@@ -586,7 +586,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_and_a_closed_pipe_are_told() {
+    fn a_full_disk_and_a_closed_pipe_are_reported() {
         let mut out = Output::create(OsStr::new("/dev/full"), false).unwrap();
         out.put(b"x").unwrap();
         let e = out.mark().unwrap_err();

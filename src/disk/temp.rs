@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_frames_are_left_and_nothing_else() {
+    fn only_complete_frames_remain() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("taken"), "mine").unwrap();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_writer_left_goes_and_nothing_else() {
+    fn files_of_a_killed_writer_are_removed_and_no_others() {
         let dir = tempfile::tempdir().unwrap();
         let (out, other) = (Path::new("out.mkv"), Path::new("outer.mkv"));
         let live = Temporary::for_file(out, dir.path()).unwrap();

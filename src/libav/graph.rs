@@ -210,8 +210,7 @@ impl Graph {
     pub(crate) fn push(&mut self, picture: Option<&AvFrame>) -> Result<(), AvError> {
         const KEEP_REF: i32 = 8; // AV_BUFFERSRC_FLAG_KEEP_REF
         let Some(picture) = picture else {
-            // Filters that produce frames at their own rate need the end of the last frame.
-            // SAFETY: a configured graph.
+            // Filters that produce frames at their own rate need the end of the last frame. SAFETY: a configured graph.
             return check(unsafe { sys::av_buffersrc_close(self.source, self.end, 0) }).map(|_| ());
         };
         let frame = picture.as_ptr();

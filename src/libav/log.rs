@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_tells_an_address() {
+    fn no_line_contains_an_address() {
         assert_eq!(
             nameless("[matroska,webm @ 0x561bb84cc480] File ended prematurely"),
             "[matroska,webm] File ended prematurely"
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_apart_and_nothing_foreign_is_touched() {
+    fn logs_are_separate_and_other_contexts_are_unchanged() {
         let (one, other) = (Log::new(), Log::new());
         let mut mine = 7;
         let (mut stranger, mut ours) = (foreign(&mut mine), foreign(&mut 0));

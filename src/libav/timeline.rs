@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_jump_is_as_it_was() {
+    fn times_without_jumps_are_unchanged() {
         let all = [(0, 0), (1, -20), (0, 80), (1, 5000), (0, 40), (0, 9000), (1, 5020)];
         assert_eq!(through(&all), (vec![0, 80, 40, 9000], vec![-20, 5000, 5020]));
     }

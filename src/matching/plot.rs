@@ -67,7 +67,7 @@ fn spectrum(area: &Area<'_>, plane: &PlaneMatch) -> Drawn {
     let title = format!("{}: spectrum, off by {:.2} dB rms", plane.name, plane.spectrum_db);
     chart.caption(title, bold(17)).margin_right(px(14)).x_label_area_size(px(46)).y_label_area_size(px(62));
     let mut chart = chart.build_cartesian_2d(0.0..0.5, low - 1.0..high + 1.0)?;
-    axes!(chart, "cycles per sample", "dB against white", 8, &plain, &plain);
+    axes!(chart, "cycles per sample", "dB relative to white noise", 8, &plain, &plain);
     chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     for (rings, ink) in plane.spectrum.iter().zip([PLATE, MADE]) {
         let points = rings.iter().map(|r| (r.0, r.1.max(-40.0)));

@@ -287,8 +287,8 @@ impl Shot {
             let Found { grain, way, blocks, gone, .. } = blind::measure(&frames, self.area);
             if !grain.planes()[0].bins.iter().any(Bin::counts) {
                 return Err(MatchError::Nothing(format!(
-                    "{} has too little that stands still, moves by whole samples or is plain (give a clean version \
-                     with --clean, or such a part with --frames and --area)",
+                    "{} has too few blocks that stand still, move by whole samples or are plain (give a clean version \
+                     with --clean, or select other parts with --frames and --area)",
                     self.names[0]
                 )));
             }

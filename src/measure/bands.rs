@@ -100,7 +100,7 @@ mod tests {
 
     /// Differences of brightness between blocks do not count as noise, and small blocks do not reduce it.
     #[test]
-    fn blocks_measure_without_a_twin() {
+    fn blocks_measure_without_a_clean_version() {
         let white = normal(250, 200, 10);
         let field = Field::from_fn(250, 200, |x, y| 40.0 + 100.0 * (x / 128) as f32 + 3.0 * white.row(y)[x]);
         let mut b = Bands::default();

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_does_not_count() {
+    fn masked_samples_do_not_count() {
         let field = normal(300, 270, 5);
         let mask = Field::from_fn(300, 270, |x, y| f32::from(u8::from((x / 32 + y / 32) % 3 == 0)));
         let masked = Field::from_fn(300, 270, |x, y| field.row(y)[x] * mask.row(y)[x]);

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_at_the_edge_are_means_of_what_there_is() {
+    fn blocks_at_the_edge_are_means_of_the_existing_samples() {
         let f = Field::from_fn(3, 3, |x, y| (x + 10 * y) as f32);
         assert_eq!(f.shrunk(1, 1).data, [5.5, 7.0, 20.5, 22.0]);
         assert_eq!(f.middle(1, 9).data, [1.0, 11.0, 21.0]);

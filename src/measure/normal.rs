@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_off_is_counted() {
+    fn far_values_are_counted() {
         let mut h = Histogram::new(8);
         h.add(&Field { width: 4, height: 1, data: vec![-1e30, 300.0, 1.0, f32::NAN] });
         assert_eq!(h.total(), (3, 2));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shifted_copy_is_found_and_a_stranger_is_not() {
+    fn a_shifted_copy_is_found_and_another_picture_is_not() {
         let (w, h) = (210, 128);
         let a = normal(w, h, 7);
         let copy = Field::from_fn(w, h, |x, y| -2.0 * a.row((y + 40) % h)[(x + w - 9) % w]);

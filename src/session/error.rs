@@ -8,7 +8,7 @@ use grainfield_filters::recipe::RecipeError;
 use std::ops::Range;
 use std::path::Path;
 
-/// An error. [`kind`](Error::kind) tells who can fix it, [`position`](Error::position) where it is, and
+/// An error. [`kind`](Error::kind) shows who can fix it, [`position`](Error::position) is its position, and
 /// [`source`](std::error::Error::source) its cause.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ fn there(first: i64, last: Option<i64>) -> String {
     }
 }
 
-/// Who can fix an error.
+/// The kind of an error, by who can fix it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -91,7 +91,7 @@ pub struct Position {
 }
 
 impl Error {
-    /// Who can fix it.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
@@ -124,7 +124,7 @@ impl Error {
 }
 
 impl RunError {
-    /// Who can fix it.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             RunError::Failed { failure, .. } => match &**failure {

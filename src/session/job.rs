@@ -553,7 +553,7 @@ fn slots(
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {
         return Err(JobError::Usage(format!(
-            "--memory: one frame at a time needs {} MB",
+            "--memory: one frame needs {} MB",
             (need.fixed + per_slot).div_ceil(1_000_000)
         )));
     }
@@ -562,7 +562,12 @@ fn slots(
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    // While a simulation is stepped, other frames wait, and their threads should help.
-    let helpers = if chain.is_simulation() { threads - 1 } else { threads.saturating_sub(slots) };
+    // While a simulation is stepped, other frames wait, and their threads should help. A frame that is drawn meanwhile
+    // takes one of the helpers: with as many as threads, one is left for the step.
+    let helpers = match threads {
+        1 => 0,
+        n if chain.is_simulation() => n,
+        n => n.saturating_sub(slots),
+    };
     Ok((slots, helpers))
 }

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_move_or_does_not_read_is_told() {
+    fn settings_that_cannot_be_animated_and_invalid_curves_are_errors() {
         assert!(draw(&Asked { setting: "seed".into(), ..asked("1") }, None, Ratio::ONE).is_err());
         assert!(draw(&asked("0*=1"), None, Ratio::ONE).is_err());
         assert!(draw(&Asked { samples: usize::MAX, ..asked("1") }, None, Ratio::ONE).is_ok());

@@ -42,7 +42,7 @@ pub(super) struct Listed {
     pub(super) images: Option<(i64, i64, usize)>,
 }
 
-/// What a clip is, for a listing.
+/// The properties of a clip, for a listing.
 #[derive(Debug, Serialize)]
 pub(super) struct Probed {
     width: u32,

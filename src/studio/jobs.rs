@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_postponed_is_a_comment_to_others_and_taken() {
+    fn a_postponed_job_is_a_comment_to_other_programs_and_locked() {
         let folder = tempfile::tempdir().unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
         jobs.add(&asked("a.mkv")).unwrap();
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_replaced_unasked() {
+    fn existing_files_are_not_replaced_without_consent() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("b.mkv"), b"mine").unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_stays_as_it_is_written() {
+    fn unchanged_values_keep_their_spelling() {
         let mut asked = parse(TEXT, false).unwrap();
         let all = [Some(0), Some(1), Some(2)];
         assert_eq!(save(&asked, &all), TEXT);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_is_written_anew() {
+    fn texts_that_cannot_be_merged_are_written_anew() {
         let base = Base { text: "filter = [{ name = \"noise\" }]".into(), origins: vec![Some(0)] };
         let asked = parse(&base.text, false).unwrap();
         assert_eq!(merged(&base, &asked, "[[filter]]\nname = \"noise\"\n"), None);

@@ -1,4 +1,4 @@
-//! What a render would write: the encoder and the samples, before it is started.
+//! The output of a render before it starts: the encoder and the sample format.
 
 use super::api::{Answer, Shared, apart};
 use super::fault::Fault;

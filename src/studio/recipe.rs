@@ -1,4 +1,5 @@
-//! Recipes as the page holds them: every value is text, as in a chain, so that 64-bit seeds and curves stay what they are.
+//! Recipes as the page holds them: every value is text, as in a chain, so that 64-bit seeds and curves stay what they
+//! are.
 
 use super::fault::Fault;
 use super::files::Roots;
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_at_its_setting() {
+    fn every_fault_is_reported_at_its_setting() {
         let asked = RecipeText {
             steps: vec![
                 step("noise", false, &[("strength", "0=0;9*=1"), ("seed", "18446744073709551615")]),
@@ -338,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn toml_holds_what_is_off_and_reads_back() {
+    fn toml_contains_filters_that_are_off_and_reads_back() {
         let asked = RecipeText {
             steps: vec![
                 step("noise", false, &[("strength", "0=0;48~=12"), ("seed", "18446744073709551615")]),

@@ -241,7 +241,7 @@ fn pictures_that_change_in_the_middle() {
 }
 
 #[test]
-fn what_is_no_video_is_said() {
+fn a_file_that_is_not_a_video_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     ffmpeg(folder, "-f lavfi -i sine=duration=1 a.m4a");

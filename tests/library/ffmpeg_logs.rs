@@ -20,7 +20,7 @@ fn errors(file: &Path, threads: usize) -> Vec<String> {
 }
 
 #[test]
-fn every_input_tells_its_own_faults() {
+fn every_input_reports_its_own_faults() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let clip = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2,noise=alls=12:allf=t:all_seed=5";

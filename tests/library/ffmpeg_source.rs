@@ -209,7 +209,7 @@ fn find(bytes: &[u8], what: &[u8]) -> usize {
 }
 
 #[test]
-fn indexes_that_are_missing_or_lie() {
+fn missing_and_wrong_indexes() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let h264 = "-c:v libx264 -g 15 -bf 3";

@@ -151,7 +151,7 @@ fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn stepping_is_told_and_broken_off_and_what_was_kept_is_good() {
+fn stepping_reports_progress_can_be_cancelled_and_keeps_valid_states() {
     let folder = tempfile::tempdir().unwrap();
     let told = towards(folder.path(), 90_000, 60);
     assert!(told.is_sorted() && told.iter().all(|(done, all)| done < all && *all == 90_000), "{told:?}");
@@ -201,7 +201,7 @@ fn a_frame_of_the_source_obstructs() {
 }
 
 #[test]
-fn too_little_memory_is_said() {
+fn too_little_memory_is_an_error() {
     let mut request = Request::new(INPUT, "null:");
     request.recipe = Recipe::parse_chain("fluid=particles=200000").unwrap();
     request.memory = Some(20_000_000);

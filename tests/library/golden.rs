@@ -161,8 +161,8 @@ fn premultiplied(level: Level) -> String {
     text
 }
 
-/// The frame with an alpha of patches from 0 to 1 in quarters. Its colour is multiplied by alpha, in subsampled planes by
-/// the mean alpha of the samples that they cover.
+/// The frame with an alpha of patches from 0 to 1 in quarters. Its colour is multiplied by alpha, in subsampled planes
+/// by the mean alpha of the samples that they cover.
 fn multiplied(frame: &Frame) -> Frame {
     let format = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
     let a = format.alpha_plane().unwrap();

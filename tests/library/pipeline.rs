@@ -280,7 +280,7 @@ fn a_full_disk_ends_it_even_when_bad_frames_are_left_out() {
 }
 
 #[test]
-fn a_stop_keeps_what_is_done_and_does_not_wait_for_a_stuck_read() {
+fn a_stop_keeps_finished_frames_and_does_not_wait_for_a_stuck_read() {
     for slots in [1, 4] {
         let (hold, stuck) = channel();
         let stop = Arc::new(AtomicBool::new(false));

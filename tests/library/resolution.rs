@@ -168,7 +168,7 @@ fn a_picture_of_half_the_size_is_the_reduced_one() {
 }
 
 #[test]
-fn what_is_drawn_has_the_same_place_and_size() {
+fn drawn_objects_have_the_same_place_and_size() {
     for chain in
         ["dust=amount=200:size=9", "scratches=amount=20:width=9", "particles=preset=snow:size=3:amount=2"]
     {

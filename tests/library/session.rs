@@ -82,7 +82,7 @@ fn a_changed_setting_neither_opens_nor_decodes_again() {
 }
 
 #[test]
-fn the_newest_request_wins() {
+fn the_newest_request_cancels_earlier_ones() {
     let clip = grainfield::open("pattern:grey:size=64x48:frames=5").unwrap();
     let (pane, look) = (Newest::default(), recipe("noise"));
     let old = pane.request();
@@ -166,7 +166,7 @@ fn frames_of_the_source_that_a_recipe_names_are_its_own() {
 }
 
 #[test]
-fn a_render_tells_its_frames_and_can_be_cancelled() {
+fn a_render_reports_its_frames_and_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let input = images(folder.path());
     let clip = grainfield::open(&input).unwrap();

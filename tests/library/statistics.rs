@@ -116,7 +116,7 @@ fn sigmas(correlator: &Correlator, value: f64) -> f64 {
 }
 
 #[test]
-fn no_frame_or_plane_stands_in_another() {
+fn no_frame_or_plane_repeats_another() {
     // 1080p 4:4:4: all planes have the same size, so that each can be compared with each.
     let format = Format::new(1920, 1080, Family::Yuv, Depth::Float, (0, 0));
     let correlator = Correlator::new(1920, 1080);

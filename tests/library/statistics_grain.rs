@@ -67,7 +67,7 @@ fn moments(field: &Field) -> Moments {
 
 /// The kernels [b a 1 a b] of sizes, at a picture 1920 wide.
 const KERNELS: [(f64, f64, f64); 5] =
-    [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (2.0, 0.44, 0.15)];
+    [(0.0, 0.0, 0.0), (0.5, 0.10, 0.0), (1.0, 0.21, 0.0), (1.5, 0.31, 0.0), (1.85, 0.5, 0.1)];
 
 fn kernel(size: f64) -> (f64, f64) {
     let above = KERNELS.iter().position(|k| k.0 >= size).unwrap().max(1);
@@ -77,16 +77,16 @@ fn kernel(size: f64) -> (f64, f64) {
 }
 
 /// The response to one white sample: [b a 1 a b] times [c 1 c], two of [d 0 1 0 d], two of [e 0 0 0 1 0 0 0 e] and so
-/// on. Above size 2 the second moment grows with the square of the size; a and b reach 1/2 and 0 at size 2.75, and each
-/// of c, d, d', e .. takes the rest of the moment, up to 1/2.
+/// on. Above size 1.85 the second moment grows with the square of the size; b reaches 0 at size 2.6, and each of c, d,
+/// d', e .. takes the rest of the moment, up to 1/2.
 fn pulse(size: f64) -> Vec<f64> {
     let spread = |(a, b): (f64, f64)| (2.0 * a + 8.0 * b) / (1.0 + 2.0 * a + 2.0 * b);
-    let (mut a, mut b) = kernel(size.min(2.0));
+    let (a, mut b) = kernel(size.min(1.85));
     let mut left = 0.0;
-    if size > 2.0 {
-        let want = spread((0.44, 0.15)) * (size / 2.0).powi(2);
-        let part = ((size - 2.0) / 0.75).min(1.0);
-        (a, b) = (0.44 + 0.06 * part, 0.15 - 0.15 * part);
+    if size > 1.85 {
+        let want = spread((0.5, 0.1)) * (size / 1.85).powi(2);
+        let part = ((size - 1.85) / 0.75).min(1.0);
+        b = 0.1 - 0.1 * part;
         left = want - spread((a, b));
     }
     let (mut pulse, mut steps) = (vec![b, a, 1.0, a, b], [1, 2, 2, 4, 4, 8, 8, 16, 16].into_iter());

@@ -110,7 +110,7 @@ const WRITTEN: [(&str, &[&str]); 27] = [
 ];
 
 #[test]
-fn what_ffmpeg_writes_is_read_and_written_again() {
+fn the_output_of_ffmpeg_is_read_and_written_again() {
     let dir = tempfile::tempdir().unwrap();
     let (theirs, ours) = (dir.path().join("theirs.y4m"), dir.path().join("ours.y4m"));
     for (name, options) in WRITTEN {
@@ -260,7 +260,7 @@ fn patterns_pass_through_ffmpeg() {
 }
 
 #[test]
-fn a_sink_that_is_abandoned_leaves_what_plays() {
+fn an_abandoned_sink_leaves_a_playable_file() {
     let dir = tempfile::tempdir().unwrap();
     let (path, partial) = (dir.path().join("p.y4m"), dir.path().join("p.partial.y4m"));
     let mut source =

@@ -55,7 +55,7 @@ fn one_frame_and_ranges_are_as_in_the_whole_render() {
 }
 
 #[test]
-fn a_truncated_input_keeps_what_is_whole() {
+fn a_truncated_input_keeps_the_complete_frames() {
     let s = Session::new();
     ffmpeg(&s, "-f lavfi -i testsrc2=size=64x48:rate=25:duration=1 clip.y4m");
     let bytes = s.read("clip.y4m");
@@ -67,7 +67,7 @@ fn a_truncated_input_keeps_what_is_whole() {
 }
 
 #[test]
-fn inputs_that_are_none_are_told_what_they_are() {
+fn files_that_are_not_inputs_are_named_by_kind() {
     let s = Session::new();
     s.write("empty.y4m", b"");
     s.write("garbage.y4m", b"\x00\x01\x02garbage and nothing else\n\n\n");

@@ -53,7 +53,7 @@ fn names_that_ffmpeg_knows_point_to_it() {
 }
 
 #[test]
-fn what_has_no_effect_is_named() {
+fn options_without_effect_are_named() {
     let s = clip();
     s.run("hash a.y4m -f fade").ok().says("fade changes nothing");
     s.run("hash a.y4m -f levels").ok().says("levels changes nothing");

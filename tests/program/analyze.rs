@@ -114,7 +114,7 @@ fn the_first_24_frames_by_default() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn inputs_that_cannot_be_compared_are_refused() {
     let s = Session::new();
     s.run("analyze pattern:grey:size=32x20 --clean pattern:grey:size=32x22").ends(2).says("must be equal");
     s.run(&format!("analyze {GREY} --clean pattern:grey:size=320x200:frames=2")).ends(1).says("--frames");

@@ -117,7 +117,7 @@ fn errors_can_be_json() {
 }
 
 #[test]
-fn colours_are_as_the_environment_says() {
+fn colours_follow_the_environment() {
     let forced = Session::new().with_var("CLICOLOR_FORCE", "1");
     forced.run("probe none.y4m").ends(1).says("\x1b[");
     forced.run("probe").ends(2).says("\x1b[");

@@ -294,7 +294,7 @@ fn every_sound_arrives_in_every_container() {
 
 /// Codecs that a container supports although libav's query does not say so are written and read back.
 #[test]
-fn containers_hold_what_they_can() {
+fn containers_keep_the_supported_properties() {
     let s = clips();
     for (container, codec, more) in [
         ("mxf", "libx264", ""),

@@ -256,7 +256,7 @@ fn a_segmented_video_survives_kills() {
 }
 
 #[test]
-fn signals_leave_what_can_be_resumed() {
+fn signals_leave_resumable_parts() {
     let whole = frames();
     for (name, code) in [("-INT", 130), ("-TERM", 143)] {
         let folder = tempfile::tempdir().unwrap();
@@ -377,7 +377,7 @@ fn ending(text: &str) -> (u64, Option<String>) {
 /// of frames.
 #[cfg(feature = "ffmpeg")]
 #[test]
-fn what_a_full_disk_leaves_of_a_video_is_told() {
+fn the_remains_of_a_video_on_a_full_disk_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let Some(_disk) = Disk::mount(folder.path(), "size=3m") else {
         println!("no disk can be mounted here");
@@ -434,7 +434,7 @@ fn a_full_disk_leaves_whole_segments() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_said_at_once() {
+fn a_read_only_folder_is_reported_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("out");
     fs::create_dir(&inner).unwrap();

@@ -88,7 +88,7 @@ fn a_rate_is_all_that_some_containers_know() {
 }
 
 #[test]
-fn uneven_times_on_an_even_grid_are_told() {
+fn uneven_times_on_an_even_grid_are_reported() {
     let s = Session::new();
     s.tool(
         "ffmpeg",
@@ -112,7 +112,7 @@ fn uneven_times_on_an_even_grid_are_told() {
 }
 
 #[test]
-fn times_that_are_found_uneven_on_the_way_are_told() {
+fn times_that_become_uneven_during_the_render_are_reported() {
     let s = Session::new();
     let make = |rate: u32, more: &str| {
         let source = format!("-f lavfi -i testsrc2=size=96x64:rate={rate}:duration=2");

@@ -42,7 +42,7 @@ fn all_that_is_left_of_a_cut_video_comes_before_the_error() {
 
 /// Messages of libav arrive in one place, from which each job of a batch gets its own.
 #[test]
-fn no_job_takes_away_what_was_said_of_another() {
+fn no_job_removes_messages_about_another() {
     let s = Session::new();
     s.tool("ffmpeg", &format!("{FF} -c:v libx264 -qp 0 whole.mkv"));
     let bytes = s.read("whole.mkv");
@@ -82,7 +82,7 @@ fn pictures_of_a_few_samples_are_lossless_too() {
 }
 
 #[test]
-fn uneven_time_is_told_as_it_is() {
+fn uneven_times_are_reported() {
     let s = Session::new();
     // the first 10 of 50 frames and then every fifth: they last until the end of the 46th
     s.tool(

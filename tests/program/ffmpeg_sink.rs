@@ -349,7 +349,7 @@ fn sources_that_are_no_files() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_name_the_cause() {
     let s = with_clip();
     s.run("render clip.mp4 a.mp4 --codec nonsense").ends(2).says("no such video encoder");
     s.run("render clip.mp4 a.mp4 --codec-opt nonsense=1").ends(2).says("has no option nonsense");
@@ -372,7 +372,7 @@ fn what_is_wrong_is_said() {
 /// A full disk, here by a limit on the file's size: reported with the name, and the part that was written plays.
 #[test]
 #[cfg(unix)]
-fn a_full_disk_is_said_and_leaves_what_plays() {
+fn a_full_disk_is_reported_and_leaves_a_playable_file() {
     let s = with_clip();
     for (file, kept) in [("out.mp4", false), ("out.mov", false), ("out.mkv", true)] {
         // The same program with a limit, and without the signal that would end it.
@@ -399,7 +399,7 @@ fn a_full_disk_is_said_and_leaves_what_plays() {
 /// An interrupted render leaves a playable file under another name.
 #[test]
 #[cfg(unix)]
-fn an_interruption_leaves_what_plays() {
+fn an_interruption_leaves_a_playable_file() {
     let s = with_clip();
     for file in ["out.mp4", "out.mkv"] {
         let line = format!(
@@ -423,7 +423,7 @@ fn an_interruption_leaves_what_plays() {
 /// After a second signal it ends without waiting for the encoder, and keeps what was written until then.
 #[test]
 #[cfg(unix)]
-fn a_second_interruption_leaves_what_was_written() {
+fn a_second_interruption_leaves_the_written_part() {
     let s = Session::new();
     let line = "render pattern:zoneplate:size=640x360:frames=100000 out.mkv -f noise=strength=90 --crf 1 --preset placebo \
                 --codec-opt rc-lookahead=60 --progress frames";

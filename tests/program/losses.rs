@@ -7,7 +7,7 @@ const FF: &str = "-nostdin -v error -y";
 const PICTURE: &str = "-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.8";
 
 #[test]
-fn a_tiff_is_not_said_to_lose_its_own_encoding() {
+fn a_tiff_does_not_report_the_loss_of_its_own_encoding() {
     let s = Session::new();
     s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt rgb24 -compression_algo lzw in.tif"));
     s.run("render in.tif own.tif").ok();
@@ -45,7 +45,7 @@ fn fields_and_sample_shapes_are_kept_or_named() {
 
 /// Streams' titles, `forced`, covers: read back with ffprobe.
 #[test]
-fn what_streams_say_is_kept_or_named() {
+fn properties_of_streams_are_kept_or_named() {
     let s = Session::new();
     s.write("s.srt", "1\n00:00:00,000 --> 00:00:00,500\nhello\n");
     s.tool(
@@ -100,7 +100,7 @@ fn hidden_sound_does_not_come_back() {
 }
 
 #[test]
-fn what_pictures_do_not_hold_of_colour_is_named() {
+fn colour_tags_that_pictures_cannot_store_are_named() {
     let s = Session::new();
     let colour = |tags: [&str; 3], file: &str| {
         let [primaries, transfer, matrix] = tags;
@@ -120,7 +120,7 @@ fn what_pictures_do_not_hold_of_colour_is_named() {
 }
 
 #[test]
-fn what_films_and_photographs_say_is_named_in_videos() {
+fn headers_of_films_and_photographs_are_named_in_videos() {
     let s = Session::new();
     s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt rgb24 in.dpx"));
     // the project's name, 200 bytes from 260 on
@@ -204,7 +204,7 @@ fn full_range_is_kept_or_becomes_limited() {
 }
 
 #[test]
-fn a_matrix_of_rgb_on_colour_differences_says_nothing() {
+fn a_matrix_of_rgb_on_colour_differences_is_ignored() {
     let s = Session::new();
     let picture = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1";
     for format in ["yuv444p10le", "yuv422p10le"] {

@@ -73,7 +73,7 @@ fn a_file_in_the_way_stops_before_the_first_frame() {
 }
 
 #[test]
-fn what_is_asked_for_wrongly_is_wrong_usage() {
+fn invalid_requests_are_wrong_usage() {
     let s = plates();
     s.write("dir/x", "");
     for (line, said) in [
@@ -127,7 +127,7 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
 
 #[cfg(feature = "ffmpeg")]
 #[test]
-fn the_cache_is_where_it_is_said_to_be_and_has_a_limit() {
+fn the_cache_is_in_the_named_folder_and_has_a_limit() {
     let s = Session::new();
     let xdg = s.path("xdg").display().to_string();
     s.run("render pattern:grey:size=640x360:frames=40 big.mkv -f noise=strength=200 --codec ffv1 -q").ok();

@@ -81,7 +81,7 @@ fn the_commands_of_the_readme_and_the_handbook_work() {
 }
 
 #[test]
-fn what_the_readme_and_the_handbook_point_at_is_there() {
+fn links_of_the_readme_and_the_handbook_exist() {
     let mut seen = 0;
     let filters = std::fs::read_dir(root().join("docs/src/filters")).unwrap().map(|f| f.unwrap().path());
     for page in pages().into_iter().chain(filters.filter(|f| f.is_file())) {

@@ -202,12 +202,12 @@ pub(crate) fn refuses(s: &Session, lines: &str) {
 }
 
 #[test]
-fn what_is_read_is_never_written() {
+fn inputs_are_never_written() {
     refuses(&made(""), REFUSED);
 }
 
 #[test]
-fn what_the_shell_has_emptied_is_an_error() {
+fn an_input_that_the_shell_has_emptied_is_an_error() {
     let s = made("");
     for line in ["render c.y4m - > c.y4m", "hash link.y4m > c.y4m", "curve fit t.csv > t.csv"] {
         let (code, said) = shell(&s, &format!("gf {line}"));
@@ -245,7 +245,7 @@ fn other_files_are_written() {
 
 #[cfg(feature = "ffmpeg")]
 #[test]
-fn nor_is_what_ffmpeg_reads() {
+fn files_that_ffmpeg_reads_are_never_written() {
     let s = made(
         "
         gf render pattern:ramp:size=64x36:frames=24 in.mkv -q --lossless

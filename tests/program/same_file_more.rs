@@ -15,7 +15,7 @@ fn ends(s: &Session, code: i32, part: &str, lines: &str) {
 
 #[cfg(feature = "ffmpeg")]
 #[test]
-fn what_ffmpeg_writes_on_its_own() {
+fn files_that_ffmpeg_writes_itself() {
     let s = made(
         "
         gf render pattern:ramp:size=64x36:frames=3 in.mkv -q --lossless
@@ -59,7 +59,7 @@ fn what_ffmpeg_writes_on_its_own() {
 }
 
 #[test]
-fn graphs_are_for_what_ffmpeg_reads() {
+fn graphs_apply_to_inputs_that_ffmpeg_reads() {
     let s = made("");
     ends(
         &s,
@@ -77,7 +77,7 @@ fn graphs_are_for_what_ffmpeg_reads() {
 
 /// Manifests, notes, status files and folders of segments that belong to others are kept and named.
 #[test]
-fn what_only_bears_our_names_stays() {
+fn files_of_others_with_our_names_stay() {
     let s = made(
         "
         cp c.y4m .m.y4m.0.manifest
@@ -139,7 +139,7 @@ fn folders_of_segments_that_are_not_ours() {
 
 /// A message would be written to the file: nothing is printed, and the exit code shows the error.
 #[test]
-fn nothing_is_told_into_what_is_read() {
+fn no_message_is_written_to_an_input() {
     let s = made("");
     let before = all(&s.path(""));
     for line in "

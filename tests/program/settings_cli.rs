@@ -57,7 +57,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
 ];
 
 #[test]
-fn bad_settings_are_refused_with_what_would_be_right() {
+fn bad_settings_are_refused_with_the_accepted_values() {
     let s = Session::new();
     for (chain, place, said) in BAD {
         let mut command = s.command("render pattern:grey:size=16x16:frames=1 out.y4m -f");

@@ -55,7 +55,7 @@ fn shards_that_make_no_sense() {
 }
 
 #[test]
-fn the_environment_says_which_shard() {
+fn the_environment_selects_the_shard() {
     let slurm = [("ID", "12"), ("MIN", "10"), ("STEP", "2"), ("COUNT", "3")];
     let s = slurm.iter().fold(session(), |s, v| s.with_var(&format!("SLURM_ARRAY_TASK_{}", v.0), v.1));
     let auto = s.run("hash in.y4m -q --shard auto").ok().text();
@@ -66,7 +66,7 @@ fn the_environment_says_which_shard() {
 }
 
 #[test]
-fn only_what_belongs_together_is_joined() {
+fn only_shards_of_one_render_are_joined() {
     let s = session();
     for i in 1..=3 {
         s.run(&format!("render in.y4m out.y4m {NOISE} -q --shard {i}/3")).ok();
@@ -89,7 +89,7 @@ fn only_what_belongs_together_is_joined() {
 }
 
 #[test]
-fn what_is_recorded_of_a_shard_goes_with_it() {
+fn the_manifest_of_a_shard_is_needed() {
     let s = session();
     let render = |more: &str| s.run(&format!("render in.y4m out.y4m {NOISE} -q --frames 0-9 --shard {more}"));
     render("1/2").ok();
@@ -115,7 +115,7 @@ fn what_is_recorded_of_a_shard_goes_with_it() {
 }
 
 #[test]
-fn what_other_versions_have_recorded_is_refused_and_named() {
+fn manifests_of_other_versions_are_refused_and_named() {
     let s = session();
     s.run("render in.y4m out.y4m -q --shard 1/1").ok();
     let former = "{\"grainfield_shard\":1,\"index\":1,\"count\":1}";
@@ -302,7 +302,7 @@ fn batches() {
 }
 
 #[test]
-fn every_frame_is_told_to_programs_that_ask() {
+fn every_frame_is_reported_with_progress_frames() {
     let s = session();
     let told = s.run("render in.y4m null: --progress frames").ok().err;
     let frames: Vec<i64> = told

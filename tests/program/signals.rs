@@ -102,7 +102,7 @@ fn started(s: &Session, how: &str, line: &str) -> Child {
 /// The next run of the same output removes the temporary files of a killed run, and no other files.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_killed_run_left_goes_with_the_next() {
+fn files_of_a_killed_run_are_removed_by_the_next() {
     let s = Session::new();
     s.write(".out.grainfield-mine.tmp", "mine");
     s.write(".out-abcdefghijkl.tmp", "mine");
@@ -136,7 +136,7 @@ fn what_a_killed_run_left_goes_with_the_next() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_terminal_that_goes_leaves_what_was_done() {
+fn a_closed_terminal_leaves_the_finished_part() {
     let s = Session::new();
     let mut child = started(&s, "--default-signal=HUP", "render - out.y4m --progress json");
     child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
@@ -221,7 +221,7 @@ fn a_third_signal_ends_at_once() {
 }
 
 #[test]
-fn what_was_done_is_kept() {
+fn finished_frames_are_kept() {
     for (name, code) in [("-INT", 130), ("-TERM", 143)] {
         let s = Session::new();
         let mut child = waiting(&s, "render - out.y4m --progress json", &three_and_a_bit());
@@ -242,7 +242,7 @@ fn what_was_done_is_kept() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_can_be_resumed_is_said() {
+fn resumable_renders_are_reported() {
     let s = Session::new();
     let begin = |line: &str| {
         let mut child = waiting(&s, line, b"");
@@ -273,7 +273,7 @@ fn pipe(s: &Session) -> std::path::PathBuf {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_pipe_that_nobody_writes_to() {
+fn a_pipe_without_a_writer() {
     let s = Session::new();
     pipe(&s);
     let mut child = waiting(&s, "render pipe out.y4m", b"");

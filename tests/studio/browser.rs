@@ -84,8 +84,8 @@ impl Browser {
         self.settle();
     }
 
-    /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state, viewer
-    /// and keys.
+    /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state,
+    /// viewer and keys.
     pub(crate) fn run(&self, body: &str) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];

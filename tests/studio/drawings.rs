@@ -196,7 +196,8 @@ fn pictures_fit_and_fill() {
     assert_eq!(b.run("return s.view.zoom.value"), json!(0));
 }
 
-/// Panels grow, panes are swapped, times are timecode, the file's facts are listed: by keys, and what should be is kept.
+/// Panels grow, panes are swapped, times are timecode, the file's facts are listed: by keys, and what should be is
+/// kept.
 #[test]
 fn the_window_is_arranged() {
     let session = Session::new();

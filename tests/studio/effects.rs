@@ -44,7 +44,7 @@ fn give(b: &Browser, key: &str, value: &str) {
 }
 
 #[test]
-fn an_effect_is_edited_seen_at_once_and_saved_when_asked() {
+fn an_effect_is_edited_shown_at_once_and_saved_on_request() {
     let session = Session::new();
     session.write("mine.toml", "# Somebody else's.\n");
     let (studio, b) = page(&session);

@@ -5,8 +5,8 @@ use crate::server::Studio;
 use crate::util::Session;
 use serde_json::{Value, json};
 
-/// A frame that `grainfield frame` writes, and what `grainfield` makes of that in 8-bit R, G and B: the conversion that the
-/// studio promises.
+/// A frame that `grainfield frame` writes, and what `grainfield` makes of that in 8-bit R, G and B: the conversion that
+/// the studio promises.
 fn promised(session: &Session, input: &str, n: i64, chain: &str) -> (usize, Vec<u8>) {
     let filters = if chain.is_empty() { String::new() } else { format!("-f '{chain}'") };
     let whole = if input.contains("gbr") { "whole.png" } else { "whole.y4m" };
@@ -94,7 +94,7 @@ fn codes_are_the_frames_own() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_an_error_with_its_reason() {
+fn pictures_that_cannot_be_shown_are_errors_with_a_reason() {
     let session = Session::new();
     let studio = Studio::start(&session, "");
     let clip = studio.open("pattern:bars:size=16x16:frames=5");

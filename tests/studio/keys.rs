@@ -6,7 +6,7 @@ use crate::util::Session;
 use serde_json::json;
 
 #[test]
-fn keys_do_what_the_list_says() {
+fn keys_do_what_the_list_describes() {
     let session = Session::new();
     let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=200");
     let b = Browser::start(1280, 720);

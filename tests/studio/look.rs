@@ -91,7 +91,7 @@ fn key_frames_are_found_by_keys() {
 
 /// Fields and gamma against what they mean, worked out here from the frame's own pixels.
 #[test]
-fn fields_and_gamma_are_what_they_say() {
+fn fields_and_gamma_match_their_labels() {
     let session = Session::new();
     let studio = Studio::start(&session, "");
     let (width, height) = (20, 13);
@@ -177,7 +177,7 @@ fn the_page_shows_fields_gamma_and_planes() {
 }
 
 #[test]
-fn filters_say_what_time_they_take() {
+fn filters_show_their_time() {
     let session = Session::new();
     let studio = Studio::start(&session, "pattern:bars:size=320x240:frames=4");
     let b = Browser::start(1280, 720);

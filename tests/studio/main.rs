@@ -1,4 +1,5 @@
-//! The studio: its server by raw sockets, and its page in a headless Chromium. `./x test-studio` installs what it takes.
+//! The studio: its server by raw sockets, and its page in a headless Chromium. `./x test-studio` installs what it
+//! takes.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod browser;

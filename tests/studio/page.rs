@@ -101,7 +101,7 @@ fn png() -> Vec<u8> {
 }
 
 #[test]
-fn an_error_stands_at_its_setting_and_the_picture_stays() {
+fn an_error_is_shown_at_its_setting_and_the_picture_stays() {
     let (_session, _studio, b) = page(CLIP);
     b.run("s.addStep('noise'); s.addStep('grain');");
     b.settle();
@@ -170,7 +170,7 @@ fn recipes_go_out_and_come_back_the_same() {
 
 /// What a slider gives 200 times: the last one is shown, and nothing is left to be rendered.
 #[test]
-fn of_many_slider_events_the_last_one_wins() {
+fn of_many_slider_events_the_last_one_is_used() {
     let (session, studio, b) = page("pattern:zoneplate:size=640x360:frames=48");
     b.run("s.addStep('grain'); s.seek(5);");
     b.settle();

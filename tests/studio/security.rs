@@ -85,7 +85,7 @@ fn other_pages_are_refused() {
 }
 
 #[test]
-fn the_token_is_wanted_and_served_nowhere() {
+fn the_token_is_required_and_served_nowhere() {
     let (_session, studio) = studio();
     let token = &studio.token;
     let wrong: String = token.chars().rev().collect();
@@ -359,7 +359,7 @@ fn ctrl_c_ends_it_within_a_second() {
 
 /// A client that leaves takes its render with it.
 #[test]
-fn who_leaves_is_rendered_for_no_longer() {
+fn a_render_for_a_closed_page_stops() {
     let (_session, studio) = studio();
     let clip = studio.open("pattern:bars:size=640x360:frames=2000");
     let key = studio.key(&clip, "fluid");

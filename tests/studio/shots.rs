@@ -1,5 +1,5 @@
-//! Pictures of the window for people to look at:
-//! `GRAINFIELD_SHOTS=FOLDER GRAINFIELD_CLIP=CLIP cargo test --test studio shots -- --ignored`.
+//! Pictures of the window for people to look at: `GRAINFIELD_SHOTS=FOLDER GRAINFIELD_CLIP=CLIP cargo test --test studio
+//! shots -- --ignored`.
 
 use crate::browser::Browser;
 use crate::server::Studio;

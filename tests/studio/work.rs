@@ -81,7 +81,7 @@ fn a_postponed_job_waits_until_it_is_resumed() {
 }
 
 #[test]
-fn the_loupe_tells_the_codes_of_the_sample_under_the_pointer() {
+fn the_loupe_shows_the_codes_of_the_sample_under_the_pointer() {
     let session = Session::new();
     let (_studio, b) = page(&session, "");
     b.press("Q");
@@ -241,7 +241,7 @@ fn axe_has_no_serious_findings() {
 
 /// The command line and the recipe that are copied make the frames that the page shows.
 #[test]
-fn what_is_copied_makes_what_is_shown() {
+fn the_copied_command_renders_the_shown_picture() {
     let session = Session::new();
     let (_studio, b) = page(&session, "pattern:ramp:size=64x48:frames=9");
     b.run(

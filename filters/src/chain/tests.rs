@@ -162,7 +162,7 @@ fn check(got: &Frame, format: Format, expect: impl Fn(usize, usize, usize, &Fram
 }
 
 #[test]
-fn in_place_leaves_alpha_alone_unless_asked() {
+fn in_place_does_not_change_alpha_unless_planes_name_it() {
     let add = |v: u8| v.wrapping_add(8);
     let got = run(&[step(&ADD)], yuva(), 7, &CurrentThread);
     check(&got, yuva(), |p, x, y, b| if p == 3 { b.row::<u8>(p, y)[x] } else { add(b.row::<u8>(p, y)[x]) });

@@ -291,7 +291,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stretch_needs_no_more_keys_than_it_says(c in curve::<f64>()) {
+    fn a_segment_needs_no_more_keys_than_documented(c in curve::<f64>()) {
         let keys = c.keys();
         for (i, k) in keys.iter().enumerate() {
             let n = reach(&k.shape);
@@ -351,7 +351,7 @@ proptest! {
     }
 
     #[test]
-    fn integrals_of_what_is_never_negative_never_fall(c in curve_of(
+    fn integrals_of_nonnegative_curves_never_fall(c in curve_of(
         prop_oneof![
             Just(Shape::Hold), Just(Shape::Linear), Just(Shape::Smooth), Just(Shape::BSpline),
             (0usize..21).prop_filter_map("", |i| Ease::all().nth(i)).prop_map(Shape::Ease),

@@ -210,7 +210,7 @@ mod tests {
     use crate::ratio::Ratio;
 
     #[test]
-    fn reads_what_mlt_writes() {
+    fn reads_the_output_of_mlt() {
         let c: Curve = " 0=0; 48 |= 12 ;-1=4;".parse().unwrap();
         let key = |n, value, shape| Key { at: KeyTime::Frame(n), value, shape };
         assert_eq!(

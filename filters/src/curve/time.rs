@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_refused() {
         use TextProblem::*;
         for (text, problem) in [
             ("", Time),

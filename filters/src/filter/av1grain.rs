@@ -46,11 +46,11 @@ settings! {
         table: Option<FileAsset> = grain_table().label("Grain table"),
         /// A test vector of libaom instead of a table: its film-grain-test.
         vector: Option<i64> = integer(1..=VECTORS as i64).label("Test vector"),
-        /// Without a table or vector: photon noise of a camera at this ISO setting, as if the picture were a full frame of
-        /// 36 by 24 mm. 400 is fine, 6400 is coarse.
+        /// Without a table or vector: photon noise of a camera at this ISO setting, as if the picture were a full frame
+        /// of 36 by 24 mm. 400 is fine, 6400 is coarse.
         iso: i64 = integer(10..=10_000_000).default(800).label("ISO"),
-        /// Seed of the first frame, 0 to 65535; of a larger number the lowest 16 bits count. Default: each segment of the
-        /// table starts with its own.
+        /// Seed of the first frame, 0 to 65535; of a larger number the lowest 16 bits count. Default: each segment of
+        /// the table starts with its own.
         seed: Option<u64> = bits(),
         /// Position of the first frame in the table, for a clip that starts later than the table.
         offset: i64 = integer(-1_000_000_000..=1_000_000_000).default(0).unit(Unit::Frames),
@@ -81,7 +81,7 @@ impl Spec for Av1GrainSpec {
         let said = |id| given.given(id).is_some();
         for (id, other) in [("vector", "table"), ("iso", "table"), ("iso", "vector")] {
             if said(id) && said(other) {
-                let problem = format!("'{other}' says what the grain is like: give only one of the two");
+                let problem = format!("'{other}' also sets the grain: give only one of the two");
                 return Err(SettingError { setting: id, problem });
             }
         }

@@ -90,8 +90,8 @@ impl fmt::Display for ConvertError {
             ),
             ConvertError::Transfer(a, b) => write!(
                 f,
-                "transfer {} cannot become {}, for want of a curve: say what the input really holds, as in --transfer \
-                 srgb:{1}, or keep its values with --transfer keep",
+                "transfer {} cannot become {}, because no curve is known for it: name the transfer of the input, as in \
+                 --transfer srgb:{1}, or keep its values with --transfer keep",
                 a.name().unwrap_or("unknown"),
                 b.name().unwrap_or("unknown")
             ),

@@ -64,7 +64,7 @@ impl Spec for DitherSpec {
             }
             (Some(_), Depth::Float) => Err(SettingError {
                 setting: "bits",
-                problem: "float samples have no bits to take away: ask for an integer pixel format of the output, and \
+                problem: "float samples have no bit depth to reduce: choose an integer pixel format for the output, and \
                           leave bits out"
                     .into(),
             }),

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_what_was_asked_for() {
+    fn the_mean_number_is_the_amount() {
         let dust = dust("amount=8:hairs=0:blotches=1");
         // A blotch has many splats; count pieces by their colour, which is unique.
         let mut pieces = 0usize;

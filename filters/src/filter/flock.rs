@@ -10,12 +10,23 @@
 //! | `rules` | one step: rules, motion |
 //! | `near` | which agents are neighbours, and what they add up to |
 //! | `kinds` | what the kinds of animals do differently |
-//! | `figure` | bodies that flap and swim |
 //! | `view` | from agents to splats |
+//! | `figure` | simple bodies, of three ellipsoids |
+//! | `portrait` | pictures of single agents, drawn anew for each frame |
+//! | `bird` `bat` `moth` `fish` | their bodies |
+//! | `mesh` `light` `raster` | surfaces, how they are lit, and how they become samples |
 
+mod bat;
+mod bird;
 mod figure;
+mod fish;
 mod kinds;
+mod light;
+mod mesh;
+mod moth;
 mod near;
+mod portrait;
+mod raster;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -28,14 +39,15 @@ use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::lend::{Executor, Host, PrepareError};
-use crate::particle::draw::{Bins, Blend, BlendSpace, Shape, Splat, SplatStyle};
+use crate::particle::draw::{Bins, Blend, BlendSpace, Picture, Shape, Splat, SplatStyle, rank};
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
+use portrait::Studio;
 use rules::{Agent, Moment, Rules, scale};
-use std::sync::Arc;
-use view::{LIGHT, Look, SPLATS, SPLATS_SIMPLE, View};
+use std::sync::{Arc, Mutex, PoisonError};
+use view::{Area, LIGHT, Look, SPLATS, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(
@@ -52,8 +64,12 @@ const MAX_DETAILED: usize = 8000;
 /// The largest half span, in rows, of the nearest of so many agents, up to which all ellipses are drawn by their value in
 /// the middle of each sample. Of edges as soft as theirs more places show no more.
 const BLURRED: f64 = 64.0;
-/// Agents that a task draws.
+/// Agents that a task draws, and pictures that a task makes.
 const PART: usize = 512;
+const PICTURES: usize = 4;
+/// Pictures of a frame have at most so many texels for each of its samples, and [`FREE`] more. The nearest agents have them.
+const TEXELS: f64 = 1.5;
+const FREE: f64 = 65536.0;
 
 fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
     SettingError { setting, problem: problem.to_string() }
@@ -104,7 +120,7 @@ settings! {
         solid: Side = choice("bright").group("Obstacle"),
         /// Brightness at the edge of the obstacle.
         threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Obstacle"),
-        /// Replaces the colours of the figure; light and dark are kept.
+        /// Replaces the colours of the figure; their brightness is kept.
         colour: Option<Animated<[f64; 4]>> = colour().group("Look"),
         /// How much haze hides the farthest agents.
         haze: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction).group("Look"),
@@ -114,7 +130,7 @@ settings! {
         shutter: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Look"),
         /// Multiplies how often wings or fins beat.
         flap: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Look"),
-        /// Brightness of the lamp that moths fly around. 0 takes it away, for a lamp that is in the picture.
+        /// Brightness of the lamp that moths fly around. 0 removes it, for a lamp that is in the picture.
         glow: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).only_when("figure", &["moth"]).group("Look"),
         /// Values in which agents are mixed with the frame.
         light: BlendSpace = choice("gamma").group("Look"),
@@ -127,17 +143,17 @@ settings! {
         /// Quick preview: simple bodies with rougher edges. The motion is the same.
         draft: bool = switch().default(false),
     }
-    presets "Sets several settings at once. A setting that you give wins over the preset." {
+    presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a murmuration of starlings at dusk, with a falcon in it
-        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1",
+        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1:shutter=0.25",
         /// seagulls that glide and circle
         "seagulls" = "figure=gull:agents=22:size=190:speed=0.3:spread=1.1:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
         "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.9:haze_colour=#2c5a6e",
         /// moths that flutter around a lamp
-        "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0",
+        "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0:shutter=0.25",
         /// bats on the hunt
-        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6",
+        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6:shutter=0.3",
     }
     with seed
 }
@@ -151,6 +167,14 @@ impl Spec for FlockSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(self.bound(input, seed, level)?.boxed_simulation())
+    }
+}
+
+type Sheet = Option<(usize, [f32; 2])>;
+
+impl FlockSpec {
+    fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Flock, SettingError> {
         let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
         if !(1.0 / 64.0..=64.0).contains(&aspect) {
             return Err(fault(
@@ -177,13 +201,7 @@ impl Spec for FlockSpec {
         let styles: Vec<SplatStyle> =
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
         let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
-        let each = if sheet.is_some() {
-            1
-        } else if full {
-            SPLATS
-        } else {
-            SPLATS_SIMPLE
-        };
+        let each = if sheet.is_some() { 1 } else { SPLATS };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 4, level)?;
         overlay.painter = overlay.painter.draft(self.draft);
         let rate = stepped::rate(input);
@@ -196,14 +214,9 @@ impl Spec for FlockSpec {
         let depth = self.depth;
         let text = format!("flock 3 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
-        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level }
-            .boxed_simulation())
+        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level })
     }
-}
 
-type Sheet = Option<(usize, [f32; 2])>;
-
-impl FlockSpec {
     fn solid(
         &self,
         setting: &'static str,
@@ -305,6 +318,62 @@ impl Flock {
     }
 }
 
+/// An agent without a picture.
+const NONE: u32 = u32::MAX;
+
+impl Flock {
+    /// The largest number of texels of a frame's pictures, and of one.
+    fn texels(&self) -> [usize; 2] {
+        let size = self.overlay.picture_size().map(|s| s as f64);
+        let half = view::largest(bounds(&self.set.size).1 * self.unit);
+        let one = portrait::largest_area(half, size, self.overlay.narrow());
+        let all = one * (self.rules.agents + self.rules.predators) as f64;
+        [all.min(TEXELS * size[0] * size[1] + FREE) as usize, one as usize]
+    }
+
+    /// The pictures of the nearest agents, and the number of each agent's, or [`NONE`].
+    fn pictures(
+        &self,
+        view: &View<'_>,
+        agents: &[Agent],
+        executor: &dyn Executor,
+    ) -> (Vec<Picture>, Vec<u32>) {
+        if !self.full {
+            return (Vec::new(), Vec::new());
+        }
+        let mut wanted: Vec<(u64, u32, Area)> = (0..)
+            .zip(agents)
+            .filter_map(|(id, a)| Some((rank(a[2], id), id as u32, view.portrayed(a, id as u64)?)))
+            .collect();
+        wanted.sort_unstable_by_key(|w| core::cmp::Reverse(w.0));
+        let mut left = self.texels()[0];
+        wanted.retain(|(.., area)| {
+            let fits = area.texels() <= left;
+            left -= if fits { area.texels() } else { 0 };
+            fits
+        });
+        let mut which = vec![NONE; agents.len()];
+        for (index, (_, id, _)) in wanted.iter().enumerate() {
+            which[*id as usize] = index as u32;
+        }
+        let mut pictures = vec![Picture::default(); wanted.len()];
+        let studios: Mutex<Vec<Studio>> = Mutex::default();
+        {
+            let parts: Vec<Mutex<&mut [Picture]>> = pictures.chunks_mut(PICTURES).map(Mutex::new).collect();
+            executor.execute(parts.len(), &|part| {
+                let mut studio =
+                    studios.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+                for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
+                    *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut studio);
+                }
+                studios.lock().unwrap_or_else(PoisonError::into_inner).push(studio);
+            });
+        }
+        (pictures, which)
+    }
+}
+
 impl Render for Flock {
     type Params = FlockAt;
     type State = FlockFrame;
@@ -339,9 +408,18 @@ impl Render for Flock {
         let base = self.overlay.memory();
         let walls = self.rules.solid.as_ref().map_or(0, |s| s.bytes());
         // Kept frames; before and after a step, sorted, as bytes; cells.
+        let [most, one] = self.texels();
+        let count = self.rules.agents + self.rules.predators;
+        let (mut pictures, mut studio) = (0, 0);
+        if self.full {
+            let [w, h] = self.overlay.picture_size();
+            pictures = Picture::most_bytes(most, count.min(MAX_DETAILED) * h) + count * 4;
+            // One for each of a few threads.
+            studio = 4 * (raster::strip_bytes(w.min(one)) + (1 << 20));
+        }
         Memory {
-            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls,
-            per_frame: base.per_frame + agents,
+            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls + studio,
+            per_frame: base.per_frame + agents + pictures,
         }
     }
 
@@ -354,6 +432,8 @@ impl Render for Flock {
         host.check()?;
         let view = self.view(&now.look);
         let agents = near.agents.clone();
+        let (pictures, which) = self.pictures(&view, &agents, host.executor);
+        host.check()?;
         // The lamp is a part of its own.
         let parts = agents.len().div_ceil(PART) + 1;
         let make = |part: usize, out: &mut Vec<Splat>| {
@@ -365,10 +445,14 @@ impl Render for Flock {
             }
             let to = (from + PART).min(agents.len());
             for (id, agent) in (from as u64..).zip(&agents[from..to]) {
-                view.splats(agent, id, out);
+                match which.get(id as usize).copied().unwrap_or(NONE) {
+                    NONE => view.splats(agent, id, out),
+                    index => out.push(view.splat_of(agent, id, &pictures[index as usize], index as usize)),
+                }
             }
         };
         self.overlay.painter.bin_with(parts, &make, &mut near.bins, host.executor);
+        near.bins.set_pictures(pictures);
         Ok(near)
     }
 

@@ -1,13 +1,14 @@
 //! `fluid`: a liquid in front of the picture that breaks, falls, spouts and rains, and refracts the picture behind it.
 //!
-//! The liquid is smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]): it moves in steps of
-//! one length. It never sees the moving picture; what obstructs it is an image, or one frame of the source.
+//! The liquid is simulated by smoothed particle hydrodynamics in a box with the frame's shape ([`Fluid2d`]), with a
+//! constant time step. The obstacle is an image or one frame of the source, so the simulation does not depend on the
+//! moving picture.
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `scene` | what there is at the start, what comes in, and the constants |
-//! | `surface` | from parcels to a surface over a grid |
-//! | `paint`, `composite` | from the surface to samples, and over rows and planes |
+//! | `scene` | the initial liquid, the inflow, and the constants |
+//! | `surface` | conversion of parcels to a surface on a grid |
+//! | `paint`, `composite` | conversion of the surface to samples, and of rows and planes |
 
 mod composite;
 mod paint;
@@ -49,7 +50,7 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
 
 settings! {
     struct FluidSpec {
-        /// The kind of liquid. It starts at the first frame of the source.
+        /// The arrangement of the liquid. It starts at the first frame of the source.
         scene: Kind = choice("dam"),
         /// Number of parcels when the liquid is complete. More parcels give finer detail and need more, shorter steps.
         particles: i64 = integer(100..=MAX_PARCELS).default(12_000).logarithmic(),
@@ -82,7 +83,7 @@ settings! {
         shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
         /// Smoothness of the surface: 0 shows each drop, 1 merges them.
         smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
-        /// Strength of small waves on the surface: 0 is smooth as glass.
+        /// Strength of small waves on the surface: 0 is flat.
         ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
         /// Quick preview: no refraction and a coarser surface. The motion is the same.
         draft: bool = switch().default(false),

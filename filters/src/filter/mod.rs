@@ -1,8 +1,8 @@
 //! The filter interface, with a guide to new filters.
 //!
-//! A filter has three parts: its **settings**, declared once with [`settings!`](crate::settings!); its **parameters** at a
-//! time, computed once for each frame; and its **rows**, rendered band by band on any thread. The simplest kind is a
-//! *point operation*, which changes every sample independently. This is a complete file of this crate, with its test:
+//! A filter has three parts: its **settings**, declared once with [`settings!`](crate::settings!); its **parameters**
+//! at a time, computed once for each frame; and its **rows**, rendered band by band on any thread. The simplest kind is
+//! a *point operation*, which changes every sample independently. This is a complete file of this crate, with its test:
 //!
 //! ```rust,ignore
 #![doc = include_str!("invert.rs")]

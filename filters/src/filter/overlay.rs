@@ -45,6 +45,12 @@ impl Overlay {
         [f64::from(self.format.width), f64::from(self.format.height)]
     }
 
+    /// Width and height of the picture that is drawn, which may be a field, in luma samples.
+    pub(super) fn picture_size(&self) -> [usize; 2] {
+        let (w, h) = self.format.plane_size(0);
+        [w, h]
+    }
+
     /// Luma samples across in a displayed width of one row's height.
     pub(super) fn narrow(&self) -> f64 {
         1.0 / self.format.shape()
@@ -186,7 +192,7 @@ choices! {
         Add = "add",
         /// adds light without exceeding white
         Screen = "screen",
-        /// multiplies, like a slide on the frame
+        /// multiplies, which darkens the frame
         Multiply = "multiply",
     }
 }
@@ -195,7 +201,7 @@ choices! {
     for BlendSpace {
         /// code values, as most programs do
         Gamma = "gamma",
-        /// linear light, as in front of a lens
+        /// linear light, as light adds in a camera
         Linear = "linear",
     }
 }
@@ -232,7 +238,9 @@ pub(super) mod tests {
                 }
                 (most, f64::from(*soft) * inside)
             }
-            Shape::Ring { .. } | Shape::Speck | Shape::Image(_) => unreachable!("old films have none"),
+            Shape::Ring { .. } | Shape::Speck | Shape::Image(_) | Shape::Picture => {
+                unreachable!("old films have none")
+            }
         }
     }
 

@@ -1,10 +1,10 @@
 //! `particles`: snow, rain, sparks and similar effects over the picture, in closed form.
 //!
-//! An [`Effect`] is a list of [`Layer`]s. Where each particle is at a time follows from its number alone, so frame
-//! 10,000,000 costs what frame 0 does, and at frame 0 the effect has always been running. Three things are put on top
-//! of the motion of [`particle`](crate::particle): friction in closed form; wind, whose way from a particle's birth to
-//! now is a difference of the curve's integral; and displacements that are functions of place and time (a smooth field
-//! without divergence) or of a particle's own phase.
+//! An [`Effect`] is a list of [`Layer`]s. The position of a particle at a time is computed from its number alone, so
+//! frame 10,000,000 costs as much as frame 0, and at frame 0 the effect has always been running. Three displacements
+//! are added to the motion of [`particle`](crate::particle): friction in closed form; wind, whose displacement from a
+//! particle's birth until now is a difference of the curve's integral; and displacements that are functions of position
+//! and time (a smooth field without divergence) or of a particle's own phase.
 //!
 //! Everything is measured in frame heights, so a look does not change with the frame's size.
 
@@ -78,7 +78,7 @@ settings! {
         /// Wind to the right (below 0: to the left) in frame heights per second. Each kind of particle takes its own
         /// share. Can be animated unless `speed` is. Default: that of the preset.
         wind: Option<Animated> = number(-100.0..=100.0).soft(-2.0..=2.0),
-        /// Replaces the colour of the preset; light and dark are kept. Cannot be animated.
+        /// Replaces the colour of the preset; its brightness is kept. Cannot be animated.
         colour: Option<Animated<[f64; 4]>> = colour(),
         /// Replaces the shapes of the preset by an image with alpha.
         image: Option<ImageAsset> = image(),
@@ -197,8 +197,8 @@ impl Spec for ParticlesSettings {
     }
 }
 
-/// How many particles may live at a time with these settings in a format: a proven bound, never above [`MAX_PARTICLES`], more
-/// being refused.
+/// How many particles may live at a time with these settings in a format: a proven bound, never above
+/// [`MAX_PARTICLES`], more being refused.
 pub fn max_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
     Ok(ParticlesSettings::read(values).particles()?.bound(format, 0, Level::SCALAR)?.alive)
 }

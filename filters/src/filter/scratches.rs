@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_as_asked_for() {
+    fn the_mean_number_is_the_amount() {
         // The number of scratches that cross the middle row is the number at a time.
         for (amount, life) in [("5", "20"), ("30", "0.5"), ("5", "300")] {
             let s = scratches(&format!("amount={amount}:life={life}:strength=1:light=1"));

@@ -1,8 +1,8 @@
-//! `sprites`: a picture laid over the frame, moved by curves.
+//! `sprites`: a picture composited over the frame, moved by curves.
 //!
-//! The picture's colour is mixed with the frame's in the frame's own planes: nothing is converted but the picture,
-//! once. At scale 1, not turned, on whole pixels it is copied to the sample. Several pictures are several filters; one
-//! picture at thousands of places is a file of tracks.
+//! Colours are mixed in the frame's own planes: only the picture is converted, once. At scale 1, without rotation, at
+//! whole pixels it is copied exactly. Several pictures need several filters; one picture at thousands of positions
+//! needs a track file.
 
 use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Memory, Render, Role, Spec};
@@ -37,7 +37,8 @@ settings! {
         /// writes such files.
         tracks: Option<FileAsset> = track_file(),
         /// Position of the image's centre, from the top left corner of the frame. Default: the middle of the frame.
-        /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are added.
+        /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are
+        /// added.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels),
         /// Magnification: 1 maps a pixel to a pixel, 2 is twice as wide and high.
         scale: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
@@ -55,14 +56,14 @@ settings! {
         columns: i64 = integer(1..=256).default(1).group("Sheet"),
         /// Number of rows of pictures in the sheet.
         rows: i64 = integer(1..=256).default(1).group("Sheet"),
-        /// Number of the picture in the sheet, from 0, row by row; after the last comes the first. A curve turns the
-        /// pages.
+        /// Number of the picture in the sheet, from 0, row by row; after the last comes the first. Animate it
+        /// to play the sheet.
         cell: Animated = number(0.0..=1e9).default(0.0).step(1.0).soft(0.0..=256.0).group("Sheet"),
     }
 }
 
 impl SpritesSpec {
-    /// The looks, and half the width and height of each in rows.
+    /// The styles, and half the width and height of each in rows.
     fn styles(&self, input: &Format) -> Result<(Vec<SplatStyle>, [f64; 2]), SettingError> {
         let fault = |setting, problem: String| SettingError { setting, problem };
         let Some(picture) = &self.image else {
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn light_is_mixed_as_asked() {
+    fn light_is_mixed_as_the_setting_says() {
         let code = |light| {
             let given = [("fade", "0.5"), ("light", light)];
             let mut seen = picture();
@@ -329,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_turn_and_what_cannot_be_is_refused() {
+    fn pages_follow_the_cell_and_invalid_sheets_are_refused() {
         let sheet = [("columns", "4"), ("rows", "3"), ("position", "1,1"), ("cell", "0=0;5=5")];
         let frame = drawn(&sheet, Some(picture()), 5);
         // Cell 5 of parts of 2 by 2 is the second of the second row.

@@ -1,7 +1,7 @@
-//! Simulations that move in steps of one length: what is kept from frame to frame, and jump frames.
+//! Simulations with a constant time step: the state that is kept from frame to frame, and jump frames.
 //!
-//! Frame n is so many steps after the source's first frame, whatever range is rendered. Every [`JUMP`] frames the state
-//! goes to the store that the host lends, so that any frame is at most that many away from a stored one.
+//! The number of steps from the source's first frame to frame n does not depend on the rendered range. Every [`JUMP`]
+//! frames the state is stored with the host, so that any frame is at most that many frames away from a stored one.
 
 use crate::frame::{Format, FrameTime};
 use crate::lend::{Executor, Host, PrepareError};
@@ -11,31 +11,31 @@ use std::collections::VecDeque;
 
 /// Frames from one stored state to the next.
 pub(super) const JUMP: u64 = 24;
-/// The last frame: beyond it nobody waits for what comes.
+/// The last frame: later ones would take too long to reach.
 const LAST: u64 = 1 << 24;
-/// Frames that are kept for workers that come late, and for going backwards.
+/// The number of recent frames that are kept, for workers that are behind and for steps backwards.
 pub(super) const RECENT: usize = JUMP as usize + 1;
 
-/// Frames a second of an input; 24 where it does not say.
+/// Frames per second of an input; 24 if it has no rate.
 pub(super) fn rate(input: &Format) -> Ratio {
     if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) }
 }
 
-/// What counts the steps.
+/// The relation of frames and steps.
 pub(super) struct Clock {
-    /// Frames a second.
+    /// Frames per second.
     pub(super) rate: Ratio,
-    /// Steps in a frame: an even number, so that fields come at steps too.
+    /// Steps per frame: an even number, so that fields are at whole steps, too.
     pub(super) frame: u64,
     /// Steps before the source's first frame.
     pub(super) ahead: u64,
-    /// What states are known by.
+    /// The key of the states in the store.
     key: u128,
 }
 
 impl Clock {
-    /// `start` is in seconds before the source's first frame; `words` are all that shapes a state, which other words
-    /// than these do not give.
+    /// `start` is in seconds before the source's first frame; `words` are all values that affect a state: other words
+    /// give another key.
     pub(super) fn new(input: &Format, frame: u64, start: f64, words: impl Iterator<Item = u64>) -> Clock {
         let rate = rate(input);
         let ahead = libm::floor(start * rate.to_f64() + 0.5) as u64 * frame;
@@ -64,7 +64,7 @@ impl Clock {
         FrameTime { index: 0, frame, time, late: Ratio::ZERO }
     }
 
-    /// What the state after so many steps is known by.
+    /// The key of the state after so many steps.
     fn state(&self, steps: u64) -> u128 {
         let half = |h: u64| mix64(h ^ mix64(steps.wrapping_add(0x9e37_79b9_7f4a_7c15)));
         let [high, low] = [half((self.key >> 64) as u64), half(self.key as u64).wrapping_add(steps)];
@@ -72,35 +72,35 @@ impl Clock {
     }
 }
 
-/// What moves in steps: items of `N` numbers each.
+/// A simulation: items of `N` numbers each.
 pub(super) trait Stepped<const N: usize> {
     /// The filter, for messages.
     const NAME: &'static str;
     type State;
-    /// What a frame needs of a state.
+    /// The data of a state that a frame needs.
     type Shown: Clone;
 
     fn clock(&self) -> &Clock;
     fn start(&self) -> Result<Self::State, PrepareError>;
-    /// Moves a state on that was reached in so many steps.
+    /// Advances a state that was reached after so many steps.
     fn advance(&self, state: &mut Self::State, steps: u64, executor: &dyn Executor);
     fn shown(&self, state: &Self::State) -> Self::Shown;
     /// Its items by number.
     fn items(&self, state: &Self::State) -> Vec<[f32; N]>;
-    /// The state of these items after so many steps; `None` if there can be none.
+    /// The state of these items after so many steps; `None` if they are not a valid state.
     fn restore(&self, items: Vec<[f32; N]>, steps: u64) -> Option<Self::State>;
 }
 
-/// What is moved on from frame to frame.
+/// A state that is advanced from frame to frame.
 pub(super) struct Line<S, T> {
     key: u128,
     steps: u64,
     state: S,
-    /// What was shown after so many steps, of the latest frames.
+    /// The items after so many steps, for the latest frames.
     recent: VecDeque<(u64, T)>,
 }
 
-/// What is shown after `target` steps.
+/// The items after `target` steps.
 pub(super) fn shown<const N: usize, S: Stepped<N>>(
     of: &S,
     target: u64,
@@ -131,7 +131,7 @@ pub(super) fn shown<const N: usize, S: Stepped<N>>(
         (None, Some(kept)) => kept,
         (None, None) => return Err(PrepareError::Failed("no state to start from".into())),
     };
-    // From one frame to the next nobody waits long.
+    // The steps from one frame to the next are short.
     let long = target - kept.steps > clock.frame;
     let done = loop {
         let steps = kept.steps;
@@ -186,9 +186,8 @@ fn stored<const N: usize, S: Stepped<N>>(
 
 const HEAD: usize = 12;
 
-/// A state as bytes, little endian: steps u64, items u32; then each of the numbers of all items, as four stretches of
-/// bytes, the highest first: those of a kind stand together, which is what packs well. Whoever keeps the bytes sees to it
-/// that they come back as they were.
+/// A state as bytes, little endian: steps u64, items u32; then each of the numbers of all items, as four runs of bytes,
+/// the highest first, because equal bytes that are adjacent compress well. The store must return the bytes unchanged.
 fn save<const N: usize>(items: &[[f32; N]], steps: u64) -> Vec<u8> {
     let mut out = Vec::with_capacity(HEAD + 4 * N * items.len());
     out.extend(steps.to_le_bytes());
@@ -201,7 +200,7 @@ fn save<const N: usize>(items: &[[f32; N]], steps: u64) -> Vec<u8> {
     out
 }
 
-/// The items; `None` for bytes that are no state after so many steps.
+/// The items; `None` if the bytes are not a state after so many steps.
 fn load<const N: usize>(bytes: &[u8], steps: u64) -> Option<Vec<[f32; N]>> {
     let (head, body) = bytes.split_first_chunk::<HEAD>()?;
     let count = u32::from_le_bytes(*head.last_chunk()?) as usize;

@@ -29,7 +29,7 @@ settings! {
         across: Animated = number(0.0..=0.25).default(0.001).unit(Unit::Fraction).soft(0.0..=0.02),
         /// Vertical wander: the standard deviation as a fraction of the height.
         down: Animated = number(0.0..=0.25).default(0.0015).unit(Unit::Fraction).soft(0.0..=0.02),
-        /// New positions per frame: 0.1 sways, 1 shakes.
+        /// New positions per frame: 0.1 is a slow sway, 1 a shake.
         speed: Animated = number(0.0..=4.0).default(0.15).soft(0.0..=1.0),
         /// Size of a hop: the standard deviation as a fraction of the height.
         hop: Animated = number(0.0..=0.5).default(0.01).unit(Unit::Fraction).soft(0.0..=0.1),

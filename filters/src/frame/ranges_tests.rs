@@ -6,7 +6,7 @@ fn list(text: &str) -> Vec<i64> {
 }
 
 #[test]
-fn means_what_people_mean() {
+fn parses_common_forms() {
     assert_eq!(list("17"), [17]);
     assert_eq!(list("1001-1003"), [1001, 1002, 1003]);
     assert_eq!(list("1-10x4"), [1, 5, 9]);

@@ -1,8 +1,8 @@
 //! Streams of random words with random access.
 //!
 //! A filter that adds noise needs some 16-bit words for each pixel, the same words whenever the same frame is rendered,
-//! at the speed of memory. So a stream is not a generator that is seeded and run, but a fixed function of an *address*
-//! (seed, frame, plane, row, pixel) in two parts: a **seek**, which turns the address of a row into the state of a
+//! at the speed of memory. So a stream is not a generator that runs from its seed, but a fixed function of an *address*
+//! (seed, frame, plane, row, pixel) in two parts: a **seek**, which converts the address of a row to the state of a
 //! small generator, and a **fill**, which runs that generator along the row, in parallel lanes.
 //!
 //! | stream | state | seek | for |

@@ -1,7 +1,7 @@
 //! Where seeds come from: one mixing function, one key, and one table that keeps layers apart.
 //!
-//! Two filters must never draw the same noise, and neither may two frames, planes, rows or layers. All of it hangs
-//! on [`mix64`], a bijection of 64 bits in which every input bit changes half of the output bits.
+//! Two filters must never draw the same noise, and neither may two frames, planes, rows or layers. This depends on
+//! [`mix64`], a bijection of 64 bits in which every input bit changes half of the output bits.
 
 /// The finaliser of SplitMix64 (Stafford's thirteenth variant): a bijection, with `mix64(0) = 0`.
 #[inline(always)]
@@ -102,7 +102,7 @@ impl Layer {
         }
     }
 
-    /// What stands in the place of the plane's number in a key.
+    /// The value of a key in the position of the plane's number.
     #[inline]
     pub const fn plane(self, plane: u32) -> u32 {
         self.0 << 8 | plane

@@ -41,8 +41,8 @@ pub trait Births: Send + Sync + fmt::Debug {
         }
     }
 
-    /// No window of `life` flicks that ends in `from..=to` holds more births than this: a bound, proven for every
-    /// such window, close to the true maximum but not always equal to it.
+    /// An upper bound of the births in any window of `life` flicks that ends in `from..=to`: proven for every such
+    /// window, close to the true maximum but not always equal to it.
     ///
     /// Between two marks a and b the births of (t - life, t] are at most born(b) - born(a - life), because `born`
     /// does not fall; so a maximum over marks covers all times between them.

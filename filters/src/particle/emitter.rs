@@ -172,8 +172,8 @@ fn signed(bits: u32) -> f32 {
     f32::from_bits(mix32(bits) >> 9 | 0x4000_0000) - 3.0
 }
 
-/// Sine and cosine of `h` half turns, -1 <= h <= 1, to within 8e-6, half a step of the fixed-point direction: Taylor's polynomials at half the angle, then
-/// doubled. Only + and *: the same bits everywhere.
+/// Sine and cosine of `h` half turns, -1 <= h <= 1, to within 8e-6, half a step of the fixed-point direction: Taylor's
+/// polynomials at half the angle, then doubled. Only + and *: the same bits everywhere.
 #[inline(always)]
 fn sin_cos(h: f32) -> [f32; 2] {
     const S: [f32; 5] = [1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5_040.0, 1.0 / 362_880.0];
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_emitters_are_refused() {
         let with = |axis, spray| EmitterShape::new([0.0; 3], [0.0; 3], axis, spray);
         assert_eq!(with([0.0; 3], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
         assert_eq!(with([0.0, f32::NAN, 0.0], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));

@@ -1,4 +1,4 @@
-//! What the particles of one kind have in common: each parameter's BASE and OFFSET.
+//! The common properties of particles of one kind: each parameter's BASE and OFFSET.
 
 use super::clock;
 use super::random::Draws;
@@ -53,7 +53,7 @@ pub enum Parameter {
     AccelZ,
     /// Half its width at birth, in units.
     Size,
-    /// What is added to its size each second.
+    /// The change of size per second.
     Growth,
     /// Its angle at birth, in turns.
     Angle,
@@ -73,7 +73,7 @@ pub const MAX_LIFE: f32 = 1e6;
 /// The largest base and offset: squares of the longest life times this are still far from infinite.
 pub const MAX_SPREAD: f32 = 1e12;
 
-/// What is wrong with a kind.
+/// An error in a kind.
 #[derive(Clone, PartialEq, Debug)]
 pub enum KindError {
     /// Parameter `.0` has a base or an offset that is not a number within ±[`MAX_SPREAD`].
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn invalid_kinds_are_refused() {
         let with = |s: Spread| Kind::new([s; STANDARD], vec![]);
         assert_eq!(with(Spread::fixed(f32::NAN)), Err(KindError::Value(0)));
         assert_eq!(with(Spread { base: 0.0, offset: f32::INFINITY }), Err(KindError::Value(0)));

@@ -1,9 +1,9 @@
 //! Particles in closed form: birth, motion and culling follow from a particle's number and the time; 32 bytes are kept.
 //!
-//! An [`Emitter`] numbers its particles and says when each is born ([`Births`]), a [`Kind`] describes what they have in
-//! common, and [`placed`] computes where one is at a time. With these three, frames can be rendered in any order.
-//! The [`Pool`] is the fast form: it keeps the births of the window that may live, 64 to a block, and places them a
-//! block at a time.
+//! An [`Emitter`] numbers its particles and has the time of each birth ([`Births`]), a [`Kind`] has their common
+//! properties, and [`placed`] computes the position of one at a time. With these three, frames can be rendered in any
+//! order. The [`Pool`] is the fast form: it keeps the births of the window of living particles, 64 to a block, and
+//! computes their positions a block at a time.
 //!
 //! ```
 //! use grainfield_filters::particle::*;

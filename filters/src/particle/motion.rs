@@ -8,7 +8,7 @@ use super::random::{Draws, mix32, step};
 use super::record::{Particle, STEP};
 use crate::simd::multiversion;
 
-/// What can be seen: a box in world units. Infinite sides are allowed.
+/// The visible space: a box in world units. Infinite sides are allowed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct View {
     /// The lower corner.
@@ -21,8 +21,8 @@ impl View {
     /// Everything.
     pub const ALL: View = View { low: [f32::NEG_INFINITY; 3], high: [f32::INFINITY; 3] };
 
-    /// Whether a particle born at `position` can be in the view at all, if it reaches no farther than `reach`
-    /// ([`Kind::reach`]). May say yes for one that cannot; never says no for one that is.
+    /// Whether a particle born at `position` may be in the view, if it reaches no farther than `reach`
+    /// ([`Kind::reach`]). It may be true for an invisible particle, but is never false for a visible one.
     ///
     /// 2^-20 of the birthplace's size covers what its position is rounded by.
     #[inline(always)]
@@ -112,8 +112,8 @@ const IN_A_ROW: [u32; BLOCK] = {
     row
 };
 
-/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where, [`set_size_and_angle`] what
-/// they look like. Only lanes whose bit in `live` is set mean anything.
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where,
+/// [`set_size_and_angle`] what they look like. Only lanes whose bit in `live` is set mean anything.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {

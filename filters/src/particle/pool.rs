@@ -78,7 +78,7 @@ pub struct Pool {
     level: Level,
 }
 
-/// What a pool takes, found before it is made.
+/// The size of a pool, computed before it is created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PoolSize {
     /// The proven bound on the numbers that may live at a time.
@@ -111,7 +111,7 @@ impl PoolSize {
 }
 
 impl Pool {
-    /// What a pool would take.
+    /// The size that a pool would have.
     pub fn room(emitter: &Emitter, kind: &Kind, cap: Option<u32>, span: Range<i64>) -> PoolSize {
         PoolSize::find(&LiveWindow::of(kind, cap), kind, emitter, span)
     }

@@ -9,13 +9,13 @@ use bytemuck::{Pod, Zeroable};
 pub struct Particle {
     /// When it is born, in [flicks](super::FLICKS) since the source's first frame.
     pub birth: i64,
-    /// Where it is born, in world units.
+    /// The birthplace, in world units.
     pub position: [f32; 3],
     /// Which way it starts: components of a unit vector in steps of 1/[`UNIT`].
     pub direction: [i16; 3],
     /// Which definition it follows: an index into the effect's kinds.
     pub kind: u16,
-    /// What its numbers are drawn from.
+    /// The seed of its random numbers.
     pub seed: u32,
 }
 

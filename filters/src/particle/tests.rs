@@ -192,7 +192,7 @@ fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
 }
 
 #[test]
-fn the_pool_holds_who_lives_however_it_got_there() {
+fn the_pool_holds_the_living_particles_after_any_sequence_of_frames() {
     // Lives that vary much are sieved, others are not.
     let mut even = *test_kind().standard();
     even[Parameter::Life as usize] = Spread { base: 2.0, offset: 0.2 };
@@ -345,7 +345,7 @@ fn a_cap_never_brings_anyone_back() {
 }
 
 #[test]
-fn culling_allows_for_what_positions_are_rounded_by() {
+fn culling_allows_for_the_rounding_of_positions() {
     // A step of f32 is 1/16 at a million: 0.032 along the way and 0.032 of size are each rounded up to it.
     let kind = Kind::new(
         spreads([

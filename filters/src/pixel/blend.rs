@@ -77,7 +77,7 @@ mod tests {
 
     /// Non-finite samples are copied bit for bit at every level: no NaN is made by arithmetic.
     #[test]
-    fn what_is_not_finite_stays_to_the_bit() {
+    fn samples_that_are_not_finite_are_unchanged() {
         let (inf, nan, odd) = (f32::INFINITY, f32::NAN, f32::from_bits(0xffc0_1234));
         for (before, after, want) in [
             (inf, inf, inf),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_stays_legal_and_is_rounded() {
+    fn changed_samples_are_legal_and_rounded() {
         let values = [-1e30, -0.6, 0.5, 1.5, 218.9, 300.0, f32::NAN, f32::INFINITY];
         for &level in Level::available() {
             let mut row = [100u8; 8];

@@ -16,18 +16,14 @@
 //! All kernels keep to the same habits:
 //!
 //! - The first argument is the [`Level`](crate::simd::Level) to run at. Every level gives the same bits; tests walk
-//!   over
-//!   [`Level::available`](crate::simd::Level::available).
+//!   over [`Level::available`](crate::simd::Level::available).
 //! - Rows are slices of `u8`, `u16` (9 to 16 bits, codes from 0 on) or `f32`. They may begin anywhere and have any
-//!   length;
-//!   a kernel works on as many samples as its shortest row has, or panics where lengths must agree.
+//!   length; a kernel works on as many samples as its shortest row has, or panics where lengths must agree.
 //! - Constants that follow from format and settings (gains, weights, limits) are bound once into a small type, such as
 //!   [`tone::Affine`] or [`add::Scale`], whose documentation states the arithmetic. It is exact: integers, or `f32`
-//!   sums in
-//!   one order.
+//!   sums in one order.
 //! - Results are kept to the legal codes, or as far outside of them as the sample was. Float samples that are not
-//!   finite stay,
-//!   to the bit.
+//!   finite stay, to the bit.
 
 pub mod add;
 pub mod blend;

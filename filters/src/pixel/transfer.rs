@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_does_no_harm() {
+    fn nan_does_not_panic() {
         let odd = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, f32::MIN_POSITIVE, -1e38, 1e-45];
         for curve in all().into_iter().filter(|c| *c != TransferFunction::Linear) {
             let mut bits: Option<Vec<u32>> = None;

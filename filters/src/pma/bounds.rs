@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_bounds_say_what_would_be_right() {
+    fn wrong_bounds_name_the_allowed_values() {
         let wrong =
             |tau0, tauh, rhoh, rho0| Bounds { tau0, tauh, rhoh, rho0 }.check(64).unwrap_err().to_string();
         assert!(wrong(0.92, 0.7, 0.35, 0.08).contains("tauh above 0.7"));

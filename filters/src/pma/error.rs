@@ -117,7 +117,7 @@ pub enum InvariantError {
 
 impl fmt::Display for InvariantError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a packed memory array broke its own rules: {self:?}")
+        write!(f, "a packed memory array is inconsistent: {self:?}")
     }
 }
 

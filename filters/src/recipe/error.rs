@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_under_the_character() {
+    fn the_caret_is_under_the_character() {
         let e = at("größe=6", 0..8);
         assert!(e.ends_with("\n  größe=6\n  ^~~~~~"), "{e}");
         let e = at("é=ü", 3..3);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn means_what_ffmpeg_means() {
+    fn quoting_is_that_of_ffmpeg() {
         for text in [r"a\:b", r"a\\:b", r"a\\\:b", r"'a\:b'", "'a:b'", "a':'b"] {
             assert_eq!(read(text), "a:b", "{text}");
         }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_is_refused() {
+    fn unclosed_quotes_are_refused() {
         for (text, at, problem) in [
             ("a='b", 2..3, Problem::OpenQuote),
             (r"a=b\", 3..4, Problem::OpenEscape),

@@ -96,7 +96,7 @@ fn the_chain_is_as_tolerant_as_ffmpeg() {
 }
 
 #[test]
-fn every_filter_takes_what_the_chain_does() {
+fn every_filter_takes_the_common_settings() {
     let r = chain("invert=enable=0-48+96-:planes=y,noise=planes='u,v':opacity='0=0;9=1'");
     assert_eq!(r.steps[0].enable, Some("0-48,96-".parse().unwrap()));
     assert_eq!(r.steps[0].planes, Some("y".parse().unwrap()));

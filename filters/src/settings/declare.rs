@@ -336,7 +336,7 @@ const fn is_one_of(word: &str, words: &[Choice]) -> bool {
 ///         /// Stays within this part of the picture. Without it: everywhere.
 ///         out_to as "out-to": Option<f64> = fixed(0.0..=1.0),
 ///     }
-///     presets "Sets several settings at once. A setting that you give wins over the preset." {
+///     presets "Sets several settings at once. A setting that you give overrides the preset." {
 ///         /// as through a wet pane
 ///         "pane" = "sigma=7.5:out-to=0.9",
 ///     }

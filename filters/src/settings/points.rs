@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place() {
+    fn errors_name_their_position() {
         use PointsProblem as P;
         for (text, at, problem) in [
             ("", 0..0, P::Form),

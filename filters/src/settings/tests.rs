@@ -45,7 +45,7 @@ fn one_declaration_is_the_table_and_the_struct() {
 }
 
 #[test]
-fn what_is_given_goes_before_the_preset_and_that_before_the_default() {
+fn given_values_override_the_preset_and_it_overrides_the_default() {
     let of = |text: &str| Values::parse(Look::TABLE, text).unwrap();
     let all = |text: &str| {
         let Look { amount, mode, crop_left } = Look::read(&of(text));
@@ -64,7 +64,7 @@ fn what_is_given_goes_before_the_preset_and_that_before_the_default() {
 }
 
 #[test]
-fn what_has_no_meaning_is_refused() {
+fn meaningless_settings_are_refused() {
     let check = |text: &str| Values::parse(Look::TABLE, text).unwrap().check().map_err(|e| e.setting);
     assert_eq!(check("crop-left=0.5"), Err("crop-left"));
     assert_eq!(check("crop-left=0.5:preset=strong"), Ok(()));

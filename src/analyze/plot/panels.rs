@@ -94,7 +94,7 @@ fn spectrum(area: &Area<'_>, report: &Report) -> Drawn {
     let all = report.planes.iter().flat_map(|p| &p.spectrum.rings).map(|r| r.1);
     let (low, high) = around(all.map(|v| v.max(-60.0)), 1.0);
     let mut chart = chart(area, "Radial power spectrum").build_cartesian_2d(0.0..0.5, low..high)?;
-    axes!(chart, "cycles per sample", "dB against white", 8, &plain, &plain);
+    axes!(chart, "cycles per sample", "dB relative to white noise", 8, &plain, &plain);
     chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     for p in &report.planes {
         chart.draw_series(line(p.spectrum.rings.iter().map(|r| (r.0, r.1.max(low))), p))?;
@@ -107,7 +107,7 @@ fn histogram(area: &Area<'_>, report: &Report) -> Drawn {
     let all = report.planes.iter().flat_map(|p| &p.histogram.bars).map(|b| b.1);
     let high = 1.08 * all.fold(0.42, f64::max);
     let mut chart =
-        chart(area, "Distribution, and the bell curve").build_cartesian_2d(-4.0..4.0, 0.0..high)?;
+        chart(area, "Distribution, and the normal distribution").build_cartesian_2d(-4.0..4.0, 0.0..high)?;
     axes!(chart, "standard deviations from the mean", "density", 8, &plain, &plain);
     let curve = (-160..=160).map(|i| f64::from(i) / 40.0).map(|x| (x, bell(x)));
     chart.draw_series(

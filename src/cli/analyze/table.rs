@@ -27,8 +27,8 @@ pub(super) fn text(report: &Report, title: &str) -> String {
     t.row("mean", |p| number(p.mean));
     t.row("standard deviation", |p| number(p.sd));
     t.row("skew", |p| number(p.skew));
-    t.row("kurtosis (a bell curve has 0)", |p| number(p.kurtosis));
-    t.row("KS distance to a bell curve", |p| number(p.histogram.ks));
+    t.row("excess kurtosis", |p| number(p.kurtosis));
+    t.row("KS distance to normal", |p| number(p.histogram.ks));
     if report.planes.iter().any(|p| p.not_numbers > 0) {
         t.row("not finite (NaN, infinite)", |p| p.not_numbers.to_string());
     }
@@ -41,7 +41,7 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         }
     }
 
-    t.head("Radial spectrum, dB re white");
+    t.head("Radial spectrum, dB re white noise");
     t.row("off flat (chance)", |p| {
         format!("{} ({})", number(p.spectrum.flatness_db), number(p.spectrum.chance_db))
     });
@@ -163,7 +163,7 @@ fn with_sigma(value: f64, sigmas: f64) -> String {
     format!("{value:+.4} ({sigmas:+.1})")
 }
 
-/// A file's name may hold control characters; a terminal must not obey them.
+/// Replaces control characters in the name of a file, which a terminal would execute.
 fn visible(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
 }

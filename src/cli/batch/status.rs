@@ -1,4 +1,4 @@
-//! `batch --status` and `--dry-run`: how each job stands.
+//! `batch --status` and `--dry-run`: the state of each job.
 
 use super::super::exit::Exit;
 use super::super::resolve::Environment;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// How a job stands, for people and programs.
+/// The state of a job, for people and programs.
 #[derive(Serialize)]
 struct Line<'a> {
     job: &'a str,

@@ -88,7 +88,7 @@ fn unit(all: &[Fitted]) -> &'static str {
     if all.iter().any(|f| f.curve.in_seconds()) { "seconds" } else { "frames" }
 }
 
-/// Writes values; a sum of steps may miss 0 by a hair.
+/// Writes values; a sum of steps may be a small number instead of 0.
 fn near(size: f64) -> impl Fn(&f64) -> String {
     move |v| plain(if v.abs() < 1e-9 * size { &0.0 } else { v })
 }

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Redrawn at most so often; the line also moves when no frame comes, so that a stall is seen as one.
+/// The shortest time between redraws. The line is also redrawn when no frame is finished, so that a stall is visible.
 const PER_SECOND: u8 = 10;
 
 /// The longest name beside a bar.
@@ -100,12 +100,12 @@ impl Bar {
         }
     }
 
-    /// Says what is being waited for, until it moves.
+    /// Shows what the job waits for, until the next frame.
     pub(super) fn simulating(&self, done: u64, all: u64) {
         self.bar.set_message(format!("stepping {done} of {all}, "));
     }
 
-    /// Takes it away while something else is written.
+    /// Removes the bar while other text is written.
     pub(super) fn beside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)
     }

@@ -14,19 +14,19 @@ use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Tells of a batch.
+/// Reports the progress of a batch.
 pub(in crate::cli) struct BatchReporter {
     form: Form,
     verbosity: Verbosity,
     style: Style,
     bars: MultiProgress,
-    /// Below the jobs' bars: how many there are, and how many of them are over.
+    /// Below the bars of the jobs: the number of jobs, and how many have finished.
     all: Option<ProgressBar>,
     err: Mutex<io::Stderr>,
     begun: Instant,
 }
 
-/// Tells of one job.
+/// Reports the progress of one job.
 pub(in crate::cli) struct JobReporter<'a> {
     many: &'a BatchReporter,
     job: String,
@@ -81,7 +81,7 @@ impl BatchReporter {
         self.line(&event.line_of(job));
     }
 
-    /// Something about the whole, or about a job that is not being done.
+    /// A message about the batch, or about a job that is not running.
     pub(in crate::cli) fn note(&self, job: Option<&str>, text: &str) {
         if self.verbosity == Verbosity::Quiet {
             return;
@@ -99,7 +99,7 @@ impl BatchReporter {
         }
     }
 
-    /// A job is over, or will not be begun.
+    /// A job has finished, or will not be started.
     pub(in crate::cli) fn over(&self) {
         if let Some(all) = &self.all {
             all.inc(1);

@@ -39,7 +39,7 @@ pub(super) enum Event<'a> {
     Failed(End<'a>),
 }
 
-/// How it ended: the exit code, frames written, frames left out, and what else there is to say.
+/// The end: the exit status, frames written, frames left out, and further properties.
 #[derive(Serialize)]
 pub(super) struct End<'a> {
     exit: u8,

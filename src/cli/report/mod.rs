@@ -20,10 +20,10 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Programs are told so often; a frame in between goes unmentioned.
+/// The shortest time between progress events for programs; frames between two events are not reported.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// How much is said.
+/// The amount of messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Verbosity {
     Quiet,
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// How it is told, and how much.
+/// The form and the amount of messages.
 fn report_mode(say: ReportArgs, crowded: bool) -> (Form, Verbosity) {
     let form = match say.progress {
         ProgressFormat::Json => Form::Json,
@@ -66,7 +66,7 @@ fn report_mode(say: ReportArgs, crowded: bool) -> (Form, Verbosity) {
     (form, verbosity)
 }
 
-/// What is told before the first frame.
+/// Properties that are reported before the first frame.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
     pub(super) input: String,
@@ -77,20 +77,20 @@ pub(super) struct Start {
     pub(super) rate: Ratio,
 }
 
-/// What is told after the last.
+/// Properties that are reported after the last frame.
 #[derive(Clone, Debug)]
 pub(super) struct JobEnd<'a> {
     pub(super) exit: Exit,
-    /// What went wrong.
+    /// The error.
     pub(super) error: Option<&'a str>,
-    /// What is left of the output.
+    /// The remaining part of the output.
     pub(super) partial: Option<&'a Path>,
     pub(super) summary: Summary,
-    /// The reader of the output has had enough: no closing line for people.
+    /// The reader has closed the output: no closing line for people.
     pub(super) hushed: bool,
 }
 
-/// Tells the user.
+/// Reports to the user.
 pub(super) struct Reporter {
     form: Form,
     verbosity: Verbosity,
@@ -133,7 +133,7 @@ impl Reporter {
         }
     }
 
-    /// Something will be lost. Said even when quiet: `--strict` makes an error of it.
+    /// A loss. It is reported even with `--quiet`; `--strict` makes it an error.
     fn warn(&self, text: &str) {
         let line = match self.form {
             form if form.is_json() => Event::Warning { text }.line(),
@@ -154,7 +154,7 @@ impl Reporter {
         }
     }
 
-    /// The last frame has come, or none will.
+    /// There are no more frames.
     pub(super) fn end(&self, ending: &JobEnd<'_>) {
         let mut state = self.state();
         if let Some(bar) = state.bar.take() {
@@ -189,13 +189,13 @@ impl Reporter {
         }
     }
 
-    /// How far the job has come, for an ending that does not say.
+    /// The progress of the job, for an end that does not report it.
     pub(super) fn so_far(&self) -> Summary {
         let step = self.state().last.map(|f| f.step);
         step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed, skipped: 0 })
     }
 
-    /// Nothing came of it: an error before the first frame. `error` is all there is to say.
+    /// An error before the first frame.
     pub(super) fn fail(&self, exit: Exit, error: &str) {
         self.end(&JobEnd {
             exit,

@@ -3,7 +3,7 @@
 use crate::session::FrameDone;
 use std::time::Duration;
 
-/// A step, and the time it took to come there.
+/// A number of frames, and the time at which it was reached.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProgressStats {
     pub(super) step: FrameDone,
@@ -28,7 +28,7 @@ impl ProgressStats {
         i64::try_from(us).unwrap_or(i64::MAX)
     }
 
-    /// What is left at the present speed, if that can be told.
+    /// The remaining time at the present speed, if it is known.
     pub(super) fn eta(&self) -> Option<Duration> {
         let left = self.step.total?.checked_sub(self.step.done + self.step.failed)?;
         let fps = self.fps();
@@ -48,7 +48,7 @@ pub(super) fn clock(d: Duration) -> String {
     if h > 0 { format!("{h}:{m:02}:{s:02}") } else { format!("{m}:{s:02}") }
 }
 
-/// Three digits that matter: `0.031`, `1.72`, `24.0`, `312`.
+/// Three significant digits: `0.031`, `1.72`, `24.0`, `312`.
 pub(super) fn short(x: f64) -> String {
     match x {
         x if x >= 99.95 => format!("{x:.0}"),

@@ -14,7 +14,7 @@ impl Write for Page {
     }
 }
 
-/// A short job that is told in a form; what stood on standard error.
+/// The text on standard error of a short job, in one of the forms.
 fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
     let report = Reporter::to(Box::new(page.clone()), form, verbosity, Style::default());
@@ -62,7 +62,7 @@ fn plain() {
 }
 
 #[test]
-fn an_error_is_said_however_quiet() {
+fn an_error_is_printed_in_every_form() {
     let expected = "error: in.y4m: bad\npartial result: out.partial.y4m (100 frames)\n";
     assert_eq!(told(Form::Plain, Verbosity::Quiet, Some("in.y4m: bad")), expected);
 }

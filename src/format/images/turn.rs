@@ -79,7 +79,7 @@ mod tests {
 
     /// Exif 2.3, table of tag 274: the visible positions of the stored first row and first column.
     #[test]
-    fn the_first_row_and_column_are_where_exif_says() {
+    fn the_first_row_and_column_follow_exif() {
         let mut from = Frame::new(Format::from_name("gray", 3, 2).unwrap());
         for y in 0..2 {
             from.row_mut::<u8>(0, y).copy_from_slice(&[[1, 2, 3], [4, 5, 6]][y]);

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_and_what_is_assumed() {
+    fn given_and_default_values() {
         let s = ok("bars");
         assert_eq!((s.format.width, s.format.height, s.frames), (1920, 1080, 100));
         assert_eq!(

@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said() {
+    fn missing_tags_have_defaults() {
         let p = ok("YUV4MPEG2 W4 H4");
         assert_eq!((p.format.rate, p.format.siting), (Ratio::whole(25), Siting::Center));
         assert_eq!(p.notes.len(), 2);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_names_the_tag() {
+    fn errors_name_the_tag() {
         for (tags, word) in [
             ("W0 H4", "tag W"),
             ("W-1 H4", "tag W"),

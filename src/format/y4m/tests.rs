@@ -89,7 +89,7 @@ fn files_go_anywhere_and_pipes_forward() {
 }
 
 #[test]
-fn a_length_that_lies_is_found_out() {
+fn a_wrong_length_is_detected() {
     // a frame takes 14 bytes, and the second FRAME line is 14 bytes longer: as long as three plain frames
     let bytes = stream(&["", " X=0123456789A"]);
     let (_file, source) = file(&bytes);
@@ -111,7 +111,7 @@ fn a_length_that_lies_is_found_out() {
 }
 
 #[test]
-fn what_is_cut_off_says_where() {
+fn a_truncation_is_reported_with_its_position() {
     let bytes = stream(&["", "", ""]);
     let header = bytes.len() - 3 * 14;
     for cut in header + 1..bytes.len() {
@@ -149,7 +149,7 @@ fn what_is_cut_off_says_where() {
 }
 
 #[test]
-fn what_is_not_a_frame_says_so() {
+fn a_missing_frame_line_is_reported() {
     let mut bytes = stream(&["", ""]);
     let twice = [bytes.clone(), bytes.clone()].concat();
     let mut source = pipe(&twice).unwrap();

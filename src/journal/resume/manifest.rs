@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_manifest_is_read() {
         let read = Manifest::parse(sample().as_bytes());
         assert_eq!(read.torn, 0);
         assert_eq!(read.made[&(7 << 100)], r#"{"recipe":"noise ~x"}"#);

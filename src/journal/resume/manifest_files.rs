@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dead_left_is_removed() {
+    fn files_of_ended_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let make = |name: &str| std::fs::write(folder.path().join(name), b"").unwrap();
         let (a, b) = (manifest_files(folder.path(), "1"), manifest_files(folder.path(), "1"));
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn the_manifest_of_a_shard_lies_beside_it() {
+    fn the_manifest_of_a_shard_is_beside_it() {
         let names = ManifestNames::of_shard(Path::new("o/a.1-of-2.mkv"));
         assert_eq!(
             [names.path(0), names.path(1)],

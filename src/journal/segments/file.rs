@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_segment_is_read() {
         let (bytes, sum, packets) = sample();
         assert_eq!(read(&bytes).unwrap(), (packets, sum));
         let file = tempfile::NamedTempFile::new().unwrap();

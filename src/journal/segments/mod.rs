@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_grid_stands_on_frame_0_of_the_source() {
+    fn the_grid_starts_at_frame_0_of_the_source() {
         let all: Ranges = "1005-1031".parse().unwrap();
         assert_eq!(cells(&all, 10, 0), [100, 101, 102, 103]);
         assert_eq!(cells(&all, 10, 1001), [0, 1, 2, 3]);

@@ -442,8 +442,7 @@ fn lay(
             }
             plan => Some(route(from, *plan, container, muxer, cut)?),
         };
-        // attachments have no packets
-        // SAFETY: every stream has parameters.
+        // attachments have no packets SAFETY: every stream has parameters.
         let kind = unsafe { (*from.codecpar).codec_type };
         let packets = route.is_some() && kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
         if packets {

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_comes_back_and_nothing_else() {
+    fn stored_indexes_are_returned_and_no_others() {
         let folder = tempfile::tempdir().unwrap();
         let cache = |at: &str| Arc::new(Cache::new(&folder.path().join(at), 1 << 20));
         let file = folder.path().join("new/indexes").join(format!("{:032x}.index", 7));

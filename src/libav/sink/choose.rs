@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_lost_is_refused() {
+    fn losses_are_refused() {
         let alpha = chosen("a.mp4", "yuva420p", |_| ()).unwrap_err();
         assert!(
             alpha.contains("by libx264 or libx265; use NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")

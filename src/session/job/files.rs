@@ -91,8 +91,8 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that need no
-/// source.
+/// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that
+/// need no source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {

@@ -10,7 +10,7 @@ const token = (() => {
   return sessionStorage.getItem('token') ?? '';
 })();
 
-/** What the server says is wrong. */
+/** An error that the server reports. */
 export class ApiError extends Error {
   /** @param {number} status @param {{text: string, line?: number, step?: number, setting?: string}} error */
   constructor(status, error) {

@@ -47,7 +47,7 @@ export function splitter(which) {
   };
   const set = (/** @type {number} */ to) => (sizes[which].value = Math.round(Math.max(isDock ? 90 : 240, Math.min(1200, to))));
   return html`<div class="splitter" role="separator" tabindex="0" aria-orientation=${isDock ? 'horizontal' : 'vertical'} aria-label=${isDock ? 'Height of the panel' : 'Width of the settings'}
-    aria-valuenow=${sizes[which].value || 0} title="Drag, or arrows; a double click sets it back" data-own-keys
+    aria-valuenow=${sizes[which].value || 0} title="Drag, or use the arrow keys; a double click restores the size" data-own-keys
     @dblclick=${() => (sizes[which].value = 0)}
     @pointerdown=${(/** @type {any} */ e) => e.currentTarget.setPointerCapture(e.pointerId)}
     @pointermove=${(/** @type {PointerEvent} */ e) => {
@@ -61,7 +61,7 @@ export function splitter(which) {
     }}></div>`;
 }
 
-/** A number as short as it can be said. @param {number} n @param {number} [step] */
+/** A number in its shortest form. @param {number} n @param {number} [step] */
 export function short(n, step = 0) {
   if (!Number.isFinite(n)) return '0';
   const digits = step > 0 ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) : 6;

@@ -362,7 +362,7 @@ export function curvesTemplate() {
     <div class="plot">${editor()}</div>
     ${m && d ? html`<div class="keys">
       <div class="keybar">
-        <button title="The key before" @click=${() => go(-1)}>◂◆</button>
+        <button title="The previous key" @click=${() => go(-1)}>◂◆</button>
         <button title="A key at the playhead" @click=${() => now.length && addKey(frame.value, now)}>+◆</button>
         <button title="The next key" @click=${() => go(1)}>◆▸</button>
         <button title="The frames that the plot shows" ?disabled=${!span.value && !selection.value} @click=${() => {

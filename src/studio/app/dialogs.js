@@ -70,7 +70,7 @@ export function openClipDialog() {
 }
 
 /** Asks before unsaved changes are lost. */
-const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has changes that are not saved. Undo brings it back.', 'Go on');
+const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Go on');
 
 export async function newRecipe() {
   if (!(await mayLose())) return;
@@ -286,7 +286,7 @@ export function keysDialog() {
   const waiting = signal('');
   const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
   const { element } = dialog('Keys', () => html`
-    <p class="dim">Click a key to choose another; Backspace removes it. Keys are kept for this folder.</p>
+    <p class="dim">Click a key to change it; Backspace removes it. Keys are kept for this folder.</p>
     <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
       <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
         @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).filter((k) => !k.endsWith('+Shift++')).map((k) => html`<kbd>${pretty(k)}</kbd> `)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}
@@ -308,7 +308,7 @@ export function keysDialog() {
   });
 }
 
-/** What the file says of itself, as `grainfield info` prints it. */
+/** The properties of the file, as `grainfield probe` prints it. */
 export function factsDialog() {
   const c = clip.value;
   if (!c) return;

@@ -210,12 +210,12 @@ function line(path, said, n, k, step) {
     <label for=${id} title=${`${k.help}${k.unit ? ` [${k.unit}]` : ''} Takes ${k.takes}.`}>${k.id}</label>
     <div class="value">${field(k, value ?? '', set, id, path)}</div>
     <span class="tools">
-      ${k.kind === 'rate' ? html`<button class="icon ${moves ? 'lit' : ''}" aria-pressed=${moves} aria-label="${k.id}: animate" title="Animate: a curve in the place of the number"
+      ${k.kind === 'rate' ? html`<button class="icon ${moves ? 'lit' : ''}" aria-pressed=${moves} aria-label="${k.id}: animate" title="Animate: use a curve instead of a number"
           @click=${() => {
             if (!moves) set(JSON.stringify(`0=${value ?? 0}`));
             openCurve(step, `effect.${n}.${k.id}`);
           }}>${icon('key')}</button>` : html`<i></i>`}
-      ${n === null ? nothing : html`<button class="icon" aria-label="${k.id}: take away" title="Take the key away: its default counts" @click=${() => set(null)}>${icon('none')}</button>`}
+      ${n === null ? nothing : html`<button class="icon" aria-label="${k.id}: remove" title="Remove the key: its default is used" @click=${() => set(null)}>${icon('none')}</button>`}
     </span>
     ${fault ? html`<p class="fault" role="alert">${fault}</p>` : nothing}
   </div>`;
@@ -300,7 +300,7 @@ export function effectTemplate(step) {
   if (!entry(step.name)?.settings.some((/** @type {any} */ s) => s.kind === 'effect')) return nothing;
   const at = opened(step);
   if (!at) {
-    return html`<button class="wide" title="Its layers, with their values over life, in a file of your own" @click=${() => openEffect(step)}>${step.values.effect === undefined ? 'Edit the preset’s effect…' : 'Edit the effect'}</button>`;
+    return html`<button class="wide" title="Edit its layers, with their values over life, in a file" @click=${() => openEffect(step)}>${step.values.effect === undefined ? 'Edit the preset’s effect…' : 'Edit the effect'}</button>`;
   }
   const { path, said } = at;
   const n = Math.min(layer.value, said.layers.length - 1);

@@ -39,7 +39,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
   const listing = signal(/** @type {Listing | null} */ (null));
   const typed = signal(name);
   const problem = signal('');
-  /** What is known of clips, by their paths. */
+  /** The properties of clips, by their paths. */
   const known = signal(/** @type {Record<string, string>} */ ({}));
   let reading = new AbortController();
   const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);

@@ -55,7 +55,7 @@ function row(step, i) {
       @change=${(/** @type {any} */ e) => editStep(step.id, (s) => ({ ...s, off: !e.target.checked }))}>
     <button class="name" tabindex=${chosen ? 0 : -1} aria-current=${chosen ? 'true' : 'false'}>${filter?.label ?? step.name}</button>
     <span class="summary" title=${summary(step)}>${step.values.enable ? `[${step.values.enable}] ` : ''}${summary(step)}</span>
-    ${timing.value ? html`<span class="digits took" title="What it adds to the time of a frame, the fastest of three runs">${timeOf(step, i)}</span>` : nothing}
+    ${timing.value ? html`<span class="digits took" title="The time that the filter adds to a frame: the fastest of three runs">${timeOf(step, i)}</span>` : nothing}
     <button class="icon" tabindex=${chosen ? 0 : -1} title="Delete (${keyText('filter.delete')})" aria-label="Delete ${filter?.label ?? step.name}"
       @click=${(/** @type {Event} */ e) => {
         e.stopPropagation();

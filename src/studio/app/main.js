@@ -64,7 +64,7 @@ async function begin() {
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    toast(`Unsaved work of ${new Date(autosave.when).toTimeString().slice(0, 5)} is back.`, false, [['Keep it', () => {}], ['Start without it', undo]]);
+    toast(`Unsaved work of ${new Date(autosave.when).toTimeString().slice(0, 5)} was restored.`, false, [['Keep it', () => {}], ['Start without it', undo]]);
   }
   if (same) {
     frame.value = autosave.frame ?? frame.value;

@@ -1,5 +1,5 @@
 // @ts-check
-// What stands around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
+// The parts around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
@@ -37,7 +37,7 @@ function bar() {
   return html`
     <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
     <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
-      <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since it was saved">•</span>` : nothing}</span>
+      <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since the last save">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
@@ -49,7 +49,7 @@ function bar() {
       ${[['', 'Fields'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
     <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
       ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${isDiff ? 'Diff' : 'Gain'} ${g}×</option>`)}</select></label>
-    <label title="Gamma of what is shown, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
+    <label title="Gamma of the view, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
       ${[0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => html`<option value=${g} .selected=${g === view.gamma.value}>γ ${g}</option>`)}</select></label>
     <span class="group">${tool('view.clipping')}${tool('view.loupe')}</span>
     <label title="Surround"><select aria-label="Surround" @change=${(/** @type {any} */ e) => (view.surround.value = e.target.value)}>
@@ -148,7 +148,7 @@ const scopesTemplate = () => html`<div class="scopes">
 // ---- jobs ----
 
 export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boolean}} */ ({ list: '', jobs: [], running: false }));
-/** What is told of the jobs that run, by their names. */
+/** The progress of running jobs, by their names. */
 const progress = signal(/** @type {Record<string, any>} */ ({}));
 
 export async function loadJobs() {
@@ -184,7 +184,7 @@ function jobsTemplate() {
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
       <button ?disabled=${running || !waiting} @click=${verb('start')}>Start</button>
-      <button title="Ends what is running; what is finished of it stays and is used when it is started again" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
+      <button title="Stops the running job; its finished part is kept and used when the job is started again" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
@@ -197,8 +197,8 @@ function jobsTemplate() {
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
             ${r.state === 'postponed'
-              ? html`<button class="small" title="Put it back into the queue" @click=${verb('resume', r.id)}>Resume</button>`
-              : html`<button class="small" title="Leave it out until it is put back, here and for other programs that share the list" ?disabled=${r.state !== 'waiting'} @click=${verb('postpone', r.id)}>Postpone</button>`}
+              ? html`<button class="small" title="Return the job to the queue" @click=${verb('resume', r.id)}>Resume</button>`
+              : html`<button class="small" title="Exclude the job until it is resumed, here and for other programs that share the list" ?disabled=${r.state !== 'waiting'} @click=${verb('postpone', r.id)}>Postpone</button>`}
             <button class="icon" title="Remove" aria-label="Remove" ?disabled=${r.state === 'running'} @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
           ${r.state === 'failed' && r.reason ? html`<tr class="why"><td></td><td class="reason" colspan="4">${r.reason}</td></tr>` : nothing}`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
@@ -249,7 +249,7 @@ const measureTemplate = () => html`<div class="measure">
       }}></label>
     <p class="dim">As grainfield analyze: spectrum, distribution, correlation of noise.</p>
   </div>
-  <div class="scroll">${plot.value ? html`<button class="plots" title="Show it large" @click=${enlarge}><img src=${plot.value.url} alt="Plots of ${plot.value.what}"></button>` : html`<p class="empty">Nothing is measured yet. Shift+drag in a picture chooses an area.</p>`}</div>
+  <div class="scroll">${plot.value ? html`<button class="plots" title="Enlarge" @click=${enlarge}><img src=${plot.value.url} alt="Plots of ${plot.value.what}"></button>` : html`<p class="empty">Nothing is measured yet. Shift+drag in a picture chooses an area.</p>`}</div>
 </div>`;
 
 // ---- the dock ----

@@ -20,7 +20,7 @@ function proposed() {
 /** @type {Choice} */
 const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '' };
 
-/** What is usually delivered. @type {{id: string, name: string, ending: string, choice: Choice}[]} */
+/** Usual deliveries. @type {{id: string, name: string, ending: string, choice: Choice}[]} */
 const deliveries = [
   { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
   { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
@@ -162,7 +162,7 @@ export function renderDialog() {
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'asking what becomes of it'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
-      ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the file that is there</label>` : nothing}
+      ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file</label>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
   }, 'render');

@@ -16,7 +16,7 @@ import { ApiError, get, post } from './api.js';
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
  *   Checked */
 
-/** All filters, as `grainfield filters --json` tells them. */
+/** All filters, as `grainfield filters --json` prints them. */
 export const catalog = signal(/** @type {any[]} */ ([]));
 export const clip = signal(/** @type {Clip | null} */ (null));
 export const frame = signal(0);
@@ -30,11 +30,11 @@ export const checked = signal(/** @type {Checked | null} */ (null));
 /** The key of the last recipe without a fault, by which frames are asked for. */
 export const key = signal('');
 export const recipePath = signal('');
-/** The text that the recipe was opened from: what did not change is saved as it stands there. */
+/** The text from which the recipe was opened: unchanged parts are saved as they are written there. */
 export const base = signal(/** @type {{id: number, text: string} | null} */ (null));
 /** A part of the picture that is measured: left, top, width, height. */
 export const area = signal(/** @type {[number, number, number, number] | null} */ (null));
-/** What effect files said when they were opened or saved. */
+/** The contents of effect files when they were opened or saved. */
 export const originals = signal(/** @type {Record<string, string>} */ ({}));
 /** The TOML that was last saved or opened. */
 export const savedToml = signal('');
@@ -68,7 +68,7 @@ export const view = {
   layout: signal('side'),
   /** Device pixels for one pixel of the picture; 0 fits it into the pane by whole steps, -1 to the edges. */
   zoom: signal(0),
-  /** What is in the middle of a pane, in parts of the picture. */
+  /** The position in the middle of a pane, in fractions of the picture. */
   center: signal([0.5, 0.5]),
   gain: signal(1),
   diffGain: signal(8),
@@ -79,7 +79,7 @@ export const view = {
   clipping: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
-  /** The result stands first where both are shown. */
+  /** Whether the result is first where both are shown. */
   swapped: signal(false),
   surround: signal('dark'),
 };
@@ -103,7 +103,7 @@ export function toast(text, bad = false, actions = []) {
   if (!actions.length) setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
 }
 
-/** Tells what went wrong; what was only broken off is not told. @param {unknown} error */
+/** Reports an error; an aborted request is not reported. @param {unknown} error */
 export function report(error) {
   if (error instanceof DOMException && error.name === 'AbortError') return;
   toast(error instanceof Error ? error.message : String(error), true);
@@ -406,7 +406,7 @@ export function timeText(n) {
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let saving;
-/** What is kept between runs of the studio. */
+/** The data that are kept between runs of the studio. */
 export const keepsake = () => ({
   when: Date.now(),
   clip: clip.value?.path ?? null,
@@ -421,7 +421,7 @@ export const keepsake = () => ({
   recipePath: recipePath.value,
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
-  // What the files said that the drafts began with: who has changed them meanwhile is noticed.
+  // The contents of the files from which the drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
   keys: userKeys.value,

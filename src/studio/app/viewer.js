@@ -60,12 +60,12 @@ class Pane {
     /** The name of what is on the right of a wipe. */
     this.right = document.createElement('span');
     this.right.className = 'panelabel right';
-    /** Tells that grain is not as strong as it is. */
+    /** The note that grain looks weaker than it is. */
     this.badge = document.createElement('button');
     this.badge.className = 'badge';
     this.badge.addEventListener('click', () => zoomTo(1, this));
     this.box.append(this.canvas, this.label, this.right, this.badge);
-    /** What is asked for at the moment. */
+    /** The pending request. */
     this.url = '';
     this.shownUrl = '';
     /** @type {null | {url: string, abort: AbortController, since: number}} */
@@ -471,7 +471,7 @@ function hear(at, speed) {
   if (audio.paused && !audio.ended) audio.play().catch(() => {});
 }
 
-/** What is heard now, for tests and for the status line. */
+/** The sound that is played, for tests and for the status line. */
 export const heard = () => sounding?.audio ?? null;
 
 /** @type {number} */

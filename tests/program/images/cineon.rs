@@ -194,7 +194,7 @@ fn other_kinds_are_refused_by_name() {
 }
 
 #[test]
-fn what_has_no_header_gets_one() {
+fn pictures_without_a_header_get_one() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.cin");
     for (name, is) in

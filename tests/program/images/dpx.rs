@@ -93,7 +93,7 @@ fn a_scan_goes_through_byte_for_byte() {
 }
 
 #[test]
-fn what_no_other_file_holds_is_named_once_and_an_error_if_asked() {
+fn losses_of_the_header_are_named_once_and_errors_with_strict() {
     let s = Session::new();
     s.write("a.1.dpx", scan(false, 7));
     s.write("a.2.dpx", scan(false, 8));
@@ -106,7 +106,7 @@ fn what_no_other_file_holds_is_named_once_and_an_error_if_asked() {
 }
 
 #[test]
-fn a_hole_gets_what_all_frames_share() {
+fn a_hole_gets_the_header_that_all_frames_share() {
     let s = Session::new();
     s.write("a.1.dpx", scan(false, 7));
     s.write("a.3.dpx", scan(false, 9));
@@ -136,7 +136,7 @@ fn a_held_frame_has_no_time_code_of_another_and_gives_way_to_the_lost_file() {
 
 /// ffmpeg decodes the same samples, in every depth and packing that is written.
 #[test]
-fn ffmpeg_reads_what_is_written() {
+fn ffmpeg_reads_the_output() {
     let s = Session::new();
     for (name, raw) in [
         ("gbrp", "gbrp"),

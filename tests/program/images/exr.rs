@@ -150,7 +150,7 @@ fn stored(path: &Path) -> (Vec<SampleType>, Compression) {
 }
 
 #[test]
-fn the_user_says_how_samples_are_stored() {
+fn options_choose_how_samples_are_stored() {
     let s = crate::util::Session::new();
     s.run("render pattern:ramp:size=40x30:frames=2 new.@.exr").ok();
     assert_eq!(stored(&s.path("new.0.exr")), (vec![SampleType::F32; 3], Compression::ZIP16));

@@ -80,7 +80,7 @@ fn png_and_tiff_sequences_decode_as_ffmpeg_decodes_them() {
 }
 
 #[test]
-fn what_we_write_ffmpeg_reads_alike() {
+fn ffmpeg_reads_the_same_samples() {
     for (ext, name, raw) in [
         ("png", "gray", "gray"),
         ("png", "gray16", "gray16le"),

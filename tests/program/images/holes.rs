@@ -84,7 +84,7 @@ fn seeking_goes_by_number() {
 }
 
 #[test]
-fn a_stranger_in_the_sequence_is_named() {
+fn a_frame_of_another_format_is_named() {
     let dir = tempfile::tempdir().unwrap();
     sequence(dir.path(), &[1, 2]);
     let other = Format::from_name("gbrp16", 5, 2).unwrap();
@@ -100,7 +100,7 @@ fn a_stranger_in_the_sequence_is_named() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why() {
+fn errors_of_opening_name_the_cause() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         std::fs::write(dir.path().join(name), bytes).unwrap();

@@ -152,7 +152,7 @@ fn palettes_bits_and_transparent_colours_are_expanded() {
 }
 
 #[test]
-fn pictures_behind_the_first_are_told() {
+fn further_pictures_are_reported() {
     use grainfield::source::{self, Options};
     let dir = tempfile::tempdir().unwrap();
     let told = |name: &str, bytes: &[u8]| {

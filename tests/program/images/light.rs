@@ -70,7 +70,7 @@ fn openexr_becomes_png_and_comes_back() {
 }
 
 #[test]
-fn the_user_says_otherwise() {
+fn transfer_overrides_the_tags() {
     let s = Session::new();
     exr(&s);
     let code = |file: &str, y: usize| f64::from(one(s.path(file)).1.row::<u16>(2, y)[0]) / 65535.0;
@@ -87,7 +87,7 @@ fn the_user_says_otherwise() {
 }
 
 #[test]
-fn other_files_get_what_suits_them() {
+fn other_formats_get_their_usual_transfer() {
     let s = Session::new();
     exr(&s);
     s.run("render a.exr a.tif").ok();

@@ -134,7 +134,7 @@ fn tags_and_compression_stay() {
 }
 
 #[test]
-fn alpha_is_what_the_file_says() {
+fn alpha_follows_the_tag() {
     let s = Session::new();
     for (extra, alpha) in [(1, Alpha::Premultiplied), (2, Alpha::Straight)] {
         s.write("a.tif", file(1, 1, 4, 2, vec![shorts(338, &[extra])], &[10, 20, 30, 128]));
@@ -153,7 +153,7 @@ fn alpha_is_what_the_file_says() {
 }
 
 #[test]
-fn cmyk_is_told_and_strictly_an_error() {
+fn cmyk_is_reported_and_an_error_with_strict() {
     let s = Session::new();
     s.write("a.tif", file(1, 1, 4, 5, Vec::new(), &[0, 255, 255, 0]));
     let run = s.run("render a.tif b.tif").ok();

@@ -62,7 +62,7 @@ fn every_format_round_trips() {
 }
 
 #[test]
-fn refusals_say_what_would_be_right() {
+fn refusals_name_the_accepted_values() {
     let dir = tempfile::tempdir().unwrap();
     let format = Format::from_name("gray", 2, 2).unwrap();
     let at = |name: &str| dir.path().join(name).into_os_string();
@@ -79,7 +79,7 @@ fn refusals_say_what_would_be_right() {
 }
 
 #[test]
-fn nothing_is_replaced_unless_told() {
+fn nothing_is_replaced_without_y() {
     let dir = tempfile::tempdir().unwrap();
     let format = Format::from_name("gray", 2, 2).unwrap();
     let pattern = dir.path().join("a.##.png").into_os_string();

@@ -158,20 +158,22 @@ impl Instance {
             "" => None,
             text => match text.parse::<Ratio>() {
                 Ok(rate) if rate > Ratio::ZERO => Some(rate),
-                _ => return fail(format!("Rate: '{text}' is no rate: write 24 or 24000/1001")),
+                _ => return fail(format!("Rate: '{text}' is not a rate: write 24 or 24000/1001")),
             },
         };
         let clock = match text(|r| matches!(r, Role::Clock)) {
             "" | "auto" => Clock::Auto,
             "seconds" => Clock::Seconds,
             "milliseconds" => Clock::Milliseconds,
-            text => return fail(format!("Clock: '{text}' is none: write auto, seconds or milliseconds")),
+            text => {
+                return fail(format!("Clock: '{text}' is not known: write auto, seconds or milliseconds"));
+            }
         };
         let offset = match text(|r| matches!(r, Role::Offset)) {
             "" => 0,
             text => match text.parse::<i64>() {
                 Ok(offset) if offset.unsigned_abs() <= 1 << 53 => offset,
-                _ => return fail(format!("Offset: '{text}' is no whole number within 2^53")),
+                _ => return fail(format!("Offset: '{text}' is not a whole number within 2^53")),
             },
         };
         let look = look(self.plugin.filter, &self.plugin.params, &self.values)?;

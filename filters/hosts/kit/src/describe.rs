@@ -64,7 +64,7 @@ fn range(s: &Setting) -> String {
 /// The module `grainfield.filters`: a typed function for each filter.
 pub fn python() -> String {
     let mut out = String::from(
-        "\"\"\"A function for each filter, made of Grainfield's catalog. See `grainfield.Chain` for what they share.\"\"\"\n\n\
+        "\"\"\"A function for each filter, made of Grainfield's catalog. See `grainfield.Chain` for the common arguments.\"\"\"\n\n\
          # Generated: edit the settings of the filters instead.\n\n\
          from __future__ import annotations\n\nfrom typing import Literal, Optional\n\n\
          from ._chain import Array, Colour, Number, Path, Position, Rate, apply\n\n",
@@ -107,12 +107,18 @@ fn function(out: &mut String, filter: &Entry) {
     }
     for (name, help) in [
         ("frame", "The number of the frame, of the first of several."),
-        ("rate", "Frames a second, for what moves in time: a number, a Fraction or \"24000/1001\"."),
+        (
+            "rate",
+            "Frames per second, for settings that change over time: a number, a Fraction or \"24000/1001\".",
+        ),
         ("recipe_seed", "The seed of the recipe, as --seed of the command line."),
         ("last", "The number of the last frame, for keys that count from the end."),
-        ("transfer", "What samples stand for: \"srgb\" as images do, \"linear\", or a name that FFmpeg has."),
-        ("sample_bits", "Bits of a sample in a uint16 array, where they are not 16."),
-        ("out", "Where the result goes; it may be `picture` itself."),
+        (
+            "transfer",
+            "The transfer characteristic of samples: \"srgb\" (images), \"linear\", or another name of FFmpeg.",
+        ),
+        ("sample_bits", "Bits per sample in a uint16 array, if not 16."),
+        ("out", "The array for the result; it may be `picture` itself."),
     ] {
         wrapped(out, "        ", &format!("{name}: "), help);
     }

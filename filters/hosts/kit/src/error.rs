@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_once() {
+    fn causes_are_printed_once() {
         let error = crate::Look::of_chain("sprites=image=/nowhere.png").unwrap_err();
         assert_eq!(error.0.matches("No such file").count(), 1, "{error}");
     }

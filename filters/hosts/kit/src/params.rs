@@ -85,13 +85,13 @@ pub enum Clock {
     Milliseconds,
 }
 
-const RATE: &str = "Frames a second of the clip, as 24 or 24000/1001. With it frames have the numbers that the command line \
+const RATE: &str = "Frames per second of the clip, as 24 or 24000/1001. With it frames have the numbers that the command line \
     gives them; without it random numbers follow from the time alone.";
 const CLOCK: &str = "The unit of the host's time: auto, seconds or milliseconds (FFmpeg to version 7).";
 const OFFSET: &str = "Added to the number of each frame: that of the frame which the host calls time 0.";
-const SEED: &str = "The seed of the recipe: another number gives other noise.";
+const SEED: &str = "The seed of the recipe: another number gives other random numbers.";
 const SETTINGS: &str =
-    "Settings as in a chain, such as strength=12:monochrome=1; they win over the parameters below.";
+    "Settings as in a chain, such as strength=12:monochrome=1; they override the parameters below.";
 const RECIPE: &str = "Filters as in a chain, such as grain=preset=35mm,dust, or the name of a TOML recipe.";
 
 /// The parameters of a filter's plugin, or of the one that takes recipes.
@@ -253,9 +253,9 @@ pub fn look(
     let seed = text(|r| matches!(r, Role::Seed));
     let seed = match &seed[..] {
         "" => None,
-        text => {
-            Some(text.parse().map_err(|_| HostError(format!("Recipe seed: '{text}' is no whole number")))?)
-        }
+        text => Some(
+            text.parse().map_err(|_| HostError(format!("Recipe seed: '{text}' is not a whole number")))?,
+        ),
     };
     let Some(filter) = filter else {
         let recipe = text(|r| matches!(r, Role::Recipe));

@@ -1,8 +1,8 @@
 """Grainfield: deterministic noise, grain and effects for images and clips.
 
-Any frame is a function of the picture, the settings, the seed and the number of the frame alone, and equal, bit for bit, to
-what the command line makes of the same samples. Images are NumPy arrays (or tensors of the CPU by DLPack), channels last:
-uint8, uint16 or float32, grey, grey with alpha, RGB or RGBA, one or a batch.
+Any frame is a function of the picture, the settings, the seed and the frame number alone, and equals that of the command
+line for the same samples, bit for bit. Images are NumPy arrays (or CPU tensors, by DLPack), channels last: uint8, uint16 or
+float32; grey, grey with alpha, RGB or RGBA; one image or a batch.
 
     import grainfield as gf
     out = gf.grain(img, preset="35mm", frame=17)

@@ -1,4 +1,4 @@
-"""What all filters share: arrays in and out, settings as text, and chains of filters."""
+"""The common part of all filters: arrays in and out, settings as text, and chains of filters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BITS = {"u1": 8, "u2": 16, "f4": 0}
 
 
 def _texts(value: Any) -> List[str]:
-    """A setting's value as the native part takes it: a text, or several of a sequence."""
+    """A setting's value for the native part: one text, or several for a sequence."""
     if isinstance(value, (bool, np.bool_)):
         return ["true" if value else "false"]
     if isinstance(value, str):
@@ -48,7 +48,7 @@ def _texts(value: Any) -> List[str]:
 
 
 def _rate(rate: Rate) -> str:
-    """A rate as text, without the digits that a float has too many of."""
+    """A rate as text, with a float rounded to the nearest fraction."""
     if isinstance(rate, str):
         return rate
     exact = rate if isinstance(rate, (int, Fraction)) else Fraction(float(rate)).limit_denominator(1001)
@@ -57,7 +57,7 @@ def _rate(rate: Rate) -> str:
 
 
 def _array(image: Array) -> np.ndarray:
-    """The samples where they lie."""
+    """The samples, without a copy where possible."""
     if isinstance(image, np.ndarray):
         return image
     # Before DLPack: NumPy imports memory of some other libraries read-only.
@@ -71,7 +71,7 @@ def _array(image: Array) -> np.ndarray:
 
 
 def _like(result: np.ndarray, image: Array) -> Array:
-    """The result as what the image is, where its library takes DLPack."""
+    """The result in the type of the image, if its library supports DLPack."""
     if isinstance(image, np.ndarray) or not hasattr(image, "__dlpack__"):
         return result
     library = sys.modules.get(type(image).__module__.split(".")[0])
@@ -83,16 +83,16 @@ class Chain:
     """Filters in order, ready for images and clips of any size.
 
     Args:
-        chain: The filters, as behind the command line's ``-f``.
-        recipe: The name of a TOML recipe; the chain's filters come behind its.
-        rate: Frames a second, for what moves in time.
+        chain: The filters, as for the command line's ``-f``.
+        recipe: The name of a TOML recipe; the filters of ``chain`` follow its filters.
+        rate: Frames per second, for settings that change over time.
         seed: The seed of the recipe, as ``--seed``.
         last: The number of the last frame, for keys that count from the end.
         fields: ``"top"`` or ``"bottom"`` for interlaced pictures with that field first.
-        transfer: What samples stand for: ``"srgb"`` as images do, ``"linear"``, or a name that FFmpeg has.
-        sample_bits: Bits of a sample in a uint16 array, where they are not 16.
+        transfer: The transfer characteristic of samples: ``"srgb"`` (images), ``"linear"``, or another name of FFmpeg.
+        sample_bits: Bits per sample in a uint16 array, if not 16.
 
-    Safe to use from many threads, to pickle, and to keep through a fork.
+    It can be used from many threads, pickled, and used after a fork.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Chain:
     def _bind(self, shape: Tuple[int, ...], dtype: np.dtype) -> Any:
         bits = _BITS.get(dtype.str[1:])
         if bits is None or not dtype.isnative:
-            raise Error(f"samples of type {dtype}: uint8, uint16 and float32 are taken")
+            raise Error(f"samples of type {dtype}: uint8, uint16 and float32 are accepted")
         given = self._arguments["sample_bits"]
         if bits == 16 and given is not None:
             bits = given

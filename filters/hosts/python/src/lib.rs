@@ -17,7 +17,7 @@ create_exception!(
     grainfield,
     Error,
     PyValueError,
-    "What is wrong with what was asked for, and what would be right."
+    "An error in the arguments: what is wrong, and what is accepted."
 );
 
 fn raise(error: HostError) -> PyErr {
@@ -77,14 +77,14 @@ impl Look {
     ) -> PyResult<Bound> {
         let Some(order) = packed::planes(channels) else {
             return fail(format!(
-                "{channels} channels: 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA) are taken"
+                "{channels} channels: 1 (grey), 2 (grey and alpha), 3 (RGB) or 4 (RGBA) are accepted"
             ));
         };
         let fields = match fields {
             "frame" => Fields::Frame,
             "top" => Fields::First(Parity::Top),
             "bottom" => Fields::First(Parity::Bottom),
-            other => return fail(format!("fields: '{other}' is none of frame, top, bottom")),
+            other => return fail(format!("fields: '{other}' is not known: write frame, top or bottom")),
         };
         let rate = rate.parse::<Ratio>().ok().filter(|r| *r > Ratio::ZERO);
         let Some(rate) = rate else {
@@ -104,7 +104,7 @@ impl Look {
         let bound = Arc::new(BoundLook::bind(&self.0, format, &setup).map_err(raise)?);
         let output = bound.output();
         if (output.planes(), output.width, output.height) != (channels, format.width, format.height) {
-            return fail("filters that change the size or the channels are not taken here");
+            return fail("filters that change the size or the channels are not supported here");
         }
         Ok(Bound { bound, order, rate })
     }

@@ -16,7 +16,7 @@ pub(crate) fn function_name(filter: &str) -> String {
     words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect()
 }
 
-/// What every function takes besides its filter's settings.
+/// The arguments of every function besides the settings of its filter.
 const OURS: &str = "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;";
 
 /// `crop_left`, for `crop-left`; `av1grain_offset`, for a setting that is named as what every function takes.

@@ -321,9 +321,11 @@ fn format(info: &VideoInfo) -> Result<Format, HostError> {
     let depth = match (info.format.sample_type, info.format.bits) {
         (1, 32) => Depth::Float,
         (0, bits @ 8..=16) => Depth::Bits(bits as u8),
-        (1, bits) => return fail(format!("{bits}-bit float is not taken: convert to 32 bits with resize")),
+        (1, bits) => {
+            return fail(format!("{bits}-bit float is not supported: convert to 32 bits with resize"));
+        }
         (_, bits) => {
-            return fail(format!("{bits} bits are not taken: convert to 8 to 16, or to 32-bit float"));
+            return fail(format!("{bits} bits are not supported: convert to 8 to 16, or to 32-bit float"));
         }
     };
     let sub = |n: c_int| u8::try_from(n).unwrap_or(u8::MAX);

@@ -5,20 +5,16 @@
 //! number of keys is small, but not always the smallest possible. The methods are:
 //!
 //! - [`FitShape::Linear`]: the longest line that passes through the samples' windows (value ± bound), then the longest
-//!   that continues
-//!   from where the last one can end (J. O'Rourke, "An On-Line Algorithm for Fitting Straight Lines Between Data
-//!   Ranges", Comm. ACM 24, 1981); or the longest lines from sample to sample, if those are fewer.
+//!   that continues from where the last one can end (J. O'Rourke, "An On-Line Algorithm for Fitting Straight Lines
+//!   Between Data Ranges", Comm. ACM 24, 1981); or the longest lines from sample to sample, if those are fewer.
 //! - [`FitShape::Smooth`]: keys are samples. The worst sample of a stretch becomes a key until all are within the
-//!   bound, then
-//!   every key that is not needed is removed. The shape is monotone, so rising samples give a rising curve.
+//!   bound, then every key that is not needed is removed. The shape is monotone, so rising samples give a rising curve.
 //! - [`FitShape::Hermite`]: value and slope at some samples, by least squares over all of them, reweighted in rounds so
 //!   that the largest deviations fall (C. L. Lawson, 1961). The worst sample of a stretch gets a key until all are
-//!   within
-//!   the bound, then every key that is not needed is removed and its neighbours are refitted. Value and slope are
-//!   continuous.
+//!   within the bound, then every key that is not needed is removed and its neighbours are refitted. Value and slope
+//!   are continuous.
 //! - [`FitShape::Bezier`]: the same, and then every key is removed without which one stretch with handles at other
-//!   times
-//!   keeps to the bound; value and slope are continuous here, too.
+//!   times keeps to the bound; value and slope are continuous here, too.
 //!
 //! Numbers are rounded to the fewest decimals that the bound allows.
 

@@ -99,7 +99,7 @@ fn numbers_are_short() {
 }
 
 #[test]
-fn what_is_no_track_is_refused() {
+fn invalid_samples_are_refused() {
     let of = |s: &[Sample], bound| fit(s, FitShape::Smooth, bound).map(|c| c.keys().len());
     let f = KeyTime::Frame;
     assert_eq!(of(&[], 1.0), Err(FitError::Empty));
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn what_rises_stays_rising(s in samples(), bound in 0.001f64..4.0) {
+    fn fits_of_rising_samples_rise(s in samples(), bound in 0.001f64..4.0) {
         let mut values: Vec<f64> = s.iter().map(|s| s.1).collect();
         values.sort_by(f64::total_cmp);
         let s: Vec<Sample> = s.iter().zip(values).map(|(s, v)| (s.0, v)).collect();

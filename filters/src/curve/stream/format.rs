@@ -86,9 +86,9 @@ pub(super) fn fault<T>(at: u64, what: &'static str) -> Result<T, StreamError> {
     Err(StreamError { at, problem: StreamProblem::Content(what) })
 }
 
-/// FNV-1a on words of eight bytes in four interleaved lanes, with the high half folded down after each step; the
-/// lanes are combined by the same step. The rest of a piece is padded with zeros, and the piece's length follows.
-/// Every step is invertible, so a change inside one word is always detected.
+/// FNV-1a on words of eight bytes in four interleaved lanes, with the high half folded down after each step; the lanes
+/// are combined by the same step. The remainder of a piece is padded with zeros, and the piece's length follows. Every
+/// step is invertible, so a change inside one word is always detected.
 pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
     const START: u64 = 0xcbf2_9ce4_8422_2325;
     const fn step(h: u64, word: u64) -> u64 {

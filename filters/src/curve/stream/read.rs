@@ -184,8 +184,8 @@ impl<R: ReadAt> Tracks<R> {
         self.jumps.capacity() * size_of::<Jump>() + keys * size_of::<Key>()
     }
 
-    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its start,
-    /// and a chunk, which is that of a jump frame or a few keys of all tracks.
+    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its
+    /// start, and a chunk, which is that of a jump frame or a few keys of all tracks.
     pub fn playhead_memory(&self, start: &Playhead) -> usize {
         start.memory() + POINTS_BYTES + self.tracks * TRACK_BYTES
     }

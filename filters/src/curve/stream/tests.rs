@@ -58,7 +58,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..fixed() })]
 
     #[test]
-    fn played_sought_and_asked_are_equal(
+    fn playing_seeking_and_single_queries_are_equal(
         tracks in tracks(), every in 1i64..60, seeks in proptest::collection::vec(-40i64..500, 1..20),
         den in prop_oneof![Just(1i64), Just(2), Just(3), Just(1001)],
     ) {
@@ -255,7 +255,7 @@ fn long_streams_play_in_little_memory() {
 }
 
 #[test]
-fn what_cannot_be_a_stream_is_refused() {
+fn invalid_streams_are_refused() {
     let c = |t: &str| t.parse::<Curve>().unwrap();
     let fails = |tracks: &[Curve], every| write(tracks, every, &mut Vec::new()).unwrap_err();
     assert!(matches!(fails(&[c("0=1"), c("0s=1")], r(1, 1)), TrackError::Mixed(1)));

@@ -155,7 +155,8 @@ fn over(table: Table, seed: Option<u16>, offset: i64) -> Av1Grain {
     }
 }
 
-/// 24 frames a second: frame 10 begins at 4166666 (the floor of 4166666.7), where a program that rounds up writes 4166667.
+/// 24 frames a second: frame 10 begins at 4166666 (the floor of 4166666.7), where a program that rounds up writes
+/// 4166667.
 #[test]
 fn segments_hold_from_their_first_frame() {
     for start in [4_166_666, 4_166_667] {

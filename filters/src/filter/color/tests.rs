@@ -106,7 +106,7 @@ fn hue_turns_red_towards_yellow_and_warm_is_red() {
 }
 
 #[test]
-fn what_is_added_to_multiplied_colour_is_multiplied() {
+fn offsets_to_premultiplied_colour_are_premultiplied() {
     let text = "brightness=0.1:contrast=1.3:saturation=0.6:temperature=0.5";
     let given = [("brightness", "0.1"), ("contrast", "1.3"), ("saturation", "0.6"), ("temperature", "0.5")];
     let values = crate::settings::Values::parse(ENTRY.settings, text).unwrap();

@@ -138,7 +138,7 @@ fn video_goes_by_way_of_rgb() {
 }
 
 #[test]
-fn what_is_no_finite_number_stays_and_none_is_made() {
+fn samples_that_are_not_finite_stay_and_no_others_become_so() {
     let from = Format { height: 8, ..format("gbrapf32", Transfer::LINEAR, Alpha::Premultiplied) };
     let odd = [
         f32::NAN,
@@ -183,7 +183,7 @@ fn what_is_no_finite_number_stays_and_none_is_made() {
 }
 
 #[test]
-fn linear_float_becomes_what_is_shown_in_integers() {
+fn linear_float_becomes_display_values_in_integers() {
     let exr = format("gbrapf32", Transfer::LINEAR, Alpha::Premultiplied);
     let to = |name: &str, from: &Format| displayed(from, super::retarget(from, name).unwrap()).transfer;
     assert_eq!(to("gbrap16", &exr), Transfer::SRGB);
@@ -194,7 +194,7 @@ fn linear_float_becomes_what_is_shown_in_integers() {
 }
 
 #[test]
-fn it_is_told_in_the_one_line() {
+fn the_description_names_the_transfer() {
     let tell = |from: &Format, to: &Format| Convert::new(from, to, Level::SCALAR).unwrap().describe();
     let exr = format("gbrapf32", Transfer::LINEAR, Alpha::Premultiplied);
     let png = format("gbrap16", Transfer::SRGB, Alpha::Straight);

@@ -499,7 +499,7 @@ fn grey_stays_grey() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn impossible_conversions_are_refused_by_name() {
     let f = |name: &str| Format::from_name(name, 64, 48).unwrap();
     let refuse = |a: Format, b: Format| match Convert::new(&a, &b, Level::SCALAR) {
         Err(e) => e.to_string(),
@@ -538,7 +538,7 @@ fn what_cannot_be_is_refused_by_name() {
 }
 
 #[test]
-fn a_conversion_is_told_with_what_it_assumes() {
+fn a_description_names_the_assumptions() {
     let tell =
         |from: Format, name: &str| convert(&from, &retarget(&from, name).unwrap(), Level::SCALAR).describe();
     let video = Format::from_name("yuv420p", 1920, 1080).unwrap();

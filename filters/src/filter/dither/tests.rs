@@ -272,7 +272,7 @@ mod chain {
     }
 
     #[test]
-    fn a_mark_on_the_last_key_is_told() {
+    fn a_mark_on_the_last_key_is_noted() {
         let told = |amount| notes(&[step("fade", &[("amount", amount)])], "gray", None).unwrap();
         for idle in ["0=0;48~=1", "0=0;24=1;48c=0", "0=0;48|=1"] {
             assert!(told(idle).contains("'fade': amount: the mark on the last key"), "{}", told(idle));
@@ -283,7 +283,7 @@ mod chain {
     }
 
     #[test]
-    fn what_dither_cannot_do() {
+    fn invalid_depths_are_refused() {
         let fail = |steps: &[Step], from| notes(steps, from, None).unwrap_err();
         let middle = fail(&[step("dither", &[]), step("grain", &[])], "gray16");
         assert!(middle.contains("move the filter to the end"), "{middle}");

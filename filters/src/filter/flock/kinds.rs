@@ -52,10 +52,10 @@ const fn habit(figure: Figure) -> Habit {
             Habit { beats: 2.4, agility: 4.2, below: -0.12, level: 3.0, space: [0.66, 0.8], moods: 0.8 }
         }
         Figure::Moth => {
-            Habit { beats: 9.7, agility: 11.0, below: 0.3, level: 0.3, space: [1.0, 1.0], moods: 4.5 }
+            Habit { beats: 8.3, agility: 11.0, below: -0.5, level: 0.3, space: [1.0, 1.0], moods: 4.5 }
         }
         Figure::Bat => {
-            Habit { beats: 6.7, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], moods: 2.6 }
+            Habit { beats: 5.6, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], moods: 2.6 }
         }
     }
 }

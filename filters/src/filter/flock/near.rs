@@ -294,7 +294,7 @@ pub(super) fn looked_at(cell: u32, step: u64, run: Run) -> [Run; 2] {
         return [run, Run { from: run.to, to: run.to }];
     }
     let hash = mix64(u64::from(cell) << 32 ^ u64::from(run.from) ^ step << 20);
-    let begin = run.from + ((hash >> 32) * u64::from(len) >> 32) as u32;
+    let begin = run.from + (((hash >> 32) * u64::from(len)) >> 32) as u32;
     let first = Run { from: begin, to: run.to.min(begin + CAP as u32) };
     let left = CAP as u32 - (first.to - first.from);
     [first, Run { from: run.from, to: run.from + left }]

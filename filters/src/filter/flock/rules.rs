@@ -156,8 +156,8 @@ impl Rules {
 
     /// The effect of a wave of turns on an agent, 0 to 1.
     #[inline(always)]
-    pub(super) fn turn(&self, air: &Air, from_home: V) -> f32 {
-        let along = dot(air.way, from_home) - air.front;
+    pub(super) fn turn(&self, air: &Air, out_of_home: V) -> f32 {
+        let along = dot(air.way, out_of_home) - air.front;
         let w = 1.0 - along * along * 12.0;
         if w > 0.0 { w * w * self.waves } else { 0.0 }
     }
@@ -172,7 +172,7 @@ impl Rules {
 
     /// The position relative to the home, in its half axes.
     #[inline(always)]
-    fn from_home(&self, now: &Moment, p: V) -> V {
+    fn out_of_home(&self, now: &Moment, p: V) -> V {
         let from = sub(p, now.home);
         [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]]
     }
@@ -180,7 +180,7 @@ impl Rules {
     /// The acceleration of an agent without neighbours.
     #[inline(always)]
     pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, own: f32, p: V, v: V) -> V {
-        let part = self.from_home(now, p);
+        let part = self.out_of_home(now, p);
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
         // Home: without effect in its centre.
@@ -312,7 +312,7 @@ fn advance_body(world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near]
         let own = rules.own_speed(id);
         let acc = add(rules.alone(air, now, id, own, p, v), rules.flight(now, predators, own, p));
         let acc = add(acc, rules.together(near, own, v));
-        let turning = if rules.waves > 0.0 { rules.turn(air, rules.from_home(now, p)) } else { 0.0 };
+        let turning = if rules.waves > 0.0 { rules.turn(air, rules.out_of_home(now, p)) } else { 0.0 };
         *out = rules.moved(me, acc, own, beats, turning);
     }
 }

@@ -1,3 +1,4 @@
+mod bodies;
 mod twin;
 
 use super::*;
@@ -137,7 +138,7 @@ fn any_way_to_a_frame_gives_the_same() {
 #[test]
 fn levels_and_bands_change_nothing() {
     for preset in ["seagulls", "fish", "moths", "bats"] {
-        let settings = &[("preset", preset), ("agents", "9"), ("size", "300"), ("start", "0.1")][..];
+        let settings = &[("preset", preset), ("agents", "9"), ("size", "500"), ("start", "0.1")][..];
         for name in ["gray", "yuv420p", "yuv422p10", "gbrpf32", "yuva444p"] {
             let format = Format::from_name(name, 67, 44).unwrap();
             let first = bound(settings, &format, Level::SCALAR);

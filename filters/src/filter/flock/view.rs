@@ -1,39 +1,44 @@
-//! Converts agents to splats: perspective, light, haze, and motion blur.
+//! Converts agents to splats: perspective, light, haze, and motion blur. Small agents are a few ellipses, others pictures of
+//! their own, see `portrait`.
 
 use super::super::overlay::Overlay;
-use super::figure::{Body, Figure, MOST, Part, SIMPLE, palette};
+use super::figure::{Figure, SIMPLE, palette, pose};
 use super::rules::{Agent, CAMERA, Rules, scale};
 use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
-use crate::particle::draw::{Shape, ShapeError, Splat, rank};
+use crate::particle::draw::{Picture, Shape, ShapeError, Splat, rank};
 
-/// The styles of splats: an ellipse, a small one, the two halves of a triangle, light, and then the pictures of a
-/// sheet.
+/// The styles of splats: an ellipse, a small one, a picture of the frame, light, and then the pictures of a sheet.
 const ROUND: u16 = 0;
 const SMALL: u16 = 1;
-const RIGHT: u16 = 2;
-const LEFT: u16 = 3;
-pub(super) const LIGHT: u16 = 4;
-pub(super) const SHEET: u16 = 5;
+const MADE: u16 = 2;
+pub(super) const LIGHT: u16 = 3;
+pub(super) const SHEET: u16 = 4;
 /// The largest half width, in rows, of small ellipses, for which both styles look the same.
 const NARROW: f32 = 3.0;
 
-/// The largest number of splats of an agent: each flat part has two.
-pub(super) const SPLATS: usize = 2 * MOST;
-pub(super) const SPLATS_SIMPLE: usize = SIMPLE;
-/// The half span, in rows, from which on a body is drawn with all its parts.
-const DETAIL: f32 = 5.0;
+/// The largest number of splats of an agent.
+pub(super) const SPLATS: usize = SIMPLE;
+/// The half span, in rows, from which on a body is drawn as a picture of its own.
+const DETAIL: f32 = 3.3;
 /// The largest half span, in rows.
-const LARGEST: f32 = 3000.0;
+pub(super) const LARGEST: f32 = 3000.0;
 
 /// The shapes of those styles.
-pub(super) fn shapes() -> Result<[Shape; 5], ShapeError> {
-    Ok([
-        Shape::disc(0.22)?,
-        Shape::Speck,
-        Shape::polygon(&[[-0.5, -0.5], [1.0, -0.5], [-0.5, 1.0]], 0.0)?,
-        Shape::polygon(&[[0.5, -0.5], [-1.0, -0.5], [0.5, 1.0]], 0.0)?,
-        Shape::disc(1.0)?,
-    ])
+pub(super) fn shapes() -> Result<[Shape; 4], ShapeError> {
+    Ok([Shape::disc(0.22)?, Shape::Speck, Shape::Picture, Shape::disc(1.0)?])
+}
+
+/// The frame's samples that an agent may reach: the first, and the number across and down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Area {
+    pub(super) from: [i32; 2],
+    pub(super) size: [usize; 2],
+}
+
+impl Area {
+    pub(super) fn texels(&self) -> usize {
+        self.size[0] * self.size[1]
+    }
 }
 
 /// The view of agents in a frame.
@@ -60,7 +65,7 @@ pub(super) struct View<'a> {
     pub(super) figure: Figure,
     pub(super) beats: f32,
     pub(super) depth: f32,
-    /// Whether the splats are sufficient for all parts.
+    /// Whether agents may be pictures of their own.
     pub(super) full: bool,
     /// The pictures of the sheet, and half the width and height for a span of 1.
     pub(super) sheet: Option<(usize, [f32; 2])>,
@@ -70,21 +75,21 @@ pub(super) struct View<'a> {
 /// The projected coordinate system of a body: its centre, and unit vectors ahead, to its right and up, in rows; and the
 /// same in space.
 #[derive(Clone, Copy)]
-struct Stance {
-    at: [f32; 2],
-    axes: [V; 3],
+pub(super) struct Stance {
+    pub(super) at: [f32; 2],
+    pub(super) axes: [V; 3],
 }
 
 impl Stance {
     #[inline(always)]
-    fn turned(&self, v: V) -> V {
+    pub(super) fn turned(&self, v: V) -> V {
         let [a, b, c] = self.axes;
         add(add(mul(a, v[0]), mul(b, v[1])), mul(c, v[2]))
     }
 }
 
 impl View<'_> {
-    fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
+    pub(super) fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
         let [x, y] = self.rules.seen(p);
         let rows = self.overlay.size()[1] as f32;
         let ahead = unit(v, [1.0, 0.0, 0.0]);
@@ -96,7 +101,7 @@ impl View<'_> {
     }
 
     /// The current amplitude of the wings: some agents glide at times.
-    fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
+    pub(super) fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
         let mood = |rate: f64| {
             let mut air = self.rules.air(0);
             air.mood = self.look.time * rate;
@@ -109,6 +114,24 @@ impl View<'_> {
             Figure::Moth => (0.9 + 0.3 * mood(2.0)).clamp(0.4, 1.0),
             Figure::Fish => (0.25 + 0.55 * speed + 0.3 * mood(0.8)).clamp(0.2, 1.2),
         }
+    }
+
+    /// Whether an agent is to be drawn as a picture of its own, and where.
+    pub(super) fn portrayed(&self, agent: &Agent, id: u64) -> Option<Area> {
+        if !self.full || self.sheet.is_some() {
+            return None;
+        }
+        let sitter = self.sitter(agent, id);
+        let area = if sitter.half >= DETAIL { self.area(&sitter) } else { None };
+        area.filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
+    }
+
+    /// The splat of picture `index`, which is that of an agent.
+    pub(super) fn splat_of(&self, agent: &Agent, id: u64, picture: &Picture, index: usize) -> Splat {
+        let p = [agent[0], agent[1], agent[2]];
+        let (_, opacity) = self.air(p);
+        let splat = self.overlay.painter.splat_of(picture, index, MADE).faded(opacity);
+        Splat { rank: rank(p[2], (id << 6) as i64), ..splat }
     }
 
     /// The splats of an agent, from back to front.
@@ -139,34 +162,17 @@ impl View<'_> {
             out.push(Splat { style: SHEET + cell as u16, ..splat }.faded(opacity));
         } else {
             let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
-            let simple = !(self.full && half >= DETAIL);
-            let (mut a, mut b) = (Body::EMPTY, Body::EMPTY);
-            a.pose(figure, simple, agent[7], effort);
-            b.pose(figure, simple, agent[7] + self.beats * open, effort);
+            let a = pose(figure, agent[7], effort);
+            let b = pose(figure, agent[7] + self.beats * open, effort);
             let paint = Paint { colours: palette(figure), haze: colour, light: self.light(figure, p, &here) };
-            for (a, b) in a.parts[..a.len].iter().zip(&b.parts[..b.len]) {
-                match (a, b) {
-                    (Part::Flat(a, shade), Part::Flat(b, _)) => {
-                        let corners = |stance: &Stance, c: &[V; 3]| {
-                            c.map(|c| stance.turned(c))
-                                .map(|t| ([stance.at[0] + t[0], stance.at[1] + t[1]], t))
-                        };
-                        let (a, b) = (corners(&here, a), corners(&then, b));
-                        let normal = cross(sub(a[1].1, a[0].1), sub(a[2].1, a[0].1));
-                        let rgb = self.shaded(&paint, figure, *shade, Some(normal), &here);
-                        self.flat(a.map(|c| c.0), b.map(|c| c.0), half, rgb, opacity, out);
-                    }
-                    (Part::Round(a, axes, shade), Part::Round(b, ..)) => {
-                        let place = |stance: &Stance, c: &V| {
-                            let t = stance.turned(*c);
-                            [stance.at[0] + t[0], stance.at[1] + t[1]]
-                        };
-                        let (a, b) = (place(&here, a), place(&then, b));
-                        let rgb = self.shaded(&paint, figure, *shade, None, &here);
-                        self.round(a, b, axes.map(|e| here.turned(e)), rgb, opacity, out);
-                    }
-                    _ => {}
-                }
+            for ((a, axes, shade), (b, ..)) in a.iter().zip(&b) {
+                let place = |stance: &Stance, c: &V| {
+                    let t = stance.turned(*c);
+                    [stance.at[0] + t[0], stance.at[1] + t[1]]
+                };
+                let (a, b) = (place(&here, a), place(&then, b));
+                let rgb = self.shaded(&paint, figure, *shade);
+                self.round(a, b, axes.map(|e| here.turned(e)), rgb, opacity, out);
             }
         }
         for (k, splat) in out[first..].iter_mut().enumerate() {
@@ -174,12 +180,12 @@ impl View<'_> {
         }
     }
 
-    fn own_size(&self, id: u64) -> f32 {
+    pub(super) fn own_size(&self, id: u64) -> f32 {
         0.85 + 1.5 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9)
     }
 
     /// The haze at a position: its colour and fraction, or the remaining visibility.
-    fn air(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
+    pub(super) fn air(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
         let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
         let part = (self.look.haze * far).clamp(0.0, 1.0);
         match self.look.haze_colour {
@@ -213,15 +219,7 @@ impl View<'_> {
         }
     }
 
-    fn shaded(
-        &self,
-        paint: &Paint,
-        figure: Figure,
-        shade: usize,
-        normal: Option<V>,
-        stance: &Stance,
-    ) -> [u16; 3] {
-        const SUN: V = [-0.36, -0.80, -0.48];
+    fn shaded(&self, paint: &Paint, figure: Figure, shade: usize) -> [u16; 3] {
         let mut rgb = paint.colours[shade];
         if let Some(colour) = self.look.colour {
             let bright = rgb[0].max(rgb[1]).max(rgb[2]);
@@ -229,20 +227,9 @@ impl View<'_> {
             rgb = colour.map(|c| c * (0.5 + 0.5 * bright / most.max(1e-9)));
         }
         let (light, shine) = paint.light;
-        let mut bright = light;
-        if let Some(n) = normal {
-            let n = unit(n, [0.0, 0.0, -1.0]);
-            let facing = if n[2] > 0.0 { mul(n, -1.0) } else { n };
-            bright *= 0.80 + 0.26 * f64::from(dot(facing, SUN));
-            // From below, agents are in shadow.
-            if figure == Figure::Gull && dot(facing, stance.axes[2]) < 0.0 {
-                bright *= 0.84;
-            }
-        }
-        rgb = rgb.map(|c| c * bright);
-        if figure == Figure::Fish && shade != 4 {
-            let part = if shade == 2 { 0.25 } else { 0.75 };
-            rgb = [0, 1, 2].map(|i: usize| rgb[i] + (1.0 - rgb[i]) * shine * part);
+        rgb = rgb.map(|c| c * light);
+        if figure == Figure::Fish {
+            rgb = rgb.map(|c| c + (1.0 - c) * shine * 0.75);
         }
         if figure == Figure::Moth {
             rgb = [rgb[0], rgb[1] * 0.90, rgb[2] * 0.72];
@@ -288,56 +275,6 @@ impl View<'_> {
         out.push(Splat { style, colour, ..splat }.faded(opacity * part));
     }
 
-    /// A triangle from `a` to `b` as two right-angled ones, with a minimum width.
-    fn flat(
-        &self,
-        a: [[f32; 2]; 3],
-        b: [[f32; 2]; 3],
-        half: f32,
-        colour: [u16; 3],
-        opacity: f32,
-        out: &mut Vec<Splat>,
-    ) {
-        let c = [0, 1, 2].map(|i: usize| mid(a[i], b[i]));
-        let long = |i: usize| {
-            let (p, q) = (c[i], c[(i + 1) % 3]);
-            (q[0] - p[0]) * (q[0] - p[0]) + (q[1] - p[1]) * (q[1] - p[1])
-        };
-        let i = (1..3).fold(0, |best, i| if long(i) > long(best) { i } else { best });
-        let (mut p, mut q, top) = (c[i], c[(i + 1) % 3], c[(i + 2) % 3]);
-        let base = long(i).sqrt();
-        if base.is_nan() || base <= 1e-3 {
-            return;
-        }
-        let mut u = [(q[0] - p[0]) / base, (q[1] - p[1]) / base];
-        let mut high = (top[1] - p[1]) * u[0] - (top[0] - p[0]) * u[1];
-        if high < 0.0 {
-            (p, q, high) = (q, p, -high);
-            u = [-u[0], -u[1]];
-        }
-        let along = ((top[0] - p[0]) * u[0] + (top[1] - p[1]) * u[1]).clamp(0.0, base);
-        let n = [-u[1], u[0]];
-        let moved = [0, 1].map(|k: usize| (0..3).map(|i| b[i][k] - a[i][k]).sum::<f32>() / 3.0);
-        let smear = [u, n].map(|d| 0.45 * (moved[0] * d[0] + moved[1] * d[1]).abs());
-        let turns = angle(u[0], u[1]);
-        let foot = [p[0] + u[0] * along, p[1] + u[1] * along];
-        let thin = 0.02 * half;
-        // The halves are slightly enlarged, so that there is no gap between them.
-        const SEAM: f32 = 0.30;
-        let _ = q;
-        for (leg, way, style) in [(base - along, 1.0, RIGHT), (along, -1.0, LEFT)] {
-            if leg < 0.02 * base {
-                continue;
-            }
-            let at = [0, 1].map(|k: usize| foot[k] + (way * u[k] * leg + n[k] * high) / 3.0);
-            let size = [(leg + SEAM) / 1.5, (high.max(thin) + SEAM) / 1.5];
-            let wide = [0, 1].map(|k: usize| (size[k] * size[k] + smear[k] * smear[k]).sqrt());
-            let part = size[0] * size[1] / (wide[0] * wide[1]);
-            let splat = self.put(at, wide, turns);
-            out.push(Splat { style, colour, ..splat }.faded(opacity * part));
-        }
-    }
-
     /// The lamp of moths: its bulb and its light.
     pub(super) fn lamp(&self, out: &mut Vec<Splat>) {
         let glow = self.look.glow;
@@ -364,7 +301,7 @@ impl View<'_> {
 
 /// The colours of a body.
 struct Paint {
-    colours: [[f64; 3]; 7],
+    colours: [[f64; 3]; 2],
     haze: Option<([f64; 3], f64)>,
     light: (f64, f64),
 }

@@ -15,8 +15,7 @@ pub(super) struct Appearance {
     pub(super) shine: f32,
 }
 
-/// What each of sixteen layers keeps back, so that all of them together keep back `whole`, 0 to 1: as deep as it is, a
-/// liquid lets through the same part of what is left, after Beer and Lambert.
+/// The opacity of each of sixteen equal layers whose total opacity is `whole`, 0 to 1, by the Beer-Lambert law.
 pub(super) fn layer(whole: f64) -> f32 {
     (1.0 - (1.0 - whole).max(0.0).sqrt().sqrt().sqrt().sqrt()) as f32
 }
@@ -32,9 +31,9 @@ pub(super) struct Row {
     pub(super) scale: [f32; 2],
 }
 
-/// What the samples of a row show: how much liquid covers each; from where behind it is seen, in samples; and the parts of
-/// what is behind, of the tint and of white in what is seen (the rest is black). Where nothing covers, the rest means
-/// nothing.
+/// The appearance of the samples of a row: the coverage by liquid; the refracted position behind it, in samples; and
+/// the weights of the background, of the tint and of white (the rest is black). Without coverage, the other values have
+/// no meaning.
 #[derive(Debug)]
 pub(super) struct RowShading<'a> {
     pub(super) cover: &'a mut [f32],

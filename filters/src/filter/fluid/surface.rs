@@ -96,8 +96,8 @@ const RIPPLE_NODES: f32 = 3.5;
 const RIM: f32 = 2.2;
 const BULK: f32 = 0.75;
 const RUFFLED: f32 = 0.06;
-/// Where there is less than this, parcels are alone: each is drawn as a drop too, of a radius in spacings, and there is so
-/// much of it.
+/// Below this amount parcels count as isolated: each is also drawn as a drop, with this radius in spacings and this
+/// weight.
 const SPARSE: f32 = 0.32;
 const DROP: f32 = 1.4;
 const DROP_PART: f32 = 0.8;

@@ -286,7 +286,7 @@ fn alpha_is_composited() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_settings_are_refused() {
     let refused = |settings: &[(&str, &str)], format: &Format| match (ENTRY.build)(&values(settings)) {
         Err(e) => e,
         Ok(spec) => spec.bind(format, 1, Level::best()).err().unwrap(),

@@ -43,24 +43,24 @@ settings! {
         /// A curve of your own, brightness=strength, both from 0 to 1, connected by straight lines: 0=0;0.3=1;1=0.2.
         /// Replaces `curve`.
         points: Option<Points> = points(0.0..=MOST).group("Response"),
-        /// Correlation of the grain of neighbouring frames. 0, as on film, is fastest; 0.3 calms the grain; higher
+        /// Correlation of the grain of neighbouring frames. 0, as on film, is fastest; 0.3 reduces the flicker of grain; higher
         /// values cost more frames of noise.
         temporal: Animated =
             number(0.0..=0.9).default(0.0).label("Correlation").unit(Unit::Fraction).group("Time"),
-        /// Number of frames that show the same grain, for animation on twos or threes.
+        /// Number of frames that show the same grain, as in animation on twos or threes.
         hold: i64 = integer(1..=1000).default(1).label("Hold for").unit(Unit::Frames).group("Time"),
         /// Source of the random numbers.
         generator: Generator = choice("xs64").group("Advanced"),
-        /// Keeps legal samples legal (limited range: 16 to 235, chroma 16 to 240). Without it grain may use all codes.
+        /// Keeps samples within the legal range (limited range: 16 to 235, chroma 16 to 240). Without it grain may use all codes.
         protect: bool = switch().default(true).label("Keep legal range").group("Advanced"),
         /// What the samples represent, which decides where black and white of the curve lie.
         space: RequestedSpace = choice("auto").label("Samples are").group("Advanced"),
     }
-    presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give wins over the preset." {
+    presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give overrides the preset." {
         /// removes the plastic look of a clean picture
         "light" = "strength=2.2:size=0.8:chroma=0.28",
         /// clearly visible, like a modern film
-        "medium" = "strength=3.7:size=1.1:sharpness=0.2:chroma=0.28:variation=0.12",
+        "medium" = "strength=3.7:sharpness=0.3:chroma=0.28:variation=0.2",
         /// grain as a look
         "heavy" = "strength=7.2:size=1.4:chroma=0.25:variation=0.25:curve=print",
         /// slow 35 mm stock in good light
@@ -68,13 +68,13 @@ settings! {
         /// normal 35 mm stock
         "35mm" = "strength=3.8:sharpness=0.4:chroma=0.28",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=6:size=1.75:sharpness=0.3:chroma=0.25",
+        "16mm" = "strength=6:size=1.4:sharpness=0.3:chroma=0.25:variation=0.2",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=8:size=2.2:chroma=0.28:chroma-size=1.3:variation=0.2",
+        "super8" = "strength=8:size=1.6:sharpness=0.3:chroma=0.25:chroma-size=1.3:variation=0.3",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=7.5:size=1.2:sharpness=0.4:chroma=0.3:variation=0.25:curve=pushed",
+        "high-speed" = "strength=7.5:size=1.1:sharpness=0.4:chroma=0.3:variation=0.3:curve=pushed",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=5.3:size=0.6:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
+        "digital-iso" = "strength=5.3:size=0.45:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
     }
     with static, seed
 }
@@ -108,7 +108,7 @@ choices! {
         Video = "video",
         /// scene-linear light: grain is added on a logarithmic scale
         Linear = "linear",
-        /// logarithmic code of a camera or scanner, black at 95 of 1023; grain lives from there to the highest code
+        /// logarithmic code of a camera or scanner, black at 95 of 1023; grain is added from there to the highest code
         Log = "log",
     }
 }

@@ -8,7 +8,7 @@ use crate::{choices, settings};
 settings! {
     pub(super) struct NoiseSpec {
         /// Standard deviation of the noise in 8-bit code values, whatever the distribution and the depth. 2 is barely
-        /// visible, 6 is obvious, 20 is bad reception.
+        /// visible, 6 is obvious, 20 is like bad reception.
         strength: Animated = number(0.0..=255.0).default(6.0).unit(Unit::Code8).soft(0.0..=50.0),
         /// Noise in brightness only: U and V stay clean; R, G and B get the same noise.
         monochrome: bool = switch().default(false),
@@ -29,8 +29,8 @@ settings! {
             number(0.0..=0.9).default(0.5).group("Time").refused_unless("temporal", &["ar1"]),
         /// Distribution of the noise values.
         distribution: DistributionKind = choice("uniform"),
-        /// Number of uniform values that a binomial value sums: 2 is a triangle; more come closer to a bell curve and
-        /// cost more.
+        /// Number of uniform values that a binomial value sums: 2 is a triangular distribution; more come
+        /// closer to a normal distribution and cost more.
         samples: i64 = integer(2..=16).default(4).refused_unless("distribution", &["binomial"]),
         /// Source of the random numbers.
         generator: Generator = choice("lfsr31").group("Advanced"),
@@ -40,7 +40,7 @@ settings! {
         /// How rows of pixels are placed in the cycle of lfsr31.
         layout: Layout = choice("keyed").group("Advanced").refused_unless("generator", &["lfsr31"]),
     }
-    presets "Sets several settings at once. A setting that you give wins over the preset." {
+    presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// snow of an analogue television without a signal
         // The bandwidth of a receiver is limited, so specks are slightly longer than high.
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
@@ -69,9 +69,9 @@ choices! {
     pub(super) enum DistributionKind {
         /// all values within +-1.73 strengths are equally likely; fastest
         Uniform = "uniform",
-        /// a sum of `samples` uniform values: close to a bell curve
+        /// a sum of `samples` uniform values: close to a normal distribution
         Binomial = "binomial",
-        /// a bell curve; closer to it than binomial, and faster
+        /// a normal distribution, closer to it than binomial, and faster
         Gaussian = "gaussian",
     }
 }
@@ -89,7 +89,7 @@ choices! {
     for Layout {
         /// each row starts at a hashed place: frames never repeat each other
         Keyed = "keyed",
-        /// rows follow each other, as on a tape; repeats after 2^27 words (65 frames of 1080p luma)
+        /// rows follow each other; repeats after 2^27 words (65 frames of 1080p luma)
         Sequential = "sequential",
     }
 }

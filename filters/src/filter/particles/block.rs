@@ -1,9 +1,9 @@
 //! Converts the particles of a block to splats, 64 at a time.
 //!
-//! One pass after the other over all lanes, each a plain loop without closures, so that every level compiles it to its
-//! own width; what a layer does not have is left out for the whole block. Lanes whose bit in `live` is not set hold
-//! anything and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`:
-//! whoever adds a pass here adds it there, in the same order of operations, and a test compares the two to the bit.
+//! Each pass is a plain loop over all lanes without closures, so that every level compiles it to its own width; passes
+//! that a layer does not need are skipped for the whole block. Lanes whose bit in `live` is not set have unspecified
+//! contents and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`:
+//! a new pass here must be added there, in the same order of operations, and a test compares the two bit for bit.
 
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_is_refused() {
+    fn invalid_rates_are_refused() {
         for text in ["0=5;9=-1", "0=5;9=6;>extrapolate", "0=5;-1=6"] {
             let curve: Curve = text.parse().unwrap();
             assert!(peak(&curve).is_err(), "{text}");

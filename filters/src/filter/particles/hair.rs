@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hairs_lie_within_the_picture() {
+    fn hairs_are_within_the_picture() {
         for bend in [0.0, 0.3, -0.7, 2.0] {
             let points = line(bend, 0.01);
             assert!(points.iter().flatten().all(|v| v.abs() <= 0.98), "{bend}");

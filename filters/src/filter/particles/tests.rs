@@ -191,7 +191,7 @@ fn curves_of_wind_and_speed_are_integrated() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_the_first_frame() {
+fn invalid_settings_are_refused_before_the_first_frame() {
     let format = Format::from_name("gray", 64, 36).unwrap();
     let many = spec(&[("preset", "blizzard"), ("amount", "1000")]).unwrap().bind(&format, 1, Level::SCALAR);
     assert!(many.err().unwrap().to_string().contains("at most 4000000"));

@@ -7,7 +7,7 @@ use crate::settings::{FileAsset, SettingError};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a track can be of a sprite: its name, the value without one, and the range.
+/// The parts of a sprite that a track can animate: name, value without a track, and range.
 const PARTS: [(&str, f64, f64, f64); 6] = [
     ("x", 0.0, -1e6, 1e6),
     ("y", 0.0, -1e6, 1e6),
@@ -48,7 +48,7 @@ pub(super) struct SpriteTracks {
     file: NamedTracks,
     /// For each sprite the number of the track of each part.
     sprites: Vec<[Option<u32>; PARTS.len()]>,
-    /// One for each frame in progress. Which of them a frame gets has no influence on its values.
+    /// One for each frame in progress. The choice among them does not affect the values of a frame.
     heads: Mutex<Vec<Playhead>>,
     head_bytes: usize,
 }
@@ -93,8 +93,8 @@ impl SpriteTracks {
         self.sprites.len()
     }
 
-    /// Memory in bytes: what is kept of the file, and of a frame in progress. Of a longer file more jump frames are known,
-    /// nothing else.
+    /// Memory in bytes: for the file, and per frame in progress. A longer file adds only the positions of its jump
+    /// frames.
     pub(super) fn memory(&self) -> (usize, usize) {
         (
             self.file.tracks.memory() + self.sprites.capacity() * size_of::<[Option<u32>; PARTS.len()]>(),
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sprite_is_refused() {
+    fn invalid_track_names_are_refused() {
         let refused =
             |tracks: &[(&str, &str)]| SpriteTracks::new(&asset(tracks, stream(tracks))).err().unwrap();
         let problem = refused(&[("a.x", "0=1"), ("a.y", "0=1"), ("a.size", "0=1")]).problem;

@@ -9,8 +9,8 @@
 //! x' = (x << 16) + (((x >> 12) ^ (x >> 15)) & 0xffff)         output word = low half of x'
 //! ```
 //!
-//! 31 of the 32 bits matter: bit 31 leaves with the next shift and is not read, so states are compared under the mask
-//! 2^31 - 1, and a state that is zero under that mask stays at zero. See [`step`].
+//! 31 of the 32 bits are used: bit 31 is shifted out by the next step and is not read, so states are compared under the
+//! mask 2^31 - 1, and a state that is zero under that mask stays zero. See [`step`].
 //!
 //! # Split halves
 //!

@@ -214,7 +214,7 @@ fn layers_are_apart_and_one_tape_has_one() {
 }
 
 #[test]
-fn sequential_rows_lie_one_behind_the_other() {
+fn sequential_rows_follow_each_other() {
     // The sequence continues across frames, planes and rows: lane 7 ends where lane 0 of the next row begins.
     let shape = Shape::new(&[(16, 2), (8, 1)], Layout::Sequential, Distribution::UNIFORM).unwrap();
     let stream = Lfsr31::new(&shape, CycleStart::State(0xace1), Layer::BASE, Level::best()).unwrap();

@@ -1,14 +1,15 @@
 //! Splats by tile.
 //!
-//! A counting sort in pieces that stay in the second cache: each stretch of [`CHUNK`] splats is sorted by tile on its own,
-//! so stretches can be sorted at the same time, and the splats of a tile are those of its run in each stretch, one
-//! after the other. A splat that reaches over several tiles is in each of them. One that reaches over more than two by two
-//! is kept on a coarser grid: the finest (tiles of twice the side, four times ...) on which it touches two by two at
-//! most, so that no splat takes more than four places, however large it is.
+//! A counting sort in chunks that stay in the L2 cache: each chunk of [`CHUNK`] splats is sorted by tile on its own, so
+//! that chunks can be sorted in parallel. The splats of a tile are its runs in all chunks, in order. A splat that
+//! touches several tiles is in each of them. A splat that touches more than two by two tiles is stored on a coarser
+//! grid: the finest one (tiles of twice the side, four times ...) on which it touches at most two by two tiles, so that
+//! every splat is stored at most four times, whatever its size.
 
 use super::super::arch::prefetch;
 use super::coverage::extent;
 use super::grid::{FIRST, Grid, LARGE, OFF, codes};
+use super::picture::Picture;
 use super::splat::{LEAST, Splat};
 use super::stamp::{MAX_RADIUS, RADII, Stamps};
 use super::style::SplatStyle;
@@ -64,6 +65,7 @@ pub struct Bins {
     coarse: Vec<(u64, Splat)>,
     rising: bool,
     pub(super) stamps: Stamps,
+    pub(super) pictures: Vec<Picture>,
 }
 
 /// The key of a coarse cell.
@@ -382,5 +384,16 @@ impl Bins {
             + self.idle_buffers.iter().map(buffers).sum::<usize>()
             + self.coarse.capacity() * size_of::<(u64, Splat)>()
             + self.stamps.bytes()
+            + self.pictures.iter().map(Picture::bytes).sum::<usize>()
+    }
+
+    /// Replaces the pictures that splats of this frame name.
+    pub fn set_pictures(&mut self, pictures: Vec<Picture>) {
+        self.pictures = pictures;
+    }
+
+    /// The pictures of this frame.
+    pub fn pictures(&self) -> &[Picture] {
+        &self.pictures
     }
 }

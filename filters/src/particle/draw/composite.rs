@@ -4,6 +4,7 @@
 use super::draw_large::draw_large;
 use super::draw_plane::BATCH;
 use super::painter::Painter;
+use super::picture::Picture;
 use super::rasterize::CoverageMask;
 use super::splat::Splat;
 use super::stamp::{Stamp, Stamps};
@@ -11,8 +12,8 @@ use super::tile::{Part, ROOM, Tile};
 use crate::simd::{Level, multiversion};
 
 multiversion! {
-    /// Draws splats, in this order, into a tile's samples.
-    pub(super) fn paint(level, tile: &Tile, painter: &Painter, stamps: &Stamps, splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
+    /// Draws splats, in this order, into a tile's samples, by stamps and pictures.
+    pub(super) fn paint(level, tile: &Tile, painter: &Painter, made: (&Stamps, &[Picture]), splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
 }
 
 /// The splats and styles to draw.
@@ -20,6 +21,7 @@ multiversion! {
 struct DrawContext<'a> {
     painter: &'a Painter,
     stamps: &'a Stamps,
+    pictures: &'a [Picture],
     splats: &'a [Splat],
     batch: &'a [SplatBatch; MANY],
     own: Level,
@@ -45,7 +47,7 @@ impl DrawBuffers {
 fn paint_body(
     tile: &Tile,
     painter: &Painter,
-    stamps: &Stamps,
+    (stamps, pictures): (&Stamps, &[Picture]),
     splats: &[Splat],
     buffers: &mut DrawBuffers,
     samples: &mut [f32],
@@ -57,7 +59,7 @@ fn paint_body(
         for (batch, splats) in batch.iter_mut().zip(splats.chunks(BATCH)) {
             batch.take(splats, stamps);
         }
-        let work = DrawContext { painter, stamps, splats, batch, own };
+        let work = DrawContext { painter, stamps, pictures, splats, batch, own };
         each_part(tile, work, mask, samples);
     }
 }
@@ -113,7 +115,7 @@ fn blend_part<const C: usize, const S: usize>(
         for (j, splat) in splats.iter().enumerate() {
             let Some(stamp) = work.stamps.stamp(batch.set[j], part.group.kind) else {
                 if let Some(style) = work.painter.styles.get(usize::from(splat.style)) {
-                    draw_large(work.own, part, work.painter, splat, style, mask, samples);
+                    draw_large(work.own, part, work.painter, splat, style, work.pictures, mask, samples);
                 }
                 continue;
             };

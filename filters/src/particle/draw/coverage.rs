@@ -1,11 +1,10 @@
 //! The coverage of cells by shapes.
 //!
-//! A shape is the set of places where its distance is negative: a function of the place that changes by at most one a
-//! luma sample, so its value in the middle of a cell says whether the whole cell is inside or outside. Coverage at a
-//! place rises from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. Of a cell that the softness passes
-//! through, the mean over n x n places is taken: 16 x 16 where it is steep, fewer where the midpoint rule with fewer
-//! is as near. What is said here cell by cell is worked out many cells at a time by [`sweep`](super::sweep), in the
-//! same order of operations.
+//! A shape is the set of points whose distance is negative: a function of position that changes by at most one per luma
+//! sample, so its value at the centre of a cell shows whether the whole cell is inside or outside. Coverage at a point
+//! increases from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. A cell within the softness gets the mean
+//! over n x n points: 16 x 16 where coverage is steep, fewer where the midpoint rule with fewer points is as accurate.
+//! [`sweep`](super::sweep) computes many cells at a time, in the same order of operations.
 
 use super::speck::Speck;
 use super::splat::{SIZES, STEPS, Splat};
@@ -83,7 +82,7 @@ impl Outline {
                 }
                 (Form::Polygon(lines, n), soft * inside)
             }
-            Shape::Speck | Shape::Image(_) => return None,
+            Shape::Speck | Shape::Image(_) | Shape::Picture => return None,
         };
         let edge = edge.max(HARD);
         let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
@@ -199,8 +198,8 @@ impl Outline {
     }
 }
 
-/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on cells
-/// as large as `cell` as shown.
+/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on
+/// cells as large as `cell` as shown.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half;
@@ -227,6 +226,8 @@ pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [
                     let [w, h] = image.size().map(|s| 1.0 / s as f32);
                     (x + x * w, y + y * h, 1024.0)
                 }
+                // The largest cell is four samples wide.
+                Shape::Picture => (x, y, 1024.0),
                 _ => (x, y, 2.0),
             };
             [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)

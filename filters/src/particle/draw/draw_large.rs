@@ -4,6 +4,7 @@
 use super::coverage::{Outline, extent_turned, turn};
 use super::draw_plane::BlendTerms;
 use super::painter::Painter;
+use super::picture::Picture;
 use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
 use super::sampler::Sampler;
 use super::speck::Speck;
@@ -16,7 +17,7 @@ use core::ops::Range;
 
 multiversion! {
     /// Draws a splat of any shape and size, clipped to the tile, into the planes of a part.
-    pub(super) fn draw_large(level, part: &Part, painter: &Painter, splat: &Splat, style: &SplatStyle, mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
+    pub(super) fn draw_large(level, part: &Part, painter: &Painter, splat: &Splat, style: &SplatStyle, pictures: &[Picture], mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
 }
 
 #[inline(always)]
@@ -25,9 +26,13 @@ fn draw_large_body(
     painter: &Painter,
     splat: &Splat,
     style: &SplatStyle,
+    pictures: &[Picture],
     mask: &mut CoverageMask,
     samples: &mut [f32],
 ) {
+    if let Shape::Picture = style.shape {
+        return painter.blend_picture(part, splat, style, pictures, samples);
+    }
     let turned = turn(splat.angle);
     let cells = &part.group.cells;
     let aspect = painter.aspect;

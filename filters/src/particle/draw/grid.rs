@@ -108,8 +108,8 @@ impl Grid {
     }
 }
 
-/// Where a splat is kept: the number of its first tile, and whether it is in the next one (bit 30), the one below (bit
-/// 31), or in all four, too. This is what such a number is taken from.
+/// The position of a splat in the grid: the number of its first tile, and whether it is also in the next one (bit 30),
+/// the one below (bit 31), or in all four.
 pub(super) const FIRST: u32 = (1 << 30) - 1;
 /// Outside of the picture, or invisible.
 pub(super) const OFF: u32 = u32::MAX;
@@ -117,8 +117,8 @@ pub(super) const OFF: u32 = u32::MAX;
 pub(super) const LARGE: u32 = u32::MAX - 1;
 
 multiversion! {
-    /// Where each splat is kept: its first tile with bits as above, [`LARGE`] or [`OFF`]. Says whether ranks rise from each
-    /// splat to the next.
+    /// The position of each splat: its first tile with the bits above, [`LARGE`] or [`OFF`]. Returns whether ranks
+    /// ascend from splat to splat.
     pub(super) fn codes(level, grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u32]) -> bool = codes_body;
 }
 

@@ -45,8 +45,8 @@ impl fmt::Display for ImageError {
 impl core::error::Error for ImageError {}
 
 impl Image {
-    /// From rows of R, G, B and alpha, 0 to 1, as displayed, colour not multiplied by alpha. Values outside are kept to
-    /// 0..1, and what is not a number is 0.
+    /// From rows of R, G, B and alpha, 0 to 1, display values, not premultiplied. Values are clamped to 0..1, and NaN
+    /// is 0.
     pub fn new(width: usize, height: usize, rgba: &[[f32; 4]]) -> Result<Image, ImageError> {
         let sides = 1..=MAX_IMAGE_SIDE;
         if !sides.contains(&width) || !sides.contains(&height) {

@@ -1,16 +1,16 @@
-//! Drawing in red, green and blue where the planes hold something else: light behind a transfer function, or Y, U and V.
+//! Drawing in red, green and blue into planes that hold other values: light behind a transfer function, or Y, U and V.
 //!
-//! The samples of a tile become working samples, light (or values) of G, B and R from 0 to 1, are drawn into as those of
-//! any such picture are, and come back as the difference that was made: `old code + (code(after) - code(before))`. A sample
-//! that nothing was drawn on stays to the bit.
+//! The samples of a tile are converted to working samples, light (or values) of G, B and R from 0 to 1. Splats are
+//! drawn into these as into any RGB picture, and the difference is added to the planes: `old code + (code(after) -
+//! code(before))`. A sample without coverage does not change.
 //!
-//! **What a sample becomes** is defined cell by cell, as everywhere here. Luma, alpha and samples of R, G and B stand for
-//! their own; where chroma is coarser, its cells are drawn for themselves around the places where chroma is sited. Colour
-//! beside a luma sample is that of its block (for luma, what the block's chroma says; for chroma, the mean luma of the
-//! block), which decides what is under the splat, not what the splat is: what covers wholly gets its own colour.
+//! **The result** is defined cell by cell. Luma, alpha and samples of R, G and B have cells of their own size; coarser
+//! chroma has cells around the chroma positions. The colour of a luma cell is that of its block (for luma, the chroma
+//! of the block; for chroma, the mean luma of the block). This determines the colour below the splat, not that of the
+//! splat: an opaque splat has its own colour.
 //!
-//! Colour under straight alpha is light times alpha while it is drawn on. Where it came multiplied, it was multiplied as
-//! a value, behind the transfer function: it is divided first.
+//! With straight alpha, light is multiplied by alpha for drawing. Premultiplied samples were multiplied as values,
+//! behind the transfer function, so they are divided by alpha first.
 
 use super::draw_plane::DrawPlane;
 use super::tile::{Part, ROOM, Tile};
@@ -239,8 +239,8 @@ impl WorkingSpace {
         }
     }
 
-    /// The working planes of light of a part, as plane of the picture (where they are light themselves) or number of the
-    /// component, and where their cells begin.
+    /// The working planes of light of a part, as plane of the picture (where they are light themselves) or number of
+    /// the component, and where their cells begin.
     fn lights_of<'a>(&'a self, part: &'a Part) -> impl Iterator<Item = (usize, usize)> + Clone + 'a {
         let all = part.group.planes().iter().zip(part.base);
         all.filter(|(p, _)| self.component(**p) < self.lights).map(move |(p, base)| (*p, base + inside(part)))
@@ -304,8 +304,8 @@ impl WorkingSpace {
         self.block::<T>(out, 0, part, j, &mut rows[0][..n]);
     }
 
-    /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less the
-    /// code of nothing.
+    /// The mean of plane `p`, as fine as luma, over each block of a row of cells, as far as it is in the picture, less
+    /// the code of nothing.
     fn block<T: ConvertF32>(&self, out: &FrameMut<'_>, p: usize, part: &Part, j: usize, row: &mut [f32]) {
         let [sx, sy] = part.group.cells.shift;
         if [sx, sy] == [0, 0] {

@@ -243,7 +243,7 @@ fn worst(format: Format, light: BlendSpace, blends: &[Blend], count: usize, seed
 }
 
 #[test]
-fn every_format_is_as_its_twin() {
+fn every_format_equals_the_reference() {
     let mut seed = 100;
     for name in [
         "yuv420p",
@@ -295,7 +295,7 @@ fn every_format_is_as_its_twin() {
 }
 
 #[test]
-fn every_transfer_and_matrix_is_as_its_twin() {
+fn every_transfer_and_matrix_equals_the_reference() {
     for code in [1, 4, 5, 9, 10, 13, 16, 17, 18] {
         let format = Format { transfer: Transfer(code), ..Format::from_name("yuv420p16", 50, 40).unwrap() };
         let off = worst(format, BlendSpace::Linear, &[Blend::Over, Blend::Multiply], 40, 7);
@@ -311,7 +311,7 @@ fn every_transfer_and_matrix_is_as_its_twin() {
 }
 
 #[test]
-fn what_covers_wholly_looks_the_same_in_either_light() {
+fn opaque_splats_look_the_same_in_either_light() {
     for name in ["yuv420p", "yuv422p10", "gbrp", "gbrp16", "gray", "ya16", "gbrap", "yuva444p"] {
         let format = Format::from_name(name, 70, 50).unwrap();
         let styles = || vec![SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Over)];
@@ -413,7 +413,7 @@ fn light_that_is_added_is_kept() {
 }
 
 #[test]
-fn what_is_not_drawn_on_stays_to_the_bit() {
+fn samples_without_coverage_are_unchanged() {
     for name in ["yuv420p", "yuva420p10", "gbrapf32", "gbrap16", "grayf32", "yuv444p16"] {
         let base = Format::from_name(name, 300, 20).unwrap();
         for alpha in [Alpha::Straight, Alpha::Premultiplied] {

@@ -1,26 +1,27 @@
 //! The drawing of splats (sprites, discs, streaks and their like) by screen tile.
 //!
-//! A [`Splat`] says where, how large, of which [`SplatStyle`], in which colour. [`Bins`] sorts a slice of them into the tiles
-//! that each one touches, and a [`Painter`], bound to a format, draws the tiles of a band of rows: a tile's samples
-//! are taken out of the planes as `f32`, all its splats are laid over them in order of rank, and the result is rounded
-//! once. So a million splats over each other neither overflow nor lose what is faint.
+//! A [`Splat`] has a position, a size, a [`SplatStyle`] and a colour. [`Bins`] sorts a slice of splats into the tiles
+//! that each one touches, and a [`Painter`], bound to a format, draws the tiles of a band of rows: it reads the samples
+//! of a tile as `f32`, composites all its splats in order of rank, and rounds the result once. So a million overlapping
+//! splats neither overflow nor lose faint ones.
 //!
-//! **What a sample becomes** is defined without tiles, and so does not depend on them, on bands, on threads or on the
-//! level. The sample stands for a cell: of one luma sample for luma and alpha, for chroma of the block's size around the
-//! place where the chroma sample is sited. The splat's shape covers a part `c` of the cell (the mean over 16 x 16 places
-//! of it); with `a = c * opacity`, every blend is `p * (1 - a * fade) + a * ink`, where `fade` and `ink` follow from blend,
-//! colour and plane ([`Blend`]). Colour under straight alpha is multiplied by it first and divided by it in the end. All
-//! of it is + - * / and sqrt of `f32` in one order.
+//! **The result** is defined without tiles, and so does not depend on them, on bands, on threads or on the level. A
+//! sample represents a cell: one luma sample for luma and alpha, a block around the chroma position for chroma. The
+//! splat's shape covers a part `c` of the cell (the mean over 16 x 16 points of it); with `a = c * opacity`, every
+//! blend is `p * (1 - a * fade) + a * ink`, where `fade` and `ink` depend on blend, colour and plane ([`Blend`]).
+//! Colour with straight alpha is multiplied by alpha first and divided by it at the end. All arithmetic is + - * / and
+//! sqrt of `f32` in one order.
 //!
 //! A painter with tinted styles that screen or multiply on Y, U and V, or one that works in [linear
-//! light](BlendSpace::Linear), takes samples of G, B and R out of the planes, draws on these as above, and puts back the
-//! difference that was made.
+//! light](BlendSpace::Linear), converts the samples to G, B and R, draws on these as above, and adds the difference to
+//! the planes.
 //!
-//! Sizes are measured as shown: a sample of another shape than a square makes no other shape of a splat.
+//! Sizes are displayed sizes: the sample aspect ratio does not change the shape of a splat.
 //!
-//! Cells of small soft discs come from tables of 16 x 16 sub-sample places with the slopes between them, all others are
-//! worked out where the edge passes. Both are within 1/255 of the 16 x 16 places. A splat smaller than a sample is
-//! made a sample large and as much fainter, so that it does not flicker as it moves.
+//! The coverage of small soft discs is interpolated in tables for 16 x 16 sub-sample positions; other coverage is
+//! computed where the edge passes through a cell. Both are within 1/255 of the mean over 16 x 16 points. A splat
+//! smaller than a sample is enlarged to a sample and made fainter in proportion, so that it does not flicker as it
+//! moves.
 //!
 //! ```
 //! use grainfield_filters::frame::{Depth, Family, Format, Frame, PlaneSet, Scratch};
@@ -52,6 +53,7 @@ mod light;
 #[cfg(test)]
 mod light_tests;
 mod painter;
+mod picture;
 mod rasterize;
 mod render;
 mod sampler;
@@ -69,6 +71,7 @@ pub use bins::Bins;
 pub use grid::Grid;
 pub use image::{Image, ImageError, MAX_IMAGE_SIDE};
 pub use painter::{MAX_STYLES, Painter, PainterError};
+pub use picture::Picture;
 pub use splat::{Splat, rank};
 pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
 pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};

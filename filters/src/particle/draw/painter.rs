@@ -50,7 +50,7 @@ pub struct Painter {
     /// The sizes of cells for which there are stamps.
     pub(super) shifts: Vec<[u32; 2]>,
     matrix: Option<Coefficients>,
-    /// Set if it does not draw into the planes directly.
+    /// Set if samples are converted before drawing.
     pub(super) working: Option<Box<WorkingSpace>>,
     pub(super) grid: Grid,
     /// The aspect ratio of a displayed sample.
@@ -60,14 +60,14 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// For pictures (frames or fields) of a format, with the looks that splats name by their place in the list.
+    /// A painter for pictures (frames or fields) of a format, with the styles to which splats refer by index.
     pub fn new(format: &Format, styles: Vec<SplatStyle>, level: Level) -> Result<Painter, PainterError> {
         Painter::with_space(format, styles, BlendSpace::Gamma, level)
     }
 
-    /// The same with colours mixed in the values that the picture holds, or in linear light, by its transfer function
-    /// (sRGB for R, G and B and BT.1886 for everything else where none is said). Colours are given as displayed in either
-    /// case, and what covers wholly looks the same.
+    /// The same with colours mixed in code values, or in linear light by the picture's transfer function (without a
+    /// tag, sRGB for R, G and B and BT.1886 for everything else). Colours are display values in either case, and opaque
+    /// splats look the same.
     pub fn with_space(
         format: &Format,
         styles: Vec<SplatStyle>,
@@ -145,6 +145,13 @@ impl Painter {
     #[must_use]
     pub fn draft(self, draft: bool) -> Painter {
         Painter { draft, ..self }
+    }
+
+    /// The matrix and the curve that texels go through.
+    pub(super) fn colours(&self) -> (Option<Coefficients>, TransferFunction) {
+        let direct = self.working.is_none() || self.format.family == Family::Gray;
+        let curve = self.working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
+        (self.matrix.filter(|_| direct), curve)
     }
 
     /// The format.

@@ -1,8 +1,8 @@
 //! The coverage of many cells at a time, row by row, in the order of operations that `coverage` has cell by cell.
 //!
-//! Of each row only the cells between two bounds are looked at, beyond which a shape surely covers nothing. Their middles
-//! say which cells are wholly outside or inside; those between are listed, and then the means over their places are
-//! taken, sixteen cells side by side.
+//! In each row only the cells between two bounds are computed, outside of which the coverage is zero. The values at
+//! their centres show which cells are entirely outside or inside; the others are listed, and the means over their
+//! points are computed for sixteen cells at a time.
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::super::arch::whole;
@@ -22,7 +22,7 @@ const NEAR: f32 = 1.0 / 256.0;
 
 pub(super) type F32x16 = [f32; LANES];
 
-/// What a shape covers of the cells of a block.
+/// The coverage of the cells of a block by a shape.
 pub(super) struct CoverageMask {
     cover: [f32; HIGH * STRIDE],
     /// For each row, the range of cells with coverage.
@@ -47,7 +47,8 @@ impl CoverageMask {
         rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
     };
 
-    /// The first of a row's cells that are known, and their coverage sixteen by sixteen; those behind the last have none.
+    /// The first computed cell of a row, and the coverage of the cells, sixteen by sixteen; cells after the last have
+    /// none.
     #[inline(always)]
     pub(super) fn row(&self, row: usize) -> (usize, &[F32x16]) {
         let [from, to] = self.span[row % HIGH];
@@ -106,7 +107,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// With room for what is known of a shape but nearly: nowhere does it make a difference to the coverage.
+    /// With a margin for approximate depths: it does not change the coverage.
     fn with_room(self, more: f32) -> Bounds {
         let room = |v: f32| v * (257.0 / 256.0) + more;
         Bounds { half: self.half.map(room), round: room(self.round), ..self }
@@ -153,7 +154,7 @@ impl Bounds {
 
 /// The depth of points inside a shape, in luma samples: minus their distance. Points are rotated with the shape.
 trait Depth: Copy {
-    /// What has the same values, to the bit, at places whose x is between minus and plus [`limit`](Depth::limit).
+    /// A function with the same values, bit for bit, where x is between minus and plus [`limit`](Depth::limit).
     type Plain: Depth;
     /// Whether there is such a form.
     const PLAIN: bool = false;
@@ -244,8 +245,8 @@ impl<const DEEP: bool> Depth for Streak<DEEP> {
     }
 }
 
-/// A streak between its ends: the root of a rounded square is what was squared, but for numbers so small that their
-/// square is rounded to nothing, which make no difference to the thickness.
+/// A streak between its ends: the root of a square is the number itself, except for numbers whose square is rounded to
+/// zero, which do not affect the thickness.
 #[derive(Clone, Copy)]
 struct Line<const DEEP: bool> {
     thick: f32,
@@ -300,7 +301,7 @@ pub(super) fn rasterize(
         Form::Ring(per, least, middle, band) => {
             to.shape(Ring { per: *per, least: *least, middle: *middle, band: *band }, mask);
         }
-        // Nowhere deeper than its soft edge is long: nothing has to be kept from rising above all there is.
+        // The depth is nowhere larger than the soft edge, so the coverage needs no upper limit.
         Form::Streak(half, thick) if thick * outline.steep <= 1.0 => {
             to.shape(Streak::<false> { half: *half, thick: *thick }, mask);
         }
@@ -356,8 +357,8 @@ impl Rasterizer<'_> {
         [u, v]
     }
 
-    /// Four times the coverage at places of these depths: as `coverage` has it but for powers of two, which change no bits
-    /// of a product.
+    /// Four times the coverage at points of these depths: as in `coverage` except for powers of two, which do not
+    /// change the bits of a product.
     #[inline(always)]
     fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
         let steep = 2.0 * self.outline.steep;
@@ -466,8 +467,8 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The means over n x n places around sixteen middles, times opacity: each column from top to bottom, then their sums from left to
-    /// right.
+    /// The means over n x n points around sixteen centres, times opacity: each column from top to bottom, then their
+    /// sums from left to right.
     #[inline(always)]
     fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
         let (cos, sin) = (self.outline.cos, self.outline.sin);

@@ -79,7 +79,8 @@ impl Painter {
                     },
                 }
                 bins.each_batch(number, list, &mut |splats| {
-                    paint(self.level, &tile, self, &bins.stamps, splats, &mut buffers, samples, self.level);
+                    let made = (&bins.stamps, bins.pictures());
+                    paint(self.level, &tile, self, made, splats, &mut buffers, samples, self.level);
                 });
                 match &self.working {
                     None => tile.store(self, out, samples),

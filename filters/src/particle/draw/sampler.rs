@@ -1,13 +1,12 @@
 //! Means of a sprite's picture over cells.
 //!
-//! A picture is a raster of little squares of one colour each (texels). A cell takes the mean of the picture over a
-//! rectangle around the cell's centre, turned as the picture is, as large as the cell but not smaller than a texel: at
-//! its own size a sprite on whole samples is copied exactly, between samples it is what straight interpolation makes, and
-//! where it is made smaller every texel counts. Where a rectangle would hold many texels, it is taken of the
-//! picture halved once or more.
+//! A picture is a raster of squares of one colour each (texels). A cell gets the mean of the picture over a rectangle
+//! around the cell's centre, rotated like the picture, as large as the cell but not smaller than a texel: at scale 1 a
+//! sprite on whole samples is copied exactly, between samples it is interpolated linearly, and when it is reduced every
+//! texel counts. If a rectangle would contain many texels, the picture is halved once or more first.
 //!
-//! A picture that repeats is moved in its own frame, and what leaves the frame at one side comes in at the other. The
-//! rectangle is cut to the frame; what lies in it is the picture as if it stood beside itself on all sides.
+//! A repeating picture is shifted within its own frame: the part that leaves on one side enters on the other. The
+//! rectangle is clipped to the frame and reads the picture as if copies were adjacent on all sides.
 
 use super::super::arch::whole;
 use super::draw_plane::{self, DrawPlane, PlaneContent};
@@ -47,10 +46,10 @@ pub(super) struct Prepared {
 #[derive(Clone, Debug)]
 struct Raster {
     size: [usize; 2],
-    /// Width and height of the picture: where it repeats, what is left of the last texels behind them is not looked at.
+    /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
     texels: Vec<[f32; 4]>,
-    /// The same number by number, with [`MARGIN`] zeros before and behind; empty for a large one.
+    /// The same, one plane per component, with [`MARGIN`] zeros before and after; empty for a large one.
     planes: [Vec<f32>; 4],
 }
 
@@ -140,7 +139,7 @@ impl Prepared {
 }
 
 /// From values multiplied by alpha to light multiplied by alpha.
-fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
+pub(super) fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
     let alpha = texel[3];
     if alpha > 0.0 {
         let colours = &mut texel[..3];
@@ -289,7 +288,7 @@ impl Sampler<'_> {
         [u, v]
     }
 
-    /// Whether it can be taken by [`columns`](Sampler::columns) and [`lanes`](Sampler::lanes).
+    /// Whether [`columns`](Sampler::columns) and [`lanes`](Sampler::lanes) can be used.
     pub(super) fn is_upright(&self) -> bool {
         let small = 2.0 * self.half[0] <= (MOST - 1) as f32 && !self.raster.planes[0].is_empty();
         self.cos == 1.0 && self.sin == 0.0 && self.shift.is_none() && small
@@ -329,8 +328,8 @@ impl Sampler<'_> {
         }
     }
 
-    /// What [`cell`](Sampler::cell) has as number `c` for sixteen cells of a block from column `at` on, in a row `dy` luma
-    /// samples from the middle.
+    /// Component `c` of [`cell`](Sampler::cell) for sixteen cells of a block from column `at` on, in a row `dy` luma
+    /// samples from the centre.
     #[inline(always)]
     pub(super) fn lanes(&self, c: usize, columns: &Columns, at: usize, dy: f32, out: &mut F32x16) {
         let [w, h] = self.raster.size;

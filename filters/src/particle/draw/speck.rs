@@ -1,12 +1,11 @@
-//! Small ellipses, looked at once a cell.
+//! Small ellipses, evaluated once per cell.
 //!
-//! Of a shape no larger than a few cells hardly more is to be seen than where it is, how large, and which way it lies. So a
-//! speck is an ellipse that is widened by what a cell is wide, and what it covers of a cell is `min(1, g (1 - q)^2)`, where
-//! `q` is 0 in its middle and 1 on its edge, taken in the middle of the cell. With half axes `a` and `b`, the matrix `E`
-//! of their squares and cells `w` by `h`, the edge is the ellipse of `M = 3/2 E + 9/5 diag(w^2, h^2)`, and `g` is such
-//! that all of it covers what the ellipse does: `3 F` where the part `F = a b / sqrt(det M)` is below a third, else
-//! `(2/3 / (1 - F))^2`. As it moves, the sum over all cells changes by less than 5 % where both half axes are half a cell
-//! at least.
+//! Of a shape no larger than a few cells, only position, size and direction are visible. So a speck is an ellipse
+//! widened in proportion to the cell, and its coverage of a cell is `min(1, g (1 - q)^2)`, where `q` is 0 at its centre
+//! and 1 on its edge, evaluated at the centre of the cell. With half axes `a` and `b`, the matrix `E` of their squares
+//! and cells `w` by `h`, the edge is the ellipse of `M = 3/2 E + 9/5 diag(w^2, h^2)`, and `g` makes the total coverage
+//! equal to that of the ellipse: `3 F` where the part `F = a b / sqrt(det M)` is below a third, else `(2/3 / (1 -
+//! F))^2`. As it moves, the sum over all cells changes by less than 5 % if both half axes are at least half a cell.
 
 use super::splat::{SIZES, Splat};
 
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speck_covers_what_its_ellipse_does_wherever_it_lies() {
+    fn a_speck_has_the_coverage_of_its_ellipse_at_every_position() {
         for (half, angle) in
             [([8, 8], 0), ([8, 60], 0x1000), ([20, 8], 0x5555), ([24, 70], 0x3000), ([48, 90], 0x2000)]
         {
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reaches_as_far_as_it_says() {
+    fn coverage_ends_at_the_declared_reach() {
         let splat = Splat::new([0.0; 2], [6.0, 0.5]).turned(0.07);
         let speck = Speck::new(&splat, turn(splat.angle), [1.0, 1.0]);
         let [x, y] = speck.reach().map(f64::from);

@@ -18,15 +18,15 @@ const FAR: f32 = 4_194_304.0;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub struct Splat {
-    /// Place in the order of drawing, lowest first, which alone decides what lies over what: see [`rank`]. Give each
-    /// splat its own; where two are equal, the other fields decide.
+    /// The position in the order of drawing, lowest first: see [`rank`]. Ranks should be unique; if two are equal, the
+    /// other fields decide.
     pub rank: u64,
     /// The centre, in 1/256 of a luma sample from the left edge of the picture.
     pub x: i32,
     /// Centre, in 1/256 of a luma row from the top edge of the picture (or field).
     pub y: i32,
-    /// Half width and half height as shown, before it is turned, in 1/16 of a luma row: where samples are not shown as
-    /// wide as high ([`Format::shape`](crate::frame::Format::shape)), a splat that is as wide as high still is.
+    /// Displayed half width and half height before rotation, in 1/16 of a luma row: a splat that is as wide as high
+    /// stays so for every sample aspect ratio ([`Format::shape`](crate::frame::Format::shape)).
     pub half: [u16; 2],
     /// The rotation, clockwise, in 1/65536 of a turn.
     pub angle: u16,
@@ -41,12 +41,12 @@ pub struct Splat {
 const _: () = assert!(size_of::<Splat>() == 32, "a splat is 32 bytes");
 
 impl Splat {
-    /// A splat at a place (in luma samples, fractions counting) with half its width and height (in luma rows), not turned, of look 0,
-    /// colour 0, wholly opaque.
+    /// A splat at a position in luma samples (fractions are allowed) with half its width and height in luma rows,
+    /// without rotation, of style 0 and colour 0, opaque.
     ///
-    /// Sizes are kept in sixteenths of a sample and not below half a sample; below four samples opacity is changed by
-    /// what that does to the area, up to all there is. A place that is not a number is off the picture, a size that is not above zero
-    /// gives nothing to see.
+    /// Sizes are stored in sixteenths of a sample, at least half a sample. Below four samples the opacity compensates
+    /// the rounding of the area, up to full opacity. A position that is NaN is outside the picture; a size that is not
+    /// above zero is invisible.
     pub fn new(centre: [f32; 2], half: [f32; 2]) -> Splat {
         let mut splat = Splat {
             rank: 0,
@@ -62,7 +62,7 @@ impl Splat {
         splat
     }
 
-    /// Gives it another size, and opacity (back from 65535) as [`new`](Splat::new) does.
+    /// Changes the size, and sets the opacity (from 65535) as [`new`](Splat::new) does.
     fn resize(&mut self, half: [f32; 2]) {
         let (x, across) = steps(half[0]);
         let (y, down) = steps(half[1]);
@@ -154,8 +154,8 @@ impl SplatColumns {
 /// A value of every lane.
 type Row = [f32; BLOCK];
 
-/// Lane by lane what [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) make; to be inlined into a body
-/// that is compiled for a level.
+/// [`Splat::new`], [`turned`](Splat::turned) and [`faded`](Splat::faded) lane by lane; to be inlined into a body that
+/// is compiled for a level.
 #[inline(always)]
 #[allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row, out: &mut SplatColumns) {
@@ -185,8 +185,8 @@ impl Ranked for Splat {
     }
 }
 
-/// The rank of a depth and a birth number: the farther (the larger the depth), the earlier it is drawn; at the same depth
-/// by number (of -2^39 to below 2^39; 40 bits are kept). Depth that is not a number is nearest.
+/// The rank of a depth and a birth number: farther splats (of larger depth) are drawn earlier; at the same depth, in
+/// the order of numbers (from -2^39 to below 2^39; 40 bits are kept). A depth that is NaN is nearest.
 pub fn rank(depth: f32, number: i64) -> u64 {
     ranked(deepness(depth), number)
 }

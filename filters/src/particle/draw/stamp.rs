@@ -1,9 +1,9 @@
-//! Small soft discs, made ahead: the coverage of their cells with the centre at each of 16 x 16 places in a cell, and how
-//! it changes as the centre moves on from there.
+//! Precomputed small soft discs: the coverage of their cells with the centre at each of 16 x 16 positions in a cell,
+//! and its derivatives from there.
 //!
-//! The places at which coverage is sampled are a sixteenth of a cell apart, and so are the places of the centre, so all
-//! of them fall on one raster: a stamp is sums of 16 x 16 of its points. Between two places of the centre coverage is taken
-//! to change straight, which is right to well below 1/255 where the disc is soft.
+//! The points at which coverage is sampled are a sixteenth of a cell apart, and so are the positions of the centre, so
+//! all of them are on one raster: a stamp consists of sums of 16 x 16 of its points. Between two positions of the
+//! centre, coverage is interpolated linearly, with an error well below 1/255 for soft discs.
 
 use super::splat::{LEAST, Splat};
 use super::style::{Shape, SplatStyle};
@@ -33,8 +33,8 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// Of a disc of this radius (1/16 of a luma row) and softness, on cells of 2^shift luma samples; `None` where
-    /// a stamp would not be near enough, or too large. Samples are shown `aspect` times as wide as high.
+    /// The stamp of a disc of this radius (1/16 of a luma row) and softness, on cells of 2^shift luma samples; `None`
+    /// if a stamp would not be accurate enough, or too large. Samples are displayed `aspect` times as wide as high.
     pub(super) fn of(radius: u16, soft: f32, shift: [u32; 2], aspect: f32) -> Option<Stamp> {
         let r = f64::from(radius) / 16.0;
         let mut cells = shift.map(|s| r / f64::from(1u32 << s));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// The largest number of corners of a polygon.
 pub const MAX_CORNERS: usize = 16;
 
-/// How a splat changes what is there; `a` is coverage times opacity, `c` the splat's colour, `p` what was there, all
-/// from 0 to 1 and what was there multiplied by its alpha.
+/// The blend mode; `a` is coverage times opacity, `c` the splat's colour, `p` the premultiplied sample below, all from
+/// 0 to 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Blend {
     /// `p (1 - a) + c a`; alpha becomes the combined coverage of both.
@@ -50,12 +50,15 @@ pub enum Shape {
         /// The fraction of the distance to the centre that fades.
         soft: f32,
     },
-    /// A small ellipse, as soft as cells are large: for what is up to a few cells long and no wider than two, which it
-    /// draws much more quickly than a disc.
+    /// A small ellipse with an edge as soft as a cell: for shapes up to a few cells long and at most two wide, which it
+    /// draws much faster than a disc.
     Speck,
-    /// A picture, its width and height being the splat's. The splat's colour is not looked at, or moves a picture that
+    /// A picture with the width and height of the splat. The splat's colour is ignored, or moves a picture that
     /// [repeats](Image::repeating).
     Image(Arc<Image>),
+    /// One of the pictures made for the frame ([`Bins::set_pictures`](super::Bins::set_pictures)); the splat is that of
+    /// [`Painter::splat_of`](super::Painter::splat_of).
+    Picture,
 }
 
 /// Errors of shapes.
@@ -78,7 +81,7 @@ impl fmt::Display for ShapeError {
             ShapeError::Inner(v) => write!(f, "the hole of a ring is from 0 to below 1, not {v}"),
             ShapeError::Corners(n) => write!(f, "a polygon has 3 to {MAX_CORNERS} corners, not {n}"),
             ShapeError::Convex => f.write_str(
-                "the corners of a polygon lie within -1 to 1 and go once around the middle, bulging out",
+                "the corners of a polygon must lie within -1 to 1 and go once around the middle, as a convex polygon",
             ),
         }
     }
@@ -150,9 +153,9 @@ pub struct SplatStyle {
     pub blend: Blend,
     /// The factor of colours, for light beyond white. Not for images.
     pub gain: f32,
-    /// Whether splats of it have colours that are not grey. It matters for [`Blend::Screen`] and [`Blend::Multiply`] on
-    /// Y, U and V: a painter with such a look draws in R, G and B, one without in the planes, which is quicker. Pictures
-    /// are looked at and need not say it.
+    /// Whether its splats have colours that are not grey. This affects [`Blend::Screen`] and [`Blend::Multiply`] on Y,
+    /// U and V: a painter with such a style draws in R, G and B, one without in the planes, which is faster. Images are
+    /// examined and do not need it.
     pub tinted: bool,
 }
 

@@ -447,7 +447,7 @@ fn nothing_is_too_large_or_too_small() {
 }
 
 #[test]
-fn images_are_copied_where_they_stand_and_averaged_where_they_shrink() {
+fn images_are_copied_at_scale_1_and_averaged_when_reduced() {
     let format = Format::from_name("gbrapf32", 40, 30).unwrap();
     let mut rng = Rng(8);
     let texels: Vec<[f32; 4]> = (0..64).map(|_| [rng.next(), rng.next(), rng.next(), 1.0]).collect();

@@ -197,8 +197,8 @@ impl Tile {
         }
     }
 
-    /// Divides colours by alpha and puts them into the planes. A sample that nothing was drawn on stays to the bit;
-    /// under no alpha at all, colour stays what it was.
+    /// Divides colours by alpha and writes them to the planes. Samples without coverage do not change; at an alpha of
+    /// 0, colour does not change.
     fn unpremultiply<T: ConvertF32>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
         let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
         let Some(alpha_plane) = painter.format.alpha_plane() else { return };

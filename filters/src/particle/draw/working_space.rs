@@ -1,4 +1,4 @@
-//! The planes that are drawn on in place of those of the picture: red, green and blue, as values or light.
+//! The planes that are drawn on instead of those of the picture: red, green and blue, as values or light.
 
 use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::image::Image;
@@ -81,7 +81,7 @@ impl WorkingSpace {
         })
     }
 
-    /// The working planes: light and alpha in the places of luma, then in those of chroma.
+    /// The working planes: light and alpha at the positions of luma, then at those of chroma.
     pub(super) fn places(&self) -> Vec<DrawPlane> {
         let squared = self.curve != TransferFunction::Linear;
         let apart = self.chroma.iter().filter_map(|set| set.iter().next()).map(|p| self.own[p].cells);
@@ -128,8 +128,8 @@ impl WorkingSpace {
             .fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p))
     }
 
-    /// A colour (0 to 1, as displayed) as splats keep it: values, or the square roots of light, whose steps are more
-    /// alike to the eye.
+    /// A colour (0 to 1, as displayed) in the representation of splats: values, or the square roots of light, whose
+    /// steps are perceptually more even.
     pub(super) fn packed(&self, rgb: [f64; 3], grey: Option<Coefficients>) -> [u16; 3] {
         let nominal = draw_plane::nominal(if self.lights == 1 { grey } else { None }, rgb);
         nominal.map(|v| {

@@ -1,13 +1,13 @@
 //! A flat fluid for pictures: the same equations in 2-D, in steps of one length, that never fails.
 //!
-//! Where [`Fluid`](super::Fluid) chooses its steps by what moves in it and says so when it comes apart, a picture needs
-//! frames that cost the same and always come. So the length of a step is given ([`Fluid2d::longest`] says how long it may
-//! be), speed is limited, and what leaves the box or enters something solid is put back.
+//! [`Fluid`](super::Fluid) chooses the length of its steps by the motion and reports instability, but pictures need
+//! frames of constant cost that never fail. So the length of a step is given ([`Fluid2d::longest`] is the upper limit),
+//! speed is limited, and parcels that leave the box or enter an obstacle are moved back.
 //!
-//! Parcels lie in columns in the order of a grid's cells, row by row, in a cell by number. They are put in order before
-//! every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: a packed memory
-//! array, which would move the 8 % that change cells and then be read in order, takes 2.3 to 2.5 times as long at 12,000
-//! and 30,000 parcels (`./x bench settle`).
+//! Parcels are stored in columns in the order of a grid's cells, row by row, within a cell by number. They are sorted
+//! before every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: a packed
+//! memory array, which moves the 8 % that change cells and is then read in order, takes 2.3 to 2.5 times as long at
+//! 12,000 and 30,000 parcels (`./x bench settle`).
 //!
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
 //! set, nor saving and restoring change a bit.

@@ -1,25 +1,25 @@
-//! Fluid: smoothed particle hydrodynamics (SPH) whose particles lie in a packed memory array.
+//! Fluid: smoothed particle hydrodynamics (SPH) with particles in a packed memory array.
 //!
-//! A weakly compressible fluid in 2-D or 3-D: what is where is known by parcels ([`Parcel`]) of equal mass, each
-//! spread over the radius `h` by a kernel. A step ([`Fluid::step`]) finds the neighbours of each parcel, sums density,
-//! takes pressure from it by an equation of state, sums the forces of pressure, viscosity and cohesion, chooses the
-//! length of the step by the CFL condition, and moves the parcels. The array of parcels is kept in the order of a
-//! uniform grid's cells along a Z-curve; only parcels that change cells are touched
-//! (M. Durand, B. Raffin, F. Faure, *A Packed Memory Array to Keep Moving Particles Sorted*, 2012).
+//! A weakly compressible fluid in 2-D or 3-D, represented by parcels ([`Parcel`]) of equal mass, each spread over the
+//! radius `h` by a kernel. A step ([`Fluid::step`]) finds the neighbours of each parcel, sums density, computes
+//! pressure from it by an equation of state, sums the forces of pressure, viscosity and cohesion, chooses the length of
+//! the step by the CFL condition, and moves the parcels. The array of parcels is kept in the order of a uniform grid's
+//! cells along a Z-curve; only parcels that change cells are moved (M. Durand, B. Raffin, F. Faure, *A Packed Memory
+//! Array to Keep Moving Particles Sorted*, 2012).
 //!
 //! | module | what it holds |
 //! |---|---|
-//! | `settings` | what is simulated, and the constants that follow |
+//! | `settings` | the settings of a simulation, and the constants that follow |
 //! | `grid` | cells and their numbers; where the parcels of a cell lie: a dense table, or a packed array of the cells that hold something |
 //! | `search` | the three ways to find pairs that the paper compares, behind one interface |
-//! | `list` | the quick way: neighbour lists by vectors |
+//! | `list` | the fast way: neighbour lists by vectors |
 //! | `sums` | density and forces from the lists |
 //! | `parcel_store` | the parcels in their packed array |
-//! | `step` | a step, and going on to a time |
+//! | `step` | a step, and steps up to a time |
 //! | `state` | a state as bytes, and back |
-//! | `fluid2d`, `rows` | the quick 2-D form with steps of one length, for pictures |
-//! | `solid` | what it cannot enter |
-//! | `energy` | what physics keeps: for checks |
+//! | `fluid2d`, `rows` | the fast 2-D form with a constant time step, for pictures |
+//! | `solid` | obstacles |
+//! | `energy` | conserved quantities, for checks |
 //!
 //! **One result.** Positions and velocities are f32, and only + - * / and sqrt make them. Sums run over a parcel's
 //! neighbours in the order of the grid (cells by z, y, x; within a cell by number), sixteen partial sums at a time

@@ -1,17 +1,18 @@
-//! Sums of the flat fluid: the parcels of three neighbouring cells of a row follow each other, so that what is near is read
-//! as runs, with no list of neighbours.
+//! Sums of the 2-D fluid: the parcels of three adjacent cells of a row are consecutive, so that neighbours are read as
+//! runs, without lists of neighbours.
 //!
-//! A parcel meets those of its own row of cells, which meet it in turn, and those of the row below once for both: what
-//! they get of it is summed up cell by cell. So a task gives the rows that it is asked for what comes of them and of the
-//! rows below, and the rows below what comes of them; the two parts are added up afterwards. Sixteen partial sums at a
-//! time, run by run, that are added up in a fixed tree: no sum depends on how rows are shared out.
+//! A parcel is compared with the parcels of its own row of cells, and they with it; pairs with the row below are
+//! computed once for both, and the contributions to that row are summed cell by cell. So a task returns the sums of its
+//! rows from these rows and the rows below, and the contributions to the rows below; the two parts are added
+//! afterwards. Sixteen partial sums are computed per run and added in a fixed tree, so no sum depends on the division
+//! of rows among tasks.
 
 use super::list::LANES;
 use super::sums::Sums;
 use crate::simd::multiversion;
 use core::ops::Range;
 
-/// What the sums of a stretch of rows are made of.
+/// The data for the sums of consecutive rows.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
     /// Where the parcels of each cell begin, row by row; one more behind the last.
@@ -106,7 +107,7 @@ fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
     }
 }
 
-/// What the parcels of a run get of those of a cell: the first sixteen, which mostly are all, and the rest.
+/// The sums of the parcels of a run over those of a cell: the first sixteen, usually all of them, and the rest.
 struct Theirs {
     first: Sums,
     rest: Vec<f32>,
@@ -115,7 +116,7 @@ struct Theirs {
 impl Theirs {
     const NONE: Theirs = Theirs { first: Sums::ZERO, rest: Vec::new() };
 
-    /// Nothing yet, for a run.
+    /// Sums of zero, for a run.
     #[inline(always)]
     fn clear(&mut self, run: &Range<usize>) {
         self.first = Sums::ZERO;

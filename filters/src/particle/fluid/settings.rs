@@ -1,4 +1,4 @@
-//! What is simulated, and the constants of the sums.
+//! The settings of a simulation, and the constants of the sums.
 //!
 //! The kernel is Wendland's C2 with support `h`: `w(s) = (1-s)^4 (1+4s)` with `s = r/h`. Its derivative is
 //! `-20 s (1-s)^3`, so that the gradient times the distance's direction needs no division by the distance. Sums are
@@ -19,7 +19,7 @@ pub enum EquationOfState {
     Linear,
 }
 
-/// What is simulated.
+/// The settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// 2-D: the third coordinate stays 0.
@@ -30,7 +30,7 @@ pub struct Settings {
     pub size: [f32; 3],
     /// Distance of parcels at rest, in metres.
     pub spacing: f32,
-    /// How far parcels feel each other (the kernel's support, `h`), in metres: 1.2 to 4 spacings.
+    /// The largest distance at which parcels interact (the kernel's support, `h`), in metres: 1.2 to 4 spacings.
     pub radius: f32,
     /// Gravity, in m/s^2.
     pub gravity: [f32; 3],

@@ -30,7 +30,7 @@ pub enum Phase {
 /// Parcels of a task, at least.
 const SHARE: u32 = 512;
 
-/// What a task works on: some cells and their parcels.
+/// The part of a task: some cells and their parcels.
 #[derive(Clone, Debug)]
 struct Partition {
     cells: Range<usize>,
@@ -388,7 +388,8 @@ impl Fluid {
     /// Goes on to a time, in seconds since the start; a time that has passed is left as it is.
     ///
     /// # Errors
-    /// [`PrepareError::Cancelled`] when the host wants to stop, [`PrepareError::Failed`] if the simulation cannot go on.
+    /// [`PrepareError::Cancelled`] when the host wants to stop, [`PrepareError::Failed`] if the simulation cannot go
+    /// on.
     pub fn advance(&mut self, to: f64, host: &Host<'_>) -> Result<(), PrepareError> {
         while self.time < to {
             host.check()?;

@@ -385,12 +385,12 @@ fn dam(settings: Settings, size: [f32; 3]) {
 const ENERGY: f64 = 1.001;
 
 #[test]
-fn a_breaking_dam_keeps_what_it_must_2d() {
+fn a_breaking_dam_keeps_its_invariants_2d() {
     dam(Settings::flat([1.2, 0.6], 0.0125), [0.4, 0.4, 0.0]);
 }
 
 #[test]
-fn a_breaking_dam_keeps_what_it_must_3d() {
+fn a_breaking_dam_keeps_its_invariants_3d() {
     dam(Settings::solid([0.8, 0.5, 0.4], 0.033), [0.4, 0.4, 0.2]);
 }
 
@@ -442,7 +442,7 @@ fn damaged_states_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_fluids_are_refused() {
     let s = Settings::flat([1.0, 1.0], 0.05);
     let at = |pos: [f32; 3]| Parcel { pos, ..Parcel::default() };
     let new = |s: Settings, p: &[Parcel]| Fluid::new(s, p, Level::best()).err();

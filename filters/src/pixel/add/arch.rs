@@ -129,8 +129,8 @@ const BLOCK: usize = 8 * LANES;
 trait Code: CodeSample {
     /// The numbers c of eight steps, as [`add`](Code::add) takes them.
     fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V>;
-    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal. `in_turn`: the parts of
-    /// each two registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
+    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal. `in_turn`: the parts
+    /// of each two registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
     fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [Self], c: &[V], in_turn: bool);
     fn splat<V: Vector>(self, any: V) -> V;
     /// Whether all codes are legal, so that saturation is sufficient.
@@ -321,8 +321,9 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         T::centre::<V, H8>(words)
     }
 
-    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31]. 31 steps before dealt ones are, for the even
-    /// ones, the odd register beside them, and for the odd ones the second half of the even register and the first of the next.
+    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31]. 31 steps before dealt ones are, for
+    /// the even ones, the odd register beside them, and for the odd ones the second half of the even register and the
+    /// first of the next.
     #[inline(always)]
     fn turn<T: Code, const FULL: bool, const B: usize>(&mut self, by: &Adds<V>, samples: &mut [T; BLOCK]) {
         for line in samples.chunks_exact(64 / size_of::<T>()) {

@@ -59,7 +59,7 @@ fn integer_kernels_are_the_definition() {
 }
 
 #[test]
-fn float_kernel_is_a_product_and_a_sum_and_leaves_what_is_not_finite() {
+fn float_kernel_is_a_product_and_a_sum_and_keeps_samples_that_are_not_finite() {
     let words = numbers(301, 5);
     let odd =
         [f32::NAN, f32::from_bits(0xffc1_2345), f32::from_bits(0x7f80_0001), f32::INFINITY, -f32::INFINITY];
@@ -105,7 +105,7 @@ fn measured(distribution: Distribution, scale: Scale) -> (f64, f64) {
 }
 
 #[test]
-fn deviation_after_rounding_is_the_wanted_one() {
+fn deviation_after_rounding_is_the_requested_one() {
     for sd in [0.1, 0.3, 0.5, 0.577, 0.58, 0.816, 0.82, 1.0, 1.5, 2.0, 6.0, 40.0, 255.0, 1536.0, 65280.0] {
         let (mean, found) = measured(Distribution::Sum(1), Scale::new(Distribution::Sum(1), sd));
         assert!((found / sd - 1.0).abs() < 0.004, "uniform {sd}: {found}");

@@ -4,12 +4,12 @@
 //!
 //! `out = floor(zero' + sum(coef * (in - zero)) + 1/2)`, clamped to the codes of the depth,
 //!
-//! where `in` runs over samples of one or three planes and their neighbours in the chroma grid, and `zero` and
-//! `zero'` are the codes of nominal 0 ([`Code`]). Where one plane becomes one plane the form is exact ([`Scale`]).
-//! Elsewhere resampling is exact in integers ([`Taps`]) and the coefficients of the matrix are fixed-point, close enough
-//! that the value before rounding is off by at most 1/16 of a code ([`Fixed`]); a value that lies exactly between two codes
-//! goes up in either case. Float samples are nominal (0..1, chroma -0.5..0.5) whatever their range tag, and go through
-//! f32 additions and multiplications in one fixed order ([`Real`]).
+//! where `in` runs over samples of one or three planes and their neighbours in the chroma grid, and `zero` and `zero'`
+//! are the codes of nominal 0 ([`Code`]). Where one plane becomes one plane the form is exact ([`Scale`]). Elsewhere
+//! resampling is exact in integers ([`Taps`]) and the coefficients of the matrix are fixed-point, close enough that the
+//! value before rounding is off by at most 1/16 of a code ([`Fixed`]); a value that lies exactly between two codes goes
+//! up in either case. Float samples are nominal (0..1, chroma -0.5..0.5) whatever their range tag, and go through f32
+//! additions and multiplications in one fixed order ([`Real`]).
 
 mod color;
 mod mix;

@@ -10,10 +10,9 @@
 //!
 //! - **tpdf**, triangular: the sum of two uniform numbers. Neither the mean nor the variance of the error depends on v.
 //! - **high-pass tpdf**: the difference of two neighbouring uniform numbers, of the same distribution: of a sample's
-//!   own
-//!   and that to its left where column and row are both odd or both even, else that above it (as the squares of a chess
-//!   board). Each number is subtracted at one neighbour, so no noise is left at the lowest frequencies of
-//!   either direction.
+//!   own and that to its left where column and row are both odd or both even, else that above it (as the squares of a
+//!   chess board). Each number is subtracted at one neighbour, so no noise is left at the lowest frequencies of either
+//!   direction.
 //! - **uniform**: ranks of a 64x64 [mask](blue), from -1/2 to 1/2, both excluded: exact codes stay as they are.
 //! - **blue**: ranks of a 64x64 [mask](blue), spread to the same triangular distribution, shifted from frame to frame.
 

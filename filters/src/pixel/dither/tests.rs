@@ -40,7 +40,9 @@ fn rows_at_every_level() {
     for (from, to, legal) in codes() {
         let by = Reduce::new(from, to, legal);
         for width in [0, 1, 7, 31, 64, 129, 300] {
-            let row: Vec<u16> = (0..width).map(|i| mix64(i as u64 + 1) as u16 & from.top).collect();
+            // Every third is near black.
+            let code = |i: usize| mix64(i as u64 + 1) as u16 >> (if i % 3 == 2 { 8 } else { 0 });
+            let row: Vec<u16> = (0..width).map(|i| code(i) & from.top).collect();
             let noise: Vec<i16> = (0..width)
                 .map(|i| match i % 5 {
                     0 => i16::MIN,

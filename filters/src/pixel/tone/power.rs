@@ -7,9 +7,9 @@ const PARTS: usize = 1024;
 
 /// `v = (x - black) * gain`, then `v^exponent` where v is positive, then `v * span + base`.
 ///
-/// The power is the product of two table values: of the mantissa (1024 linear segments, with a relative error of at most a
-/// millionth for exponents from 1/10 to 10 near 1, `1.2e-7 * |e (e - 1)|` in general) and of the binary exponent. Values
-/// below black stay linear.
+/// The power is the product of two table values: of the mantissa (1024 linear segments, with a relative error of at
+/// most a millionth for exponents from 1/10 to 10 near 1, `1.2e-7 * |e (e - 1)|` in general) and of the binary
+/// exponent. Values below black stay linear.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Power {
     /// The value that is subtracted first.

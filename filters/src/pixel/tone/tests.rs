@@ -63,7 +63,7 @@ fn lines_are_the_definition_at_every_level_and_near_the_exact_line() {
 }
 
 #[test]
-fn a_power_is_near_the_exact_one_and_carries_what_is_not_finite() {
+fn a_power_is_near_the_exact_one_and_keeps_samples_that_are_not_finite() {
     for exponent in [0.1, 1.0 / 2.2, 1.0, 2.4, 10.0] {
         let power = Power::new(exponent, 0.1, 1.25, 0.5, 0.25);
         let mut row: Vec<f32> = (0..5000).map(|i| i as f32 * 4e-4 - 0.3).collect();

@@ -367,7 +367,7 @@ fn empty_arrays_answer() {
 }
 
 #[test]
-fn the_checker_sees_what_is_broken() {
+fn the_checker_finds_every_fault() {
     let fresh = || {
         let mut pma = empty(500);
         (0..20_000).for_each(|i| pma.insert(if i % 4 == 0 { 3 } else { i % 500 }, i).unwrap());

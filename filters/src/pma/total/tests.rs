@@ -380,7 +380,7 @@ fn empty_arrays_answer() {
 }
 
 #[test]
-fn the_checker_sees_what_is_broken() {
+fn the_checker_finds_every_fault() {
     let fresh = || {
         let mut pma = empty::<u64, u32>();
         (0..1000).for_each(|i| pma.insert(u64::from(i) * 3, i).unwrap());

@@ -18,9 +18,9 @@ grainfield frame clip.y4m 17 out.png -f particles=effect=my.toml
 grainfield filters particles=effect=my.toml
 ```
 
-The first line writes a preset as a file to start from; the last prints how many particles the file may have at a
-time and how much memory they need. Errors are reported before the first frame, with the line, the key and what
-would be right. The key of a recipe covers the contents of the file, not only its name.
+The first line writes a preset as a file to start from; the last prints how many particles may exist at a time and how
+much memory they need. Errors are reported before the first frame, with the line, the key and the accepted values. The
+key of a recipe covers the contents of the file, not only its name.
 
 Positions are in a space in front of a camera: x to the right, y down, z away. At depth 1 a unit is a frame height and
 (0, 0) the middle of the picture; at depth z everything is z times as small. So effects do not depend on the frame size.

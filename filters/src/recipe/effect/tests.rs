@@ -62,7 +62,7 @@ fn odd_numbers_read_back() {
 }
 
 #[test]
-fn light_is_said_where_it_is_not_as_usual() {
+fn light_is_printed_if_it_is_not_the_default() {
     let effect = parse("light = \"linear\"\n[[layer]]\nrate = 3").unwrap();
     assert_eq!(effect.light, crate::particle::draw::BlendSpace::Linear);
     assert!(print(&effect).contains("light = \"linear\""));
@@ -120,7 +120,7 @@ fn wrong_files_say_where_and_what() {
         ("[[layer]]\nlife = { base = 1, ofset = 2 }", 2, "did you mean 'offset'?"),
         ("[[layer]]\ncolours = [\"#12\"]", 2, "expected a colour"),
         ("[[layer]]\ncolours = []", 2, "0 values, but 1 to 32 are needed"),
-        ("[[layer]]\nshape = \"polygon\"\ncorners = [[1, 1], [0, 0], [1, 0]]", 2, "bulging out"),
+        ("[[layer]]\nshape = \"polygon\"\ncorners = [[1, 1], [0, 0], [1, 0]]", 2, "as a convex polygon"),
         ("[[layer]]\ndirection = [0, 0, 0]", 2, "direction: 0 is not from 0.001"),
         ("[[layer]]\nopacity-over = [[0, 1], [0, 0]]", 2, "order, from 0 (birth) to 1 (death)"),
         ("[[layer]]\nstream = -1", 2, "a whole number"),
@@ -184,7 +184,7 @@ fn births_and_places_in_all_their_ways() {
 
 /// With `GRAINFIELD_BLESS=1` it writes the page.
 #[test]
-fn the_page_says_what_the_table_says() {
+fn the_page_equals_the_table() {
     let path = samples().join("README.md");
     if std::env::var_os("GRAINFIELD_BLESS").is_some() {
         std::fs::write(&path, page()).unwrap();

@@ -173,7 +173,7 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
         if n > CAP {
             let slot = cells.ids.iter().position(|other| *other as usize == row[0]).unwrap();
             let hash = mix64(u64::from(cells.number(cell)) << 32 ^ slot as u64 ^ step << 20);
-            begin = ((hash >> 32) * n as u64 >> 32) as usize;
+            begin = (((hash >> 32) * n as u64) >> 32) as usize;
         }
         let weight = n as f64 / n.clamp(1, CAP) as f64;
         all.extend((0..n.min(CAP)).map(|k| (row[(begin + k) % n], weight)));

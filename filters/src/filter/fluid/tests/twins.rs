@@ -1,7 +1,6 @@
-//! The slow twins: the surface, what is seen of it and how it is laid over, in f64, each as it is defined.
+//! The slow references: the surface, its appearance and its compositing in f64, each by its definition.
 //!
-//! What the fast ones may be off by is rounding in f32 alone, of parts of 2^-24; whole-number counts are the same in
-//! both.
+//! The fast versions may differ only by rounding in f32, by parts of 2^-24; whole-number counts are equal in both.
 
 use super::super::paint::{MAX_OFFSET, layer};
 use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
@@ -135,8 +134,8 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
 }
 
 /// The amount is a sum of some hundred terms of at most a few: 1e-5. Leans are differences of two times `rim`, some ten
-/// at these sizes: 1e-3. A drop's part is cut down to a 256th, and where f32 cuts differently one drop is one 256th off:
-/// 0.8 / 256 of what one comes to at most, in few places.
+/// at these sizes: 1e-3. A drop's part is cut down to a 256th, and where f32 cuts differently one drop is one 256th
+/// off: 0.8 / 256 of what one comes to at most, in few places.
 #[test]
 fn the_surface_is_as_defined() {
     for (smoothness, ripples, spacing, draft) in
@@ -146,7 +145,7 @@ fn the_surface_is_as_defined() {
         let places: Vec<ParcelPoint> = (0..260u32)
             .map(|id| {
                 let unit = |k: u32| (mix64(u64::from(3 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32;
-                // A heap, and what flies about; some of it is beyond the frame.
+                // A heap of parcels and flying ones, some of them outside the frame.
                 let at = match id {
                     0..200 => [0.2 + 0.5 * unit(0), 0.65 + 0.4 * unit(1)],
                     _ => [1.5 * unit(0) - 0.1, 1.2 * unit(1) - 0.1],
@@ -372,7 +371,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
 const BOUND: f64 = 1e-4;
 
 #[test]
-fn what_is_seen_and_laid_is_as_defined() {
+fn refraction_and_compositing_equal_the_definition() {
     let formats = "gray gray10 gray16 grayf32 ya8 ya16 yuv420p yuv420p10 yuv422p yuv422p10 yuv411p yuv410p yuv440p \
                    yuv444p yuv444p12 yuv444p16 yuva420p yuva422p10 yuva444p gbrp gbrp16 gbrpf32 gbrap gbrapf32";
     let mut seen = 0;
@@ -430,7 +429,7 @@ fn sitings_fields_and_long_samples_are_as_defined() {
 }
 
 #[test]
-fn sixteen_layers_let_through_what_is_left() {
+fn sixteen_layers_transmit_the_product() {
     for whole in [0.0, 0.1, 0.55, 0.99, 1.0] {
         let left = (1.0 - f64::from(layer(whole))).powi(16);
         assert!((left - (1.0 - whole)).abs() < 2e-6, "{whole}: {left}");

@@ -210,7 +210,7 @@ fn the_radial_spectrum_is_the_kernels() {
     for (given, a, b) in [
         ("size=1:strength=20", 0.21, 0.0),
         ("size=0:strength=20", 0.0, 0.0),
-        ("size=2:strength=20", 0.44, 0.15),
+        ("size=1.85:strength=20", 0.5, 0.1),
     ] {
         let power = spectrum(given, 4);
         let response = |k: usize| {

@@ -299,7 +299,7 @@ fn strength_stays_the_standard_deviation() {
 }
 
 #[test]
-fn what_octaves_leave_is_the_same_with_and_without_edges() {
+fn octaves_are_the_same_with_and_without_edges() {
     assert_eq!(power(100, 0), 1.0);
     // (1 2 1)/4: 6/16 inside, and at most 3/8 + 1/8 at an edge.
     assert!((power(1 << 20, 1) / 0.375 - 1.0).abs() < 0.01);
@@ -340,7 +340,7 @@ fn no_octave_leaves_a_lattice() {
 }
 
 #[test]
-fn ar1_correlates_neighbours_as_asked() {
+fn ar1_correlates_neighbours_by_the_setting() {
     let format = Format::from_name("gray16", 96, 48).unwrap();
     for rho in [0.1, 0.3, 0.5, 0.7, 0.8, 0.9] {
         let given = [("temporal", Value::Choice("ar1")), ("correlation", number(rho))];
@@ -415,7 +415,7 @@ fn monochrome_is_one_noise() {
 }
 
 #[test]
-fn presets_are_read_and_what_is_typed_wins() {
+fn given_settings_override_presets() {
     let format = Format::from_name("gbrp", 64, 64).unwrap();
     let of = |given: &[(&str, Value)]| -> Frame {
         let mut frame = flat(format, 128);

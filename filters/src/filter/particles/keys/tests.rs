@@ -5,7 +5,7 @@ use super::*;
 use crate::settings::ChoiceEnum;
 
 #[test]
-fn every_layer_is_what_its_keys_say() {
+fn every_layer_follows_its_keys() {
     for name in super::super::tests::names() {
         for layer in presets::preset(Preset::from_id(name).unwrap()).layers {
             let mut draft = LayerBuilder::default();
@@ -18,7 +18,7 @@ fn every_layer_is_what_its_keys_say() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn contradicting_keys_are_refused() {
     let of = |given: &[(&str, KeyValue)]| {
         let mut draft = LayerBuilder::default();
         given.iter().for_each(|(id, item)| draft.put(find(id).unwrap(), item.clone()).unwrap());

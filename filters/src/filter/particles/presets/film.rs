@@ -1,4 +1,4 @@
-//! What lies on a print, and in the gate.
+//! Effects of dust and hairs on a print and in the gate.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What glows: on its own, in a beam, or far out of focus.
+//! Effects of light: glowing particles, particles in a beam, and discs out of focus.
 
 use super::*;
 

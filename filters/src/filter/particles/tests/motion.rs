@@ -61,7 +61,7 @@ fn streaks_go_from_where_they_were_to_where_they_are() {
 }
 
 #[test]
-fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
+fn particles_end_on_the_floor_and_their_children_start_there() {
     let format = Format::from_name("gray", 640, 360).unwrap();
     for (drag, pull) in [(0.0f32, 0.0f32), (0.0, 1.5), (0.9, 2.0)] {
         let drop = Layer {
@@ -99,7 +99,7 @@ fn what_comes_to_the_floor_ends_and_its_children_stand_there() {
             let place = |s: &Splat| [f64::from(s.x) / 256.0, f64::from(s.y) / 256.0, (s.rank >> 1) as f64];
             all.iter().filter(of).map(place).collect()
         };
-        // Nobody is below the floor, and each that is still seen to fall will end where a child then stands.
+        // No particle is below the floor, and each falling particle will end where one of its children starts.
         let (falling, standing) = (seen(100, 0), seen(100, 1));
         assert!(falling.len() > 10 && standing.len() > 30, "{} {}", falling.len(), standing.len());
         assert!(falling.iter().all(|p| p[1] < 0.9 * 360.0 + 0.1), "drag {drag}");
@@ -171,7 +171,7 @@ fn a_birthplace_is_the_same_in_every_frame() {
 }
 
 #[test]
-fn who_came_to_the_floor_does_not_come_back() {
+fn particles_that_hit_the_floor_do_not_return() {
     // They sink to the floor, are lifted, and would rise above it again.
     for drag in [0.0, 0.5] {
         let layer = Layer {
@@ -201,7 +201,7 @@ fn who_came_to_the_floor_does_not_come_back() {
 }
 
 #[test]
-fn children_of_a_tunnel_stand_on_the_floor() {
+fn children_of_a_tunnel_are_on_the_floor() {
     let format = Format::from_name("gray", 640, 360).unwrap();
     let drop = Layer {
         name: "drop".into(),
@@ -241,7 +241,7 @@ fn children_of_a_tunnel_stand_on_the_floor() {
 }
 
 #[test]
-fn what_is_culled_is_not_seen() {
+fn culled_particles_are_invisible() {
     let format = Format::from_name("gray", 320, 180).unwrap();
     // Most of it is far to the left of the frame, and its children with it.
     let layer = Layer {

@@ -177,10 +177,12 @@ impl Order {
         let jobs = jobs.zip(split(ids, parts)).zip(floats).collect();
         let (old, goal) = (&*now, &self.goal);
         run(executor, jobs, |(((from, held), ids), (((x, y), vx), vy))| {
-            in_order(from, goal, &old.ids);
+            for ((i, held), id) in from.iter().zip(held.iter_mut()).zip(ids.iter_mut()) {
+                (*held, *id) = (goal[*i as usize], old.ids[*i as usize]);
+            }
+            in_order(held, ids, from);
             for (k, i) in from.iter().enumerate() {
                 let i = *i as usize;
-                (ids[k], held[k]) = (old.ids[i], goal[i]);
                 (x[k], y[k], vx[k], vy[k]) = (old.x[i], old.y[i], old.vx[i], old.vy[i]);
             }
         });
@@ -204,30 +206,32 @@ impl Order {
     }
 }
 
-/// Puts the parcels of each cell, which follow each other, in order of their numbers.
-fn in_order(from: &mut [u32], goal: &[u32], ids: &[u32]) {
-    let key = |i: u32| (goal[i as usize], ids[i as usize]);
+/// Puts the parcels of each cell, which follow each other, in order of their numbers, and `from` in the same order.
+fn in_order(held: &[u32], ids: &mut [u32], from: &mut [u32]) {
     let mut k = 1;
-    while k < from.len() {
-        let (before, at) = (key(from[k - 1]), key(from[k]));
-        if before <= at {
+    while k < held.len() {
+        if held[k - 1] != held[k] || ids[k - 1] <= ids[k] {
             k += 1;
             continue;
         }
-        // The cells are in order, so these two are of one cell, whose parcels up to here are in order.
-        let start = (0..k).rev().find(|i| key(from[*i]).0 != at.0).map_or(0, |i| i + 1);
-        let end = (k..from.len()).find(|i| key(from[*i]).0 != at.0).unwrap_or(from.len());
-        let cell = &mut from[start..end];
-        if cell.len() > FEW {
-            cell.sort_unstable_by_key(|i| ids[*i as usize]);
+        // The parcels of this cell up to here are in order.
+        let start = held[..k].iter().rposition(|cell| *cell != held[k]).map_or(0, |i| i + 1);
+        let end = held[k..].iter().position(|cell| *cell != held[k]).map_or(held.len(), |n| k + n);
+        let (ids, from) = (&mut ids[start..end], &mut from[start..end]);
+        if ids.len() > FEW {
+            let mut cell: Vec<(u32, u32)> = ids.iter().copied().zip(from.iter().copied()).collect();
+            cell.sort_unstable();
+            for ((id, i), own) in ids.iter_mut().zip(from).zip(cell) {
+                (*id, *i) = own;
+            }
         } else {
-            for i in 1..cell.len() {
-                let (own, mut to) = (cell[i], i);
-                while to > 0 && ids[cell[to - 1] as usize] > ids[own as usize] {
-                    cell[to] = cell[to - 1];
+            for i in 1..ids.len() {
+                let (own, mut to) = ((ids[i], from[i]), i);
+                while to > 0 && ids[to - 1] > own.0 {
+                    (ids[to], from[to]) = (ids[to - 1], from[to - 1]);
                     to -= 1;
                 }
-                cell[to] = own;
+                (ids[to], from[to]) = own;
             }
         }
         k = end;

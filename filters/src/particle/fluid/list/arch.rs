@@ -1,4 +1,5 @@
-//! By hand with AVX-512: the comparison of neighbour lists, where the compiler does not find the instruction that packs.
+//! By hand with AVX-512: the comparison of neighbour lists, where the compiler does not find the instruction that
+//! packs.
 #![allow(unsafe_code)] // loads and stores by pointer; calls for a detected level
 
 use super::{Candidates, test_body};

@@ -198,8 +198,8 @@ fn store<T: CodeSample>(out: &mut [T], codes: __m128i, top: u16) {
     }
 }
 
-/// Of two places four rows of four samples, as pairs of the first two rows and of the last two; deeper ones than 8 bits around
-/// 32768.
+/// Of two places four rows of four samples, as pairs of the first two rows and of the last two; deeper ones than 8 bits
+/// around 32768.
 ///
 /// SAFETY: all of them are there.
 #[inline]

@@ -1,0 +1,120 @@
+//! The light that falls on bodies: day for birds, dusk for bats, a lamp for moths, water for fish; and haze before them.
+
+use super::figure::Figure;
+use super::mesh::{Skin, blend, step};
+use super::vector::{V, add, dot, mul, sub, unit, wave};
+use super::view::View;
+
+/// The light at an agent.
+pub(super) struct Light {
+    figure: Figure,
+    /// Towards the sun or the lamp, and how strong that is.
+    to: V,
+    strong: f32,
+    /// Brightness of everything.
+    all: f32,
+    haze: Option<(V, f32)>,
+    /// Replaces the colours.
+    colour: Option<V>,
+}
+
+const SUN: V = [-0.36, -0.80, -0.48];
+const DUSK: V = [0.28, -0.70, 0.657];
+const WATER: V = [-0.33, -0.86, -0.39];
+
+/// A high power of what is from 0 to 1.
+fn eighth(v: f32) -> f32 {
+    let v = v.max(0.0);
+    let v2 = v * v;
+    let v4 = v2 * v2;
+    v4 * v4
+}
+
+impl Light {
+    pub(super) fn new(view: &View<'_>, figure: Figure, p: V) -> Light {
+        let look = view.look;
+        let (to, strong, all) = match figure {
+            Figure::Moth => {
+                let to = sub(look.lamp, p);
+                // Without a lamp of its own there is one in the picture.
+                let glow = if look.glow > 0.0 { look.glow } else { 0.8 };
+                (unit(to, SUN), glow * 1.9 / (1.0 + dot(to, to) * 10.0), 0.22)
+            }
+            Figure::Fish => {
+                // Daylight from above, with ripples.
+                let time = look.time as f32;
+                let ripple =
+                    wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * time) * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * time);
+                (WATER, 1.0, 1.08 - 0.34 * view.rules.seen(p)[1] + 0.12 * ripple)
+            }
+            Figure::Bat => (DUSK, 0.30, 1.0),
+            _ => (SUN, 0.30, 1.0),
+        };
+        let (haze, _) = view.air(p);
+        Light {
+            figure,
+            to,
+            strong,
+            all,
+            haze: haze.map(|(c, part)| (c.map(|v| v as f32), part as f32)),
+            colour: look.colour.map(|c| c.map(|v| v as f32)),
+        }
+    }
+
+    /// The colour of a side of a surface that faces along `n`; `most` is the brightest value of the figure.
+    pub(super) fn shade(&self, own: V, skin: &Skin, n: V, most: f32) -> V {
+        let mut own = own;
+        if let Some(colour) = self.colour {
+            let bright = own[0].max(own[1]).max(own[2]);
+            own = mul(colour, 0.5 + 0.5 * (bright / most).min(1.0));
+        }
+        // How far it faces up, and the light.
+        let up = 0.5 - 0.5 * n[1];
+        let facing = dot(n, self.to);
+        let through = skin.sheer * (-facing).max(0.0);
+        // The direction halfway to the viewer.
+        let half = unit(add(self.to, [0.0, 0.0, -1.0]), [0.0, 0.0, -1.0]);
+        let spot = eighth(dot(n, half));
+        let rgb = match self.figure {
+            Figure::Moth => {
+                let wrapped = ((facing + 0.55) / 1.55).max(0.0);
+                let lamp = self.strong * (0.10 + 0.95 * wrapped + 0.85 * through);
+                let night = self.all * (0.55 + 0.45 * up);
+                let tint = [1.02, 0.91, 0.73];
+                let shine = self.strong * skin.gloss * spot;
+                [0, 1, 2].map(|i: usize| own[i] * (night + lamp * tint[i]) + shine * tint[i])
+            }
+            Figure::Fish => {
+                // What a mirror shows: bright above, dim below, and the water beside.
+                let d = -n[2];
+                let sight = [2.0 * d * n[0], 2.0 * d * n[1], 2.0 * d * n[2] + 1.0];
+                let above = -sight[1];
+                let water = blend([0.10, 0.25, 0.33], [0.42, 0.60, 0.66], step(-0.9, 0.15, above));
+                let mirror = blend(water, [1.0, 1.0, 0.98], step(0.15, 0.95, above));
+                let flash = eighth(eighth(dot(unit(sight, [0.0, 0.0, -1.0]), self.to)).sqrt());
+                let k = 0.56 + 0.52 * up + 0.18 * facing.max(0.0) + 0.5 * through;
+                let part = 0.42 * skin.gloss;
+                let body = [0, 1, 2]
+                    .map(|i: usize| own[i] * k * (1.0 - part) + mirror[i] * part * (0.35 + 0.8 * own[i]));
+                mul(add(body, [0.85 * flash * skin.gloss; 3]), self.all)
+            }
+            Figure::Bat => {
+                let k = 0.62 + 0.50 * up + self.strong * facing.max(0.0) + 0.95 * through;
+                let warm = [1.0 + 0.12 * through, 1.0, 1.0 - 0.06 * through];
+                [0, 1, 2].map(|i: usize| own[i] * k * warm[i] + 0.10 * skin.gloss * spot)
+            }
+            _ => {
+                let k = 0.65 + 0.24 * up + self.strong * facing.max(0.0) + 0.55 * through;
+                // Shadows are lit by the sky.
+                let sky = (1.0 - k).max(0.0);
+                let tint = [1.0 - 0.05 * sky, 1.0, 1.0 + 0.08 * sky];
+                [0, 1, 2].map(|i: usize| own[i] * k * tint[i] + 0.16 * skin.gloss * spot)
+            }
+        };
+        let rgb = rgb.map(|c| c.clamp(0.0, 1.0));
+        match self.haze {
+            Some((haze, part)) => blend(rgb, haze, part),
+            None => rgb,
+        }
+    }
+}
