@@ -265,6 +265,7 @@ fn as_json(fitted: &Fitted) -> Value {
             "aspect_db": both(p.aspect_db),
             "temporal": both(p.temporal),
             "channel": both(p.channel),
+            "skew": both(p.skew),
             "kurtosis": both(p.kurtosis),
         })
     };
@@ -311,6 +312,10 @@ fn as_text(fitted: &Fitted) -> String {
                 at.brightness, at.samples, at.plate, at.made
             ));
         }
+        if p.points.iter().all(|p| !p.counts) {
+            line(format_args!("   too few samples to tell how near the match is"));
+            continue;
+        }
         line(format_args!(
             "   strength off by {:.1} % rms, {:.1} % at worst; spectrum off by {:.2} dB rms",
             100.0 * p.strength_rms,
@@ -329,6 +334,9 @@ fn as_text(fitted: &Fitted) -> String {
                 "correlation with the plane before"
             };
             line(format_args!("{}", pair(other, p.channel, "")));
+        }
+        if !matches!(p.name, "u" | "v") {
+            line(format_args!("{}", pair("skew, by the slope of strength", p.skew, "")));
         }
         line(format_args!("{}", pair("excess kurtosis", p.kurtosis, "")));
     }

@@ -36,10 +36,7 @@ impl Curve {
     /// measured strengths as they are to the true ones.
     pub(super) fn smooth(plane: &PlaneGrain) -> Curve {
         let rough = Curve::of(plane);
-        let rings = plane.rings();
-        let modes: f64 = rings.iter().map(|r| r.modes).sum();
-        // The number of samples that are worth one of white grain.
-        let alike = rings.iter().map(|r| r.modes * r.power * r.power).sum::<f64>() / modes.max(1.0);
+        let alike = plane.alike();
         let counts = (0..BINS).map(|i| &plane.bins[i]).filter(|b| b.counts()).map(|b| b.count);
         let errors: Vec<f64> = counts
             .zip(&rough.0)
@@ -85,6 +82,13 @@ impl Curve {
             Some([x0, y0]) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
             None => y1,
         }
+    }
+
+    /// The slope around a place between bins.
+    pub(super) fn slope(&self, x: f64) -> f64 {
+        let ends = [self.0.first(), self.0.last()].map(|p| p.map_or(x, |p| p[0]));
+        let [low, high] = [x - BIN, x + BIN].map(|x| x.clamp(ends[0], ends[1]));
+        if high > low { (self.at(high) - self.at(low)) / (high - low) } else { 0.0 }
     }
 
     pub(super) fn peak(&self) -> f64 {

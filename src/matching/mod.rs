@@ -13,6 +13,7 @@ mod recipe;
 mod report;
 mod shape;
 mod shot;
+mod skewed;
 mod table;
 
 pub use keep::{Kept, check_name, keep};

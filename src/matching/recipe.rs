@@ -4,6 +4,7 @@ use super::fit::Curve;
 use super::report::Match;
 use super::shape::{Shape, Wanted, chroma_size, correct, gain};
 use super::shot::{MatchError, Shot};
+use super::skewed::Skewness;
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::Format;
@@ -38,6 +39,7 @@ struct Look {
     /// The part of the strength that remains at the plate's width.
     gain: f64,
     shape: Shape,
+    skew: f64,
     chroma: f64,
     chroma_size: f64,
     temporal: f64,
@@ -63,6 +65,7 @@ pub fn recipe(
     let (luma, colours) = spectra.split_at_mut(1);
     let colours = if coloured { colours } else { &mut [] };
     let wanted = Curve::smooth(&plate.planes()[0]);
+    let skewness = Skewness::of(&plate.planes()[0], &wanted);
     for round in 0..ROUNDS {
         if generated {
             look.fit(&format, &mut luma[0], colours);
@@ -70,7 +73,12 @@ pub fn recipe(
         // Every round has other grain, so that its chance is not fitted; the mean of all corrections counts.
         let made = shot.render(&look.steps(&format), plate, round)?;
         let part = 1.0 / (round as f64 + 1.0);
-        look.curve = look.curve.corrected(&wanted, &Curve::smooth(&made.planes()[0]), part);
+        let curve = Curve::smooth(&made.planes()[0]);
+        look.curve = look.curve.corrected(&wanted, &curve, part);
+        if generated && (round == 0 || look.skew > 0.0) {
+            let skew = skewness.setting(look.skew, Skewness::of(&made.planes()[0], &curve));
+            look.skew += part * (skew.unwrap_or(0.0) - look.skew);
+        }
         if format.is_rgb() && !generated {
             // The proportions of the channels are the plate's.
         } else if format.is_rgb() {
@@ -125,7 +133,7 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
     };
     let curve = Curve::smooth(first);
     let shape = Shape { size: 1.0, sharpness: 0.0, variation: 0.0 };
-    Look { plate: None, curve, gain: 1.0, shape, chroma, chroma_size: 1.0, temporal, hold }
+    Look { plate: None, curve, gain: 1.0, shape, skew: 0.0, chroma, chroma_size: 1.0, temporal, hold }
 }
 
 /// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
@@ -164,6 +172,9 @@ impl Look {
             more(format_args!(":size={size:.2}:sharpness={sharpness:.2}"));
             if variation > 0.0 {
                 more(format_args!(":variation={variation:.3}"));
+            }
+            if self.skew > 0.0 {
+                more(format_args!(":skew={:.2}", self.skew));
             }
         }
         if self.plate.is_none() || !format.is_rgb() {

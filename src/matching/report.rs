@@ -1,6 +1,7 @@
 //! The quality of a match.
 
-use super::fit::distance_db;
+use super::fit::{Curve, distance_db};
+use super::skewed::Skewness;
 use grainfield_measure::residual::{BINS, PlaneGrain, Residual};
 
 /// Strength at a brightness.
@@ -41,6 +42,8 @@ pub struct PlaneMatch {
     pub temporal: [f64; 2],
     /// Correlation of chroma with luma (of B and R with the plane before); plate and match.
     pub channel: [f64; 2],
+    /// Skewness as a multiple of twice the slope of the strength by brightness, as the setting `skew`; plate and match.
+    pub skew: [f64; 2],
     /// Excess kurtosis; plate and match.
     pub kurtosis: [f64; 2],
 }
@@ -96,6 +99,7 @@ impl PlaneMatch {
             aspect_db: [plate.aspect_db(), made.aspect_db()],
             temporal: [plate.temporal[0].value(), made.temporal[0].value()],
             channel: [plate.channel.value(), made.channel.value()],
+            skew: [plate, made].map(|p| Skewness::of(p, &Curve::smooth(p)).value),
             kurtosis: [plate.kurtosis(), made.kurtosis()],
             points,
         }

@@ -13,6 +13,7 @@ use super::residual::{Area, BACK, PlaneGrain, Residual, lagged, over_strength};
 use super::spectrum::Plan;
 use super::{Field, Moments};
 use grainfield_filters::frame::{Format, Frame};
+use std::collections::BTreeMap;
 
 /// With fewer luma blocks, the differences of neighbouring frames are not used.
 const LEAST_BLOCKS: usize = 24;
@@ -123,6 +124,15 @@ impl Shot {
         let luma = Field { width: SIDE, height: SIDE, data: of(0)?.bright };
         let (sx, sy) = self.format.plane_subsampling(p);
         Some(Block { bright: luma.shrunk(sx, sy).data, ..own })
+    }
+
+    /// See [`Block::cubes`]; not for chroma, whose grain is symmetric.
+    fn cubes(&self, p: usize, c: &Candidate, third: usize) -> Option<Vec<f32>> {
+        if self.format.is_chroma(p) {
+            return None;
+        }
+        let of = |n: usize| &self.fields[n][p];
+        Block::cubes([of(c.frames.0), of(c.frames.1?), of(third)], self.spot(p, c.at), c.vector)
     }
 
     fn level(&self, p: usize, c: &Candidate) -> Option<Level> {
@@ -260,12 +270,18 @@ impl Shot {
                 PlaneGrain::new(&Plan::new(spot.width, spot.height))
             })
             .collect();
+        // Where the picture goes on in the same way for a third frame, that frame.
+        let pairs = blocks.iter().filter(|c| !c.chroma_only);
+        let next: BTreeMap<_, _> = pairs.map(|c| ((c.frames.0, c.at, c.vector), c.frames.1)).collect();
+        let third = |c: &Candidate| *next.get(&(c.frames.1?, c.at, c.vector))?;
         for (i, c) in blocks.iter().enumerate() {
             for (p, plane) in all.iter_mut().enumerate().filter(|p| chosen[p.0][i]) {
-                if let Some(block) = self.block(p, c) {
-                    plane.add_bins(&block.grain, &block.bright);
-                }
                 plane.two = c.frames.1.is_some();
+                let Some(block) = self.block(p, c) else { continue };
+                plane.add_bins(&block.grain, &block.bright);
+                if let Some(cubes) = third(c).and_then(|n| self.cubes(p, c, n)) {
+                    plane.add_cubes(&cubes, &block.bright);
+                }
             }
         }
         let scales: Vec<_> = all.iter().map(PlaneGrain::scales).collect();

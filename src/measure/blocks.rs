@@ -108,6 +108,19 @@ impl Block {
         Some(Block { grain, bright: spot.smooth(&mean) })
     }
 
+    /// Numbers whose mean is that of the cubes of grain: of the differences of three frames whose picture moves by
+    /// `vector` from each to the next.
+    pub(super) fn cubes([a, b, c]: [&Field; 3], spot: Spot, vector: (i64, i64)) -> Option<Vec<f32>> {
+        let one = Block::of_two(a, b, spot, vector)?.grain;
+        let [a, b, c] = [(a, 0), (b, 1), (c, 2)].map(|(f, n)| spot.cut(f, (n * vector.0, n * vector.1)));
+        let (a, b, c) = (a?, b?, c?);
+        let mut other: Vec<f32> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| a + b - 2.0 * c).collect();
+        let [across, down] = spot.slopes(&b);
+        without(&mut other, vec![vec![1.0; a.len()], across, down]);
+        // (a - b)^2 (a + b - 2 c) has twice the third cumulant of a, b and c as its mean.
+        Some(one.iter().zip(&other).map(|(d, e)| d * d * e).collect())
+    }
+
     /// The difference of a frame and a smooth surface.
     pub(super) fn of_one(a: &Field, spot: Spot) -> Option<Block> {
         let a = spot.cut(a, (0, 0))?;
@@ -197,6 +210,31 @@ mod tests {
         assert!((block.variance() / 9.0 - 1.0).abs() < 0.12, "{}", block.variance());
         assert!(block.coarse(SPOT) < 2.0);
         assert!(Block::of_one(&two[0], SPOT).unwrap().direction(SPOT) > 5.0);
+    }
+
+    /// Squares of normal numbers, less 1, have variance 2 and third cumulant 8.
+    #[test]
+    fn cubes_are_those_of_one_grain() {
+        let [mut all, mut n] = [0.0; 2];
+        for seed in 0..60 {
+            let grain = [0, 1, 2].map(|n| normal(64, 64, 3 * seed + n));
+            let frame = |n: usize| {
+                Field::from_fn(64, 64, |x, y| {
+                    // The picture moves two samples to the left and one up, and gets lighter.
+                    let (u, v) = (x + 2 * n, y + n);
+                    90.0 + 9.0 * (u as f32 / 4.0).sin()
+                        + 0.3 * v as f32
+                        + n as f32
+                        + grain[n].row(y)[x].powi(2)
+                })
+            };
+            let frames = [0, 1, 2].map(frame);
+            let frames = [0, 1, 2].map(|n| &frames[n]);
+            for cube in Block::cubes(frames, SPOT, (-2, -1)).unwrap() {
+                (all, n) = (all + f64::from(cube), n + 1.0);
+            }
+        }
+        assert!((all / n / 8.0 - 1.0).abs() < 0.1, "{}", all / n);
     }
 
     #[test]

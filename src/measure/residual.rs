@@ -45,6 +45,8 @@ pub struct Bin {
     pub count: f64,
     sum: f64,
     squares: f64,
+    /// The number of cubes of grain that were measured, and their sum.
+    cubes: (f64, f64),
 }
 
 impl Bin {
@@ -118,9 +120,32 @@ impl PlaneGrain {
         self.spectrum.rings(self.auto.variance())
     }
 
+    /// The number of samples that are worth one of white grain.
+    pub fn alike(&self) -> f64 {
+        let rings = self.rings();
+        let modes: f64 = rings.iter().map(|r| r.modes).sum();
+        rings.iter().map(|r| r.modes * r.power * r.power).sum::<f64>() / modes.max(1.0)
+    }
+
     /// The excess kurtosis of grain. The difference of two patterns has half of it.
     pub fn kurtosis(&self) -> f64 {
         self.moments.kurtosis() * if self.two { 2.0 } else { 1.0 }
+    }
+
+    /// The skewness of grain in bin `i`, and the variance of its error for white grain; `None` without samples.
+    pub fn skewness(&self, i: usize) -> Option<(f64, f64)> {
+        let bin = &self.bins[i];
+        let (count, sum) = bin.cubes;
+        let cube = bin.strength().powi(3);
+        if count == 0.0 || bin.strength() < LEAST {
+            return None;
+        }
+        if self.two {
+            return Some((sum / count / cube, 18.0 / count));
+        }
+        let mean = bin.mean();
+        let about = sum / count - 3.0 * mean * bin.squares / bin.count + 2.0 * mean.powi(3);
+        Some((about / cube, 6.0 / count))
     }
 
     /// The ratio of the differences of neighbours horizontally and vertically, in dB: above 0 grain is finer
@@ -340,6 +365,19 @@ impl PlaneGrain {
             bin.count += 1.0;
             bin.sum += d;
             bin.squares += d * d;
+            if !self.two {
+                bin.cubes.0 += 1.0;
+                bin.cubes.1 += d * d * d;
+            }
+        }
+    }
+
+    /// Adds cubes of grain, from differences of three frames, to the bins of their brightness.
+    pub(super) fn add_cubes(&mut self, cubes: &[f32], bright: &[f32]) {
+        for (&cube, &b) in cubes.iter().zip(bright).filter(|p| p.0.is_finite() && p.1.is_finite()) {
+            let bin = &mut self.bins[bin(b)];
+            bin.cubes.0 += 1.0;
+            bin.cubes.1 += f64::from(cube);
         }
     }
 
@@ -353,11 +391,12 @@ impl PlaneGrain {
         (0..=4 * 255).map(at).collect()
     }
 
-    /// Multiplies the strength of all bins.
+    /// Multiplies the strength of all bins. Cubes of grain that is correlated in time are unknown.
     pub(super) fn scale(&mut self, by: f64) {
-        for bin in &mut self.bins {
+        for bin in self.bins.iter_mut().filter(|_| by != 1.0) {
             bin.sum *= by;
             bin.squares *= by * by;
+            bin.cubes = (0.0, 0.0);
         }
     }
 }
@@ -425,6 +464,25 @@ mod tests {
             assert!((plane.luma[3].value() - expected).abs() < 0.02 && plane.luma[2].value().abs() < 0.02);
         }
         assert_eq!(all.frames(), 3);
+    }
+
+    /// Normal numbers and a share of their squares, and a difference of means.
+    #[test]
+    fn skewness_is_about_the_mean() {
+        let format = Format::from_name("gray16", 512, 256).unwrap();
+        let (mut plate, mut clean) = (Frame::new(format), Frame::new(format));
+        let grain = normal(512, 256, 5);
+        for y in 0..256 {
+            clean.row_mut::<u16>(0, y).fill(100 << 8);
+            let codes = grain.row(y).iter().map(|z| ((101.0 + 3.0 * (z + 0.1 * z * z)) * 256.0) as u16);
+            plate.row_mut::<u16>(0, y).iter_mut().zip(codes).for_each(|(v, c)| *v = c);
+        }
+        let mut all = Residual::new(&format, None);
+        all.add(&plate, &clean);
+        let (skewness, variance) = all.planes()[0].skewness(12).unwrap();
+        let want = 0.608 / 1.02f64.powf(1.5);
+        assert!((skewness - want).abs() < 5.0 * variance.sqrt() && variance < 1e-4, "{skewness} {want}");
+        assert_eq!(all.planes()[0].skewness(13), None);
     }
 
     #[test]

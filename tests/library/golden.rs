@@ -53,6 +53,7 @@ const CHAINS: &[&str] = &[
     "grain=preset=digital-iso:generator=lfsr31:monochrome=1",
     "grain=space=linear:points='0=0;0.4=1;1=0.3':sharpness=1",
     "grain=preset=heavy,dither=mode=blue",
+    "grain=strength=9:skew=2:chroma=0.5",
     "grain,dither=mode=hp-tpdf:static=1",
     "grain,dither",
     "av1grain=vector=1",

@@ -81,6 +81,19 @@ fn the_settings_of_presets_are_found_again() {
     }
 }
 
+/// Skewed grain is found again from the difference, and symmetric grain, which rounding and clipping skew, is not skewed.
+#[test]
+fn skew_is_found_again() {
+    for (chain, skew) in [("grain=size=1.5:strength=9:skew=3", 3.0), ("grain=preset=high-speed", 0.0)] {
+        let (s, report) = matched(chain, "out.toml");
+        let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
+        assert!((setting(&recipe, "skew") - skew).abs() <= 0.15 * skew, "{}", recipe.to_chain());
+        let found = &report["planes"][0]["skew"];
+        let off = found["plate"].as_f64().unwrap() - found["match"].as_f64().unwrap();
+        assert!(off.abs() < 0.15, "{found}");
+    }
+}
+
 #[test]
 fn grain_in_time_is_found_again() {
     let (s, report) = matched("grain=size=0:temporal=0.5", "out.toml");

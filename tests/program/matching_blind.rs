@@ -122,8 +122,23 @@ fn truth(clean: &[Vec<f64>], grain: &[Vec<f64>]) -> (Vec<f64>, f64) {
     (bins.iter().map(deviation).collect(), near / all)
 }
 
+/// The skewness of grain by brightness in bins of 32 codes; 0 with few samples.
+fn skewness(clean: &[Vec<f64>], grain: &[Vec<f64>]) -> Vec<f64> {
+    let of = |i: usize| {
+        let pairs = clean.iter().flatten().zip(grain.iter().flatten());
+        let all: Vec<f64> = pairs.filter(|p| (p.0 / 32.0) as usize == i).map(|p| *p.1).collect();
+        let n = all.len().max(1) as f64;
+        let mean = all.iter().sum::<f64>() / n;
+        let moment = |k: i32| all.iter().map(|v| (v - mean).powi(k)).sum::<f64>() / n;
+        if n > 5000.0 { moment(3) / moment(2).powf(1.5) } else { 0.0 }
+    };
+    (0..8).map(of).collect()
+}
+
 struct Judged {
     report: Value,
+    /// The skewness of the plate by brightness, and of the recipe's grain.
+    skewness: [Vec<f64>; 2],
     /// The error of the strengths: rms over samples, and the worst bin.
     off: (f64, f64),
     /// The difference between the recipe's grain and the plate's: rms of strength, and correlation of
@@ -176,9 +191,10 @@ fn judged(plate: &Plate) -> Judged {
         .zip(&frames(&clean))
         .map(|(a, c)| a.iter().zip(c).map(|(a, c)| a - c).collect())
         .collect();
+    let skewness = [&plate.grain, &made].map(|grain| skewness(&plate.clean, grain));
     let (made, made_near) = truth(&plate.clean, &made);
     let off_again = off(&report, &strength, |i| Some(made[i]));
-    Judged { off: off_found, again: (off_again.0, (made_near - near).abs()), report }
+    Judged { skewness, off: off_found, again: (off_again.0, (made_near - near).abs()), report }
 }
 
 fn way(judged: &Judged) -> &str {
@@ -201,6 +217,11 @@ fn grain_is_found_where_nothing_moves() {
     let found = judged(&plate(0.8, 14.0, |_| clean.clone()));
     assert_eq!(way(&found), "still");
     within(&found, 0.05, 0.1, 0.06);
+    // Few discs are light on dark, many leave dark holes. Three frames tell how much.
+    let [plate, made] = &found.skewness;
+    let far = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+    let (left, all) = (far(plate, made), far(plate, &[0.0; 8]));
+    assert!(left < 0.35 * all, "{plate:.2?} {made:.2?} {}", found.report["chain"]);
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use super::{Grain, Look, Space, Sum};
 use crate::pixel::grain::Skew;
 
-/// The brightness on both sides of a place over which the slope of the strength is taken.
-const SLOPE: f64 = 1.0 / 256.0;
+/// The brightness on both sides of a place over which the slope of the strength is taken; enough for the slope of a
+/// piecewise linear curve to be continuous to the eye.
+const SLOPE: f64 = 1.0 / 64.0;
 
 impl Grain {
     /// How grain of a plane is skewed: by twice the slope of its strength.
