@@ -222,7 +222,8 @@ mod tests {
                 Field::from_fn(64, 64, |x, y| {
                     // The picture moves two samples to the left and one up, and gets lighter.
                     let (u, v) = (x + 2 * n, y + n);
-                    90.0 + 9.0 * (u as f32 / 4.0).sin()
+                    120.0
+                        + 90.0 * (u as f32 / 4.0).sin()
                         + 0.3 * v as f32
                         + n as f32
                         + grain[n].row(y)[x].powi(2)

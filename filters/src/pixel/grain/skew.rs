@@ -129,6 +129,16 @@ mod tests {
     }
 
     #[test]
+    fn the_skewness_is_what_was_asked_for() {
+        for wanted in [-1.5, -0.9, -0.1, 0.0, 0.3, 0.7, 1.2, 1.56] {
+            let s = part_of(wanted);
+            let made = (6.0 * s + 8.0 * s.powi(3)) / (1.0 + 2.0 * s * s).powf(1.5);
+            assert!((made - wanted).abs() < 0.002, "{wanted}: {made}");
+        }
+        assert_eq!([part_of(9.0), part_of(-9.0)], [MOST, -MOST]);
+    }
+
+    #[test]
     fn order_is_kept() {
         for skewness in [-1.0, 0.4, 1.0] {
             let skew = Skew::new(|_| skewness, 1000.0);
