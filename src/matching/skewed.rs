@@ -10,11 +10,11 @@ const CERTAIN: f64 = 5.0;
 
 /// The skewness of grain over twice the slope of its strength, and the standard deviation of that by chance.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Skewness {
+pub(super) struct Skewness {
     /// The least squares over all brightnesses; 0 if no slope is known.
-    pub value: f64,
+    pub(super) value: f64,
     /// Infinite if no slope is known.
-    pub error: f64,
+    pub(super) error: f64,
 }
 
 impl Skewness {
