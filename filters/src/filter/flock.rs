@@ -145,15 +145,15 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a murmuration of starlings at dusk, with a falcon in it
-        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1:shutter=0.25",
+        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1:shutter=0.12",
         /// seagulls that glide and circle
         "seagulls" = "figure=gull:agents=22:size=190:speed=0.3:spread=1.1:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
-        "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.9:haze_colour=#2c5a6e",
+        "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.75:haze_colour=#2c5a6e",
         /// moths that flutter around a lamp
         "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0:shutter=0.25",
         /// bats on the hunt
-        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.25:cohesion=0.2:wander=0.8:erratic=0.55:waves=0:haze=0.6:shutter=0.3",
+        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.5:cohesion=0.25:wander=0.8:erratic=0.45:waves=0:haze=0.6:shutter=0.18",
     }
     with seed
 }

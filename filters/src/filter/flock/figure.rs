@@ -48,7 +48,7 @@ pub(super) fn pose(figure: Figure, phase: f32, effort: f32) -> [Part; SIMPLE] {
         let root = [0.10, -0.24 * side * y, 0.02 - 0.24 * z];
         limb(root, [-0.05, side * y, z], [chord, 0.0, 0.0], 0.02, 1)
     };
-    [round([-0.04, 0.0, 0.0], [0.42, 0.115, 0.115], 0), wing(-1.0), wing(1.0)]
+    [round([-0.04, 0.0, 0.0], [0.44, 0.15, 0.14], 0), wing(-1.0), wing(1.0)]
 }
 
 /// How high and how far out the end of something `long` is that is raised by an angle (a quarter of a turn is about 1.57).

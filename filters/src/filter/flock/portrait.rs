@@ -14,8 +14,8 @@ use super::view::{Area, Stance, View};
 use crate::particle::draw::Picture;
 
 /// The largest number of poses, and of those that are built; those between are between two of these.
-const POSES: usize = 24;
-const BUILT: usize = 5;
+const POSES: usize = 48;
+const BUILT: usize = 7;
 
 /// Buffers for drawing.
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl View<'_> {
             _ => 5.2,
         };
         let moved = (dx * dx + dy * dy).sqrt() + swing * effort * self.beats * open * s.half;
-        let poses = ((moved * 0.75).ceil() as usize).clamp(1, POSES);
+        let poses = (moved.ceil() as usize).clamp(1, POSES);
         let count = match poses {
             1 => 1,
             2..8 if s.figure == Figure::Fish => 2,
