@@ -31,7 +31,7 @@ impl GrainSample for u8 {
         let (ramp, (lo, hi)) = grain.codes(p);
         if let Some(skew) = &response.skew {
             sources.n(grain.level, n);
-            skew.apply(grain.level, n, light.unwrap_or(row).iter().map(|&v| ramp.of(v.into())));
+            skew.apply(grain.level, n, light.unwrap_or(row), |v| ramp.of(v.into()));
             return add_u8(grain.level, row, light, n, ramp, &response.gain, (lo as u8, hi as u8));
         }
         let way = (ramp, &response.gain, response.codes.as_deref());
@@ -51,7 +51,7 @@ impl GrainSample for u16 {
         let (ramp, legal) = grain.codes(p);
         if let Some(skew) = &response.skew {
             sources.n(grain.level, n);
-            skew.apply(grain.level, n, light.unwrap_or(row).iter().map(|&v| ramp.of(v)));
+            skew.apply(grain.level, n, light.unwrap_or(row), |v| ramp.of(v));
             return add_u16(grain.level, row, light, n, ramp, &response.gain, legal);
         }
         finish_u16(grain.level, row, light, (sources, n), (ramp, &response.gain), legal);
@@ -70,8 +70,8 @@ impl GrainSample for f32 {
         sources.n(grain.level, n);
         if let Some(skew) = &response.skew {
             let linear = grain.space == Space::Linear;
-            let of = |&v: &f32| if linear { light_of_linear(v) } else { Ramp::of_float(v) };
-            skew.apply(grain.level, n, light.unwrap_or(row).iter().map(of));
+            let of = |v: f32| if linear { light_of_linear(v) } else { Ramp::of_float(v) };
+            skew.apply(grain.level, n, light.unwrap_or(row), of);
         }
         // Chroma of linear light consists of small sums of it; it gets the grain of luma at its position.
         if grain.space == Space::Linear {

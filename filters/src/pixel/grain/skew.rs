@@ -18,11 +18,13 @@ const MOST: f64 = 0.3;
 /// Samples per iteration.
 const BLOCK: usize = 256;
 
+type Part = [f32; 4];
+
 /// How n is skewed at each brightness.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Skew {
-    /// s for each u / 16.
-    parts: Box<[f32; PLACES]>,
+    /// For each u / 16: s, what the sum is multiplied by, and where z is held; and nothing.
+    parts: Box<[Part; PLACES]>,
     /// The standard deviation of n.
     deviation: f32,
 }
@@ -30,30 +32,25 @@ pub struct Skew {
 impl Skew {
     /// From the skewness at u (0 to 1), and the standard deviation of n.
     pub fn new(skewness: impl Fn(f64) -> f64, deviation: f64) -> Skew {
-        let mut parts = Box::new([0.0; PLACES]);
+        let mut parts = Box::new([[0.0; 4]; PLACES]);
+        let deviation = deviation as f32;
         for (i, part) in parts.iter_mut().enumerate() {
-            *part = part_of(skewness(i as f64 / (PLACES - 1) as f64)) as f32;
+            let s = part_of(skewness(i as f64 / (PLACES - 1) as f64)) as f32;
+            *part = [s, deviation / (1.0 + 2.0 * s * s).sqrt(), -0.5 / s, 0.0];
         }
-        Skew { parts, deviation: deviation as f32 }
+        Skew { parts, deviation }
     }
 
-    /// s at u.
-    pub fn part(&self, u: u16) -> f32 {
-        self.parts[usize::from(u >> 4)]
-    }
-
-    /// Skews a row of n, where `light` has as many u. Panics when there are fewer.
-    pub fn apply(&self, level: Level, n: &mut [i16], mut light: impl Iterator<Item = u16>) {
-        let mut parts = [0.0; BLOCK];
-        for n in n.chunks_mut(BLOCK) {
+    /// Skews a row of n, where `of` says u of `light`. Panics when there is less light than n.
+    pub fn apply<T: Copy>(&self, level: Level, n: &mut [i16], light: &[T], of: impl Fn(T) -> u16) {
+        let light = &light[..n.len()];
+        let mut parts = [[0.0; 4]; BLOCK];
+        for (n, light) in n.chunks_mut(BLOCK).zip(light.chunks(BLOCK)) {
             let parts = &mut parts[..n.len()];
-            for part in parts.iter_mut() {
-                let Some(u) = light.next() else {
-                    panic!("a row of brightness is shorter than that of grain")
-                };
-                *part = self.part(u);
+            for (part, &v) in parts.iter_mut().zip(light) {
+                *part = self.parts[usize::from(of(v) >> 4)];
             }
-            rows(level, n, parts, self.deviation, 1.0 / self.deviation);
+            rows(level, n, parts, 1.0 / self.deviation);
         }
     }
 }
@@ -75,19 +72,19 @@ fn part_of(skewness: f64) -> f64 {
 const ROUND: f32 = 12_582_912.0;
 
 #[inline(always)]
-fn rows_body(n: &mut [i16], parts: &[f32], deviation: f32, inverse: f32) {
-    for (n, &s) in n.iter_mut().zip(parts) {
+fn rows_body(n: &mut [i16], parts: &[Part], inverse: f32) {
+    for (n, &[s, scale, hold, _]) in n.iter_mut().zip(parts) {
         let z = f32::from(*n) * inverse;
         // 2 s z + 1 is the slope, which is 0 where z is held.
         let turned = 2.0 * s * z < -1.0;
-        let z = if turned { -0.5 / s } else { z };
-        let v = (z + s * (z * z - 1.0)) * (deviation / (1.0 + 2.0 * s * s).sqrt());
+        let z = if turned { hold } else { z };
+        let v = (z + s * (z * z - 1.0)) * scale;
         *n = (v.clamp(-32767.0, 32767.0) + ROUND).to_bits() as i16;
     }
 }
 
 multiversion! {
-    fn rows(level, n: &mut [i16], parts: &[f32], deviation: f32, inverse: f32) = rows_body;
+    fn rows(level, n: &mut [i16], parts: &[Part], inverse: f32) = rows_body;
 }
 
 #[cfg(test)]
@@ -112,7 +109,7 @@ mod tests {
                 .iter()
                 .map(|&level| {
                     let mut n = made.clone();
-                    skew.apply(level, &mut n, (0..).map(light));
+                    skew.apply(level, &mut n, &(0..2001).map(light).collect::<Vec<u16>>(), |u| u);
                     n
                 })
                 .collect();
@@ -143,7 +140,7 @@ mod tests {
         for skewness in [-1.0, 0.4, 1.0] {
             let skew = Skew::new(|_| skewness, 1000.0);
             let mut n: Vec<i16> = (-6000..6000).collect();
-            skew.apply(Level::best(), &mut n, std::iter::repeat(9));
+            skew.apply(Level::best(), &mut n, &[9; 12_000], |u| u);
             assert!(n.windows(2).all(|w| w[0] <= w[1]), "{skewness}");
         }
     }
