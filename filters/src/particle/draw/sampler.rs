@@ -33,6 +33,31 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) const EMPTY: Columns = Columns { first: [0; COLUMNS], part: [[0.0; COLUMNS]; MOST], used: 0 };
+
+    /// How far the texels of sixteen cells from column `at` on are from each other.
+    #[inline(always)]
+    pub(super) fn step(&self, at: usize) -> Step {
+        let Some(first) = self.first.get(at..).and_then(|f| f.first_chunk::<LANES>()) else {
+            return Step::Any;
+        };
+        let mut off = [[0; LANES]; 2];
+        for l in 0..LANES {
+            (off[0][l], off[1][l]) = (first[l] - (first[0] + l as i32), first[l] - (first[0] + 2 * l as i32));
+        }
+        match off.map(|off| off.iter().fold(0, |any, off| any | off) == 0) {
+            [true, _] => Step::One,
+            [_, true] => Step::Two,
+            _ => Step::Any,
+        }
+    }
+}
+
+/// The distance of neighbouring cells in texels. Those one or two apart, as they mostly are, are read as vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Step {
+    One,
+    Two,
+    Any,
 }
 
 /// A picture in the colours of a format's planes, with its halvings.
@@ -306,7 +331,7 @@ impl Sampler<'_> {
                 let u = dx[l] * self.per[0] + self.middle[0];
                 (left[l], right[l]) = (u - self.half[0], u + self.half[0]);
                 let below = if left[l] < 0.0 { 1 } else { 0 };
-                first[l] = whole(left[l], -2, w + WIDE as i32) - below;
+                first[l] = whole(left[l], -(WIDE as i32), w + WIDE as i32) - below;
             }
             for part in 0..out.used {
                 let mut wide = [0.0; LANES];
@@ -331,18 +356,29 @@ impl Sampler<'_> {
     /// Component `c` of [`cell`](Sampler::cell) for sixteen cells of a block from column `at` on, in a row `dy` luma
     /// samples from the centre.
     #[inline(always)]
-    pub(super) fn lanes(&self, c: usize, columns: &Columns, at: usize, dy: f32, out: &mut F32x16) {
+    pub(super) fn lanes(
+        &self,
+        c: usize,
+        columns: &Columns,
+        (at, step): (usize, Step),
+        dy: f32,
+        out: &mut F32x16,
+    ) {
+        // One body for each, so that none computes the addresses of another.
+        match step {
+            Step::One => self.lanes_by::<1>(c, columns, at, dy, out),
+            Step::Two => self.lanes_by::<2>(c, columns, at, dy, out),
+            Step::Any => self.lanes_by::<0>(c, columns, at, dy, out),
+        }
+    }
+
+    #[inline(always)]
+    fn lanes_by<const STEP: usize>(&self, c: usize, columns: &Columns, at: usize, dy: f32, out: &mut F32x16) {
         let [w, h] = self.raster.size;
         let v = dy * self.per[1] + self.middle[1];
         let (top, bottom) = (v - self.half[1], v + self.half[1]);
         let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
-        // Cells one or two texels from each other, as they mostly are, are read as vectors.
         let first: [i32; LANES] = columns.first[at..].first_chunk().copied().unwrap_or_default();
-        let mut off = [[0; LANES]; 2];
-        for l in 0..LANES {
-            (off[0][l], off[1][l]) = (first[l] - (first[0] + l as i32), first[l] - (first[0] + 2 * l as i32));
-        }
-        let [next, other] = off.map(|off| off.iter().fold(0, |any, off| any | off) == 0);
         let plane = &self.raster.planes[c][..];
         let mut sum = [0.0; LANES];
         for y in y0..y1 {
@@ -352,9 +388,9 @@ impl Sampler<'_> {
                 let widths: F32x16 = columns.part[part][at..].first_chunk().copied().unwrap_or_default();
                 let from = (row + first[0]) as usize + part;
                 let mut texels = [0.0; LANES];
-                if next {
+                if STEP == 1 {
                     texels = plane.get(from..).and_then(|p| p.first_chunk()).copied().unwrap_or_default();
-                } else if other {
+                } else if STEP == 2 {
                     let both: [f32; 2 * LANES] =
                         plane.get(from..).and_then(|p| p.first_chunk()).copied().unwrap_or([0.0; 2 * LANES]);
                     for l in 0..LANES {
@@ -452,7 +488,7 @@ mod tests {
                         let dy = cells.from(1, at[1], row);
                         for c in 0..4 {
                             let mut got = [0.0; LANES];
-                            sampler.lanes(c, &columns, from, dy, &mut got);
+                            sampler.lanes(c, &columns, (from, columns.step(from)), dy, &mut got);
                             for (l, got) in got.into_iter().enumerate() {
                                 let dx = cells.from(0, at[0], block.first[0] + (from + l) as i32);
                                 let want = sampler.cell([dx, dy])[c];
