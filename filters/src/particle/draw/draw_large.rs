@@ -1,17 +1,16 @@
 //! Splats of any shape and size, clipped to the tile.
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
+use super::blend_image::blend_image;
 use super::coverage::{Outline, extent_turned, turn};
 use super::draw_plane::BlendTerms;
 use super::painter::Painter;
 use super::picture::Picture;
 use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
-use super::sampler::Sampler;
 use super::speck::Speck;
 use super::splat::{STEPS, Splat};
-use super::style::{Blend, Shape, SplatStyle};
+use super::style::{Shape, SplatStyle};
 use super::tile::{Part, ROOM};
-use super::upright::blend_upright;
 use crate::simd::multiversion;
 use core::ops::Range;
 
@@ -68,10 +67,8 @@ fn draw_large_body(
             if let Some(outline) = &outline {
                 rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
                 blend_coverage(part, &block, &effects, mask, samples);
-            } else if let Some(sampler) = &sampler
-                && !blend_upright(part, painter, &block, style.blend, opacity, sampler, samples)
-            {
-                blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
+            } else if let Some(sampler) = &sampler {
+                blend_image(painter.level, part, painter, &block, style.blend, opacity, sampler, samples);
             }
         }
     }
@@ -123,7 +120,7 @@ fn draw_speck(
 
 /// The index of the first cell of a row of a block in a plane's part of the buffer.
 #[inline(always)]
-fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
+pub(super) fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
     let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
     (j + row + ROOM) * part.stride + ROOM + i
 }
@@ -151,45 +148,4 @@ fn blend_coverage(
             }
         }
     }
-}
-
-/// Composes an image onto the planes.
-#[inline(always)]
-fn blend_image(
-    part: &Part,
-    painter: &Painter,
-    block: &Block<'_>,
-    blend: Blend,
-    opacity: f32,
-    sampler: &Sampler<'_>,
-    samples: &mut [f32],
-) {
-    let mut spans = [[0; 2]; HIGH];
-    sampler.bounds().spans(block, &mut spans);
-    for (j, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
-        let dy = block.cells.from(1, block.centre[1], block.first[1] + j as i32);
-        let place = place(part, block, j);
-        for i in from..to {
-            let dx = block.cells.from(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
-            let colour = if painter.draft { sampler.nearest([dx, dy]) } else { sampler.cell([dx, dy]) };
-            if colour[3] <= 0.0 {
-                continue;
-            }
-            let effects = of_image(painter, part, blend, colour);
-            for (base, effect) in part.base[..part.group.count].iter().zip(&effects) {
-                let p = &mut samples[base + place + i];
-                *p = *p * (1.0 - opacity * effect.fade) + opacity * effect.ink;
-            }
-        }
-    }
-}
-
-/// The effect of an image's cell on each plane of a part.
-#[inline(always)]
-fn of_image(painter: &Painter, part: &Part, blend: Blend, colour: [f32; 4]) -> [BlendTerms; 4] {
-    let mut out = [BlendTerms::default(); 4];
-    for (out, p) in out.iter_mut().zip(part.group.planes()) {
-        *out = painter.places[*p].effect_of_image(blend, colour);
-    }
-    out
 }

@@ -43,6 +43,7 @@
 //! ```
 
 mod bins;
+mod blend_image;
 mod composite;
 mod coverage;
 mod draw_large;
@@ -56,6 +57,7 @@ mod painter;
 mod picture;
 mod rasterize;
 mod render;
+mod sample_rows;
 mod sampler;
 mod speck;
 mod splat;
@@ -64,7 +66,6 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod upright;
 mod working_space;
 
 pub use bins::Bins;

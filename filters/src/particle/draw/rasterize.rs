@@ -90,7 +90,7 @@ impl Block<'_> {
 
     /// From the shape's centre to that of row `j`.
     #[inline(always)]
-    fn down(&self, j: usize) -> f32 {
+    pub(super) fn down(&self, j: usize) -> f32 {
         self.cells.from(1, self.centre[1], self.first[1] + j as i32)
     }
 }

@@ -8,57 +8,13 @@
 //! A repeating picture is shifted within its own frame: the part that leaves on one side enters on the other. The
 //! rectangle is clipped to the frame and reads the picture as if copies were adjacent on all sides.
 
-use super::super::arch::whole;
 use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::image::Image;
-use super::rasterize::{Block, Bounds, F32x16, LANES, WIDE};
+use super::rasterize::{Bounds, WIDE};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
-
-/// The largest number of texels across a cell.
-const MOST: usize = 4;
-
-/// Columns of a block, and so many more that [`LANES`] can be read from anywhere.
-const COLUMNS: usize = WIDE + LANES;
-
-/// The columns of a block: the texel at the left end of each cell, and the width of that and the next ones in the cell.
-pub(super) struct Columns {
-    first: [i32; COLUMNS],
-    part: [[f32; COLUMNS]; MOST],
-    /// How many of the parts there are.
-    used: usize,
-}
-
-impl Columns {
-    pub(super) const EMPTY: Columns = Columns { first: [0; COLUMNS], part: [[0.0; COLUMNS]; MOST], used: 0 };
-
-    /// How far the texels of sixteen cells from column `at` on are from each other.
-    #[inline(always)]
-    pub(super) fn step(&self, at: usize) -> Step {
-        let Some(first) = self.first.get(at..).and_then(|f| f.first_chunk::<LANES>()) else {
-            return Step::Any;
-        };
-        let mut off = [[0; LANES]; 2];
-        for l in 0..LANES {
-            (off[0][l], off[1][l]) = (first[l] - (first[0] + l as i32), first[l] - (first[0] + 2 * l as i32));
-        }
-        match off.map(|off| off.iter().fold(0, |any, off| any | off) == 0) {
-            [true, _] => Step::One,
-            [_, true] => Step::Two,
-            _ => Step::Any,
-        }
-    }
-}
-
-/// The distance of neighbouring cells in texels. Those one or two apart, as they mostly are, are read as vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
-    One,
-    Two,
-    Any,
-}
 
 /// A picture in the colours of a format's planes, with its halvings.
 #[derive(Clone, Debug)]
@@ -69,18 +25,18 @@ pub(super) struct Prepared {
 
 /// Texels: premultiplied nominal values of the first three planes, and alpha.
 #[derive(Clone, Debug)]
-struct Raster {
-    size: [usize; 2],
+pub(super) struct Raster {
+    pub(super) size: [usize; 2],
     /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
-    texels: Vec<[f32; 4]>,
+    pub(super) texels: Vec<[f32; 4]>,
     /// The same, one plane per component, with [`MARGIN`] zeros before and after; empty for a large one.
-    planes: [Vec<f32>; 4],
+    pub(super) planes: [Vec<f32>; 4],
 }
 
 /// The largest number of texels of a raster that is also kept by planes, and the zeros around them.
 const SMALL: usize = 1 << 14;
-const MARGIN: usize = 2 * WIDE;
+pub(super) const MARGIN: usize = 2 * WIDE;
 
 /// Fewer than this many texels along either side of a cell are summed.
 const BATCH: f32 = 4.0;
@@ -264,17 +220,17 @@ fn around(low: f32, high: f32, period: f32, shift: f32) -> [[f32; 2]; 2] {
 
 /// See [`Prepared::sampler`].
 pub(super) struct Sampler<'a> {
-    raster: &'a Raster,
-    cos: f32,
-    sin: f32,
+    pub(super) raster: &'a Raster,
+    pub(super) cos: f32,
+    pub(super) sin: f32,
     /// Texels in a luma sample, and the texel in the middle.
-    per: [f32; 2],
-    middle: [f32; 2],
+    pub(super) per: [f32; 2],
+    pub(super) middle: [f32; 2],
     /// Half a rectangle in texels, and 1 over its area.
-    half: [f32; 2],
-    share: f32,
+    pub(super) half: [f32; 2],
+    pub(super) share: f32,
     /// How far it is moved, in texels, if it repeats.
-    shift: Option<[f32; 2]>,
+    pub(super) shift: Option<[f32; 2]>,
 }
 
 impl Sampler<'_> {
@@ -311,105 +267,6 @@ impl Sampler<'_> {
         let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
         let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
         [u, v]
-    }
-
-    /// Whether [`columns`](Sampler::columns) and [`lanes`](Sampler::lanes) can be used.
-    pub(super) fn is_upright(&self) -> bool {
-        let small = 2.0 * self.half[0] <= (MOST - 1) as f32 && !self.raster.planes[0].is_empty();
-        self.cos == 1.0 && self.sin == 0.0 && self.shift.is_none() && small
-    }
-
-    /// The texels of the columns of a block, of one that is upright.
-    #[inline(always)]
-    pub(super) fn columns(&self, block: &Block<'_>, out: &mut Columns) {
-        let w = self.raster.size[0] as i32;
-        out.used = ((2.0 * self.half[0]).ceil() as usize + 1).min(MOST);
-        for i in (0..(block.size[0] + LANES).min(COLUMNS)).step_by(LANES) {
-            let dx = block.across(i);
-            let (mut left, mut right, mut first) = ([0.0; LANES], [0.0; LANES], [0i32; LANES]);
-            for l in 0..LANES {
-                let u = dx[l] * self.per[0] + self.middle[0];
-                (left[l], right[l]) = (u - self.half[0], u + self.half[0]);
-                let below = if left[l] < 0.0 { 1 } else { 0 };
-                first[l] = whole(left[l], -(WIDE as i32), w + WIDE as i32) - below;
-            }
-            for part in 0..out.used {
-                let mut wide = [0.0; LANES];
-                for l in 0..LANES {
-                    let x = first[l] + part as i32;
-                    let (low, high) = (x as f32, (x + 1) as f32);
-                    let low = if left[l] > low { left[l] } else { low };
-                    let high = if right[l] < high { right[l] } else { high };
-                    let inside = (x >= 0) & (x < w) & (high > low);
-                    wide[l] = if inside { high - low } else { 0.0 };
-                }
-                if let Some(to) = out.part[part].get_mut(i..).and_then(|p| p.first_chunk_mut()) {
-                    *to = wide;
-                }
-            }
-            if let Some(to) = out.first.get_mut(i..).and_then(|p| p.first_chunk_mut()) {
-                *to = first;
-            }
-        }
-    }
-
-    /// Component `c` of [`cell`](Sampler::cell) for sixteen cells of a block from column `at` on, in a row `dy` luma
-    /// samples from the centre.
-    #[inline(always)]
-    pub(super) fn lanes(
-        &self,
-        c: usize,
-        columns: &Columns,
-        (at, step): (usize, Step),
-        dy: f32,
-        out: &mut F32x16,
-    ) {
-        // One body for each, so that none computes the addresses of another.
-        match step {
-            Step::One => self.lanes_by::<1>(c, columns, at, dy, out),
-            Step::Two => self.lanes_by::<2>(c, columns, at, dy, out),
-            Step::Any => self.lanes_by::<0>(c, columns, at, dy, out),
-        }
-    }
-
-    #[inline(always)]
-    fn lanes_by<const STEP: usize>(&self, c: usize, columns: &Columns, at: usize, dy: f32, out: &mut F32x16) {
-        let [w, h] = self.raster.size;
-        let v = dy * self.per[1] + self.middle[1];
-        let (top, bottom) = (v - self.half[1], v + self.half[1]);
-        let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
-        let first: [i32; LANES] = columns.first[at..].first_chunk().copied().unwrap_or_default();
-        let plane = &self.raster.planes[c][..];
-        let mut sum = [0.0; LANES];
-        for y in y0..y1 {
-            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
-            let row = (MARGIN + y * w) as i32;
-            for part in 0..columns.used.min(MOST) {
-                let widths: F32x16 = columns.part[part][at..].first_chunk().copied().unwrap_or_default();
-                let from = (row + first[0]) as usize + part;
-                let mut texels = [0.0; LANES];
-                if STEP == 1 {
-                    texels = plane.get(from..).and_then(|p| p.first_chunk()).copied().unwrap_or_default();
-                } else if STEP == 2 {
-                    let both: [f32; 2 * LANES] =
-                        plane.get(from..).and_then(|p| p.first_chunk()).copied().unwrap_or([0.0; 2 * LANES]);
-                    for l in 0..LANES {
-                        texels[l] = both[2 * l];
-                    }
-                } else {
-                    for l in 0..LANES {
-                        let from = (row + first[l]) as usize + part;
-                        texels[l] = plane.get(from).copied().unwrap_or_default();
-                    }
-                }
-                for l in 0..LANES {
-                    sum[l] += texels[l] * (down * widths[l]);
-                }
-            }
-        }
-        for l in 0..LANES {
-            out[l] = sum[l] * self.share;
-        }
     }
 
     /// The mean around a cell's centre, `at` luma samples from the splat's: nominal values multiplied by alpha, and
@@ -449,62 +306,6 @@ mod tests {
 
     fn places(format: &Format) -> Vec<DrawPlane> {
         (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect()
-    }
-
-    #[test]
-    fn sixteen_cells_at_a_time_are_cell_by_cell() {
-        let (mut wide, mut covered) = (0, 0);
-        for (kind, name) in ["gbrap", "yuv420p", "yuv422p"].into_iter().enumerate() {
-            let places = places(&Format::from_name(name, 64, 64).unwrap());
-            for (case, size) in [[1, 1], [7, 5], [32, 32], [64, 3], [120, 90]].into_iter().enumerate() {
-                let image = Image::new(size[0], size[1], &texels(size)).unwrap();
-                let prepared = Prepared::of(&image, &places, None, TransferFunction::Linear, Level::best());
-                for n in 0..60u64 {
-                    let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * (5 * kind + case) as u64) % top;
-                    // Some at their own size, and some of these on whole samples.
-                    let mut half = [any(0, 900) + 8, any(1, 900) + 8].map(|h| h as u16);
-                    let mut at = [any(2, 1 << 14), any(3, 1 << 14)].map(|v| v as i32);
-                    if n % 3 > 0 {
-                        half = size.map(|s| 8 * s as u16);
-                        at = if n % 3 == 1 { at.map(|v| v & !127) } else { at };
-                    }
-                    let splat = Splat { half, x: at[0], y: at[1], ..Splat::new([0.0; 2], [1.0; 2]) };
-                    let cells = &places[n as usize % places.len()].cells;
-                    let sampler = prepared.sampler(&splat, [1.0, 0.0], cells.size());
-                    if !sampler.is_upright() {
-                        continue;
-                    }
-                    wide += 1;
-                    let block = Block {
-                        cells,
-                        aspect: 1.0,
-                        first: [any(4, 9) as i32 - 4, 0],
-                        size: [WIDE, 32],
-                        centre: at,
-                    };
-                    let mut columns = Columns::EMPTY;
-                    sampler.columns(&block, &mut columns);
-                    for (row, from) in (0..32).flat_map(|row| [0, 5, 23, 48].map(|from| (row, from))) {
-                        let dy = cells.from(1, at[1], row);
-                        for c in 0..4 {
-                            let mut got = [0.0; LANES];
-                            sampler.lanes(c, &columns, (from, columns.step(from)), dy, &mut got);
-                            for (l, got) in got.into_iter().enumerate() {
-                                let dx = cells.from(0, at[0], block.first[0] + (from + l) as i32);
-                                let want = sampler.cell([dx, dy])[c];
-                                assert_eq!(
-                                    got.to_bits(),
-                                    want.to_bits(),
-                                    "{name} {size:?} {n} {row} {from} {l}"
-                                );
-                                covered += usize::from(want > 0.0);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        assert!(wide > 300 && covered > 10_000, "{wide} {covered}");
     }
 
     /// Every cell against the definition in f64: the picture beside itself on all sides, moved, cut to its frame, its
