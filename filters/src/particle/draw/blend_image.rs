@@ -2,7 +2,6 @@
 //! cell.
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
-use super::draw_large::place;
 use super::draw_plane::{DrawPlane, PlaneContent};
 use super::painter::Painter;
 use super::rasterize::{Block, F32x16, HIGH, LANES, WIDE};
@@ -100,7 +99,7 @@ fn blend_image_body(
             for l in 0..LANES {
                 values[3][l] *= inside[l];
             }
-            let place = place(part, block, row) + at;
+            let place = part.index(block.first, row) + at;
             for (base, plane) in &planes {
                 let cells = samples.get_mut(base + place..).and_then(|s| s.first_chunk_mut::<LANES>());
                 let (Some(cells), Some(plane)) = (cells, plane) else {
@@ -175,7 +174,7 @@ fn by_cell(
     sampler.bounds().spans(block, &mut spans);
     for (j, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
         let dy = block.cells.from(1, block.centre[1], block.first[1] + j as i32);
-        let place = place(part, block, j);
+        let place = part.index(block.first, j);
         for i in from..to {
             let dx = block.cells.from(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
             let colour = if painter.draft { sampler.nearest([dx, dy]) } else { sampler.cell([dx, dy]) };

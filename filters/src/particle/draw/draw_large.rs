@@ -10,7 +10,7 @@ use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
 use super::speck::Speck;
 use super::splat::{STEPS, Splat};
 use super::style::{Shape, SplatStyle};
-use super::tile::{Part, ROOM};
+use super::tile::Part;
 use crate::simd::multiversion;
 use core::ops::Range;
 
@@ -94,7 +94,6 @@ fn draw_speck(
     for j in y {
         let dy = cells.from(1, splat.y, j);
         let (with_x, alone) = (xy * dy, yy * dy * dy);
-        let row = (j - part.from[1]) as usize + ROOM;
         for i in x.clone().step_by(LANES) {
             let mut cover = [0.0; LANES];
             for (l, cover) in cover.iter_mut().enumerate() {
@@ -106,7 +105,7 @@ fn draw_speck(
                 let c = (if c < 1.0 { c } else { 1.0 }) * opacity;
                 *cover = if column < x.end { c } else { 0.0 };
             }
-            let place = row * part.stride + (i - part.from[0]) as usize + ROOM;
+            let place = part.index([i, j], 0);
             for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
                 let at = base + place;
                 let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
@@ -116,13 +115,6 @@ fn draw_speck(
             }
         }
     }
-}
-
-/// The index of the first cell of a row of a block in a plane's part of the buffer.
-#[inline(always)]
-pub(super) fn place(part: &Part, block: &Block<'_>, row: usize) -> usize {
-    let [i, j] = [0, 1].map(|a| (block.first[a] - part.from[a]) as usize);
-    (j + row + ROOM) * part.stride + ROOM + i
 }
 
 /// Composes a shape onto the planes.
@@ -136,7 +128,7 @@ fn blend_coverage(
 ) {
     for j in 0..block.size[1] {
         let (from, cover) = mask.row(j);
-        let place = place(part, block, j) + from;
+        let place = part.index(block.first, j) + from;
         for (base, effect) in part.base[..part.group.count].iter().zip(effects) {
             for (k, c) in cover.iter().enumerate() {
                 // The last sixteen cells may extend into the margin of the tile, where nothing is covered.

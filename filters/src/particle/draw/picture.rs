@@ -9,7 +9,7 @@ use super::painter::Painter;
 use super::sampler::linearize;
 use super::splat::Splat;
 use super::style::{Blend, SplatStyle};
-use super::tile::{Part, ROOM};
+use super::tile::Part;
 use crate::pixel::transfer::TransferFunction;
 use core::ops::Range;
 
@@ -139,8 +139,7 @@ impl Painter {
         let (columns, rows) = (range(0, picture.width), range(1, picture.rows.len()));
         let whole = cells.shift == [0, 0];
         for j in rows {
-            let first = ((j - part.from[1]) as usize + ROOM) * part.stride + ROOM;
-            let place = |i: i32| first + (i - part.from[0]) as usize;
+            let place = |i: i32| part.index([i, j], 0);
             if whole {
                 let (from, row) = picture.row((j - picture.at[1]).max(0) as usize);
                 let from = picture.at[0] + from as i32;

@@ -24,6 +24,13 @@ pub(super) struct Part {
 }
 
 impl Part {
+    /// The index of a cell in a plane's part of the buffer: the given number of rows below `first`.
+    #[inline(always)]
+    pub(super) fn index(&self, first: [i32; 2], row: usize) -> usize {
+        let [i, j] = [0, 1].map(|a| (first[a] - self.from[a]) as usize);
+        (j + row + ROOM) * self.stride + ROOM + i
+    }
+
     /// Its samples of any of its planes.
     fn area(&self) -> Area {
         Area { from: self.from.map(|v| v as usize), size: self.size }
