@@ -145,15 +145,15 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a murmuration of starlings at dusk, with a falcon in it
-        "starlings" = "figure=starling:agents=6000:size=11:speed=0.55:predators=1:shutter=0.12",
+        "starlings" = "figure=starling:agents=12000:size=7.5:speed=0.24:start=16:depth=0.8:alignment=1.6:cohesion=1.1:pull=2.2:erratic=0.15:predators=1:shutter=0.3",
         /// seagulls that glide and circle
-        "seagulls" = "figure=gull:agents=22:size=190:speed=0.3:spread=1.1:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
+        "seagulls" = "figure=gull:agents=24:size=118:speed=0.26:separation=4:spread=1.3:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
-        "fish" = "figure=herring:agents=300:size=120:speed=0.34:spread=1:depth=1.5:separation=1.6:alignment=1.5:cohesion=0.25:wander=0.7:waves=0.4:haze=0.75:haze_colour=#2c5a6e",
+        "fish" = "figure=herring:agents=420:size=92:speed=0.34:start=8:spread=1:depth=3:separation=2:alignment=3:cohesion=0.25:wander=0.7:pull=1.3:waves=0.4:erratic=0.2:haze=0.72:haze_colour=#1f5570",
         /// moths that flutter around a lamp
-        "moths" = "figure=moth:agents=18:size=84:speed=0.42:spread=0.30:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.8:waves=0:pull=2:haze=0:shutter=0.25",
+        "moths" = "figure=moth:agents=44:size=46:speed=0.46:spread=0.26:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.65:waves=0:pull=2.6:haze=0:shutter=0.4",
         /// bats on the hunt
-        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.5:cohesion=0.25:wander=0.8:erratic=0.45:waves=0:haze=0.6:shutter=0.18",
+        "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.5:cohesion=0.25:wander=0.8:erratic=0.45:waves=0:haze=0.52:shutter=0.25",
     }
     with seed
 }
@@ -202,7 +202,7 @@ impl FlockSpec {
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
         let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
         let each = if sheet.is_some() { 1 } else { SPLATS };
-        let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 4, level)?;
+        let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 8, level)?;
         overlay.painter = overlay.painter.draft(self.draft);
         let rate = stepped::rate(input);
         let steps = kinds::steps(1.0 / rate.to_f64());

@@ -9,9 +9,9 @@ const ELBOW: [f32; 2] = [0.20, 0.015];
 const WRIST: [f32; 2] = [0.43, 0.235];
 /// The tips of the third, fourth and fifth finger, and the ankle.
 const THIRD: [f32; 2] = [1.0, -0.10];
-const FOURTH: [f32; 2] = [0.735, -0.36];
-const FIFTH: [f32; 2] = [0.455, -0.345];
-const ANKLE: [f32; 2] = [0.085, -0.40];
+const FOURTH: [f32; 2] = [0.735, -0.275];
+const FIFTH: [f32; 2] = [0.455, -0.27];
+const ANKLE: [f32; 2] = [0.085, -0.33];
 
 /// Half of the outer membranes' share of the grid: fingers are at .46, .73 and 1.
 const FANS: [f32; 2] = [0.46, 0.73];
@@ -91,14 +91,14 @@ fn skin_at(u: f32, v: f32) -> ([f32; 2], f32) {
             let bone = between(ELBOW, WRIST, k);
             [bone[0], bone[1] + 0.10 * (1.0 - k) * (1.0 - 0.3 * k)]
         };
-        let rear = free_edge(ANKLE, FIFTH, ELBOW, t, 0.30);
+        let rear = free_edge(ANKLE, FIFTH, ELBOW, t, 0.13);
         let sag = 0.10 * wave(0.5 * t) * wave(0.5 * (0.25 + 0.75 * v));
         (between(front, rear, v), sag)
     } else {
         let (a, b, t, deep) = if u <= FANS[1] {
-            (FIFTH, FOURTH, (u - FANS[0]) / (FANS[1] - FANS[0]), 0.20)
+            (FIFTH, FOURTH, (u - FANS[0]) / (FANS[1] - FANS[0]), 0.08)
         } else {
-            (FOURTH, THIRD, (u - FANS[1]) / (1.0 - FANS[1]), 0.23)
+            (FOURTH, THIRD, (u - FANS[1]) / (1.0 - FANS[1]), 0.10)
         };
         let rear = free_edge(a, b, WRIST, t, deep);
         // Fingers are bent a little.
@@ -113,7 +113,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     let heave = -0.06 * effort * wave(phase);
     let lift = |p: V| [p[0], p[1], p[2] + heave];
     let brown = own.vary(0, 1.0, 0.18);
-    let fur = |dark: f32| -> V { [0.255 * brown * dark, 0.195 * brown * dark, 0.150 * brown * dark] };
+    let fur = |dark: f32| -> V { [0.165 * brown * dark, 0.138 * brown * dark, 0.122 * brown * dark] };
     let (nu, nv) = (own.cuts(1.5, 11, 54), own.cuts(0.55, 3, 16));
     for side in [-1.0f32, 1.0] {
         let place = |u: f32, v: f32| {
@@ -151,10 +151,10 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
         0,
         |u, v| {
             let across = 2.0 * v - 1.0;
-            let long = 0.36 - 0.11 * (1.0 - (1.0 - across.abs()) * (1.0 - across.abs()))
+            let long = 0.32 - 0.11 * (1.0 - (1.0 - across.abs()) * (1.0 - across.abs()))
                 + 0.06 * bump(0.0, 0.35, across);
             [
-                -0.22 - long * u * 0.95,
+                -0.13 - long * u * 0.95,
                 across * mix(0.05, ANKLE[0] + 0.045, u),
                 heave - 0.03 - 0.06 * u * effort * wave(phase + 0.4) - 0.05 * u,
             ]
@@ -167,13 +167,13 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     );
     // Body and head in one, with fur that stands off.
     let shape = [
-        [0.0, 0.028],
-        [0.07, 0.052],
-        [0.16, 0.086],
-        [0.27, 0.078],
-        [0.40, 0.100],
-        [0.62, 0.100],
-        [0.82, 0.066],
+        [0.0, 0.044],
+        [0.07, 0.068],
+        [0.16, 0.094],
+        [0.27, 0.090],
+        [0.40, 0.114],
+        [0.62, 0.112],
+        [0.82, 0.074],
         [1.0, 0.03],
     ];
     mesh.loft(
@@ -183,7 +183,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
             let rough =
                 1.0 + 0.16 * (noise(u * 30.0, own.traits[1] * 50.0, own.seed) - 0.5) * step(0.08, 0.2, u);
             let head = step(0.30, 0.12, u);
-            ([0.37 - 0.66 * u, 0.0, heave + 0.025 * head], 1.05 * r * rough, 0.95 * r * rough)
+            ([0.33 - 0.52 * u, 0.0, heave + 0.025 * head], 1.05 * r * rough, 0.95 * r * rough)
         },
         |u, v| {
             let up = wave(v + 0.25);
@@ -203,7 +203,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
             |u, v| {
                 let across = 2.0 * v - 1.0;
                 let wide = 0.052 * (1.0 - u) * (0.55 + 1.8 * u).min(1.0) + 0.004;
-                let (x, y, z) = (0.285 - 0.015 * u, 0.042 + 0.055 * u, 0.065 + 0.155 * u);
+                let (x, y, z) = (0.255 - 0.015 * u, 0.042 + 0.055 * u, 0.065 + 0.155 * u);
                 [
                     x + 0.5 * wide * across - 0.022 * (1.0 - across * across) * (1.0 - u),
                     side * (y + wide * across * 0.8),
@@ -221,7 +221,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
                 [3, 6],
                 |u| {
                     (
-                        [0.343 + r * (0.5 - u) * 2.0, side * 0.047, heave + 0.045],
+                        [0.305 + r * (0.5 - u) * 2.0, side * 0.047, heave + 0.045],
                         r * wave(0.5 * u),
                         r * wave(0.5 * u),
                     )

@@ -107,23 +107,23 @@ pub(super) const GULL: Bird = Bird {
     body: &[
         [0.0, 0.022],
         [0.06, 0.052],
-        [0.13, 0.068],
-        [0.22, 0.066],
-        [0.32, 0.082],
-        [0.50, 0.108],
-        [0.68, 0.095],
-        [0.86, 0.056],
-        [1.0, 0.028],
+        [0.12, 0.067],
+        [0.21, 0.055],
+        [0.32, 0.066],
+        [0.50, 0.082],
+        [0.68, 0.072],
+        [0.86, 0.054],
+        [1.0, 0.042],
     ],
     stout: 0.98,
     ends: [0.40, -0.34],
     bill: 0.085,
-    tail: 0.205,
-    fan: 0.125,
+    tail: 0.17,
+    fan: 0.115,
     round: 0.03,
-    raised: 0.16,
+    raised: 0.30,
     droop: 0.30,
-    beat: 0.62,
+    beat: 0.46,
     folds: 0.34,
     plumage: Plumage::Gull,
 };
@@ -317,7 +317,7 @@ impl Bird {
             let line = 1.0 - 0.10 * step(0.55, 1.0, (fract(v * 6.0) - 0.5).abs() * 2.0) * step(0.2, 0.6, u);
             match self.plumage {
                 Plumage::Gull => {
-                    let band = if own.traits[2] > 0.86 { bump(0.84, 0.16, u) } else { 0.0 };
+                    let band = if own.traits[2] > 0.9 { bump(0.84, 0.16, u) } else { 0.0 };
                     let c = blend([0.95 * line; 3], [0.20, 0.17, 0.15], 0.85 * band);
                     Skin { over: c, under: c, gloss: 0.0, sheer: 0.45 }
                 }
@@ -349,7 +349,7 @@ impl Bird {
         let k = vane * row;
         match self.plumage {
             Plumage::Gull => {
-                let young = own.traits[2] > 0.86;
+                let young = own.traits[2] > 0.9;
                 let gray = own.vary(3, 1.0, 0.05);
                 let mantle = [0.60 * gray, 0.645 * gray, 0.70 * gray];
                 let white = [0.96, 0.96, 0.95];
@@ -374,7 +374,7 @@ impl Bird {
                 if young {
                     // Brown and mottled.
                     let spots = noise(s * 40.0, v * 9.0, own.seed);
-                    let brown = blend([0.40, 0.34, 0.28], [0.72, 0.66, 0.58], step(0.3, 0.75, spots));
+                    let brown = blend([0.40, 0.37, 0.34], [0.70, 0.67, 0.63], step(0.3, 0.75, spots));
                     over = blend(brown.map(|c| c * k), [0.16, 0.14, 0.13], step(0.62, 0.8, s));
                     under = blend([0.62, 0.57, 0.51].map(|c| c * k), [0.30, 0.27, 0.25], step(0.7, 0.85, s));
                 }
@@ -417,7 +417,7 @@ impl Bird {
                 let mantle = step(0.30, 0.42, u) * step(0.86, 0.74, u) * step(0.05, 0.35, up);
                 let gray = own.vary(3, 1.0, 0.05);
                 let mut c = blend([0.97, 0.97, 0.965], [0.60 * gray, 0.645 * gray, 0.70 * gray], mantle);
-                if own.traits[2] > 0.86 {
+                if own.traits[2] > 0.9 {
                     let spots = noise(u * 46.0, v * 30.0, own.seed);
                     c = blend([0.80, 0.765, 0.715], [0.66, 0.61, 0.555], step(0.25, 0.8, spots));
                 }

@@ -41,14 +41,14 @@ pub(super) fn pose(figure: Figure, phase: f32, effort: f32) -> [Part; SIMPLE] {
         let back = limb([-0.72, 0.45 * swing, 0.0], [0.2, 0.0, 0.0], [0.0, 0.0, 0.11], 0.07, 0);
         return [tail, back, round([0.2, 0.0, 0.0], [0.78, 0.10, 0.19], 0)];
     }
-    let chord = if figure == Figure::Moth { 0.42 } else { 0.17 };
+    let chord = if figure == Figure::Moth { 0.42 } else { 0.135 };
     let wing = |side: f32| {
         let (z, y) = swung(0.92, 0.65 * effort * wave(phase) + 0.10);
         // From beyond the middle on: an ellipse that began there would leave a gap to the body.
         let root = [0.10, -0.24 * side * y, 0.02 - 0.24 * z];
         limb(root, [-0.05, side * y, z], [chord, 0.0, 0.0], 0.02, 1)
     };
-    [round([-0.04, 0.0, 0.0], [0.44, 0.15, 0.14], 0), wing(-1.0), wing(1.0)]
+    [round([-0.04, 0.0, 0.0], [0.42, 0.125, 0.12], 0), wing(-1.0), wing(1.0)]
 }
 
 /// How high and how far out the end of something `long` is that is raised by an angle (a quarter of a turn is about 1.57).
@@ -61,7 +61,7 @@ fn swung(long: f32, angle: f32) -> (f32, f32) {
 /// Colours of simple bodies: body and wing or tail.
 pub(super) fn palette(figure: Figure) -> [[f64; 3]; 2] {
     match figure {
-        Figure::Starling => [[0.085, 0.08, 0.082], [0.115, 0.105, 0.10]],
+        Figure::Starling => [[0.060, 0.060, 0.070], [0.080, 0.078, 0.086]],
         Figure::Gull => [[0.86, 0.87, 0.88], [0.72, 0.74, 0.77]],
         Figure::Fish => [[0.50, 0.60, 0.65], [0.36, 0.46, 0.50]],
         Figure::Moth => [[0.70, 0.60, 0.46], [0.66, 0.56, 0.43]],

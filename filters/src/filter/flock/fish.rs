@@ -25,7 +25,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
     // A wave that runs to the tail and grows on its way.
     let bend = |x: f32| {
         let part = 0.5 * (1.0 - x);
-        effort * (0.30 * part * part * wave(phase + 0.40 * x) + 0.02 * wave(phase + 0.40 * x))
+        effort * (0.27 * part * part * wave(phase + 0.40 * x) + 0.025 * wave(phase + 0.40 * x))
     };
     let at = |x: f32, y: f32, z: f32| -> V { [x, bend(x) + y, z * high] };
     // Distances along the body from x.
@@ -159,14 +159,14 @@ fn scales(own: &Own, u: f32, v: f32) -> Skin {
     // 1 above, -1 below.
     let up = wave(v + 0.25);
     let green = own.vary(2, 1.0, 0.15);
-    let back: V = [0.10, 0.225 * green, 0.29];
+    let back: V = [0.05, 0.15 * green, 0.20];
     let ragged = 0.10 * (noise(u * 22.0, v * 2.0, own.seed) - 0.5);
-    let flank: V = [0.66, 0.735, 0.76];
-    let belly: V = [0.93, 0.95, 0.94];
+    let flank: V = [0.58, 0.735, 0.78];
+    let belly: V = [0.78, 0.86, 0.87];
     let mut c = blend(belly, flank, step(-0.85, -0.35, up));
     // A line of blue green light between flank and back.
-    c = blend(c, [0.42, 0.66, 0.66], 0.75 * bump(0.36, 0.26, up + ragged));
-    c = blend(c, back, step(0.36, 0.66, up + ragged));
+    c = blend(c, [0.42, 0.66, 0.66], 0.7 * bump(0.50, 0.22, up + ragged));
+    c = blend(c, back, step(0.46, 0.74, up + ragged));
     let head = step(0.215, 0.195, u + 0.035 * up * up);
     // Scales in staggered rows, each with a shine of its own.
     let (across, down) = (u * 62.0, v * 34.0);

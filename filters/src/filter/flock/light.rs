@@ -38,7 +38,7 @@ impl Light {
                 let to = sub(look.lamp, p);
                 // Without a lamp of its own there is one in the picture.
                 let glow = if look.glow > 0.0 { look.glow } else { 0.8 };
-                (unit(to, SUN), glow * 1.9 / (1.0 + dot(to, to) * 10.0), 0.22)
+                (unit(to, SUN), glow * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
             }
             Figure::Fish => {
                 // Daylight from above, with ripples.
@@ -78,11 +78,14 @@ impl Light {
         let rgb = match self.figure {
             Figure::Moth => {
                 let wrapped = ((facing + 0.55) / 1.55).max(0.0);
-                let lamp = self.strong * (0.10 + 0.95 * wrapped + 0.85 * through);
+                let lamp = self.strong * (0.14 + 0.90 * wrapped + 0.85 * through);
+                // The edges of fur and wings before the lamp.
+                let edge = 1.0 - n[2] * n[2];
+                let rim = 0.5 * self.strong * self.to[2].max(0.0) * edge * edge;
                 let night = self.all * (0.55 + 0.45 * up);
-                let tint = [1.02, 0.91, 0.73];
+                let tint = [1.0, 0.92, 0.78];
                 let shine = self.strong * skin.gloss * spot;
-                [0, 1, 2].map(|i: usize| own[i] * (night + lamp * tint[i]) + shine * tint[i])
+                [0, 1, 2].map(|i: usize| (own[i] * (night + lamp + rim) + shine) * tint[i])
             }
             Figure::Fish => {
                 // What a mirror shows: bright above, dim below, and the water beside.
@@ -92,22 +95,22 @@ impl Light {
                 let water = blend([0.10, 0.25, 0.33], [0.42, 0.60, 0.66], step(-0.9, 0.15, above));
                 let mirror = blend(water, [1.0, 1.0, 0.98], step(0.15, 0.95, above));
                 let flash = eighth(eighth(dot(unit(sight, [0.0, 0.0, -1.0]), self.to)).sqrt());
-                let k = 0.56 + 0.52 * up + 0.18 * facing.max(0.0) + 0.5 * through;
-                let part = 0.42 * skin.gloss;
+                let k = 0.34 + 0.92 * up + 0.18 * facing.max(0.0) + 0.5 * through;
+                let part = 0.5 * skin.gloss;
                 let body = [0, 1, 2]
                     .map(|i: usize| own[i] * k * (1.0 - part) + mirror[i] * part * (0.35 + 0.8 * own[i]));
-                mul(add(body, [0.85 * flash * skin.gloss; 3]), self.all)
+                mul(add(body, [1.2 * flash * skin.gloss; 3]), self.all)
             }
             Figure::Bat => {
-                let k = 0.62 + 0.50 * up + self.strong * facing.max(0.0) + 0.95 * through;
+                let k = 0.38 + 0.40 * up + self.strong * facing.max(0.0) + 0.60 * through;
                 let warm = [1.0 + 0.12 * through, 1.0, 1.0 - 0.06 * through];
                 [0, 1, 2].map(|i: usize| own[i] * k * warm[i] + 0.10 * skin.gloss * spot)
             }
             _ => {
-                let k = 0.65 + 0.24 * up + self.strong * facing.max(0.0) + 0.55 * through;
+                let k = 0.53 + 0.40 * up + self.strong * facing.max(0.0) + 0.55 * through;
                 // Shadows are lit by the sky.
                 let sky = (1.0 - k).max(0.0);
-                let tint = [1.0 - 0.05 * sky, 1.0, 1.0 + 0.08 * sky];
+                let tint = [1.0 - 0.10 * sky, 1.0, 1.0 + 0.18 * sky];
                 [0, 1, 2].map(|i: usize| own[i] * k * tint[i] + 0.16 * skin.gloss * spot)
             }
         };

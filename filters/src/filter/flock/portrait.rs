@@ -62,8 +62,9 @@ impl View<'_> {
         };
         let large = if hunts { 2.2 } else { self.own_size(id) };
         let half = (self.look.half * scale(p[2]) * large).min(super::view::LARGEST);
-        let here = self.stance(p, v, agent[6], half);
-        let then = self.stance(add(p, mul(v, self.look.shutter)), v, agent[6], half);
+        let roll = self.roll(figure, agent, id);
+        let here = self.stance(p, v, roll, half);
+        let then = self.stance(add(p, mul(v, self.look.shutter)), v, roll, half);
         let falcon = hunts && matches!(figure, Figure::Starling | Figure::Gull);
         Sitter { figure, falcon, half, here, then }
     }

@@ -70,6 +70,8 @@ pub(super) struct Rules {
     pub(super) erratic: f32,
     /// Random changes of direction per second.
     pub(super) moods: f64,
+    /// How strongly all circle around the home in one direction.
+    pub(super) circle: f32,
     pub(super) waves: f32,
     pub(super) pull: f32,
     /// The damping of vertical speed per second.
@@ -187,6 +189,9 @@ impl Rules {
         let back = ((out - 0.45) * 2.0).clamp(0.0, 3.0) * self.pull;
         let inwards = unit([-part[0], -part[1], -part[2]], [0.0; 3]);
         acc = add(acc, mul(inwards, back * own * 2.2));
+        if self.circle > 0.0 {
+            acc = add(acc, mul(cross(self.up, inwards), self.circle * own * out.min(1.0)));
+        }
         acc = add(acc, mul(self.wind(air, p), self.wander * own * 1.6));
         if self.erratic > 0.0 {
             acc = add(acc, mul(self.mind(air, id), self.erratic * own * 9.0));

@@ -100,16 +100,28 @@ impl View<'_> {
         Stance { at: [x * rows, y * rows], axes: [ahead, right, up].map(|a| mul(a, half)) }
     }
 
+    /// A number about 0 that changes smoothly in time, three for each agent.
+    fn mood(&self, id: u64, rate: f64, which: usize) -> f32 {
+        let mut air = self.rules.air(0);
+        air.mood = self.look.time * rate;
+        self.rules.mind(&air, id ^ 0x6d6f_6f64_0000)[which]
+    }
+
+    /// The bank of a body, in turns. Fish hardly bank, but roll a little all the time, so that now and then a flank
+    /// flashes.
+    pub(super) fn roll(&self, figure: Figure, agent: &Agent, id: u64) -> f32 {
+        match figure {
+            Figure::Fish => 0.3 * agent[6] + 0.065 * self.mood(id, 0.7, 1),
+            _ => agent[6],
+        }
+    }
+
     /// The current amplitude of the wings: some agents glide at times.
     pub(super) fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
-        let mood = |rate: f64| {
-            let mut air = self.rules.air(0);
-            air.mood = self.look.time * rate;
-            self.rules.mind(&air, id ^ 0x6d6f_6f64_0000)[0]
-        };
+        let mood = |rate: f64| self.mood(id, rate, 0);
         match figure {
-            Figure::Starling => (0.85 + 0.55 * mood(1.3)).clamp(0.2, 1.0),
-            Figure::Gull => (0.5 + 1.0 * mood(0.45)).clamp(0.05, 1.0),
+            Figure::Starling => (0.65 + 0.9 * mood(1.6)).clamp(0.06, 1.0),
+            Figure::Gull => (1.8 * mood(0.45) - 0.2).clamp(0.04, 1.0),
             Figure::Bat => (0.9 + 0.2 * mood(1.5)).clamp(0.6, 1.0),
             Figure::Moth => (0.9 + 0.3 * mood(2.0)).clamp(0.4, 1.0),
             Figure::Fish => (0.25 + 0.55 * speed + 0.3 * mood(0.8)).clamp(0.2, 1.2),
@@ -145,14 +157,15 @@ impl View<'_> {
         let large = if id >= preys { 2.2 } else { self.own_size(id) };
         let half = (self.look.half * scale(p[2]) * large).min(LARGEST);
         let [width, rows] = self.overlay.size();
-        let here = self.stance(p, v, agent[6], half);
+        let roll = self.roll(figure, agent, id);
+        let here = self.stance(p, v, roll, half);
         let around = 2.0 * half + 2.0;
         let shown = [width as f32 / self.overlay.narrow() as f32, rows as f32];
         if !(half > 0.0 && (0..2).all(|i| here.at[i] > -around && here.at[i] < shown[i] + around)) {
             return;
         }
         let open = self.look.shutter;
-        let then = self.stance(add(p, mul(v, open)), v, agent[6], half);
+        let then = self.stance(add(p, mul(v, open)), v, roll, half);
         let (colour, opacity) = self.air(p);
         let first = out.len();
         if let Some((cells, [w, h])) = self.sheet {
@@ -181,7 +194,13 @@ impl View<'_> {
     }
 
     pub(super) fn own_size(&self, id: u64) -> f32 {
-        0.85 + 1.5 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9)
+        // From 0 to 1.
+        let part = 5.0 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9);
+        match self.figure {
+            // Of many kinds: most are small.
+            Figure::Moth => 0.4 + 1.3 * part * part * part,
+            _ => 0.85 + 0.3 * part,
+        }
     }
 
     /// The haze at a position: its colour and fraction, or the remaining visibility.
@@ -285,10 +304,16 @@ impl View<'_> {
         let [x, y] = self.rules.seen(p);
         let rows = self.overlay.size()[1] as f32;
         let (at, s) = ([x * rows, y * rows], scale(p[2]) * rows);
+        // Light falls with the square of the distance: rings, each twice as wide and a quarter as bright as the one
+        // within, in code values about half.
         let rings = [
-            (0.62, 0.30, [1.0, 0.72, 0.36]),
-            (0.20, 0.55, [1.0, 0.82, 0.52]),
-            (0.045, 1.0, [1.0, 0.95, 0.82]),
+            (0.88, 0.09, [1.0, 0.60, 0.24]),
+            (0.44, 0.15, [1.0, 0.64, 0.28]),
+            (0.22, 0.24, [1.0, 0.70, 0.34]),
+            (0.11, 0.38, [1.0, 0.78, 0.44]),
+            (0.055, 0.62, [1.0, 0.88, 0.62]),
+            (0.026, 1.0, [1.0, 0.98, 0.93]),
+            (0.018, 1.0, [1.0, 1.0, 1.0]),
         ];
         for (k, (wide, strong, rgb)) in rings.into_iter().enumerate() {
             let splat = self.put(at, [wide * s; 2], 0.0);
