@@ -7,9 +7,12 @@
 //! afterwards. Sixteen partial sums are computed per run and added in a fixed tree, so no sum depends on the division
 //! of rows among tasks.
 
+mod arch;
+
 use super::list::LANES;
 use super::sums::Sums;
 use crate::simd::multiversion;
+pub(super) use arch::{densities, forces};
 use core::ops::Range;
 
 /// The data for the sums of consecutive rows.
@@ -46,12 +49,8 @@ pub(super) struct Constants {
 }
 
 multiversion! {
-    /// Sums of the kernel for the parcels in the rows of cells, and what those of the rows below get of them.
-    pub(super) fn densities(level, view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) = densities_body;
     /// Pressure over density squared, and rest density over density, from the two parts of the sums.
     pub(super) fn pressures(level, c: &Constants, sums: [&[f32]; 2], press: &mut [f32], thin: &mut [f32]) = pressures_body;
-    /// Accelerations of the parcels in the rows of cells, x and y, and what those of the rows below get of them.
-    pub(super) fn forces(level, view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: [&mut [f32]; 2]) = forces_body;
 }
 
 impl<'a> View<'a> {
