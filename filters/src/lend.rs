@@ -16,6 +16,21 @@ pub trait Executor: Sync {
     /// The number of tasks that may run at the same time: a hint for choosing `count`, which must not affect
     /// results.
     fn width(&self) -> usize;
+
+    /// Calls `until`, which waits for another thread; meanwhile one more thread may take tasks.
+    fn wait(&self, until: &mut dyn FnMut()) {
+        until();
+    }
+}
+
+/// What `until` returns, which waits for another thread: see [`Executor::wait`].
+pub fn wait<T>(executor: &dyn Executor, until: impl FnOnce() -> T) -> T {
+    let (mut until, mut got) = (Some(until), None);
+    executor.wait(&mut || got = until.take().map(|f| f()));
+    match got {
+        Some(got) => got,
+        None => unreachable!("an executor calls what it is given"),
+    }
 }
 
 /// Runs tasks of 0 to `count - 1` that no other thread has taken from `next`, until none is left. Each thread of

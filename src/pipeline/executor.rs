@@ -1,24 +1,52 @@
 //! An [`Executor`] with rayon's threads.
 
 use grainfield_filters::lend::{Executor, take_tasks};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
-/// A pool of helper threads. The calling thread also works, so nothing waits for a helper that is busy with
-/// bands of another frame.
+/// How often a thread looks whether the helpers have ended, some 20 microseconds in all, before it sleeps: to wake it
+/// takes longer than most tasks of a step.
+const LOOKS: u32 = 1500;
+
+/// Threads that help those that have tasks. The calling thread also works, so nothing waits for a helper that is busy
+/// with other tasks.
 pub(crate) struct HelperPool {
     pool: Option<rayon::ThreadPool>,
     helpers: usize,
+    /// How many more threads may run. With more than that, a thread with a task would wait for its turn while the
+    /// others wait for the task.
+    spare: AtomicIsize,
 }
 
 impl HelperPool {
-    /// `helpers` threads; none for 0, or if the system cannot start any.
-    pub(crate) fn new(helpers: usize) -> HelperPool {
+    /// `helpers` threads, none for 0 or if the system cannot start any, of which `spare` may run while no caller
+    /// [waits](Executor::wait).
+    pub(crate) fn new(helpers: usize, spare: isize) -> HelperPool {
         let build = || {
             rayon::ThreadPoolBuilder::new().num_threads(helpers).thread_name(|i| format!("band {i}")).build()
         };
         let pool = if helpers > 0 { build().ok() } else { None };
         let helpers = if pool.is_some() { helpers } else { 0 };
-        HelperPool { pool, helpers }
+        HelperPool { pool, helpers, spare: AtomicIsize::new(spare) }
+    }
+
+    /// Takes up to `most` of the threads that may run.
+    fn take(&self, most: usize) -> Taken<'_> {
+        let mut taken = 0;
+        let less = |spare: isize| {
+            taken = spare.clamp(0, most as isize);
+            Some(spare - taken)
+        };
+        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        Taken(taken, &self.spare)
+    }
+}
+
+/// Threads that are given back in the end, also by a panic.
+struct Taken<'a>(isize, &'a AtomicIsize);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.1.fetch_add(self.0, Ordering::Relaxed);
     }
 }
 
@@ -26,31 +54,50 @@ impl Executor for HelperPool {
     fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
         let next = AtomicUsize::new(0);
         let work = || take_tasks(&next, count, task);
-        match &self.pool {
-            Some(pool) if count > 1 => pool.in_place_scope(|scope| {
-                for _ in 0..self.helpers.min(count - 1) {
-                    scope.spawn(|_| work());
-                }
-                work();
-            }),
-            _ => work(),
+        let Some(pool) = &self.pool else { return work() };
+        let taken = self.take(self.helpers.min(count.saturating_sub(1)));
+        if taken.0 == 0 {
+            return work();
         }
+        let ended = AtomicIsize::new(0);
+        pool.in_place_scope(|scope| {
+            for _ in 0..taken.0 {
+                scope.spawn(|_| {
+                    work();
+                    ended.fetch_add(1, Ordering::Relaxed);
+                });
+            }
+            work();
+            for _ in 0..LOOKS {
+                if ended.load(Ordering::Relaxed) == taken.0 {
+                    break;
+                }
+                std::hint::spin_loop();
+            }
+        });
     }
 
     fn width(&self) -> usize {
         self.helpers + 1
+    }
+
+    fn wait(&self, until: &mut dyn FnMut()) {
+        self.spare.fetch_add(1, Ordering::Relaxed);
+        let _again = Taken(-1, &self.spare);
+        until();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grainfield_filters::lend::wait;
     use std::sync::Mutex;
 
     #[test]
     fn every_task_runs_once() {
         for helpers in [0, 1, 3] {
-            let threads = HelperPool::new(helpers);
+            let threads = HelperPool::new(helpers, helpers as isize);
             for count in [0, 1, 2, 100] {
                 let seen = Mutex::new(vec![0; count]);
                 threads.execute(count, &|i| seen.lock().unwrap()[i] += 1);
@@ -60,5 +107,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// No more threads run tasks than may, and one that waits is replaced, also after a panic.
+    #[test]
+    fn as_many_threads_run_as_may() {
+        let threads = HelperPool::new(3, 1);
+        // The largest number at the same time: with time to get there, and then for some more.
+        let most = |at_least: usize| {
+            let [now, most, more] = [0; 3].map(AtomicUsize::new);
+            threads.execute(10_000, &|_| {
+                let seen = most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                if seen < at_least || more.fetch_add(1, Ordering::SeqCst) < 60 {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                now.fetch_sub(1, Ordering::SeqCst);
+            });
+            most.into_inner()
+        };
+        assert_eq!(most(2), 2);
+        let fails = || threads.execute(8, &|i| assert!(i != 3, "on purpose"));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(fails)).is_err());
+        assert_eq!(most(2), 2);
+        let while_two_wait = wait(&threads, || wait(&threads, || most(4)));
+        assert_eq!(while_two_wait, 4);
+        assert_eq!(most(2), 2);
     }
 }

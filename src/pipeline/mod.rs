@@ -5,8 +5,9 @@
 //! and writes. A worker waits only for lower tickets and owns all resources before it takes one, so the lowest ticket
 //! always makes progress, and memory is that of the slots for any length.
 //!
-//! If memory allows fewer slots than threads, the other threads form a rayon pool that renders bands of the frames in
-//! progress; it is used through [`Executor`](grainfield_filters::lend::Executor) only, and nothing blocks inside it.
+//! If memory allows fewer slots than threads, or while workers wait for a simulation, the threads of a rayon pool
+//! render bands of the frames in progress and share the simulation's steps, as many as are missing to the number that
+//! may run. The pool is used through [`Executor`](grainfield_filters::lend::Executor) only, and nothing blocks inside it.
 //!
 //! Stopping never joins a thread that may be blocked in a read or a write: workers own their data, and are abandoned if
 //! they do not return.
@@ -45,8 +46,8 @@ pub struct Setup {
     pub sink: Box<dyn Sink>,
     /// Frames in progress at the same time: 1 or more.
     pub slots: usize,
-    /// Threads for bands, in addition to those of slots.
-    pub helpers: usize,
+    /// Threads that may run at the same time.
+    pub threads: usize,
     /// What to do when a frame fails.
     pub on_error: OnError,
     /// The store of states of simulations.
@@ -203,6 +204,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// calling thread.
 pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcome {
     let decoder = setup.plan.source.decoder();
+    let threads = helpers(&setup);
     let shared = Arc::new(Shared {
         decoder,
         encoder: setup.sink.encoder(),
@@ -226,7 +228,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
         stop: Arc::clone(stop),
         chain: setup.chain,
         states: States::default(),
-        threads: HelperPool::new(setup.helpers),
+        threads,
         on_error: setup.on_error,
         store: setup.store,
         news: Mutex::default(),
@@ -252,6 +254,17 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
     }
     wait(&shared, tell);
     conclude(&shared)
+}
+
+/// The threads that help the workers.
+fn helpers(setup: &Setup) -> HelperPool {
+    // While a simulation is stepped, other workers wait.
+    let helpers = if setup.chain.is_simulation() {
+        setup.threads.saturating_sub(1)
+    } else {
+        setup.threads.saturating_sub(setup.slots)
+    };
+    HelperPool::new(helpers, setup.threads as isize - setup.slots as isize)
 }
 
 /// Reports events until all workers have ended, or have been stopped and do not return.

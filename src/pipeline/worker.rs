@@ -6,7 +6,7 @@ use crate::media::SinkError;
 use crate::media::{FrameStamp, Slot};
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
-use grainfield_filters::lend::{Host, PrepareError, StateCache};
+use grainfield_filters::lend::{Host, PrepareError, StateCache, wait};
 use grainfield_filters::ratio::Ratio;
 use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -123,10 +123,10 @@ fn write(
     result: Result<FrameStamp, (i64, Option<Ratio>, FrameError)>,
     own: &WorkerBuffers,
 ) -> bool {
-    let mut writing = lock(&shared.writing);
-    while writing.turn != ticket {
-        writing = shared.moved.wait(writing).unwrap_or_else(PoisonError::into_inner);
-    }
+    let mut writing = wait(&shared.threads, || {
+        let writing = lock(&shared.writing);
+        shared.moved.wait_while(writing, |w| w.turn != ticket).unwrap_or_else(PoisonError::into_inner)
+    });
     if writing.failure.is_none() {
         let written = match result {
             Ok(stamp) => {

@@ -263,7 +263,7 @@ impl Job {
         }
         say(NoteCode::Kept, &selected.notes);
         let total = selected.total.or(total);
-        let (slots, helpers) = slots(&request, &output_file, &chain, total, ends.per_frame(chain.output()))?;
+        let (slots, threads) = slots(&request, &output_file, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
             format: *chain.output(),
@@ -310,7 +310,7 @@ impl Job {
         let steady = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
         let even =
             steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
-        let setup = Setup { plan, chain, sink, slots, helpers, on_error: request.on_error, store, even };
+        let setup = Setup { plan, chain, sink, slots, threads, on_error: request.on_error, store, even };
         Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
     }
 
@@ -337,11 +337,6 @@ impl Job {
     /// The frame rate of the output.
     pub fn output_rate(&self) -> Ratio {
         self.rate
-    }
-
-    /// The number of frames in progress, and of threads for bands.
-    pub fn threads(&self) -> (usize, usize) {
-        (self.setup.slots, self.setup.helpers)
     }
 
     /// Runs to the end, an error, or `stop`.
@@ -537,7 +532,7 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     }
 }
 
-/// The number of frames in progress, and of remaining threads for bands.
+/// The number of frames in progress, and of threads.
 fn slots(
     request: &Request,
     output: &Output,
@@ -562,12 +557,5 @@ fn slots(
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
     let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    // While a simulation is stepped, other frames wait, and their threads should help. A frame that is drawn meanwhile
-    // takes one of the helpers: with as many as threads, one is left for the step.
-    let helpers = match threads {
-        1 => 0,
-        n if chain.is_simulation() => n,
-        n => n.saturating_sub(slots),
-    };
-    Ok((slots, helpers))
+    Ok((slots, threads))
 }

@@ -110,7 +110,8 @@ impl Clip {
         let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
         let format = request.seen(&opened.format);
         let frames = Frames::new(source, format, &request, FRAME_BYTES);
-        let threads = HelperPool::new(job::threads(&request)?.saturating_sub(1));
+        let helpers = job::threads(&request)? - 1;
+        let threads = HelperPool::new(helpers, helpers as isize);
         let looks = Looks::default();
         Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
     }

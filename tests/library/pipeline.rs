@@ -185,7 +185,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         chain,
         sink,
         slots: case.slots,
-        helpers: 0,
+        threads: case.slots,
         on_error: case.on_error,
         store: Arc::new(grainfield_filters::lend::NoCache),
         even: None,

@@ -7,7 +7,7 @@ use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
 use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::lend::{Host, PrepareError, wait};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
@@ -300,8 +300,8 @@ impl ActiveStage<'_> {
             let filter = &self.layer.filters[i];
             if filter.is_simulation() {
                 let simulation = states.simulation(self.number);
-                let stepped =
-                    filter.step(now, &mut simulation.lock().unwrap_or_else(PoisonError::into_inner), host)?;
+                let free = || simulation.lock().unwrap_or_else(PoisonError::into_inner);
+                let stepped = filter.step(now, &mut wait(host.executor, free), host)?;
                 part.state = Some(filter.prepare(now, Some(stepped), host)?);
                 continue;
             }
