@@ -105,7 +105,10 @@ mod tests {
         packer.finish(["a", "b"].into_iter()).unwrap();
         type Example<'a> = (&'a [u8], fn(&[u8]));
         let state = super::super::pack_state(1 << 80, &[7; 300]).unwrap();
-        let examples: [Example<'_>; 6] = [
+        let animation = br#"{"op":3,"assets":[{"id":"a","w":2,"h":2}],"layers":[{"ty":2,"refId":"a","nm":"n","ind":1,"parent":2,
+            "ks":{"p":{"a":1,"k":[{"t":0,"s":[0,0],"to":[0,4],"ti":[0,4]},{"t":2,"s":[6,0]}]},"r":{"a":0,"k":9}}},
+            {"ty":3,"ind":2,"ks":{"s":{"a":0,"k":[50,50]},"a":{"a":0,"k":[1,2]},"o":{"a":0,"k":70}}}]}"#;
+        let examples: [Example<'_>; 7] = [
             (&gfa, super::gfa),
             (&state, super::state),
             (b"<mirror;0=1;48~=2;50(bezier 0 1 1 0)=3;60s", super::keyframes),
@@ -115,6 +118,7 @@ mod tests {
             ),
             (b"frame,x\n0,1\n1,5\n2,1e99\n3,4\n", super::samples),
             (b"{\"x\":[[0,1],[7,2],[9,1e-300]]}", super::samples),
+            (animation, super::samples),
         ];
         let mut state = 1u64;
         for (good, entry) in examples {

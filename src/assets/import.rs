@@ -16,9 +16,10 @@
 //! or 00:00:01.5. Without a line of names, the first column is the frame and the tracks are named 1, 2, ...
 //!
 //! JSON: `{"x": [0.5, 0.75], "y": [[0, 1], [8, 2]]}` (from frame 0 on, or pairs of frame and value), or rows, as in
-//! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` is in seconds.
+//! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` is in seconds; or a Lottie animation, whose layers are sampled at each
+//! frame.
 
-use super::check_name;
+use super::{check_name, lottie_layers};
 use grainfield_filters::curve::fit::Sample;
 use grainfield_filters::curve::stream::MAX_TRACKS;
 use grainfield_filters::curve::{KeyTime, MAX_KEYS, MAX_VALUE};
@@ -59,6 +60,9 @@ pub enum ImportProblem {
         "expected {{\"x\": [0.5, 0.75]}}, {{\"x\": [[0, 0.5], [8, 0.75]]}} or [{{\"frame\": 0, \"x\": 0.5}}]; {0}"
     )]
     Form(String),
+    /// A layer of a Lottie animation that sprites cannot follow, and why.
+    #[error("layer '{0}': {1}")]
+    Layer(String, String),
     /// An invalid time.
     #[error("'{0}' is not a {1}")]
     Time(String, &'static str),
@@ -269,6 +273,16 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
     let finite = |v: &Value, name: &str| number(&v.to_string(), name, None);
     let mut gather = TrackBuilder::default();
     match &value {
+        Value::Object(animation) if lottie_layers::is_animation(animation) => {
+            let tracks = lottie_layers::tracks(animation)
+                .map_err(|(layer, problem)| ImportError { line: None, problem: P::Layer(layer, problem) })?;
+            for (name, first, values) in tracks {
+                let track = gather.track(&name, None)?;
+                for (at, value) in (first..).zip(values) {
+                    gather.add(track, KeyTime::Frame(at), finite(&value.into(), &name)?, None)?;
+                }
+            }
+        }
         Value::Object(tracks) => {
             for (name, list) in tracks {
                 let Value::Array(list) = list else {

@@ -29,6 +29,7 @@ pub mod fuzz;
 mod grain_table;
 mod import;
 mod lottie;
+mod lottie_layers;
 mod pack;
 mod plate;
 mod state_cache;

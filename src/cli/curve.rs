@@ -88,7 +88,8 @@ struct Fit {
     /// Samples in CSV or JSON, `-` for standard input
     ///
     /// CSV: a column frame (or time, in seconds) and one for each track, or the columns frame,name,value. JSON:
-    /// {"x": [0.5, 0.75]}, {"x": [[0, 0.5], [8, 0.75]]} or [{"frame": 0, "x": 0.5}].
+    /// {"x": [0.5, 0.75]}, {"x": [[0, 0.5], [8, 0.75]]} or [{"frame": 0, "x": 0.5}]. A Lottie animation gives the tracks
+    /// NAME.x, NAME.y, NAME.scale, NAME.rotation and NAME.opacity of each layer.
     input: OsString,
     /// NAME.gfa, NAME.toml or NAME.json [default: keyframe strings on standard output]
     output: Option<OsString>,
