@@ -219,7 +219,8 @@ fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
 #[test]
 fn a_step_is_what_the_rules_say_in_f64() {
     for preset in ["starlings", "seagulls", "fish", "moths", "bats"] {
-        let base = [("preset", preset), ("agents", "150"), ("predators", "2")];
+        // Loose, so that many look at all their neighbours.
+        let base = [("preset", preset), ("agents", "150"), ("predators", "2"), ("cohesion", "0.2")];
         let (rules, _, set) = rules_of(&base);
         let mut agents = rules.start(moment(&rules, 0, set.depth).home);
         for step in 0..40 {
@@ -227,7 +228,7 @@ fn a_step_is_what_the_rules_say_in_f64() {
             let now = Moment { threat, ..moment(&rules, step, set.depth) };
             if step % 9 == 0 || step == 39 {
                 let complete = compare(preset, &rules, &agents, now);
-                assert!(complete * 5 >= rules.agents, "{preset}: {complete}");
+                assert!(complete * 3 >= rules.agents, "{preset}: {complete}");
             }
             agents = rules.step(&agents, &now, 6.0, Level::best(), &CurrentThread);
         }
