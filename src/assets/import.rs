@@ -60,9 +60,9 @@ pub enum ImportProblem {
         "expected {{\"x\": [0.5, 0.75]}}, {{\"x\": [[0, 0.5], [8, 0.75]]}} or [{{\"frame\": 0, \"x\": 0.5}}]; {0}"
     )]
     Form(String),
-    /// A layer of a Lottie animation that sprites cannot follow, and why.
-    #[error("layer '{0}': {1}")]
-    Layer(String, String),
+    /// A Lottie animation that cannot be converted.
+    #[error("{0}")]
+    Lottie(String),
     /// An invalid time.
     #[error("'{0}' is not a {1}")]
     Time(String, &'static str),
@@ -275,7 +275,7 @@ pub fn json(text: &str) -> Result<Table, ImportError> {
     match &value {
         Value::Object(animation) if lottie_layers::is_animation(animation) => {
             let tracks = lottie_layers::tracks(animation)
-                .map_err(|(layer, problem)| ImportError { line: None, problem: P::Layer(layer, problem) })?;
+                .map_err(|problem| ImportError { line: None, problem: P::Lottie(problem) })?;
             for (name, first, values) in tracks {
                 let track = gather.track(&name, None)?;
                 for (at, value) in (first..).zip(values) {

@@ -9,19 +9,16 @@ use super::lottie::lottie;
 use grainfield_filters::curve::{Curve, MAX_KEYS};
 use grainfield_filters::ratio::Ratio;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The largest number of samples of all layers.
 const MAX_SAMPLES: usize = 1 << 24;
-/// The largest difference of a layer's two scales, as a fraction; their mean is used.
-const UNEVEN: f64 = 0.02;
-/// The largest number of layers, one the parent of the next.
+/// The largest accepted difference between a layer's two scales, as a fraction. The mean is used.
+const MAX_SCALE_DIFFERENCE: f64 = 0.02;
+/// The largest number of layers in a chain of parents.
 const MAX_PARENTS: usize = 64;
-/// Stretches into which a path is cut to measure it.
-const CUTS: usize = 64;
-
-/// An error: the layer, and what is wrong with it.
-pub(super) type LayerError = (String, String);
+/// Number of chords that approximate the length of a path segment.
+const CHORDS: usize = 64;
 
 /// The tracks of an animation: a name, the first frame, and a value per frame.
 pub(super) type LayerTracks = Vec<(String, i64, Vec<f64>)>;
@@ -34,34 +31,39 @@ pub(super) fn is_animation(value: &Map<String, Value>) -> bool {
 
 /// The tracks NAME.x, NAME.y, and NAME.scale, NAME.rotation and NAME.opacity where they are not always 1, 0 and 1, of
 /// every layer that is drawn; of empty ones (nulls) if there are no others. The lowest layer comes first.
-pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, LayerError> {
-    let whole = |e: String| ("of the whole animation".to_owned(), e);
+pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, String> {
     let number = |name: &str| animation.get(name).and_then(Value::as_f64);
     let (Some(from), Some(to)) = (number("ip").or(Some(0.0)), number("op")) else {
-        return Err(whole("\"ip\" and \"op\" should be its first frame and its end".into()));
+        return Err("\"ip\" and \"op\" of the animation should be its first frame and its end".into());
     };
     let (from, to) = (from.ceil(), to.ceil());
     let list = animation.get("layers").and_then(Value::as_array).map_or(&[][..], |l| l);
     let frames = to - from;
     if !(1.0..=MAX_KEYS as f64).contains(&frames) || from < 0.0 {
-        return Err(whole(format!("it should have 1 to {MAX_KEYS} frames, from frame 0 on")));
+        return Err(format!("the animation should have 1 to {MAX_KEYS} frames, from frame 0 on"));
     }
     if frames * 5.0 * list.len() as f64 > MAX_SAMPLES as f64 {
-        return Err(whole(format!("{} layers of {frames} frames are too many", list.len())));
+        return Err(format!(
+            "{} layers of {frames} frames have more than {MAX_SAMPLES} samples: split the animation",
+            list.len()
+        ));
     }
     // Curves start at 0, and keys may be before the first frame.
     let early = list.iter().map(|l| earliest(l, 0)).fold(0.0, f64::min).max(-1e9).floor();
     let assets = animation.get("assets").and_then(Value::as_array).map_or(&[][..], |a| a);
     let assets = assets.iter().filter_map(|a| Some((a.get("id")?.as_str()?, a))).collect();
-    let mut names = BTreeMap::new();
+    let (mut names, mut counts) = (BTreeSet::new(), BTreeMap::new());
     let mut layers = Vec::with_capacity(list.len());
     for (i, layer) in list.iter().enumerate() {
         let name = layer.get("nm").and_then(Value::as_str).filter(|n| !n.is_empty());
         let name = name.map_or_else(|| format!("layer {}", i + 1), |n| n.chars().take(200).collect());
-        let count: &mut usize = names.entry(name.clone()).or_default();
-        *count += 1;
-        let name = if *count > 1 { format!("{name} ({count})") } else { name };
-        layers.push(Layer::new(layer, &assets, early, name.clone()).map_err(|e| (name, e))?);
+        let (mut unique, count) = (name.clone(), counts.entry(name.clone()).or_insert(1));
+        while !names.insert(unique.clone()) {
+            *count += 1;
+            unique = format!("{name} ({count})");
+        }
+        let name = unique;
+        layers.push(Layer::new(layer, &assets, early, name.clone()).map_err(|e| of_layer(&name, &e))?);
     }
     let numbers = layers.iter().enumerate().filter_map(|(i, l)| Some((l.number?, i))).rev().collect();
     let chains = (0..layers.len()).map(|i| chain(&layers, &numbers, i));
@@ -78,7 +80,7 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Laye
             let (mut place, mut scale, mut turned) = (layer.centre, 1.0, 0.0);
             for &i in chain {
                 let one = &layers[i];
-                let (size, angle) = (one.size(at).map_err(|e| (one.name.clone(), e))?, one.angle(at));
+                let (size, angle) = (one.size(at).map_err(|e| of_layer(&one.name, &e))?, one.angle(at));
                 place = one.moved(place, at, size, angle);
                 (scale, turned) = (scale * size, turned + angle);
             }
@@ -101,6 +103,10 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Laye
         }
     }
     Ok(out)
+}
+
+fn of_layer(name: &str, problem: &str) -> String {
+    format!("layer '{name}': {problem}")
 }
 
 #[derive(PartialEq)]
@@ -137,12 +143,12 @@ impl Values {
 
 enum Position {
     Straight(Values),
-    /// The number of the key before, and the eased part of the way to the next; and each way.
-    Path(Values, Vec<Way>),
+    /// The index of the previous key plus the eased fraction of the segment to the next one; and the segments.
+    Path(Values, Vec<Segment>),
 }
 
-/// The corners of a cubic from key to key.
-struct Way([[f64; 2]; 4]);
+/// The control points of the cubic Bezier from one key to the next.
+struct Segment([[f64; 2]; 4]);
 
 impl Layer {
     fn new(
@@ -203,7 +209,7 @@ impl Layer {
 
     fn size(&self, at: Ratio) -> Result<f64, String> {
         let [x, y] = [0, 1].map(|part| self.scale.at(at, part) / 100.0);
-        if (x - y).abs() > UNEVEN * x.abs().max(y.abs()) || x < 0.0 || y < 0.0 {
+        if (x - y).abs() > MAX_SCALE_DIFFERENCE * x.abs().max(y.abs()) || x < 0.0 || y < 0.0 {
             let said = "sprites have one scale of at least 0: give it one, or delete the layer";
             return Err(format!("it is scaled by {x:.4} and {y:.4}, and {said}"));
         }
@@ -228,45 +234,45 @@ impl Position {
     fn at(&self, now: Ratio) -> [f64; 2] {
         match self {
             Position::Straight(values) => [0, 1].map(|part| values.at(now, part)),
-            Position::Path(keys, ways) => {
+            Position::Path(keys, segments) => {
                 let way = keys.at(now, 0);
-                let i = (way.max(0.0) as usize).min(ways.len().saturating_sub(1));
-                ways.get(i).map_or([0.0; 2], |w| w.at(way - i as f64))
+                let i = (way.max(0.0) as usize).min(segments.len().saturating_sub(1));
+                segments.get(i).map_or([0.0; 2], |w| w.at(way - i as f64))
             }
         }
     }
 }
 
-impl Way {
-    /// A place of the cubic.
+impl Segment {
+    /// The point at parameter `t`.
     fn place(&self, t: f64) -> [f64; 2] {
         let u = 1.0 - t;
         let weights = [u * u * u, 3.0 * u * u * t, 3.0 * u * t * t, t * t * t];
         [0, 1].map(|k: usize| self.0.iter().zip(weights).map(|(c, w)| c[k] * w).sum())
     }
 
-    /// The place at a part of its length; outside of 0 to 1 on the line through its ends.
+    /// The point at a fraction of the length. Fractions outside of 0 to 1 extrapolate along the line through both ends.
     fn at(&self, part: f64) -> [f64; 2] {
-        let mut along = [0.0; CUTS + 1];
+        let mut along = [0.0; CHORDS + 1];
         let mut before = self.place(0.0);
-        for i in 1..=CUTS {
-            let next = self.place(i as f64 / CUTS as f64);
+        for i in 1..=CHORDS {
+            let next = self.place(i as f64 / CHORDS as f64);
             along[i] = along[i - 1] + libm::hypot(next[0] - before[0], next[1] - before[1]);
             before = next;
         }
         let ([a, .., b], held) = (self.0, part.clamp(0.0, 1.0));
-        let goal = held * along[CUTS];
-        let i = along.partition_point(|l| *l <= goal).clamp(1, CUTS);
+        let goal = held * along[CHORDS];
+        let i = along.partition_point(|l| *l <= goal).clamp(1, CHORDS);
         let (low, high) = (along[i - 1], along[i]);
         let within = if high > low { ((goal - low) / (high - low)).clamp(0.0, 1.0) } else { 0.0 };
-        let [x, y] = self.place(((i - 1) as f64 + within) / CUTS as f64);
+        let [x, y] = self.place(((i - 1) as f64 + within) / CHORDS as f64);
         [x + (part - held) * (b[0] - a[0]), y + (part - held) * (b[1] - a[1])]
     }
 }
 
 /// The layer and its parents, from the layer up.
-fn chain(layers: &[Layer], numbers: &BTreeMap<i64, usize>, of: usize) -> Result<Vec<usize>, LayerError> {
-    let fault = |what: String| Err((layers[of].name.clone(), what));
+fn chain(layers: &[Layer], numbers: &BTreeMap<i64, usize>, of: usize) -> Result<Vec<usize>, String> {
+    let fault = |what: String| Err(of_layer(&layers[of].name, &what));
     let (mut chain, mut last) = (vec![of], &layers[of]);
     while let Some(parent) = last.parent {
         let Some(&i) = numbers.get(&parent) else {
@@ -303,7 +309,7 @@ fn keys(property: &Value, early: f64) -> Option<Vec<Value>> {
     let later = |key: &Value| {
         let mut key = key.clone();
         if let Some(t) = key.get("t").and_then(Value::as_f64) {
-            // In thousandths: programs write such as 12.9999999.
+            // Rounded to thousandths, because programs write times such as 12.9999999.
             key["t"] = json!(libm::round((t - early) * 1000.0) / 1000.0);
         }
         key
@@ -340,7 +346,7 @@ fn position(property: Option<&Value>, early: f64) -> Result<Position, String> {
         });
         return Ok(Position::Straight(values(&json!({ "k": keys }), 0.0, 0.0)?));
     }
-    let mut ways = Vec::new();
+    let mut segments = Vec::new();
     for i in 0..keys.len() {
         let next = keys.get(i + 1);
         let own = |i: usize| pair(&keys[i], "s").or_else(|| pair(&keys[i.checked_sub(1)?], "e"));
@@ -349,7 +355,7 @@ fn position(property: Option<&Value>, early: f64) -> Result<Position, String> {
         let to = next.and_then(|n| pair(n, "s")).or_else(|| pair(&keys[i], "e")).unwrap_or(from);
         let [out, back] = ["to", "ti"].map(|n| pair(&keys[i], n).unwrap_or([0.0; 2]));
         let at = |a: [f64; 2], by: [f64; 2]| [a[0] + by[0], a[1] + by[1]];
-        ways.push(Way([from, at(from, out), at(to, back), to]));
+        segments.push(Segment([from, at(from, out), at(to, back), to]));
     }
     for (i, key) in keys.iter_mut().enumerate() {
         key["s"] = json!([i]);
@@ -357,14 +363,14 @@ fn position(property: Option<&Value>, early: f64) -> Result<Position, String> {
             .into_iter()
             .for_each(|key| key.retain(|name, _| !["to", "ti", "e"].contains(&name.as_str())));
     }
-    Ok(Position::Path(values(&json!({ "k": keys }), 0.0, 0.0)?, ways))
+    Ok(Position::Path(values(&json!({ "k": keys }), 0.0, 0.0)?, segments))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(text: &str) -> Result<BTreeMap<String, Vec<f64>>, LayerError> {
+    fn of(text: &str) -> Result<BTreeMap<String, Vec<f64>>, String> {
         let value: Value = serde_json::from_str(text).unwrap();
         let Value::Object(map) = value else { panic!("an object") };
         assert!(is_animation(&map));
@@ -415,6 +421,13 @@ mod tests {
     }
 
     #[test]
+    fn layers_of_the_same_name_are_numbered() {
+        let layers = ["a", "a (2)", "a", "a"].map(|nm| format!(r#"{{"ty":4,"nm":"{nm}"}}"#)).join(",");
+        let all = of(&format!(r#"{{"op":1,"layers":[{layers}]}}"#)).unwrap();
+        assert!(all.keys().filter(|k| k.ends_with(".x")).eq(["a (2).x", "a (3).x", "a (4).x", "a.x"]));
+    }
+
+    #[test]
     fn what_sprites_cannot_show_is_refused() {
         for (layer, said) in [
             (r#"{"ty":4,"ks":{"s":{"a":0,"k":[100,50]}}}"#, "sprites have one scale"),
@@ -425,8 +438,8 @@ mod tests {
             (r#"{"ty":4,"ks":{"p":{"a":1,"k":[{"t":0}]}}}"#, "\"s\""),
         ] {
             let text = format!(r#"{{"op":2,"layers":[{layer}]}}"#);
-            let (name, problem) = of(&text).unwrap_err();
-            assert!(name == "layer 1" && problem.contains(said), "{layer}: {problem}");
+            let problem = of(&text).unwrap_err();
+            assert!(problem.starts_with("layer 'layer 1'") && problem.contains(said), "{layer}: {problem}");
         }
         assert!(of(r#"{"op":1e9,"layers":[{"ty":4}]}"#).is_err());
         assert!(of(r#"{"ip":-5,"op":2,"layers":[{"ty":4}]}"#).is_err());

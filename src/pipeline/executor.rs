@@ -3,17 +3,17 @@
 use grainfield_filters::lend::{Executor, take_tasks};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
-/// How often a thread looks whether the helpers have ended, some 20 microseconds in all, before it sleeps: to wake it
-/// takes longer than most tasks of a step.
-const LOOKS: u32 = 1500;
+/// Number of times that the caller polls the helpers before it sleeps, about 20 microseconds. Waking a thread takes longer
+/// than most tasks of a simulation step.
+const SPINS: u32 = 1500;
 
 /// Threads that help those that have tasks. The calling thread also works, so nothing waits for a helper that is busy
 /// with other tasks.
 pub(crate) struct HelperPool {
     pool: Option<rayon::ThreadPool>,
     helpers: usize,
-    /// How many more threads may run. With more than that, a thread with a task would wait for its turn while the
-    /// others wait for the task.
+    /// Number of further threads that may run. If more ran than there are cores, the system could suspend a thread whose
+    /// task the others wait for.
     spare: AtomicIsize,
 }
 
@@ -29,22 +29,22 @@ impl HelperPool {
         HelperPool { pool, helpers, spare: AtomicIsize::new(spare) }
     }
 
-    /// Takes up to `most` of the threads that may run.
-    fn take(&self, most: usize) -> Taken<'_> {
+    /// Takes up to `most` permits for helpers.
+    fn take(&self, most: usize) -> Permits<'_> {
         let mut taken = 0;
         let less = |spare: isize| {
             taken = spare.clamp(0, most as isize);
             Some(spare - taken)
         };
         let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        Taken(taken, &self.spare)
+        Permits(taken, &self.spare)
     }
 }
 
-/// Threads that are given back in the end, also by a panic.
-struct Taken<'a>(isize, &'a AtomicIsize);
+/// Permits for threads to run. Dropping gives them back, also during a panic.
+struct Permits<'a>(isize, &'a AtomicIsize);
 
-impl Drop for Taken<'_> {
+impl Drop for Permits<'_> {
     fn drop(&mut self) {
         self.1.fetch_add(self.0, Ordering::Relaxed);
     }
@@ -68,7 +68,7 @@ impl Executor for HelperPool {
                 });
             }
             work();
-            for _ in 0..LOOKS {
+            for _ in 0..SPINS {
                 if ended.load(Ordering::Relaxed) == taken.0 {
                     break;
                 }
@@ -83,7 +83,7 @@ impl Executor for HelperPool {
 
     fn wait(&self, until: &mut dyn FnMut()) {
         self.spare.fetch_add(1, Ordering::Relaxed);
-        let _again = Taken(-1, &self.spare);
+        let _again = Permits(-1, &self.spare);
         until();
     }
 }

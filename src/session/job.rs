@@ -263,7 +263,8 @@ impl Job {
         }
         say(NoteCode::Kept, &selected.notes);
         let total = selected.total.or(total);
-        let (slots, threads) = slots(&request, &output_file, &chain, total, ends.per_frame(chain.output()))?;
+        let threads = threads(&request)?;
+        let slots = slots(&request, threads, &output_file, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
         let plan = sink::Plan {
             format: *chain.output(),
@@ -532,15 +533,15 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     }
 }
 
-/// The number of frames in progress, and of threads.
+/// The number of frames in progress.
 fn slots(
     request: &Request,
+    threads: usize,
     output: &Output,
     chain: &Chain,
     total: Option<u64>,
     ends: usize,
-) -> Result<(usize, usize), JobError> {
-    let threads = threads(request)?;
+) -> Result<usize, JobError> {
     let need = chain.memory();
     // The source's frame, the chain's, and the encoder's data.
     let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + ends;
@@ -556,6 +557,5 @@ fn slots(
     // A thread that waits for the disk leaves a core idle, so use one more frame.
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
-    let slots = wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
-    Ok((slots, threads))
+    Ok(wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1))
 }

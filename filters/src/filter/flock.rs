@@ -47,7 +47,7 @@ use figure::Figure;
 use portrait::Studio;
 use rules::{Agent, Moment, Rules, scale};
 use std::sync::{Arc, Mutex, PoisonError};
-use view::{Area, LIGHT, Look, SPLATS, View};
+use view::{Area, LAMP, LIGHT, Look, SPLATS, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(
@@ -202,7 +202,7 @@ impl FlockSpec {
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
         let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
         let each = if sheet.is_some() { 1 } else { SPLATS };
-        let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + 8, level)?;
+        let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + LAMP.len(), level)?;
         overlay.painter = overlay.painter.draft(self.draft);
         let rate = stepped::rate(input);
         let steps = kinds::steps(1.0 / rate.to_f64());

@@ -38,57 +38,25 @@ struct Habit {
     space: [f64; 2],
     /// Random changes of direction per second.
     moods: f64,
-    /// How strongly all circle in one direction.
-    circle: f64,
 }
 
 const fn habit(figure: Figure) -> Habit {
     match figure {
-        Figure::Starling => Habit {
-            beats: 7.3,
-            agility: 5.0,
-            below: 0.45,
-            level: 1.2,
-            space: [0.72, 0.9],
-            moods: 0.7,
-            circle: 0.0,
-        },
-        Figure::Gull => Habit {
-            beats: 1.9,
-            agility: 1.6,
-            below: 0.34,
-            level: 3.2,
-            space: [0.75, 0.9],
-            moods: 0.35,
-            circle: 0.7,
-        },
-        Figure::Fish => Habit {
-            beats: 2.4,
-            agility: 3.4,
-            below: -0.12,
-            level: 5.0,
-            space: [0.66, 0.8],
-            moods: 0.8,
-            circle: 0.0,
-        },
-        Figure::Moth => Habit {
-            beats: 15.0,
-            agility: 11.0,
-            below: -0.5,
-            level: 0.3,
-            space: [1.0, 1.0],
-            moods: 4.5,
-            circle: 0.0,
-        },
-        Figure::Bat => Habit {
-            beats: 5.6,
-            agility: 8.0,
-            below: 0.45,
-            level: 1.0,
-            space: [0.8, 0.9],
-            moods: 2.6,
-            circle: 0.0,
-        },
+        Figure::Starling => {
+            Habit { beats: 7.3, agility: 5.0, below: 0.45, level: 1.2, space: [0.72, 0.9], moods: 0.7 }
+        }
+        Figure::Gull => {
+            Habit { beats: 1.9, agility: 1.6, below: 0.34, level: 3.2, space: [0.75, 0.9], moods: 0.35 }
+        }
+        Figure::Fish => {
+            Habit { beats: 2.4, agility: 3.4, below: -0.12, level: 5.0, space: [0.66, 0.8], moods: 0.8 }
+        }
+        Figure::Moth => {
+            Habit { beats: 15.0, agility: 11.0, below: -0.5, level: 0.3, space: [1.0, 1.0], moods: 4.5 }
+        }
+        Figure::Bat => {
+            Habit { beats: 5.6, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], moods: 2.6 }
+        }
     }
 }
 
@@ -157,7 +125,8 @@ pub(super) fn rules(
         wander: set.wander as f32,
         erratic: set.erratic as f32,
         moods: habit.moods,
-        circle: habit.circle as f32,
+        // Gulls circle together.
+        circle: if set.figure == Figure::Gull { 0.7 } else { 0.0 },
         waves: set.waves as f32,
         pull: set.pull as f32,
         level: habit.level as f32,

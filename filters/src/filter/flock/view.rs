@@ -23,6 +23,18 @@ const DETAIL: f32 = 3.3;
 /// The largest half span, in rows.
 pub(super) const LARGEST: f32 = 3000.0;
 
+/// The discs that make up the lamp: radius in frame heights, opacity, colour. Light falls with the square of the distance,
+/// so each disc is twice as wide as the next and, in code values, about half as bright.
+pub(super) const LAMP: [(f32, f32, [f64; 3]); 7] = [
+    (0.88, 0.09, [1.0, 0.60, 0.24]),
+    (0.44, 0.15, [1.0, 0.64, 0.28]),
+    (0.22, 0.24, [1.0, 0.70, 0.34]),
+    (0.11, 0.38, [1.0, 0.78, 0.44]),
+    (0.055, 0.62, [1.0, 0.88, 0.62]),
+    (0.026, 1.0, [1.0, 0.98, 0.93]),
+    (0.018, 1.0, [1.0, 1.0, 1.0]),
+];
+
 /// The shapes of those styles.
 pub(super) fn shapes() -> Result<[Shape; 4], ShapeError> {
     Ok([Shape::disc(0.22)?, Shape::Speck, Shape::Picture, Shape::disc(1.0)?])
@@ -100,15 +112,15 @@ impl View<'_> {
         Stance { at: [x * rows, y * rows], axes: [ahead, right, up].map(|a| mul(a, half)) }
     }
 
-    /// A number about 0 that changes smoothly in time, three for each agent.
+    /// Noise around 0 that changes smoothly over time; an agent has three, selected by `which`.
     fn mood(&self, id: u64, rate: f64, which: usize) -> f32 {
         let mut air = self.rules.air(0);
         air.mood = self.look.time * rate;
         self.rules.mind(&air, id ^ 0x6d6f_6f64_0000)[which]
     }
 
-    /// The bank of a body, in turns. Fish hardly bank, but roll a little all the time, so that now and then a flank
-    /// flashes.
+    /// The bank of a body, in turns. Fish bank little and roll slightly at all times, which makes single flanks
+    /// flash.
     pub(super) fn roll(&self, figure: Figure, agent: &Agent, id: u64) -> f32 {
         match figure {
             Figure::Fish => 0.3 * agent[6] + 0.065 * self.mood(id, 0.7, 1),
@@ -304,18 +316,7 @@ impl View<'_> {
         let [x, y] = self.rules.seen(p);
         let rows = self.overlay.size()[1] as f32;
         let (at, s) = ([x * rows, y * rows], scale(p[2]) * rows);
-        // Light falls with the square of the distance: rings, each twice as wide and a quarter as bright as the one
-        // within, in code values about half.
-        let rings = [
-            (0.88, 0.09, [1.0, 0.60, 0.24]),
-            (0.44, 0.15, [1.0, 0.64, 0.28]),
-            (0.22, 0.24, [1.0, 0.70, 0.34]),
-            (0.11, 0.38, [1.0, 0.78, 0.44]),
-            (0.055, 0.62, [1.0, 0.88, 0.62]),
-            (0.026, 1.0, [1.0, 0.98, 0.93]),
-            (0.018, 1.0, [1.0, 1.0, 1.0]),
-        ];
-        for (k, (wide, strong, rgb)) in rings.into_iter().enumerate() {
+        for (k, (wide, strong, rgb)) in LAMP.into_iter().enumerate() {
             let splat = self.put(at, [wide * s; 2], 0.0);
             let colour = self.overlay.painter.colour(rgb);
             let rank = rank(p[2], (1 << 38) + k as i64);
