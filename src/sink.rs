@@ -4,8 +4,6 @@ pub use crate::encoding::{self, Encoding};
 pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
-use crate::disk::output::behind;
-use crate::disk::partial::partial_name;
 use crate::disk::{Place, Uses};
 use crate::format::{Formats, OutputRow, Row};
 use crate::journal::resume::ManifestNames;
@@ -93,7 +91,7 @@ impl Output {
         Output { name, row: self.row }
     }
 
-    /// The files that may be written: the output, the remaining part of an interrupted job, and files beside it. For
+    /// The files that may be written: the output, and files beside it. For
     /// numbered files, all existing ones, independent of the requested frames.
     pub fn writes(&self, shard: Option<Shard>) -> Uses {
         let mut uses = Uses::default();
@@ -123,8 +121,6 @@ impl Output {
                         (named, names)
                     }
                 };
-                let real = behind(&one).unwrap_or_else(|_| one.clone());
-                uses.leave("the partial output", partial_name(&real));
                 recorded(&mut uses, &names);
                 let folder = crate::journal::segments::folder(&one);
                 uses.write("the output", Place::Path(one));

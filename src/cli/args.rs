@@ -245,8 +245,8 @@ pub(super) struct Render {
     pub(super) input: OsString,
     /// File, numbered images, `-` for standard output, hash: or null:
     ///
-    /// The output gets its final name when it is complete. After an error or an interruption it is called
-    /// NAME.partial.EXT.
+    /// The output gets its final name when it is complete; until then, and after an error or an interruption, it is
+    /// called NAME.partial.EXT.
     pub(super) output: OsString,
     /// Replace the output if it exists
     #[arg(short = 'y', long = "overwrite")]

@@ -229,7 +229,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
                 _ => Exit::Done,
             };
             report.end(&tally, exit);
-            exit
+            signals.leave(exit)
         }
     }
 }
@@ -478,7 +478,7 @@ fn perform(
         Ok(resolved) => resolved,
         Err(text) => return fail(text, nothing),
     };
-    request.stop = Arc::clone(&signals.stop);
+    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
     notes.iter().for_each(|note| told.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));

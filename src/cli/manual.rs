@@ -56,7 +56,8 @@ Failed.
 Wrong usage. No message is printed if standard error is an input file of the command.
 .TP
 \fB129\fR, \fB130\fR, \fB143\fR
-Hung up, interrupted, terminated. Finished frames are kept as NAME.partial.EXT.
+Hung up, interrupted, terminated. Finished frames are kept as NAME.partial.EXT. A second signal ends at once, without the
+frames that the encoder holds.
 ";
 
 /// A command: synopsis, description, options. Those that `basis` has too are named there, not repeated.

@@ -177,7 +177,7 @@ fn job(
         Ok(signals) => signals,
         Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    request.stop = Arc::clone(&signals.stop);
+    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
     // before the first note
     if Place::Errors.identity().is_some()
         && let Err(error) = request.uses().and_then(|uses| Ok(uses.check_errors()?))
@@ -196,7 +196,7 @@ fn job(
     let prepared = match signals.unless_stopped(move || render(request)?.prepare()) {
         Some(Ok(prepared)) => prepared,
         Some(Err(error)) => return fail(Exit::of(error.kind()), &chain(&error)),
-        None => return fail(signals.exit(), "interrupted before the first frame"),
+        None => return signals.leave(fail(signals.exit(), "interrupted before the first frame")),
     };
     prepared.notes().iter().for_each(|note| report.say(note));
     let output = lossy(prepared.output());
@@ -207,7 +207,7 @@ fn job(
     });
     let running = prepared.start();
     running.events().for_each(|event| report.event(event));
-    ended(&report, &signals, running.wait(), advice)
+    signals.leave(ended(&report, &signals, running.wait(), advice))
 }
 
 /// Tells how a job ended.

@@ -333,6 +333,7 @@ fn request(
         beside,
         formats: Formats::default(),
         stop: Arc::default(),
+        abort: Arc::default(),
     };
     Ok(Resolved { request, notes })
 }

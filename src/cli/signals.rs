@@ -1,14 +1,12 @@
 //! SIGINT, SIGTERM and SIGHUP. The first signal asks the job to end; the job finishes the frames that it has started.
-//! After a second signal, at least [`APART`] later, the job has [`GRACE`] left. After that time, or at a third signal,
-//! temporary files are removed and the program ends; complete frames of an output that is one file stay as its partial
-//! result. A fourth signal ends the program at once. The records that `--resume` needs (names of complete frames and
-//! segments, and their properties) are on the disk before the next frame starts, so that none of them is lost.
+//! The second, at least [`APART`] later, asks it to end at once; after [`GRACE`], or at a third signal, the program ends
+//! whatever it does. A file that is being written then stays under its partial name. The records that `--resume` needs
+//! are on the disk before the next frame starts.
 
 use super::exit::Exit;
-use crate::disk::leave_unfinished;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
 use signal_hook::iterator::Signals as Told;
+use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,14 +17,18 @@ use std::time::{Duration, Instant};
 /// Signals that follow the first one sooner count as the first: `timeout` and a closed terminal signal the program and
 /// then its group.
 const APART: Duration = Duration::from_millis(500);
-/// The time that a job has after the second signal to finish its output.
-const GRACE: Duration = Duration::from_secs(2);
+/// The time that a job has after the second signal.
+const GRACE: Duration = Duration::from_secs(3);
+/// The time that work has to end which may not see that it is to stop.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Handles signals from its creation to the end of the program.
 #[derive(Debug)]
 pub(super) struct Signals {
     /// Set by the first signal.
     pub(super) stop: Arc<AtomicBool>,
+    /// Set by the second.
+    pub(super) abort: Arc<AtomicBool>,
     which: Arc<AtomicUsize>,
 }
 
@@ -37,41 +39,34 @@ const EXITS: [(i32, Exit); 3] =
 impl Signals {
     /// Installs the handlers; not for SIGHUP if it is ignored, as under `nohup`.
     pub(super) fn watch() -> io::Result<Signals> {
-        let signals = Signals { stop: Arc::default(), which: Arc::default() };
-        let hurried = Arc::new(AtomicBool::new(false));
+        let signals = Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() };
         let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
         let mut told = Told::new(taken().map(|(signal, _)| signal))?;
         for (signal, exit) in taken() {
-            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&hurried))?;
+            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
             flag::register(signal, Arc::clone(&signals.stop))?;
         }
-        let which = Arc::clone(&signals.which);
-        let end = move || -> ! {
-            leave_unfinished();
-            signal_hook::low_level::exit(exit_of(&which).code().into())
-        };
+        let (which, abort) = (Arc::clone(&signals.which), Arc::clone(&signals.abort));
         thread::Builder::new().name("signals".into()).spawn(move || {
             let mut all = told.forever();
-            if all.next().is_none() {
-                return;
-            }
-            let first = Instant::now();
-            if !all.any(|_| first.elapsed() >= APART) {
-                return;
-            }
-            let late = end.clone();
-            let _ = thread::Builder::new().name("grace".into()).spawn(move || {
+            let first = all.next().map(|_| Instant::now());
+            if first.is_some_and(|first| all.any(|_| first.elapsed() >= APART)) {
+                abort.store(true, Ordering::SeqCst);
                 thread::sleep(GRACE);
-                late();
-            });
-            if all.next().is_some() {
-                // Before any wait: a user who waits presses the keys again.
-                hurried.store(true, Ordering::SeqCst);
-                end();
+                low_level::exit(exit_of(&which).code().into());
             }
         })?;
         Ok(signals)
+    }
+
+    /// Ends the program after an interruption. Threads may still be in an encoder, which must not be taken down under
+    /// them, as the usual end of a program does.
+    pub(super) fn leave(&self, exit: Exit) -> Exit {
+        if self.stop.load(Ordering::SeqCst) {
+            low_level::exit(exit.code().into());
+        }
+        exit
     }
 
     /// How to end after an interruption.
@@ -80,7 +75,7 @@ impl Signals {
     }
 
     /// Does `work`, which may wait for somebody else (a pipe that says nothing) and may not see that it is to
-    /// stop. `None` when a signal came before it was done: what it made, if it ever ends, is dropped.
+    /// stop. `None` when a signal came before it was done: what it made, if it ends soon, is dropped.
     pub(super) fn unless_stopped<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -94,7 +89,11 @@ impl Signals {
                 // A failure at that time may be due to the interruption.
                 Ok(_) if self.stop.load(Ordering::SeqCst) => return None,
                 Ok(done) => return Some(done),
-                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => return None,
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => {
+                    // It may have created a file, which it removes.
+                    let _ = receive.recv_timeout(LAST);
+                    return None;
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => match worker.join() {
                     Err(panic) => std::panic::resume_unwind(panic),
@@ -111,7 +110,7 @@ fn exit_of(which: &AtomicUsize) -> Exit {
     exit.map_or(Exit::Interrupted, |(_, exit)| *exit)
 }
 
-/// Whether the program was started with this signal ignored. Where that cannot be told it was not.
+/// Whether the program was started with this signal ignored. False if unknown.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");
@@ -123,7 +122,7 @@ mod tests {
     use super::*;
 
     fn quiet() -> Signals {
-        Signals { stop: Arc::default(), which: Arc::default() }
+        Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() }
     }
 
     #[test]

@@ -5,7 +5,6 @@
 //! the folder exceeds its limit, the least recently used files are deleted, whatever they contain.
 
 use super::same::Identity;
-use super::temp::{TEMPORARY, Temporary};
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -15,6 +14,8 @@ use std::time::{Duration, SystemTime};
 
 /// The default limit in bytes.
 pub const DEFAULT_LIMIT: u64 = 2_000_000_000;
+/// The ending of names of unfinished files.
+const TEMPORARY: &str = ".tmp";
 /// The age at which an unfinished file is considered abandoned.
 const GIVEN_UP: Duration = Duration::from_secs(3600);
 
@@ -197,9 +198,9 @@ impl Cache {
         if !is_folder(&folder) {
             return Err(ErrorKind::NotADirectory.into());
         }
-        let mut file = Temporary::create_with(&folder, ".", 0o600)?;
+        let mut file = tempfile::Builder::new().prefix(".").suffix(TEMPORARY).tempfile_in(&folder)?;
         file.write_all(bytes)?;
-        file.persist(&self.path(kind, key)).map_err(|(_, e)| e)?;
+        file.persist(self.path(kind, key))?;
         // The file is stored; an error because another process clears the folder at this moment does not
         // matter.
         let _ = self.trim(size);

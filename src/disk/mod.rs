@@ -1,4 +1,4 @@
-//! Everything that touches a user's folder: [temporary files](temp) that get their names in one step, the [output
+//! Everything that touches a user's folder: [incomplete files](partial) that get their names in one step, the [output
 //! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the check that a job never
 //! [writes](same) a file that it reads.
 //!
@@ -9,9 +9,7 @@ pub mod lines;
 pub mod output;
 pub mod partial;
 pub mod same;
-pub mod temp;
 
-pub use output::{DiskError, Output};
-pub use partial::Left;
+pub use output::{DiskError, Output, OutputRescue};
+pub use partial::{Left, Partial};
 pub use same::{Place, SameFile, Uses, Written, is_mute};
-pub use temp::{TEMPORARY, Temporary, leave_unfinished, reopening, sweep};

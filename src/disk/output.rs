@@ -1,19 +1,17 @@
 //! The file that sinks write to; only a complete result gets the final name.
 //!
-//! A file is written under an unpredictable name in its final folder, and is renamed atomically when it is complete
-//! ([`Output::finish`]). If it cannot be completed, the part up to the last whole frame gets the name
-//! `NAME.partial.EXT` ([`Output::abandon`]), or `NAME.partial-2.EXT` if that exists and may not be replaced. An output
-//! that is dropped without either is abandoned. Devices, named pipes and standard output are written directly.
+//! A file is written as `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists, and is renamed atomically when it is
+//! complete ([`Output::finish`]). If it cannot be completed, the part up to the last whole frame keeps that name
+//! ([`Output::abandon`]). An output that is dropped without either is abandoned. Devices, named pipes and standard output
+//! are written directly.
 
-use super::partial::{Left, partial_names};
-use super::temp::Temporary;
+use super::partial::{Left, Partial, folder_of, gone, still_there};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The size of the write buffer.
 const BUFFER: usize = 256 << 10;
@@ -24,7 +22,7 @@ const SMALL: usize = 1 << 10;
 enum Target {
     Standard(Box<dyn Write + Send>),
     Direct(File),
-    File { temp: Temporary, path: PathBuf, overwrite: bool },
+    File { partial: Partial, overwrite: bool },
 }
 
 /// An error while writing a file.
@@ -92,8 +90,55 @@ pub struct Output {
     seal: Option<Seal>,
     /// Number of ends of frames so far.
     frames: u64,
-    /// The size of the part that is kept if the process has to end immediately.
-    whole: Arc<AtomicU64>,
+    whole: Arc<Mutex<Whole>>,
+}
+
+/// The part of an output that consists of whole frames.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whole {
+    bytes: u64,
+    frames: u64,
+    /// Whether the output has been ended from outside, so that nothing may be written any more.
+    ended: bool,
+}
+
+fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
+    whole.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends an output from another thread, while its own may be blocked in a write.
+#[derive(Debug)]
+pub struct OutputRescue {
+    /// `None` if it is not a file.
+    file: Option<(File, PathBuf)>,
+    whole: Arc<Mutex<Whole>>,
+}
+
+impl OutputRescue {
+    /// Keeps the part up to the last whole frame, as [`Output::abandon`] does. Later writes fail.
+    ///
+    /// # Errors
+    /// If the file is no longer there, or cannot be cut.
+    pub fn end(&self) -> Result<Left, DiskError> {
+        let Whole { bytes, frames, .. } = {
+            let mut whole = lock(&self.whole);
+            whole.ended = true;
+            *whole
+        };
+        let Some((file, name)) = &self.file else { return Ok(Left { partial: None, frames: Some(frames) }) };
+        let io = |cause| DiskError::Io { name: name.display().to_string(), cause };
+        match still_there(file, name) {
+            false => Err(io(gone(name))),
+            true if frames == 0 => {
+                std::fs::remove_file(name).map_err(io)?;
+                Ok(Left { partial: None, frames: Some(0) })
+            }
+            true => {
+                file.set_len(bytes).map_err(io)?;
+                Ok(Left { partial: Some(name.clone()), frames: Some(frames) })
+            }
+        }
+    }
 }
 
 impl std::fmt::Debug for Output {
@@ -108,11 +153,17 @@ impl std::fmt::Debug for Output {
 impl Output {
     /// Opens `output` for writing; `-` is standard output. Returns an error if the file exists and `overwrite` is
     /// false, if it is a folder, or if its folder does not exist or is not writable.
+    ///
+    /// # Errors
+    /// See [`DiskError`].
     pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, DiskError> {
         Output::create_by(output, overwrite, None)
     }
 
-    /// The same with a given folder for the temporary file, on the same disk.
+    /// The same. With a folder, on the same disk, nothing is left of an incomplete file.
+    ///
+    /// # Errors
+    /// See [`DiskError`].
     pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
         if output == "-" {
             return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
@@ -137,10 +188,7 @@ impl Output {
             return Err(DiskError::Exists(path.into()));
         }
         let path = behind(path).map_err(io)?;
-        let folder = match path.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p,
-            _ => Path::new("."),
-        };
+        let folder = folder_of(&path);
         match std::fs::metadata(folder) {
             Err(e) if e.kind() == ErrorKind::NotFound => {
                 return Err(bad(format!("the folder {} does not exist", folder.display())));
@@ -149,16 +197,14 @@ impl Output {
             Err(e) => return Err(io(e)),
             Ok(_) => {}
         }
-        let temp = Temporary::for_file(&path, by.unwrap_or(folder)).map_err(|e| match e.kind() {
+        let made = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
+        let partial = made.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
                 bad(format!("cannot create files in the folder {}: {e}", folder.display()))
             }
             _ => io(e),
         })?;
-        let whole = temp.keep_as(partial_names(&path, overwrite));
-        let mut output = Output::new(name, Target::File { temp, path, overwrite });
-        output.whole = whole;
-        Ok(output)
+        Ok(Output::new(name, Target::File { partial, overwrite }))
     }
 
     fn new(name: String, target: Target) -> Output {
@@ -184,34 +230,28 @@ impl Output {
         &self.name
     }
 
-    /// The temporary path of the file, for writers that open it themselves; `None` if the output is not a file.
-    pub fn path(&self) -> Option<&Path> {
+    /// The incomplete file, for writers that write to it themselves; `None` if the output is not a file.
+    pub fn partial(&self) -> Option<&Partial> {
         match &self.target {
-            Some(Target::File { temp, .. }) => Some(temp.path()),
+            Some(Target::File { partial, .. }) => Some(partial),
             _ => None,
         }
     }
 
-    /// The current size of the file in bytes, including data from other writers.
-    pub fn size(&self) -> u64 {
-        let meta = match &self.target {
-            Some(Target::File { temp, .. }) => temp.file().and_then(File::metadata),
-            _ => Err(ErrorKind::NotFound.into()),
-        };
-        meta.map_or(0, |meta| meta.len())
+    /// A handle that ends it from another thread.
+    ///
+    /// # Errors
+    /// If the system has no more handles of files.
+    pub fn rescue(&self) -> io::Result<OutputRescue> {
+        let file = self.partial().map(|p| Ok::<_, io::Error>((p.file().try_clone()?, p.path()))).transpose()?;
+        Ok(OutputRescue { file, whole: Arc::clone(&self.whole) })
     }
 
-    /// Declares that a writer which opened [`path`](Output::path) itself has written frames, which are kept if the
-    /// process has to end immediately.
-    pub fn written_elsewhere(&self) {
-        self.whole.store(u64::MAX, Ordering::SeqCst);
-    }
-
-    /// Declares that a writer which opened [`path`](Output::path) itself has left an incomplete file that is worth
-    /// keeping. Only the writer knows its number of frames.
-    pub fn left_elsewhere(&mut self) {
-        self.written = self.size();
-        self.marks = VecDeque::from([self.written]);
+    /// Declares that another writer has left an incomplete file, of which `bytes` bytes are worth keeping. Only the writer
+    /// knows its number of frames.
+    pub fn left_elsewhere(&mut self, bytes: u64) {
+        self.written = u64::MAX;
+        self.marks = VecDeque::from([bytes]);
     }
 
     fn error(&self, cause: io::Error) -> DiskError {
@@ -228,10 +268,13 @@ impl Output {
         IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
             let group = &rest[..rest.len().min(1024)];
+            if lock(&self.whole).ended {
+                return Err(io::Error::from_raw_os_error(libc::ECANCELED));
+            }
             let took = match &mut self.target {
                 Some(Target::Standard(out)) => out.write_vectored(group),
                 Some(Target::Direct(file)) => file.write_vectored(group),
-                Some(Target::File { temp, .. }) => temp.write_vectored(group),
+                Some(Target::File { partial, .. }) => partial.file().write_vectored(group),
                 None => return Err(ErrorKind::InvalidInput.into()),
             };
             match took {
@@ -253,8 +296,9 @@ impl Output {
         while self.marks.len() > 1 && self.marks[1] <= self.written {
             self.marks.pop_front();
         }
-        if let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) {
-            self.whole.store(whole, Ordering::SeqCst);
+        if let Some(&bytes) = self.marks.front().filter(|&&m| m <= self.written) {
+            let mut whole = lock(&self.whole);
+            (whole.bytes, whole.frames) = (bytes, self.frames + 1 - self.marks.len() as u64);
         }
     }
 
@@ -311,30 +355,39 @@ impl Output {
         self.empty_buffer().map_err(|e| self.error(e))?;
         let flushed = match &mut self.target {
             Some(Target::Standard(out)) => out.flush(),
-            Some(Target::File { temp, .. }) => temp.file().and_then(File::sync_all),
+            Some(Target::File { partial, .. }) => partial.file().sync_all(),
             _ => Ok(()),
         };
         flushed.map_err(|e| self.error(e))?;
-        if let (Some(seal), Some(Target::File { temp, .. })) = (self.seal.take(), &self.target) {
-            temp.file().and_then(|f| seal(f, temp.path(), self.frames)).map_err(|e| self.error(e))?;
+        if let (Some(seal), Some(Target::File { partial, .. })) = (self.seal.take(), &self.target) {
+            seal(partial.file(), &partial.path(), self.frames).map_err(|e| self.error(e))?;
         }
-        match self.target.take() {
-            Some(Target::File { temp, path, overwrite }) => {
-                let Err((temp, cause)) = place(temp, &path, overwrite) else { return Ok(()) };
-                let kept = keep_partial(temp, &path, overwrite).map_err(|e| self.error(e))?;
-                let why = match cause.kind() {
-                    ErrorKind::AlreadyExists => "another process created a file with this name".into(),
-                    _ => format!("it could not be renamed: {cause}"),
-                };
-                let problem = format!("{why}; the complete result is in {}", kept.display());
-                Err(DiskError::Bad { name: self.name.clone(), problem })
-            }
-            _ => Ok(()),
+        // not while it is ended from another thread
+        let whole = Arc::clone(&self.whole);
+        let whole = lock(&whole);
+        if whole.ended {
+            return Err(self.error(io::Error::from_raw_os_error(libc::ECANCELED)));
         }
+        let Some(Target::File { partial, overwrite }) = self.target.take() else { return Ok(()) };
+        let folder = partial.folder().to_path_buf();
+        let Err((partial, cause)) = partial.persist(overwrite) else {
+            let _ = File::open(folder).and_then(|f| f.sync_all());
+            return Ok(());
+        };
+        let kept = partial.keep().map_err(|e| self.error(e))?;
+        let why = match cause.kind() {
+            ErrorKind::AlreadyExists => "another process created a file with this name".into(),
+            _ => format!("it could not be renamed: {cause}"),
+        };
+        let problem = format!("{why}; the complete result is in {}", kept.display());
+        Err(DiskError::Bad { name: self.name.clone(), problem })
     }
 
     /// Abandons the file. The part up to the last whole frame is kept under the returned name; without a whole
     /// frame nothing is kept. It works on a full disk.
+    ///
+    /// # Errors
+    /// If the file is no longer there, or cannot be cut.
     pub fn abandon(mut self) -> Result<Left, DiskError> {
         self.give_up()
     }
@@ -342,19 +395,21 @@ impl Output {
     fn give_up(&mut self) -> Result<Left, DiskError> {
         let _ = self.empty_buffer();
         self.settle_marks();
-        let ends = self.marks.iter().filter(|&&m| m > self.written).count();
-        let frames = Some(self.frames - ends as u64);
-        let Some(Target::File { temp, path, overwrite }) = self.target.take() else {
-            return Ok(Left { partial: None, frames });
-        };
-        let Some(&whole) = self.marks.front().filter(|&&m| m <= self.written) else {
-            return Ok(Left { partial: None, frames });
-        };
-        if whole < self.written {
-            temp.file().and_then(|f| f.set_len(whole)).map_err(|e| self.error(e))?;
+        let Whole { bytes, frames, ended } = *lock(&self.whole);
+        let frames = Some(frames);
+        match self.target.take() {
+            // the file is no longer ours
+            Some(Target::File { partial, .. }) if ended => drop(partial.keep()),
+            Some(Target::File { partial, .. }) if self.marks.front().is_some_and(|&m| m <= self.written) => {
+                if bytes < partial.file().metadata().map_or(0, |meta| meta.len()) {
+                    partial.file().set_len(bytes).map_err(|e| self.error(e))?;
+                }
+                let partial = partial.keep().map_err(|e| self.error(e))?;
+                return Ok(Left { partial: Some(partial), frames });
+            }
+            _ => {}
         }
-        let partial = keep_partial(temp, &path, overwrite).map_err(|e| self.error(e))?;
-        Ok(Left { partial: Some(partial), frames })
+        Ok(Left { partial: None, frames })
     }
 }
 
@@ -384,42 +439,8 @@ fn ends_in_separator(path: &OsStr) -> bool {
     path.as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b.into()))
 }
 
-/// Renames the file, and syncs the folder.
-fn place(temp: Temporary, path: &Path, overwrite: bool) -> Result<(), (Temporary, io::Error)> {
-    if overwrite {
-        temp.persist(path)?;
-    } else {
-        match temp.persist_new(path) {
-            // some file systems cannot rename without replacing
-            Err((temp, e)) if e.kind() != ErrorKind::AlreadyExists && path.symlink_metadata().is_err() => {
-                temp.persist(path)?;
-            }
-            other => other?,
-        }
-    }
-    if let Some(folder) = path.parent() {
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let _ = File::open(folder).and_then(|f| f.sync_all());
-    }
-    Ok(())
-}
-
-/// Gives an incomplete file its name, which is returned. An existing file is replaced only if `overwrite`.
-fn keep_partial(mut temp: Temporary, path: &Path, overwrite: bool) -> io::Result<PathBuf> {
-    let (names, replace) = partial_names(path, overwrite);
-    for name in names {
-        match place(temp, &name, replace) {
-            Ok(()) => return Ok(name),
-            Err((back, e)) if e.kind() == ErrorKind::AlreadyExists => temp = back,
-            // the frames are more important than their name
-            Err((back, _)) => return back.keep(),
-        }
-    }
-    temp.keep()
-}
-
 /// The path that is written for an output of this name: for a link, its target is replaced, not the link.
-pub fn behind(path: &Path) -> io::Result<PathBuf> {
+fn behind(path: &Path) -> io::Result<PathBuf> {
     if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
 }
 
@@ -489,7 +510,6 @@ mod tests {
         let path = dir.path().join("x.y.z");
         let partial = dir.path().join("x.y.partial.z");
         for drop_it in [false, true] {
-            fs::write(&partial, b"older").unwrap();
             let mut out = Output::create(path.as_os_str(), true).unwrap();
             let two = vec![b'2'; 3 * BUFFER];
             for text in [&b"head"[..], b"one", &two] {
@@ -507,11 +527,12 @@ mod tests {
             }
             assert_eq!(fs::read(&partial).unwrap(), [b"headone", &two[..]].concat());
             assert_eq!(names(dir.path()), ["x.y.partial.z"]);
+            fs::remove_file(&partial).unwrap();
         }
-        // without overwrite it gets another name
+        // an earlier one is never replaced
         fs::write(&partial, b"older").unwrap();
         for n in [2, 3] {
-            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            let mut out = Output::create(path.as_os_str(), true).unwrap();
             out.put(b"one").unwrap();
             out.mark().unwrap();
             let name = dir.path().join(format!("x.y.partial-{n}.z"));
@@ -525,34 +546,25 @@ mod tests {
         assert_eq!(names(dir.path()), left);
     }
 
-    /// Random names of twelve characters: no two of many agree in more positions than chance allows, and every
-    /// position varies.
+    /// As if the thread that writes were blocked.
     #[test]
-    fn temporary_names_cannot_be_foretold() {
+    fn another_thread_can_end_it() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("out.mkv");
-        let files: Vec<Temporary> =
-            (0..200).map(|_| Temporary::for_file(&path, dir.path()).unwrap()).collect();
-        let middle = |f: &Temporary| {
-            let name = f.path().file_name().unwrap().to_str().unwrap().to_owned();
-            let random =
-                name.strip_prefix(".out.grainfield-").and_then(|n| n.strip_suffix(".tmp")).map(str::to_owned);
-            random.filter(|r| r.len() == 12 && r.bytes().all(|b| b.is_ascii_alphanumeric())).unwrap()
-        };
-        let random: Vec<String> = files.iter().map(middle).collect();
-        let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).filter(|(a, b)| a == b).count();
-        for (i, a) in random.iter().enumerate() {
-            assert!(random[..i].iter().all(|b| same(a, b) < 8), "{random:?}");
+        let path = dir.path().join("out.y4m");
+        for frames in [0, 2] {
+            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            for _ in 0..frames {
+                out.put(&[7; BUFFER]).unwrap();
+                out.mark().unwrap();
+            }
+            out.put(&[8; 2 * BUFFER]).unwrap();
+            let partial = (frames > 0).then(|| dir.path().join("out.partial.y4m"));
+            assert_eq!(out.rescue().unwrap().end().unwrap(), Left { partial, frames: Some(frames) });
+            assert!(out.put(&[8; 2 * BUFFER]).is_err(), "nothing is written any more");
+            out.finish().unwrap_err();
+            assert_eq!(names(dir.path()).len(), usize::from(frames > 0));
         }
-        for at in 0..12 {
-            let letters: std::collections::BTreeSet<u8> = random.iter().map(|r| r.as_bytes()[at]).collect();
-            assert!(letters.len() > 30, "place {at}: {letters:?}");
-        }
-        // an existing file is never opened
-        use tempfile::Builder;
-        let taken = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path()).unwrap();
-        let again = Builder::new().prefix("taken").rand_bytes(0).tempfile_in(dir.path());
-        assert_eq!(again.unwrap_err().kind(), ErrorKind::AlreadyExists, "{}", taken.path().display());
+        assert_eq!(fs::read(dir.path().join("out.partial.y4m")).unwrap(), [7; 2 * BUFFER]);
     }
 
     #[test]

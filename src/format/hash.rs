@@ -7,7 +7,8 @@
 use super::{Files, OutputRow, Row, only_for_videos};
 use crate::disk::{Left, Output};
 use crate::journal::shard::Kind;
-use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
+use crate::media::sink::rescue;
+use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -49,6 +50,10 @@ struct Hash {
 impl Sink for Hash {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::new(Lines)
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        rescue(&self.out)
     }
 
     fn write(&mut self, _: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {

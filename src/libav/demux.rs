@@ -55,7 +55,7 @@ pub(crate) struct Demuxer {
     /// The adapter of a reader; freed after the context.
     _pipe: Option<Pipe>,
     /// The context calls it; freed after the context.
-    interrupt: Option<Box<Interrupt>>,
+    interrupt: Option<Interrupt>,
     /// The stream that is filtered.
     video: usize,
     ended: bool,

@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,8 +23,13 @@ const TICK: c_int = 50;
 /// Set when a job is to stop.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// The callback object that libav polls while it waits.
-pub(crate) struct Interrupt {
+/// Polled by libav while it waits. Libav has the same pointer, so that it must not be that of a box that moves.
+pub(crate) struct Interrupt(NonNull<Poll>);
+
+// SAFETY: `Poll` may be used by several threads at the same time.
+unsafe impl Send for Interrupt {}
+
+struct Poll {
     stop: StopFlag,
     /// When the current read first saw the stop request.
     since: Mutex<Option<Instant>>,
@@ -35,9 +41,10 @@ impl Interrupt {
     ///
     /// # Safety
     /// `context` must be valid.
-    pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
-        let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
-        let opaque = (&raw const *own).cast_mut().cast();
+    pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Interrupt {
+        let poll = Poll { stop: Arc::clone(stop), since: Mutex::default() };
+        let own = Interrupt(NonNull::from(Box::leak(Box::new(poll))));
+        let opaque = own.0.as_ptr().cast();
         // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and
         // is closed with it.
         unsafe { (*context).interrupt_callback = sys::AVIOInterruptCB { callback: Some(ask), opaque } };
@@ -46,9 +53,20 @@ impl Interrupt {
 
     /// Another read begins.
     pub(crate) fn renew(&self) {
-        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        // SAFETY: freed in `drop`; it is only shared.
+        let poll = unsafe { self.0.as_ref() };
+        *poll.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
 
+impl Drop for Interrupt {
+    fn drop(&mut self) {
+        // SAFETY: from a box in `watch`, and the context that calls it has been closed.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl Poll {
     fn is_over(&self) -> bool {
         if !self.stop.load(Ordering::Relaxed) {
             return false;
@@ -60,7 +78,7 @@ impl Interrupt {
 
 unsafe extern "C" fn ask(opaque: *mut c_void) -> c_int {
     // SAFETY: the value that `watch` boxed, which outlives the context; it is only shared.
-    unsafe { &*opaque.cast::<Interrupt>() }.is_over().into()
+    unsafe { &*opaque.cast::<Poll>() }.is_over().into()
 }
 
 /// A named pipe that may not have a writer yet, or any more.

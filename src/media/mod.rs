@@ -4,7 +4,7 @@
 pub mod sink;
 pub mod source;
 
-pub use sink::{Encode, Plain, Plan, Sink, SinkError};
+pub use sink::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 pub use source::{
     Carried, Decode, Done, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError,
     broadcast_rate,

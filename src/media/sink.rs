@@ -1,6 +1,6 @@
 //! The interface of sinks.
 
-use crate::disk::{DiskError, Left, Output};
+use crate::disk::{DiskError, Left, Output, OutputRescue};
 use crate::encoding::Encoding;
 use crate::journal::keep::Keep;
 use crate::media::source::{Carried, FrameStamp};
@@ -119,6 +119,14 @@ pub trait Sink: Send {
     /// The part of writing that runs on many threads.
     fn encoder(&self) -> Arc<dyn Encode>;
 
+    /// A handle that ends the output while a thread is in one of the other functions and may not return.
+    ///
+    /// # Errors
+    /// If the system has no more handles of files.
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(Arc::new(Plain))
+    }
+
     /// Writes the next frame: its picture, and the result of the encoder.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError>;
 
@@ -151,14 +159,49 @@ pub trait Encode: Send + Sync {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
 }
 
-/// An encoder that does nothing, for sinks that write a frame's rows directly.
+/// Ends a sink from outside, at once.
+pub trait Rescue: Send + Sync {
+    /// Keeps what is finished, and makes it readable without the frames that an encoder holds. Takes about a second at
+    /// most. Functions of the sink that return later do not write any more.
+    ///
+    /// # Errors
+    /// [`SinkError::Unfinished`] if the remaining part cannot be made readable; other errors if there is none.
+    fn end(&self) -> Result<Left, SinkError>;
+
+    /// The number of frames that the sink has received and not finished yet, and a number that changes whenever it
+    /// makes progress.
+    fn progress(&self) -> (u64, u64) {
+        (0, 0)
+    }
+}
+
+impl Rescue for OutputRescue {
+    fn end(&self) -> Result<Left, SinkError> {
+        Ok(OutputRescue::end(self)?)
+    }
+}
+
+/// An encoder that does nothing, for sinks that write a frame's rows directly; and the rescue of a sink that leaves
+/// nothing.
 #[derive(Debug)]
 pub struct Plain;
+
+impl Rescue for Plain {
+    fn end(&self) -> Result<Left, SinkError> {
+        Ok(Left::default())
+    }
+}
 
 impl Encode for Plain {
     fn encode(&self, _: &FrameStamp, _: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         Ok(())
     }
+}
+
+/// The rescue of an output that is one file.
+pub(crate) fn rescue(out: &Output) -> Result<Arc<dyn Rescue>, SinkError> {
+    let rescue = out.rescue().map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
+    Ok(Arc::new(rescue))
 }
 
 impl Plan {

@@ -9,8 +9,9 @@
 //! render bands of the frames in progress and share the simulation's steps, as many as are missing to the number that
 //! may run. The pool is used through [`Executor`](grainfield_filters::lend::Executor) only, and nothing blocks inside it.
 //!
-//! Stopping never joins a thread that may be blocked in a read or a write: workers own their data, and are abandoned if
-//! they do not return.
+//! A stop writes the frames that have been read and finishes the sink, on a thread of its own, however long that takes as
+//! long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
+//! ([`Rescue`](crate::media::Rescue)), and threads that do not return are abandoned. They own their data.
 
 mod executor;
 mod input;
@@ -24,8 +25,7 @@ pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
 use crate::disk::Left;
-use crate::media::{Decode, SourceError};
-use crate::media::{Encode, Sink, SinkError};
+use crate::media::{Decode, Encode, Rescue, Sink, SinkError, SourceError};
 
 use grainfield_filters::chain::{Chain, States};
 use grainfield_filters::lend::{PrepareError, StateCache};
@@ -54,6 +54,10 @@ pub struct Setup {
     pub store: Arc<dyn StateCache + Send + Sync>,
     /// The frame times of a sink with a constant rate.
     pub even: Option<EvenTimes>,
+    /// Set from outside to end at once.
+    pub abort: Arc<AtomicBool>,
+    /// How long a stop waits for a sink that makes no progress: [`PATIENCE`].
+    pub patience: Duration,
 }
 
 /// The frame times of a sink with a constant rate.
@@ -148,7 +152,6 @@ struct Writing {
     /// The next ticket to be written.
     turn: u64,
     sink: Option<Box<dyn Sink>>,
-    summary: Summary,
     failure: Option<Failure>,
     out_time: Ratio,
     /// `None` after an uneven frame has been reported.
@@ -159,21 +162,23 @@ struct Shared {
     input: Mutex<Input>,
     writing: Mutex<Writing>,
     moved: Condvar,
-    /// The number of running workers.
-    alive: Mutex<usize>,
+    ending: Mutex<Ending>,
     ended: Condvar,
     /// Whether no new tickets are issued.
     closing: AtomicBool,
     /// Whether the source has delivered all frames, or all requested ones.
     finished: AtomicBool,
-    /// The number of issued tickets.
+    /// The number of issued tickets, of those that have been written, and of those that are ready to be written.
     issued: AtomicU64,
+    written: AtomicU64,
+    ready: AtomicU64,
     /// Set from outside to cancel.
     stop: Arc<AtomicBool>,
     chain: Arc<Chain>,
     states: States,
     decoder: Arc<dyn Decode>,
     encoder: Arc<dyn Encode>,
+    rescue: Arc<dyn Rescue>,
     threads: HelperPool,
     store: Arc<dyn StateCache + Send + Sync>,
     on_error: OnError,
@@ -182,11 +187,20 @@ struct Shared {
     news: Mutex<News>,
 }
 
+/// What has ended.
+struct Ending {
+    /// The number of running workers.
+    alive: usize,
+    outcome: Option<Outcome>,
+}
+
 /// Events that the caller has not received yet.
 #[derive(Default)]
 struct News {
     frames: Vec<FrameDone>,
     notes: Vec<Note>,
+    /// The work that was done.
+    summary: Summary,
     /// Progress of stepping, if it was reported after the last frame.
     simulating: Option<(u64, u64)>,
 }
@@ -195,36 +209,48 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How long workers may take to return after a stop before they are abandoned.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a stop waits for a sink that makes no progress.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// The interval at which progress is reported and the stop flag is checked.
 const TICK: Duration = Duration::from_millis(20);
+/// The interval at which a stop reports what it waits for.
+const TOLD: Duration = Duration::from_secs(1);
 
 /// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. Events are reported on the
 /// calling thread.
 pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcome {
+    let rescue = match setup.sink.rescue() {
+        Ok(rescue) => rescue,
+        Err(error) => {
+            let failure = Some(Failure::Frame { number: None, time: None, error: error.into() });
+            return Outcome { summary: Summary::default(), failure, partial: None };
+        }
+    };
     let decoder = setup.plan.source.decoder();
     let threads = helpers(&setup);
+    let (abort, patience) = (setup.abort, setup.patience);
     let shared = Arc::new(Shared {
         decoder,
         encoder: setup.sink.encoder(),
+        rescue,
         total: setup.plan.total,
         offset: setup.plan.offset,
         input: Mutex::new(Input::new(setup.plan)),
         writing: Mutex::new(Writing {
             turn: 0,
             sink: Some(setup.sink),
-            summary: Summary::default(),
             failure: None,
             out_time: Ratio::ZERO,
             even: setup.even,
         }),
         moved: Condvar::new(),
-        alive: Mutex::new(setup.slots),
+        ending: Mutex::new(Ending { alive: setup.slots, outcome: None }),
         ended: Condvar::new(),
         closing: AtomicBool::new(false),
         finished: AtomicBool::new(false),
         issued: AtomicU64::new(0),
+        written: AtomicU64::new(0),
+        ready: AtomicU64::new(0),
         stop: Arc::clone(stop),
         chain: setup.chain,
         states: States::default(),
@@ -236,24 +262,131 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
     for i in 0..setup.slots {
         let own = Arc::clone(&shared);
         let spawned = std::thread::Builder::new().name(format!("frame {i}")).spawn(move || {
-            worker::work(&own);
-            *lock(&own.alive) -= 1;
+            let worked = guarded(|| {
+                worker::work(&own);
+                Ok(())
+            });
+            if let Err(error) = worked {
+                own.fail(error);
+            }
+            lock(&own.ending).alive -= 1;
             own.ended.notify_all();
         });
         if spawned.is_err() {
             // The system has no more threads: continue with fewer, and fail only if there is none.
-            *lock(&shared.alive) -= 1;
+            lock(&shared.ending).alive -= 1;
             if i == 0 {
-                lock(&shared.writing).failure = Some(Failure::Frame {
-                    number: None,
-                    time: None,
-                    error: FrameError::Panic("the system cannot start another thread".into()),
-                });
+                shared.fail(FrameError::Panic("the system cannot start another thread".into()));
             }
         }
     }
-    wait(&shared, tell);
-    conclude(&shared)
+    let (mut moved, mut since) = ((0, 0, 0, 0), Instant::now());
+    let (mut stopped, mut told) = (None, (u64::MAX, Instant::now()));
+    let mut concluding = false;
+    loop {
+        let waits = |ending: &mut Ending| ending.outcome.is_none() && (ending.alive > 0 || concluding);
+        let waited = shared.ended.wait_timeout_while(lock(&shared.ending), TICK, waits);
+        let mut ending = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let (alive, outcome) = (ending.alive > 0, ending.outcome.take());
+        drop(ending);
+        shared.report(tell);
+        if let Some(outcome) = outcome {
+            return outcome;
+        }
+        let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
+        let (issued, written) = (load(&shared.issued), load(&shared.written));
+        let (held, calls) = shared.rescue.progress();
+        let now = (issued, written, load(&shared.ready), calls);
+        if now != moved {
+            (moved, since) = (now, Instant::now());
+        }
+        if stop.load(Ordering::Relaxed) {
+            shared.closing.store(true, Ordering::Relaxed);
+        }
+        if shared.closing.load(Ordering::Relaxed) {
+            let stopped = *stopped.get_or_insert_with(Instant::now);
+            let held = held + issued.saturating_sub(written);
+            let due = told.0 == u64::MAX || told.1.elapsed() > TOLD;
+            if stop.load(Ordering::Relaxed) && stopped.elapsed() > TOLD / 2 && due && held != told.0 {
+                told = (held, Instant::now());
+                tell(Event::Finishing { held });
+            }
+        }
+        let still = stopped.map_or(Duration::ZERO, |stopped| since.max(stopped).elapsed());
+        // All frames that were read have been written, and a reader still holds the input: it is blocked in a read.
+        let idle = issued == written && still > 10 * TICK;
+        let hangs = still > patience;
+        if abort.load(Ordering::Relaxed) || hangs {
+            return shared.end(tell);
+        }
+        if !concluding && (!alive || idle) {
+            concluding = true;
+            let own = Arc::clone(&shared);
+            let finish = move || {
+                let outcome = conclude(&own);
+                lock(&own.ending).outcome = Some(outcome);
+                own.ended.notify_all();
+            };
+            if std::thread::Builder::new().name("finish".into()).spawn(finish).is_err() {
+                return conclude(&shared);
+            }
+        }
+    }
+}
+
+impl Shared {
+    /// Ends it because of an error that is not about a frame.
+    fn fail(&self, error: FrameError) {
+        let mut writing = lock(&self.writing);
+        writing.failure.get_or_insert(Failure::Frame { number: None, time: None, error });
+        // nobody writes a ticket that is lost
+        writing.turn = u64::MAX;
+        self.closing.store(true, Ordering::Relaxed);
+        self.moved.notify_all();
+    }
+
+    /// Passes on the events so far.
+    fn report(&self, tell: &dyn Fn(Event)) {
+        let (frames, notes, simulating) = {
+            let mut news = lock(&self.news);
+            (std::mem::take(&mut news.frames), std::mem::take(&mut news.notes), news.simulating.take())
+        };
+        notes.into_iter().for_each(|note| tell(Event::Note(note)));
+        frames.into_iter().for_each(|frame| tell(Event::Frame(frame)));
+        if let Some((done, all)) = simulating {
+            tell(Event::Simulating { done, all });
+        }
+    }
+
+    /// Ends the sink although a thread may be in it.
+    fn end(&self, tell: &dyn Fn(Event)) -> Outcome {
+        self.closing.store(true, Ordering::Relaxed);
+        let ended = self.rescue.end();
+        // the sink may have been finished just in time
+        let most = if ended.is_err() { 10 * TICK } else { Duration::ZERO };
+        let waits = |ending: &mut Ending| ending.outcome.is_none();
+        let waited = self.ended.wait_timeout_while(lock(&self.ending), most, waits);
+        if let Some(outcome) = waited.unwrap_or_else(PoisonError::into_inner).0.outcome.take() {
+            return outcome;
+        }
+        let left = self.left(ended);
+        self.report(tell);
+        let mut summary = lock(&self.news).summary.clone();
+        summary.frames = left.frames.unwrap_or(summary.frames);
+        let failure = self.writing.try_lock().ok().and_then(|mut writing| writing.failure.take());
+        Outcome { summary, failure: failure.or(Some(Failure::Stopped)), partial: left.partial }
+    }
+
+    /// The remaining part, with a note if it is not readable.
+    fn left(&self, ended: Result<Left, SinkError>) -> Left {
+        let (error, left) = match ended {
+            Ok(left) => return left,
+            Err(SinkError::Unfinished { cause, left }) => (*cause, left),
+            Err(error) => (error, Left { partial: None, frames: Some(0) }),
+        };
+        lock(&self.news).notes.push(NoteCode::Output.note(error.to_string()));
+        left
+    }
 }
 
 /// The threads that help the workers.
@@ -267,71 +400,46 @@ fn helpers(setup: &Setup) -> HelperPool {
     HelperPool::new(helpers, setup.threads as isize - setup.slots as isize)
 }
 
-/// Reports events until all workers have ended, or have been stopped and do not return.
-fn wait(shared: &Shared, tell: &dyn Fn(Event)) {
-    let mut since: Option<Instant> = None;
-    loop {
-        let mut alive = lock(&shared.alive);
-        if *alive > 0 {
-            alive = shared.ended.wait_timeout(alive, TICK).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        let done = *alive == 0;
-        drop(alive);
-        let news = std::mem::take(&mut *lock(&shared.news));
-        news.notes.into_iter().for_each(|note| tell(Event::Note(note)));
-        news.frames.into_iter().for_each(|frame| tell(Event::Frame(frame)));
-        if let Some((done, all)) = news.simulating {
-            tell(Event::Simulating { done, all });
-        }
-        if done {
-            return;
-        }
-        if shared.stop.load(Ordering::Relaxed) {
-            shared.closing.store(true, Ordering::Relaxed);
-            // Writing continues while it makes progress; only standing still uses up the time.
-            let since = since.get_or_insert_with(Instant::now);
-            // All frames that were read have been written, and a reader still holds the input: it is blocked
-            // in a read.
-            let idle =
-                shared.writing.try_lock().is_ok_and(|w| w.turn == shared.issued.load(Ordering::Relaxed));
-            if since.elapsed() > PATIENCE || (idle && since.elapsed() > 10 * TICK) {
-                return;
-            }
-        }
-    }
-}
-
 /// Finishes or abandons the sink.
 fn conclude(shared: &Shared) -> Outcome {
-    // A worker blocked in a write never releases this lock; then the output can be neither finished nor
-    // abandoned.
-    let Ok(mut writing) = shared.writing.try_lock() else {
-        return Outcome { summary: Summary::default(), failure: Some(Failure::Stopped), partial: None };
-    };
-    let mut summary = writing.summary.clone();
-    let mut failure = writing.failure.take();
-    let stopped = shared.stop.load(Ordering::Relaxed) && !shared.finished.load(Ordering::Relaxed);
-    if failure.is_none() && stopped {
-        failure = Some(Failure::Stopped);
+    let mut writing = lock(&shared.writing);
+    if writing.failure.is_none()
+        && shared.stop.load(Ordering::Relaxed)
+        && !shared.finished.load(Ordering::Relaxed)
+    {
+        writing.failure = Some(Failure::Stopped);
     }
-    let Some(sink) = writing.sink.take() else {
-        return Outcome { summary, failure, partial: None };
-    };
-    let sink_failure = |error: SinkError| match error {
-        SinkError::Closed { .. } => Failure::Closed,
-        error => Failure::Frame { number: None, time: None, error: error.into() },
-    };
-    let left = if failure.is_some() {
-        sink.abandon().unwrap_or_default()
-    } else {
-        let (error, left) = match sink.finish() {
-            Err(SinkError::Unfinished { cause, left }) => (Some(*cause), left),
-            result => (result.err(), Left::default()),
-        };
-        failure = error.map(sink_failure);
-        left
-    };
+    let (sink, failed) = (writing.sink.take(), writing.failure.is_some());
+    // the sink may take long
+    drop(writing);
+    let (mut failure, mut left) = (None, Left::default());
+    let ended = |error: FrameError| Some(Failure::Frame { number: None, time: None, error });
+    match sink {
+        None => {}
+        Some(sink) if failed => {
+            left = match guarded(|| Ok(sink.abandon())) {
+                Ok(abandoned) => shared.left(abandoned),
+                Err(_) => shared.left(shared.rescue.end()),
+            }
+        }
+        Some(sink) => match guarded(|| Ok(sink.finish()?)) {
+            Ok(()) => {}
+            Err(FrameError::Sink(SinkError::Closed { .. })) => failure = Some(Failure::Closed),
+            Err(FrameError::Sink(SinkError::Unfinished { cause, left: kept })) => {
+                left = kept;
+                failure = ended((*cause).into());
+            }
+            Err(error) => {
+                if let FrameError::Panic(_) = error {
+                    left = shared.left(shared.rescue.end());
+                }
+                failure = ended(error);
+            }
+        },
+    }
+    let mut summary = lock(&shared.news).summary.clone();
     // frames that were sent to the output but are not in it do not count
     summary.frames = left.frames.unwrap_or(summary.frames);
+    let failure = lock(&shared.writing).failure.take().or(failure);
     Outcome { summary, failure, partial: left.partial }
 }

@@ -41,6 +41,11 @@ pub enum Event {
         /// Frames to step.
         all: u64,
     },
+    /// The render is ending before the last frame, and waits for frames that are not finished, mostly in an encoder.
+    Finishing {
+        /// The number of these frames.
+        held: u64,
+    },
     /// A note for the user.
     Note(Note),
 }

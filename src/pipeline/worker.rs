@@ -1,7 +1,7 @@
 //! The work of one worker, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Writing, lock};
+use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing, lock};
 use crate::media::SinkError;
 use crate::media::{FrameStamp, Slot};
 use grainfield_filters::chain::Workspace;
@@ -113,6 +113,7 @@ fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<
         .map_err(FrameError::Filter)?;
     own.encoded.clear();
     shared.encoder.encode(stamp, frame, &mut own.encoded)?;
+    shared.ready.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
 
@@ -125,8 +126,15 @@ fn write(
 ) -> bool {
     let mut writing = wait(&shared.threads, || {
         let writing = lock(&shared.writing);
-        shared.moved.wait_while(writing, |w| w.turn != ticket).unwrap_or_else(PoisonError::into_inner)
+        let waits = |w: &mut Writing| w.turn < ticket;
+        shared.moved.wait_while(writing, waits).unwrap_or_else(PoisonError::into_inner)
     });
+    if writing.turn > ticket || writing.sink.is_none() {
+        // the render has ended: nobody else has to wait
+        writing.turn = u64::MAX;
+        shared.moved.notify_all();
+        return false;
+    }
     if writing.failure.is_none() {
         let written = match result {
             Ok(stamp) => {
@@ -148,9 +156,8 @@ fn write(
         };
         match written {
             Ok(stamp) => {
-                writing.summary.frames += 1;
                 writing.out_time = writing.out_time + stamp.duration;
-                report(shared, &writing, stamp.number, false);
+                report(shared, writing.out_time, stamp.number, false);
             }
             Err((number, time, error, fatal)) => {
                 let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
@@ -167,9 +174,8 @@ fn write(
                     error => Failure::Frame { number: None, time: None, error },
                 };
                 if skip {
-                    writing.summary.failed += 1;
                     lock(&shared.news).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
-                    report(shared, &writing, number, true);
+                    report(shared, writing.out_time, number, true);
                 } else {
                     writing.failure = Some(failure);
                     shared.closing.store(true, Ordering::Relaxed);
@@ -178,6 +184,7 @@ fn write(
         }
     }
     writing.turn += 1;
+    shared.written.fetch_add(1, Ordering::Relaxed);
     let go_on = writing.failure.is_none();
     drop(writing);
     shared.moved.notify_all();
@@ -218,15 +225,14 @@ fn about_frame(error: &FrameError) -> bool {
     !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::Uneven(_))
 }
 
-fn report(shared: &Shared, writing: &Writing, number: i64, left_out: bool) {
+fn report(shared: &Shared, out_time: Ratio, number: i64, left_out: bool) {
     let mut news = lock(&shared.news);
     news.simulating = None;
-    news.frames.push(FrameDone {
-        done: writing.summary.frames,
-        failed: writing.summary.failed,
-        total: shared.total,
-        number,
-        out_time: writing.out_time,
-        left_out,
-    });
+    if left_out {
+        news.summary.failed += 1;
+    } else {
+        news.summary.frames += 1;
+    }
+    let Summary { frames: done, failed, .. } = news.summary;
+    news.frames.push(FrameDone { done, failed, total: shared.total, number, out_time, left_out });
 }

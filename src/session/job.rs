@@ -311,7 +311,18 @@ impl Job {
         let steady = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
         let even =
             steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
-        let setup = Setup { plan, chain, sink, slots, threads, on_error: request.on_error, store, even };
+        let setup = Setup {
+            plan,
+            chain,
+            sink,
+            slots,
+            threads,
+            on_error: request.on_error,
+            store,
+            even,
+            abort: request.abort,
+            patience: pipeline::PATIENCE,
+        };
         Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
     }
 

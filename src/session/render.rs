@@ -96,8 +96,9 @@ impl Clip {
     /// assert_eq!(render.wait().unwrap().frames, 4);
     /// ```
     pub fn render(&self, recipe: &Recipe) -> Render {
+        let fresh = self.inner().request.clone();
         let request =
-            Request { recipe: recipe.clone(), stop: Arc::default(), ..self.inner().request.clone() };
+            Request { recipe: recipe.clone(), stop: Arc::default(), abort: Arc::default(), ..fresh };
         Render::new(request)
     }
 

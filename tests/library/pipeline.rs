@@ -3,13 +3,13 @@
 use grainfield::disk::Left;
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
 use grainfield::session::job::{Event, FrameDone, OnError};
-use grainfield::sink::{Encode, Sink, SinkError};
+use grainfield::sink::{Encode, Plain, Rescue, Sink, SinkError};
 use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -70,6 +70,10 @@ impl Source for Fake {
         let time = Ratio::new(number, 24).unwrap();
         Ok(Some(FrameStamp { number, time, duration: Ratio::new(1, 24).unwrap(), carried: None }))
     }
+    fn drain_notes(&mut self) -> Vec<String> {
+        assert!(self.at < 30 || self.bad.first() != Some(&i64::MIN), "notes on purpose");
+        Vec::new()
+    }
     fn decoder(&self) -> Arc<dyn Decode> {
         Arc::new(FakeDecode { panics: self.info.notes.first().and_then(|n| n.parse().ok()) })
     }
@@ -118,8 +122,75 @@ impl Sink for Note {
     }
 }
 
+/// Where a sink hangs or panics.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Call {
+    Write(i64),
+    Finish,
+    Abandon,
+}
+
+/// A sink whose encoder is slow, hangs or panics.
+#[derive(Clone, Default)]
+struct Slow {
+    fails: Option<(Call, bool)>,
+    delay: Duration,
+    calls: Arc<AtomicU64>,
+    written: Arc<AtomicU64>,
+    /// Set when the call that hangs or panics is reached.
+    reached: Arc<AtomicBool>,
+    rescued: Arc<AtomicBool>,
+}
+
+impl Slow {
+    fn reach(&self, call: Call) {
+        std::thread::sleep(self.delay);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        if let Some((_, panics)) = self.fails.filter(|fails| fails.0 == call) {
+            self.reached.store(true, Ordering::Relaxed);
+            assert!(!panics, "a fault on purpose");
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+}
+
+impl Rescue for Slow {
+    fn end(&self) -> Result<Left, SinkError> {
+        self.rescued.store(true, Ordering::Relaxed);
+        Ok(Left { partial: Some("rescued".into()), frames: Some(self.written.load(Ordering::Relaxed)) })
+    }
+    fn progress(&self) -> (u64, u64) {
+        (3, self.calls.load(Ordering::Relaxed))
+    }
+}
+
+impl Sink for Slow {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(Arc::new(self.clone()))
+    }
+    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        self.reach(Call::Write(stamp.number));
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        self.reach(Call::Finish);
+        Ok(())
+    }
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        self.reach(Call::Abandon);
+        Ok(Left { partial: Some("abandoned".into()), frames: None })
+    }
+}
+
 #[derive(Default)]
 struct NoProgress {
+    held: AtomicU64,
     steps: Mutex<Vec<FrameDone>>,
     notes: Mutex<Vec<String>>,
 }
@@ -128,6 +199,7 @@ impl NoProgress {
         match event {
             Event::Frame(frame) => self.steps.lock().unwrap().push(frame),
             Event::Note(note) => self.notes.lock().unwrap().push(note.text),
+            Event::Finishing { held } => self.held.store(held, Ordering::Relaxed),
             _ => {}
         }
     }
@@ -143,6 +215,10 @@ struct Case {
     full_after: usize,
     slots: usize,
     on_error: OnError,
+    /// Another sink than a [`Note`].
+    slow: Option<Slow>,
+    abort: Arc<AtomicBool>,
+    patience: Duration,
 }
 
 impl Default for Case {
@@ -157,6 +233,9 @@ impl Default for Case {
             full_after: usize::MAX,
             slots: 4,
             on_error: OnError::Stop,
+            slow: None,
+            abort: Arc::default(),
+            patience: grainfield::pipeline::PATIENCE,
         }
     }
 }
@@ -178,7 +257,10 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
     let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
     let chain = Arc::new(Chain::bind::<ChainError>(&[], format(), &options, |f| Ok(*f)).unwrap());
     let log = Arc::new(Mutex::new(Log::default()));
-    let sink = Box::new(Note { log: Arc::clone(&log), full_after: case.full_after });
+    let sink: Box<dyn Sink> = match case.slow {
+        Some(slow) => Box::new(slow),
+        None => Box::new(Note { log: Arc::clone(&log), full_after: case.full_after }),
+    };
     let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None, to_end: false };
     let setup = Setup {
         plan,
@@ -189,6 +271,8 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         on_error: case.on_error,
         store: Arc::new(grainfield_filters::lend::NoCache),
         even: None,
+        abort: case.abort,
+        patience: case.patience,
     };
     let quiet = NoProgress::default();
     let outcome = run(setup, &|event| quiet.tell(event), stop);
@@ -297,4 +381,82 @@ fn a_stop_keeps_finished_frames_and_does_not_wait_for_a_stuck_read() {
         assert!(log.lock().unwrap().abandoned);
         drop(hold);
     }
+}
+
+/// Sets a flag when another one is set, or after a time.
+fn after(reached: &Arc<AtomicBool>, most: Duration, then: &Arc<AtomicBool>) {
+    let (reached, then, begun) = (Arc::clone(reached), Arc::clone(then), Instant::now());
+    std::thread::spawn(move || {
+        while !reached.load(Ordering::Relaxed) && begun.elapsed() < most {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        then.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A watchdog, far below the patience of the pipeline.
+const SOON: Duration = Duration::from_secs(30);
+
+#[test]
+fn a_stop_waits_for_a_slow_sink() {
+    let (delay, patience) = (Duration::from_millis(150), Duration::from_millis(1500));
+    let slow = Slow { delay, ..Slow::default() };
+    let stop = Arc::default();
+    after(&Arc::default(), Duration::from_millis(100), &stop);
+    let slots = 12;
+    let (outcome, _, quiet) = play(Case { slow: Some(slow.clone()), slots, patience, ..Case::default() }, &stop);
+    assert!(matches!(outcome.failure, Some(Failure::Stopped)));
+    assert!(!slow.rescued.load(Ordering::Relaxed), "it was never still for as long as the patience");
+    assert_eq!(outcome.partial, Some("abandoned".into()));
+    let written = slow.written.load(Ordering::Relaxed);
+    assert!(written >= 12 && outcome.summary.frames == written, "what was read is written: {written}");
+    assert!(quiet.held.load(Ordering::Relaxed) >= 3, "what it waits for is told");
+}
+
+#[test]
+fn a_sink_that_hangs_or_panics_is_ended_from_outside() {
+    for call in [Call::Write(0), Call::Write(20), Call::Finish, Call::Abandon] {
+        for (panics, aborted) in [(false, false), (false, true), (true, false)] {
+            let slow = Slow { fails: Some((call, panics)), ..Slow::default() };
+            let (stop, abort) = (Arc::default(), Arc::default());
+            let patience = if aborted { SOON * 10 } else { Duration::from_millis(300) };
+            if call == Call::Abandon {
+                after(&Arc::default(), Duration::from_millis(20), &stop);
+            } else if !panics {
+                after(&slow.reached, SOON, &stop);
+            }
+            if aborted {
+                after(&slow.reached, SOON, &abort);
+            }
+            // it does not end before the stop
+            let last = if call == Call::Abandon { None } else { Some(99) };
+            let (slow, begun) = (slow, Instant::now());
+            let case = Case { slow: Some(slow.clone()), last, abort, patience, ..Case::default() };
+            let (outcome, ..) = play(case, &stop);
+            let what = format!("{call:?}, panics {panics}, aborted {aborted}: {outcome:?}");
+            assert!(begun.elapsed() < SOON, "{what}");
+            // after a panic in a write the sink can still be abandoned
+            let rescued = !(panics && matches!(call, Call::Write(_)));
+            assert_eq!(slow.rescued.load(Ordering::Relaxed), rescued, "{what}");
+            let partial = if rescued { "rescued" } else { "abandoned" };
+            assert_eq!(outcome.partial, Some(partial.into()), "{what}");
+            assert_eq!(outcome.summary.frames, slow.written.load(Ordering::Relaxed), "{what}");
+            let text = outcome.failure.as_ref().map(|f| f.to_string()).unwrap_or_default();
+            match panics && call != Call::Abandon {
+                true => assert!(text.contains("internal error") && text.contains("on purpose"), "{what}"),
+                false => assert_eq!(text, "interrupted", "{what}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_panic_between_frames_ends_the_render() {
+    let begun = Instant::now();
+    // the notes of the source are taken by the thread that reads
+    let (outcome, log, _) = go(Case { bad: vec![i64::MIN], ..Case::default() });
+    assert!(begun.elapsed() < SOON);
+    let text = outcome.failure.unwrap().to_string();
+    assert!(text.contains("internal error") && text.contains("notes on purpose"), "{text}");
+    assert!(log.abandoned);
 }

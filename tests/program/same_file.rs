@@ -11,11 +11,10 @@ use std::process::{Command, Stdio};
 const MAKE: &str = "
     gf render pattern:ramp:size=16x8:frames=3 c.y4m -q
     gf render pattern:ramp:size=16x8:frames=3 x.1-of-1.y4m -q
-    gf render pattern:ramp:size=16x8:frames=3 q.partial.y4m -q
     gf render pattern:ramp:size=64x64:frames=1 card.png -q
     mkdir s v.mkv.segments o l h
     gf render pattern:ramp:size=16x8:frames=5 s/c.%04d.png -q
-    cp c.y4m v.mkv.segments/00000001.tmp
+    cp c.y4m v.mkv.segments/mine.y4m
     ln -s c.y4m link.y4m
     ln -s /dev/fd/3 fd.y4m
     ln c.y4m hard.y4m
@@ -58,7 +57,6 @@ const REFUSED: &str = "
     render c.y4m c.y4m --resume
     render x.1-of-1.y4m x.y4m --shard 1/1 -y
     render x.1-of-1.y4m hash:x.y4m --shard 1/1 -y
-    render q.partial.y4m q.y4m
     render c.y4m c.y4m --cache d -y
     render - c.y4m -y < c.y4m
     render - d/hard.y4m -y < link.y4m
@@ -280,7 +278,7 @@ fn files_that_ffmpeg_reads_are_never_written() {
         analyze file:in.mkv --clean file:other.mkv >> other.mkv
         join in.mkv part.1-of-2.mkv part.2-of-2.mkv -y
         join part.2-of-2.mkv part.1-of-2.mkv part.2-of-2.mkv -y
-        render v.mkv.segments/00000001.tmp v.mkv --segments
+        render v.mkv.segments/mine.y4m v.mkv --segments
         "
         .replace("concat:a.ts|b.ts", "'concat:a.ts|b.ts'")
         .as_str(),

@@ -93,11 +93,15 @@ fn files_of_others_with_our_names_stay() {
     refuses(&s, "render .n.y4m.0.manifest n.y4m --resume --rate 24");
 }
 
-/// The partial result of an output that is a link is beside the link's target.
+/// The partial result of an output that is a link is beside the link's target, and never replaces a file.
 #[test]
-fn partial_outputs_of_links() {
+fn partial_outputs_are_never_replaced() {
     let s = made("mkdir p; cp c.y4m p/r.y4m; cp c.y4m p/r.partial.y4m; ln -s p/r.y4m z.y4m");
-    refuses(&s, "render p/r.partial.y4m z.y4m -y");
+    s.run("render p/r.partial.y4m z.y4m -y -f noise").ok();
+    assert_eq!(s.read("p/r.partial.y4m"), s.read("c.y4m"));
+    s.write("cut.y4m", &s.read("c.y4m")[..400]);
+    s.run("render cut.y4m z.y4m -y").ends(1).says("p/r.partial-2.y4m");
+    assert_eq!(s.read("p/r.partial.y4m"), s.read("c.y4m"));
 }
 
 #[test]
@@ -107,7 +111,6 @@ fn jobs_of_a_batch() {
     };
     let s = made("printf 'nonsense' > slip.toml");
     s.write("status.toml", job("c.y4m", "hash:status.toml.status", ""));
-    s.write("partial.toml", job("c.y4m", "q.y4m", "") + &job("q.partial.y4m", "new.y4m", ""));
     s.write(
         "slipped.toml",
         job("c.y4m", "n.y4m", "recipe = \"slip.toml\"") + &job("c.y4m", "hash:slip.toml", ""),
@@ -117,7 +120,6 @@ fn jobs_of_a_batch() {
         &s,
         "
         batch status.toml -y
-        batch partial.toml -y
         batch slipped.toml -y
         ",
     );

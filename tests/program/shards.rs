@@ -223,7 +223,7 @@ fn segments_of_other_settings_are_not_used() {
     // a folder as after a crash: the last segment is missing, another file is incomplete
     render("noise=strength=3", "--shard 1/2").ok();
     s.run("render in.y4m v.mkv -f noise=strength=3 --lossless --segment-frames 8 --frames 0-15 -q").ok();
-    s.write("out.mkv.segments/.segment-x.tmp", "half");
+    s.write("out.mkv.segments/00000002.partial.segment", "half");
     s.write("out.mkv.segments/00000001.segment", "no segment");
     render("noise=strength=3", "").ends(1).says("--resume to continue");
     render("noise=strength=3", "--resume").ends(1).says("00000001.segment is not in the manifest");

@@ -1,4 +1,4 @@
-//! Ctrl-C and `kill` during a render with a silent input.
+//! Ctrl-C and `kill` during a render, with silent inputs and slow outputs.
 #![cfg(unix)]
 
 use crate::util::Session;
@@ -99,38 +99,34 @@ fn started(s: &Session, how: &str, line: &str) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("env starts")
 }
 
-/// The next run of the same output removes the temporary files of a killed run, and no other files.
+/// Waits until a frame is reported.
+fn first_frame(said: &Receiver<String>) {
+    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+}
+
 #[cfg(target_os = "linux")]
 #[test]
-fn files_of_a_killed_run_are_removed_by_the_next() {
+fn a_killed_run_leaves_a_visible_file_and_replaces_none() {
     let s = Session::new();
-    s.write(".out.grainfield-mine.tmp", "mine");
-    s.write(".out-abcdefghijkl.tmp", "mine");
     s.write("out.partial.y4m", "mine");
-    let mine = s.files();
     let begin = || {
-        let mut child = started(&s, "--default-signal=HUP", "render - out.y4m --progress json");
+        let mut child = started(&s, "--default-signal=HUP", "render - out.y4m -y --progress json");
         child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
         let said = lines(&mut child);
-        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+        first_frame(&said);
         (child, said)
     };
     let (child, said) = begin();
-    assert_eq!(s.files().len(), mine.len() + 1);
     signal(&child, "-KILL");
     ends(child, &said);
-    assert_eq!(s.files().len(), mine.len() + 1);
+    assert_eq!(s.files(), ["out.partial-2.y4m", "out.partial.y4m"]);
     let (living, said) = begin();
-    assert_eq!(s.files().len(), mine.len() + 1, "one goes, one comes");
     s.run("render pattern:ramp:size=16x8:frames=1 out.y4m -q").ok();
-    assert_eq!(s.files().len(), mine.len() + 2, "what is being written stays");
     signal(&living, "-TERM");
     let (exit, said) = ends(living, &said);
     assert_eq!(exit, Some(143));
-    assert!(said.last().is_some_and(|last| last.contains("out.partial-2.y4m")), "{said:?}");
-    let mut want = [mine, vec!["out.partial-2.y4m".into(), "out.y4m".into()]].concat();
-    want.sort();
-    assert_eq!(s.files(), want);
+    assert!(said.last().is_some_and(|last| last.contains("out.partial-3.y4m")), "{said:?}");
+    assert_eq!(s.files(), ["out.partial-2.y4m", "out.partial-3.y4m", "out.partial.y4m", "out.y4m"]);
     assert_eq!(s.read("out.partial.y4m"), b"mine");
 }
 
@@ -141,7 +137,7 @@ fn a_closed_terminal_leaves_the_finished_part() {
     let mut child = started(&s, "--default-signal=HUP", "render - out.y4m --progress json");
     child.stdin.as_mut().expect("a pipe").write_all(&three_and_a_bit()).expect("it is read");
     let said = lines(&mut child);
-    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    first_frame(&said);
     signal(&child, "-HUP");
     let (exit, said) = ends(child, &said);
     assert_eq!((exit, s.files()), (Some(129), vec!["out.partial.y4m".to_owned()]), "{said:?}");
@@ -154,70 +150,143 @@ fn a_closed_terminal_leaves_the_finished_part() {
     until("its signal handler", || catches(&child, 15));
     assert!(!catches(&child, 1));
     signal(&child, "-HUP");
-    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    first_frame(&said);
     signal(&child, "-TERM");
     assert_eq!(ends(child, &said).0, Some(143));
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_second_signal_leaves_no_temporary_files() {
-    let many = "pattern:ramp:size=640x360:frames=100000";
-    for (output, left) in [("out.######.png", None), ("out.y4m", Some("out.partial.y4m"))] {
-        let s = Session::new();
-        let mut child = waiting(&s, &format!("render {many} {output} --progress json"), b"");
-        let said = lines(&mut child);
-        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
-        signal(&child, "-INT");
-        thread::sleep(APART);
-        if child.try_wait().expect("it can be waited for").is_none() {
-            signal(&child, "-INT");
+/// How a render is interrupted: the signals, and the exit status.
+const STOPS: [(&[&str], i32); 5] =
+    [(&["-INT"], 130), (&["-INT", "-INT"], 130), (&["-TERM"], 143), (&["-TERM", "-INT"], 130), (&["-HUP"], 129)];
+
+/// Sends the signals, far enough apart. Returns how long the last one took to end it, the exit status, and the last line.
+fn stops(child: Child, said: &Receiver<String>, signals: &[&str]) -> (Duration, Option<i32>, serde_json::Value) {
+    for (i, name) in signals.iter().enumerate() {
+        if i > 0 {
+            thread::sleep(APART);
         }
-        let (exit, said) = ends(child, &said);
-        assert_eq!(exit, Some(130), "{said:?}");
-        let hidden: Vec<String> = s.files().into_iter().filter(|f| f.ends_with(".tmp")).collect();
-        assert_eq!(hidden, [""; 0], "{output}");
-        assert!(left.is_none_or(|left| s.files().contains(&left.to_owned())), "{:?}", s.files());
+        signal(&child, name);
+    }
+    let begun = Instant::now();
+    let (exit, said) = ends(child, said);
+    let last = said.last().and_then(|last| serde_json::from_str(last).ok());
+    (begun.elapsed(), exit, last.unwrap_or_else(|| panic!("no last line: {said:?}")))
+}
+
+/// Slow encoders: one that takes up to a second for a frame, and one that holds all frames until its end. Every frame
+/// that is counted is in the file, whatever the container, the signals and the moment.
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
+#[test]
+fn slow_encoders_lose_nothing() {
+    // (frames of the source, the frame after which it is interrupted, frames that the encoder holds)
+    let (encoding, flushing) = ((1000, 2, 0), (12, 12, 19));
+    let cases = STOPS.iter().zip([encoding, flushing, flushing, encoding, encoding]).zip(["mp4", "mkv"].iter().cycle());
+    let more = [((&STOPS[1], encoding), &"mp4"), ((&STOPS[0], flushing), &"mp4")];
+    for (((signals, code), (frames, after, held)), extension) in cases.chain(more) {
+        let s = Session::new();
+        let line = format!(
+            "render pattern:zoneplate:size=192x108:frames={frames} out.{extension} -f noise=strength=20 --progress frames \
+             --threads 1 --codec libaom-av1 --codec-opt cpu-used=0 --codec-opt lag-in-frames={held} --crf 10"
+        );
+        let mut child = started(&s, "--default-signal=HUP", &line);
+        let said = lines(&mut child);
+        let frame = format!("\"event\":\"frame\",\"number\":{}", after - 1);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains(&frame) {}
+        let (_, exit, last) = stops(child, &said, signals);
+        let what = format!("{extension}, {signals:?}, held {held}: {last}, {:?}", s.files());
+        let at_once = signals.len() > 1;
+        if held > 0 && !at_once && exit == Some(0) {
+            // all frames had been read: it was finished
+            assert_eq!(s.files(), [format!("out.{extension}")], "{what}");
+            continue;
+        }
+        assert_eq!(exit, Some(*code), "{what}");
+        let told = last["frames"].as_u64().expect("a number");
+        if told == 0 {
+            assert!(held > 0 && at_once && s.files().is_empty(), "nothing has left the encoder: {what}");
+            continue;
+        }
+        assert_eq!(s.files(), [format!("out.partial.{extension}")], "{what}");
+        let decoded = s.tool("ffmpeg", &format!("-v error -i out.partial.{extension} -map 0:v -f framemd5 -"));
+        assert_eq!(decoded.err, "", "{what}");
+        let decoded = decoded.text().lines().filter(|line| !line.starts_with('#')).count() as u64;
+        assert_eq!(decoded, told, "{what}");
+        assert!(at_once || told >= after, "{what}");
     }
 }
 
-/// As `timeout` and a closing terminal send them: one right after the other. The output is completed, however long that
-/// takes.
+/// As `timeout` and a closing terminal send them: one right after the other. The frames that the encoder holds are
+/// written, and the wait for them is reported.
 #[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 #[test]
 fn signals_at_once_are_one() {
     let s = Session::new();
-    let slow = "-f noise=strength=60 --preset slower --codec-opt rc-lookahead=60";
-    let line = format!("render pattern:zoneplate:size=480x270:frames=100000 out.mkv --progress json {slow}");
-    let mut child = waiting(&s, &line, b"");
+    let line = "render pattern:zoneplate:size=192x108:frames=1000 out.mkv -f noise=strength=20 --progress json --threads 1 \
+                --codec libaom-av1 --codec-opt cpu-used=0 --codec-opt lag-in-frames=8 --crf 10";
+    let mut child = waiting(&s, line, b"");
     let said = lines(&mut child);
-    let frame = |line: &str| serde_json::from_str::<serde_json::Value>(line).ok()?["frame"].as_u64();
-    while frame(&said.recv_timeout(PATIENCE).expect("a frame is told")).is_none_or(|n| n < 60) {}
-    let twice = format!("kill -INT {0}; kill -INT {0}; sleep 0.1; kill -HUP {0}", child.id());
-    assert!(Command::new("sh").args(["-c", &twice]).status().expect("sh runs").success());
+    first_frame(&said);
+    let thrice = format!("kill -INT {0}; kill -INT {0}; sleep 0.1; kill -HUP {0}", child.id());
+    assert!(Command::new("sh").args(["-c", &thrice]).status().expect("sh runs").success());
     let (exit, said) = ends(child, &said);
     assert!([Some(130), Some(129)].contains(&exit), "{said:?}");
+    assert!(said.iter().any(|line| line.starts_with("{\"event\":\"finishing\",\"held\":")), "{said:?}");
     assert_eq!(s.files(), ["out.partial.mkv"], "{said:?}");
+    let last: serde_json::Value = serde_json::from_str(said.last().expect("a last line")).expect("JSON");
+    let told = last["frames"].as_u64().expect("a number");
+    assert!(told >= 8, "the frames that the encoder held are in it: {said:?}");
+    assert_eq!(s.run("hash out.partial.mkv -q").ok().text().lines().count() as u64, told);
 }
 
+/// Each image takes about a second. No other files are left than whole frames.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_third_signal_ends_at_once() {
-    let s = Session::new();
-    let mut child =
-        waiting(&s, "render pattern:ramp:size=640x360:frames=100 out.######.png --progress json", b"");
-    let said = lines(&mut child);
-    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
-    for _ in 0..3 {
+fn slow_images_lose_nothing() {
+    for (signals, code) in [STOPS[0], STOPS[1]] {
+        let s = Session::new();
+        let line = "render pattern:zoneplate:size=2600x1500:frames=1000 out.####.png -f noise=strength=60 --progress frames";
+        let mut child = waiting(&s, line, b"");
+        let said = lines(&mut child);
+        while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"event\":\"frame\"") {}
+        let (_, exit, last) = stops(child, &said, signals);
+        assert_eq!(exit, Some(code), "{last}");
+        let told = last["frames"].as_u64().expect("a number");
+        let mut want: Vec<String> = (0..told).map(|n| format!("out.{n:04}.png")).collect();
+        want.insert(0, ".out.%04d.png.0.manifest".into());
+        assert_eq!(s.files(), want, "{last}");
+        assert_eq!(s.run("hash out.####.png -q").ok().text().lines().count() as u64, told);
+    }
+}
+
+/// The reader of the pipe reads nothing until it has been interrupted once: whole frames arrive. If it reads nothing at
+/// all, the second signal ends the render.
+#[cfg(target_os = "linux")]
+#[test]
+fn slow_pipes_get_whole_frames() {
+    for signals in [&["-INT"][..], &["-INT", "-INT"]] {
+        let s = Session::new();
+        let mut command = s.command("render pattern:zoneplate:size=640x360:frames=1000 - --progress json");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let said = lines(&mut child);
+        assert!(said.recv_timeout(PATIENCE).expect("it starts").contains("started"));
+        let mut pipe = child.stdout.take().expect("a pipe");
+        let mut head = [0; 1000];
+        std::io::Read::read_exact(&mut pipe, &mut head).expect("the first frame comes");
         signal(&child, "-INT");
         thread::sleep(APART);
-        if child.try_wait().expect("it can be waited for").is_some() {
-            break;
+        if signals.len() > 1 {
+            signal(&child, "-INT");
+            assert_eq!(ends(child, &said).0, Some(130));
+            continue;
         }
+        let mut stream = head.to_vec();
+        std::io::Read::read_to_end(&mut pipe, &mut stream).expect("it can be read");
+        assert_eq!(ends(child, &said).0, Some(130));
+        let line = stream.iter().position(|&b| b == b'\n').expect("a header") + 1;
+        let frame = b"FRAME\n".len() + 640 * 360 * 3 / 2;
+        assert!((stream.len() - line) % frame == 0 && stream.len() > line, "{}", stream.len());
     }
-    let (exit, said) = ends(child, &said);
-    assert!([Some(130), Some(0)].contains(&exit), "{said:?}");
-    assert!(!s.files().iter().any(|f| f.ends_with(".tmp")), "{:?}", s.files());
 }
 
 #[test]
@@ -296,7 +365,7 @@ fn a_pipe_that_falls_silent() {
     let said = lines(&mut child);
     let mut writer = std::fs::OpenOptions::new().write(true).open(path).expect("the program reads it");
     writer.write_all(&three_and_a_bit()).expect("it is read");
-    while !said.recv_timeout(PATIENCE).expect("a frame is told").contains("\"progress\"") {}
+    first_frame(&said);
     signal(&child, "-INT");
     let (exit, said) = ends(child, &said);
     assert_eq!(exit, Some(130), "{said:?}");

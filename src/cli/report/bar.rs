@@ -102,7 +102,12 @@ impl Bar {
 
     /// Shows what the job waits for, until the next frame.
     pub(super) fn simulating(&self, done: u64, all: u64) {
-        self.bar.set_message(format!("stepping {done} of {all}, "));
+        self.waits(&format!("stepping {done} of {all}"));
+    }
+
+    /// Shows a text until the next frame.
+    pub(super) fn waits(&self, text: &str) {
+        self.bar.set_message(format!("{text}, "));
     }
 
     /// Removes the bar while other text is written.

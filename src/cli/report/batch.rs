@@ -206,6 +206,13 @@ impl JobReporter<'_> {
         match event {
             Happened::Frame(frame) => self.step(&frame),
             Happened::Simulating { done, all } => self.simulating(done, all),
+            Happened::Finishing { held } => match &self.state().bar {
+                Some(bar) => bar.waits(&super::finishing(held)),
+                None if self.many.form.is_json() => {
+                    self.many.event(Some(&self.job), &Event::Finishing { held });
+                }
+                None => {}
+            },
             Happened::Note(note) => self.say(&note),
         }
     }

@@ -27,6 +27,8 @@ pub(super) enum Event<'a> {
     },
     /// One frame: its number, whether it was left out, and how many have been written.
     Frame { number: i64, left_out: bool, frame: u64 },
+    /// The job is to stop, and waits for frames that are not finished.
+    Finishing { held: u64 },
     /// Something the user should know.
     Note { text: &'a str },
     /// Something will be lost.

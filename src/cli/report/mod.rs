@@ -105,6 +105,8 @@ struct State {
     begun: Instant,
     told: Option<Duration>,
     last: Option<ProgressStats>,
+    /// Whether it has been said that the job is ending.
+    finishing: bool,
 }
 
 impl Reporter {
@@ -118,7 +120,7 @@ impl Reporter {
 
     fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
         let begun = Instant::now();
-        let state = State { err, bar: None, output: String::new(), begun, told: None, last: None };
+        let state = State { err, bar: None, output: String::new(), begun, told: None, last: None, finishing: false };
         Reporter { form, verbosity, style, state: Mutex::new(state) }
     }
 
@@ -213,6 +215,7 @@ impl Reporter {
         match event {
             Happened::Frame(frame) => self.step(&frame),
             Happened::Simulating { done, all } => self.simulating(done, all),
+            Happened::Finishing { held } => self.finishing(held),
             Happened::Note(note) => self.say(&note),
         }
     }
@@ -249,6 +252,20 @@ impl Reporter {
         }
     }
 
+    fn finishing(&self, held: u64) {
+        let mut state = self.state();
+        let first = !std::mem::replace(&mut state.finishing, true);
+        match (self.form, &state.bar) {
+            (form, _) if form.is_json() => state.line(&Event::Finishing { held }.line()),
+            (_, Some(bar)) => bar.waits(&finishing(held)),
+            _ if first && self.verbosity > Verbosity::Quiet => {
+                let line = format!("{} {}", self.style.note(), finishing(held));
+                state.line(&line);
+            }
+            _ => {}
+        }
+    }
+
     /// Something the user should know.
     pub(super) fn note(&self, text: &str) {
         if self.verbosity == Verbosity::Quiet {
@@ -279,6 +296,16 @@ impl State {
             None => write(),
         }
     }
+}
+
+/// What a job waits for that is to stop.
+fn finishing(held: u64) -> String {
+    let waits = match held {
+        0 => String::new(),
+        1 => ": the encoder still holds 1 frame".into(),
+        n => format!(": the encoder still holds {n} frames"),
+    };
+    format!("finishing{waits}; Ctrl-C again ends at once")
 }
 
 pub(super) fn frames(n: u64) -> String {

@@ -1,9 +1,9 @@
 //! Writes image sequences and single images.
 //!
-//! Every frame is written under a temporary name in the same folder and renamed, so a file with its final name
-//! is always complete; completed files are kept when a job is interrupted. Frames keep their numbers.
+//! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
+//! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{Left, Temporary, sweep};
+use crate::disk::{Left, Partial};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -12,12 +12,12 @@ use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
 use crate::journal::resume::{Entry, ManifestFiles, xxh64};
 use crate::media::{Carried, FrameStamp};
-use crate::media::{Encode, Plan, Sink, SinkError};
+use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -188,17 +188,11 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         return Err(SinkError::Exists(path.clone()));
     }
     let name = shown(output);
-    let ready = Mutex::default();
     let carried = plan.carried.clone();
     let manifest_files = plan.keep.manifest_files.clone();
-    let prefix = match &manifest_files {
-        None => {
-            let prefix = ".grainfield-";
-            sweep(&folder, prefix);
-            prefix.into()
-        }
-        Some(manifest_files) => manifest_files.prefix().map_err(|cause| recording(&name, cause))?,
-    };
+    if let Some(manifest_files) = &manifest_files {
+        manifest_files.acquire().map_err(|cause| recording(&name, cause))?;
+    }
     let overwrite = plan.overwrite;
     let storing = match kind {
         Kind::Exr => Storing::parse(&plan.encoding.options).map_err(|problem| bad(output, problem))?,
@@ -218,11 +212,10 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         folder,
         overwrite,
         carried,
-        ready,
+        frames: Mutex::default(),
         manifest_files,
-        prefix,
     });
-    Ok(Box::new(Sequence { written: 0, encoder, lost }))
+    Ok(Box::new(Sequence { encoder, lost }))
 }
 
 /// The error that the manifest cannot be written in the folder of the frames.
@@ -240,7 +233,6 @@ fn several(path: &Path, frames: Option<u64>) -> String {
 }
 
 struct Sequence {
-    written: u64,
     encoder: Arc<Encoder>,
     /// Properties of the source's pictures that these files cannot hold.
     lost: Vec<String>,
@@ -249,6 +241,10 @@ struct Sequence {
 impl Sink for Sequence {
     fn encoder(&self) -> Arc<dyn Encode> {
         self.encoder.clone()
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(self.encoder.clone())
     }
 
     fn keeps_times(&self) -> bool {
@@ -274,50 +270,53 @@ impl Sink for Sequence {
         )]
     }
 
-    /// Renames the file that the encoder has made, which contains the bytes already.
+    /// Names the file that the encoder has made, which contains the bytes already.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let path = self.encoder.path(stamp.number);
-        if self.written > 0
-            && let Target::One(path) = &self.encoder.target
-        {
-            return Err(bad(path.as_os_str(), several(path, None)));
-        }
-        let ready = self.encoder.ready().remove(&stamp.number);
+        let ready = self.encoder.frames().ready.remove(&stamp.number);
         let Ready { file, entry } = match ready {
             Some(ready) => ready,
             // not encoded in advance: encode now
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
+        let mut frames = self.encoder.frames();
+        if frames.written() > 0
+            && let Target::One(path) = &self.encoder.target
+        {
+            return Err(bad(path.as_os_str(), several(path, None)));
+        }
+        if frames.ended {
+            return Err(SinkError::Io { name: path.display().to_string(), cause: ErrorKind::Interrupted.into() });
+        }
         // first, so that every file has a record
         if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
             manifest_files.record(&entry, None).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
-        let renamed = if self.encoder.overwrite { file.persist(&path) } else { file.persist_new(&path) };
-        renamed.map_err(|(_, cause)| match cause.kind() {
-            std::io::ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
+        file.persist(self.encoder.overwrite).map_err(|(_, cause)| match cause.kind() {
+            ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
             _ => SinkError::Io { name: path.display().to_string(), cause },
         })?;
-        self.written += 1;
+        frames.add(stamp.number);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        // files of frames that were left out
-        self.encoder.ready().clear();
-        self.encoder.remember();
-        Ok(())
+        let Left { frames, .. } = self.encoder.end()?;
+        let gone = self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
+        let Some((number, more)) = gone else { return Ok(()) };
+        let name = self.encoder.path(number).display().to_string();
+        let others = if more > 0 { format!(" (and those of {more} more)") } else { String::new() };
+        let problem = format!("frame {number} was finished but its file is gone{others}; run it with --resume to render it again");
+        Err(SinkError::Bad { name, problem }.leaving(Left { partial: None, frames: frames.map(|n| n - 1 - more) }))
     }
 
-    /// Completed files are kept; files that wait for their names are removed.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        self.encoder.ready().clear();
-        self.encoder.remember();
-        Ok(Left { partial: None, frames: Some(self.written) })
+        self.encoder.end()
     }
 }
 
-/// Compresses pictures and writes them under temporary names, so that many threads do the slow part, including
-/// waiting for the disk, and only renaming is in order.
+/// Compresses pictures and writes them to files without names, so that many threads do the slow part, including waiting
+/// for the disk, and only naming is in order.
 struct Encoder {
     kind: Kind,
     storing: Storing,
@@ -327,24 +326,45 @@ struct Encoder {
     overwrite: bool,
     /// The metadata of the source: for frames without their own, such as black ones.
     carried: Carried,
-    /// Complete files that wait for their names, by frame number. Dropping one removes it.
-    ready: Mutex<BTreeMap<i64, Ready>>,
+    frames: Mutex<Frames>,
     /// The manifests for complete files.
     manifest_files: Option<Arc<ManifestFiles>>,
-    /// The start of temporary names.
-    prefix: String,
+}
+
+/// The frames that have been encoded.
+#[derive(Default)]
+struct Frames {
+    /// Complete files that wait for their names, by number. Dropping one removes it.
+    ready: BTreeMap<i64, Ready>,
+    /// The first and last number of runs of frames that have their names.
+    named: Vec<(i64, i64)>,
+    /// Whether no more frames get names.
+    ended: bool,
+}
+
+impl Frames {
+    fn add(&mut self, number: i64) {
+        match self.named.last_mut().filter(|run| run.1.checked_add(1) == Some(number)) {
+            Some(run) => run.1 = number,
+            None => self.named.push((number, number)),
+        }
+    }
+
+    fn written(&self) -> u64 {
+        self.named.iter().map(|(first, last)| first.abs_diff(*last) + 1).sum()
+    }
 }
 
 /// A complete file that waits for its name, and its record.
 struct Ready {
-    file: Temporary,
+    file: Partial,
     entry: Option<Entry>,
 }
 
 impl Encoder {
-    fn ready(&self) -> MutexGuard<'_, BTreeMap<i64, Ready>> {
-        // the map is consistent between any two calls, even after a panic
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+    fn frames(&self) -> MutexGuard<'_, Frames> {
+        // consistent between any two calls, even after a panic
+        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn path(&self, number: i64) -> PathBuf {
@@ -354,7 +374,7 @@ impl Encoder {
         }
     }
 
-    /// A complete, synced file with a temporary name. After an error no file is left.
+    /// A complete, synced file without a name. After an error no file is left.
     fn file(&self, stamp: &FrameStamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
         let path = self.path(stamp.number);
         let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
@@ -366,24 +386,29 @@ impl Encoder {
         let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
         encode(self.kind, frame, meta, self.storing, bytes)
             .map_err(|fault| self.error(stamp.number, fault))?;
-        let mut file = Temporary::create(&self.folder, &self.prefix).map_err(io)?;
-        file.write_all(bytes).map_err(io)?;
+        let file = Partial::unnamed(&path, &self.folder).map_err(io)?;
+        file.file().write_all(bytes).map_err(io)?;
         // without it, a crash of the machine can leave the name without the contents
-        file.file().and_then(std::fs::File::sync_data).map_err(io)?;
+        file.file().sync_data().map_err(io)?;
         let entry = |manifest_files: &Arc<ManifestFiles>| {
-            manifest_files.entry(stamp.number, file.file()?, xxh64(bytes))
+            manifest_files.entry(stamp.number, file.file(), xxh64(bytes))
         };
         let entry = self.manifest_files.as_ref().map(entry).transpose().map_err(io)?;
         Ok(Ready { file, entry })
     }
 
-    /// Syncs the manifest and the names. An error is ignored, since the files have been written.
-    fn remember(&self) {
-        if let Some(manifest_files) = &self.manifest_files {
-            let _ = manifest_files.sync();
-        }
-        #[cfg(unix)]
-        let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
+    /// The first frame that has been written and is no longer there, and the number of further ones. Reads the folder
+    /// once.
+    fn gone(&self) -> io::Result<Option<(i64, u64)>> {
+        let there = match &self.target {
+            Target::Many(pattern) => pattern.scan()?,
+            Target::One(path) if path.symlink_metadata().is_ok() => return Ok(None),
+            Target::One(_) => Vec::new(),
+        };
+        let frames = self.frames();
+        let all = frames.named.iter().flat_map(|&(first, last)| first..=last);
+        let mut gone = all.filter(|n| there.binary_search(n).is_err());
+        Ok(gone.next().map(|first| (first, gone.count() as u64)))
     }
 
     fn error(&self, number: i64, fault: Fault) -> SinkError {
@@ -400,7 +425,22 @@ impl Encode for Encoder {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let file = self.file(stamp, frame, out);
         out.clear();
-        self.ready().insert(stamp.number, file?);
+        self.frames().ready.insert(stamp.number, file?);
         Ok(())
+    }
+}
+
+impl Rescue for Encoder {
+    /// Frames that have their names are kept; files that wait for theirs are removed.
+    fn end(&self) -> Result<Left, SinkError> {
+        let mut frames = self.frames();
+        frames.ended = true;
+        frames.ready.clear();
+        // an error does not matter, since the files have been written
+        if let Some(manifest_files) = &self.manifest_files {
+            let _ = manifest_files.sync();
+        }
+        let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
+        Ok(Left { partial: None, frames: Some(frames.written()) })
     }
 }

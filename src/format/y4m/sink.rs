@@ -9,7 +9,8 @@ use crate::format::images::lost_color;
 use crate::format::y4m::header::{FRAME, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
 use crate::media::FrameStamp;
-use crate::media::{Encode, Plain, Plan, Sink, SinkError};
+use crate::media::sink::rescue;
+use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
 };
@@ -209,6 +210,10 @@ struct Y4m {
 impl Sink for Y4m {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::new(Plain)
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        rescue(&self.out)
     }
 
     fn keeps_times(&self) -> bool {

@@ -2,14 +2,12 @@
 //!
 //! A writer appends to the first manifest (`.NAME.0.manifest`, `.NAME.1.manifest`, ...) that no other program has
 //! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
-//! file, which network file systems do not support well. Readers read all manifests. The temporary name of an
-//! unfinished file contains the number of its manifest: a program that takes over the manifest knows that nobody else
-//! will finish those files, and removes them.
+//! file, which network file systems do not support well. Readers read all manifests.
 
 use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made, note};
 use super::source_ids::{SourceIds, changed};
 use super::{JobSettings, Wanted, xxh64};
-use crate::disk::{TEMPORARY, lines};
+use crate::disk::lines;
 use crate::journal::shard::Note;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -24,7 +22,7 @@ const MAX_MANIFESTS: u32 = 100_000;
 #[derive(Clone, Debug)]
 pub struct ManifestNames {
     folder: PathBuf,
-    /// The output's file name in the names of manifests and temporary files.
+    /// The output's file name in the names of manifests.
     stem: String,
     /// The shard's name; its manifest is a visible file beside it, since both are copied together.
     shard: Option<OsString>,
@@ -86,24 +84,6 @@ impl ManifestNames {
         }
         Ok(manifest)
     }
-
-    /// The start of the temporary names of files in a manifest.
-    fn prefix(&self, number: u32) -> String {
-        format!(".{}.{number}-", self.stem)
-    }
-
-    /// Removes the temporary files of a manifest that no other program has locked.
-    fn clean(&self, number: u32) {
-        let prefix = self.prefix(number);
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
-            let name = name.as_encoded_bytes();
-            if name.starts_with(prefix.as_bytes()) && name.ends_with(TEMPORARY.as_bytes()) {
-                let _ = std::fs::remove_file(entry.path());
-            }
-        }
-    }
 }
 
 /// Records complete files. Shared by the threads of a job.
@@ -122,7 +102,6 @@ pub struct ManifestFiles {
 struct OwnManifest {
     /// Locked while it is open.
     file: File,
-    number: u32,
 }
 
 impl ManifestFiles {
@@ -161,15 +140,12 @@ impl ManifestFiles {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The start of the names of temporary files, by which they are recognised as abandoned after a crash. Locks a
-    /// manifest if none is locked yet.
-    pub fn prefix(&self) -> io::Result<String> {
-        let mut own = self.own();
-        let own = self.opened(&mut own)?;
-        Ok(self.names.prefix(own.number))
+    /// Locks a manifest, if none is locked yet.
+    pub fn acquire(&self) -> io::Result<()> {
+        self.opened(&mut self.own()).map(drop)
     }
 
-    /// The entry of a finished file, which has a temporary name and will not be changed any more. The number is that
+    /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
     /// of its frame.
     pub fn entry(&self, number: i64, file: &File, hash: u64) -> io::Result<Entry> {
         let meta = file.metadata()?;
@@ -234,42 +210,12 @@ impl ManifestFiles {
                 file.set_len(0)?;
                 start = line(HEAD);
             }
-            if there {
-                self.names.clean(number);
-            }
             start += &made(self.made.key(), self.made.json());
             start += &asked(self.made.key(), &self.frames);
             lines::append(&mut file, start.as_bytes())?;
-            return Ok(OwnManifest { file, number });
+            return Ok(OwnManifest { file });
         }
         Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
-    }
-
-    /// Removes unfinished files of programs that no longer run, and locks a manifest.
-    pub fn tidy(&self) -> io::Result<()> {
-        let own = match &*self.opened_lock()? {
-            Some(own) => own.number,
-            None => return Ok(()),
-        };
-        for number in (0..MAX_MANIFESTS).filter(|n| *n != own) {
-            match lines::open(&self.names.path(number), OpenOptions::new().read(true)) {
-                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-                Err(e) => return Err(e),
-                // the lock is released at the end of this arm
-                Ok(file) => {
-                    if file.try_lock().is_ok() {
-                        self.names.clean(number);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn opened_lock(&self) -> io::Result<MutexGuard<'_, Option<OwnManifest>>> {
-        let mut own = self.own();
-        self.opened(&mut own)?;
-        Ok(own)
     }
 
     /// Syncs the records to the disk.
@@ -325,7 +271,6 @@ mod tests {
         let (a, b) = (manifest_files(folder.path(), "1"), manifest_files(folder.path(), "1"));
         let first = write(&a, folder.path(), 1);
         let second = write(&b, folder.path(), 2);
-        assert_ne!(a.prefix().unwrap(), b.prefix().unwrap());
         assert!(folder.path().join(".out.%04d.png.1.manifest").exists());
         drop((a, b));
         let c = manifest_files(folder.path(), "2");
@@ -337,31 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn files_of_ended_processes_are_removed() {
-        let folder = tempfile::tempdir().unwrap();
-        let make = |name: &str| std::fs::write(folder.path().join(name), b"").unwrap();
-        let (a, b) = (manifest_files(folder.path(), "1"), manifest_files(folder.path(), "1"));
-        let names = [a.prefix().unwrap(), b.prefix().unwrap()].map(|p| p + "x.tmp");
-        names.iter().for_each(|name| make(name));
-        make(".out.%04d.png.7-x.tmp");
-        let there = |i: usize| folder.path().join(&names[i]).exists();
-        drop(a);
-        let c = manifest_files(folder.path(), "1");
-        c.tidy().unwrap();
-        assert_eq!((there(0), there(1)), (false, true));
-        drop(b);
-        c.tidy().unwrap();
-        assert!(!there(1) && folder.path().join(".out.%04d.png.7-x.tmp").exists());
-    }
-
-    #[test]
     fn links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let manifest_files = manifest_files(folder.path(), "1");
         let elsewhere = folder.path().join("elsewhere");
         std::fs::write(&elsewhere, b"mine").unwrap();
         std::os::unix::fs::symlink(&elsewhere, manifest_files.names.path(0)).unwrap();
-        assert!(manifest_files.prefix().is_err() && manifest_files.read().is_err());
+        assert!(manifest_files.acquire().is_err() && manifest_files.read().is_err());
         assert_eq!(std::fs::read(elsewhere).unwrap(), b"mine");
     }
 
@@ -385,7 +312,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let manifest_files = manifest_files(folder.path(), "1");
             std::fs::write(manifest_files.names.path(0), text).unwrap();
-            for error in [manifest_files.read().map(drop), manifest_files.prefix().map(drop)] {
+            for error in [manifest_files.read().map(drop), manifest_files.acquire().map(drop)] {
                 assert!(error.unwrap_err().to_string().contains("another version"), "{text}");
             }
             assert_eq!(std::fs::read(manifest_files.names.path(0)).unwrap(), text.as_bytes());
@@ -399,10 +326,10 @@ mod tests {
         let made = JobSettings::new([("seed", "1".to_owned())].into());
         let new = || ManifestFiles::new(names.clone(), made.clone(), SourceIds::One(5), "1-3".into());
         let (a, b) = (new(), new());
-        a.prefix().unwrap();
-        assert_eq!(b.prefix().unwrap_err().kind(), ErrorKind::ResourceBusy);
+        a.acquire().unwrap();
+        assert_eq!(b.acquire().unwrap_err().kind(), ErrorKind::ResourceBusy);
         drop(a);
-        b.prefix().unwrap();
+        b.acquire().unwrap();
         assert_eq!(names.files(), [names.path(0), names.path(1)]);
     }
 

@@ -11,7 +11,6 @@
 pub mod file;
 pub mod timeline;
 
-use crate::disk::TEMPORARY;
 use crate::journal::FrameList;
 use crate::journal::resume::{self, ManifestFiles, ManifestNames, ResumeError};
 use grainfield_filters::frame::Ranges;
@@ -178,7 +177,7 @@ impl Grid {
             }
         }
         // its lock keeps other programs out
-        self.manifest_files.prefix()?;
+        self.manifest_files.acquire()?;
         let there = self.there()?;
         if !fresh && !there.is_empty() && !self.resume && !replace {
             let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
@@ -187,7 +186,7 @@ impl Grid {
         }
         for entry in std::fs::read_dir(&self.folder)? {
             let entry = entry?;
-            if entry.file_name().as_encoded_bytes().ends_with(TEMPORARY.as_bytes()) {
+            if is_partial(&entry.file_name().to_string_lossy()) {
                 std::fs::remove_file(entry.path())?;
             }
         }
@@ -204,6 +203,11 @@ impl Grid {
     }
 }
 
+/// Whether a name is that of an unfinished file, which only a file system without unnamed files shows.
+fn is_partial(name: &str) -> bool {
+    name.contains(".partial")
+}
+
 /// Whether an entry of a folder of segments has a name that this program uses; other files belong to someone
 /// else.
 fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
@@ -213,7 +217,7 @@ fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
     match entry.metadata() {
         Ok(meta) if meta.is_file() => {
             name.strip_suffix(".segment").is_some_and(number)
-                || (name.starts_with('.') && name.ends_with(TEMPORARY))
+                || is_partial(name)
                 || entry.path() == names.path(0)
         }
         // already removed

@@ -28,7 +28,7 @@ use tags::TIMECODE;
 pub(crate) struct Input {
     pub(crate) context: *mut sys::AVFormatContext,
     /// The context calls it; freed after the context.
-    pub(crate) interrupt: Box<Interrupt>,
+    pub(crate) interrupt: Interrupt,
 }
 
 // SAFETY: owned by one thread at a time.

@@ -198,24 +198,24 @@ pub fn join(
         }
     }
     output_file.rest((!whole.1).then_some(end))?;
-    let size = output_file.end();
-    output_file.conclude(Ok(()), size, true, |out, _| Ok(out.finish()?))?;
+    output_file.finish(Ok(()))?;
     Ok((times.len() as u64, said))
 }
 
-/// The number of pictures in the first bytes of a file whose writing failed there; later bytes may be invalid. 0
-/// if the file cannot be read.
-pub(super) fn pictures(path: &Path, bytes: u64) -> u64 {
-    let count = || {
-        let reader = ShardReader::open(path).ok()?;
-        let packet = Packet::new()?;
-        let mut count = 0;
+/// The number of pictures in the first bytes of a file whose writing failed there, since later bytes may be invalid; and
+/// the position of the last one. 0 if the file cannot be read.
+pub(super) fn whole_pictures(path: &Path, bytes: u64) -> (u64, u64) {
+    let (mut count, mut last) = (0, 0);
+    if let (Ok(reader), Some(packet)) = (ShardReader::open(path), Packet::new()) {
         while reader.next(&packet).unwrap_or(false) {
-            count += u64::from(reader.lies_in(&packet, bytes));
+            if reader.lies_in(&packet, bytes) {
+                count += 1;
+                // SAFETY: our own packet.
+                last = unsafe { (*packet.0).pos }.unsigned_abs();
+            }
         }
-        Some(count)
-    };
-    count().unwrap_or(0)
+    }
+    (count, last)
 }
 
 fn other_count(shard: &Shard) -> SinkError {

@@ -27,7 +27,7 @@ use super::log::{Log, said};
 use crate::disk::Left;
 use crate::encoding::Encoding;
 use crate::media::FrameStamp;
-use crate::media::{Encode, Plan, Sink, SinkError};
+use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -76,6 +76,10 @@ struct Logged {
 impl Sink for Logged {
     fn encoder(&self) -> Arc<dyn Encode> {
         self.sink.encoder()
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        self.sink.rescue()
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {

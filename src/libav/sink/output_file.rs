@@ -5,10 +5,10 @@ use super::container::{Container, ContainerFamily};
 use super::encoder::rational;
 use super::handles::{Dict, Packet};
 use super::holds::{Chapters, lost_words};
-use super::join::pictures;
+use super::join::whole_pictures;
 use super::mux::Muxer;
 use super::{av_fault, fault};
-use crate::disk::{Left, Output};
+use crate::disk::{Left, Output, Partial};
 use crate::encoding::{Audio, Encoding};
 use crate::libav::carry;
 use crate::libav::copy::{
@@ -34,13 +34,9 @@ pub(super) struct OutputFile {
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
-    /// Dropped after the muxer, which has the file open, too.
     pub(super) out: Output,
-    /// Reserved disk space that is released when the disk is full, so that the end of the file can be
-    /// written.
-    spare: Option<File>,
-    /// The size at which writing failed.
-    torn: Option<u64>,
+    /// The number of packets of the picture in the file.
+    pub(super) pictures: u64,
     /// The picture's stream in the output.
     pub(super) stream: usize,
     base: AVRational,
@@ -58,7 +54,7 @@ pub(super) struct OutputFile {
 pub(super) struct OutputParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
-    /// The folder of the temporary file.
+    /// The folder for an incomplete file of which nothing is to be left.
     pub(super) by: Option<&'a Path>,
     pub(super) container: Container,
     /// The time base of packets, and the frame rate.
@@ -109,9 +105,13 @@ impl OutputFile {
             );
         }
         let out = Output::create_by(output, output_params.overwrite, output_params.by)?;
-        let path =
-            out.path().ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
-        let mut muxer = Muxer::new(container, path).map_err(|e| av("it cannot be started", e))?;
+        let partial = out.partial();
+        let partial =
+            partial.ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
+        let file = partial.file().try_clone();
+        let file = file.map_err(|cause| SinkError::Io { name: name.clone(), cause })?;
+        let reserve = reserve(partial);
+        let mut muxer = Muxer::new(container, file, reserve).map_err(|e| av("it cannot be started", e))?;
         let mut stream = 0;
         let no_chapters = encoding.no_chapters || alone;
         let (mut timecode, mut whole_code) = (None, None);
@@ -181,7 +181,6 @@ impl OutputFile {
                 Some(copies.map_err(|e| av("an extra stream cannot be set up", e))?)
             }
         };
-        let spare = out.path().and_then(spare);
         let (start, jumps) = output_params.source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
         let output_file = OutputFile {
             name,
@@ -191,8 +190,7 @@ impl OutputFile {
             copies,
             muxer,
             out,
-            spare,
-            torn: None,
+            pictures: 0,
             stream,
             base,
             start,
@@ -254,8 +252,9 @@ impl OutputFile {
             copied.map_err(|e| self.fault("an extra stream cannot be copied", e))?;
         }
         let written = self.muxer.write(packet, base, self.stream);
-        self.out.written_elsewhere();
-        written.map_err(|e| self.fault("it cannot be written", e))
+        written.map_err(|e| self.fault("it cannot be written", e))?;
+        self.pictures += 1;
+        Ok(())
     }
 
     /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
@@ -270,43 +269,53 @@ impl OutputFile {
         rest.map_err(|e| self.fault("an extra stream cannot be copied", e))
     }
 
-    /// After writing has failed, releases the space reserved for the end of the file.
-    pub(super) fn make_room(&mut self) {
-        if self.muxer.failed() && self.torn.is_none() {
-            self.torn = Some(self.out.size());
-            self.spare = None;
-        }
-    }
-
-    /// Writes the trailer and closes the file.
-    pub(super) fn end(&mut self) -> Result<u64, SinkError> {
-        self.muxer.end().map_err(|e| self.fault("it cannot be finalized", e))
-    }
-
-    /// Gives the file its name, or keeps its playable part under the partial name. `end` is called with the number of
-    /// pictures in it, if some are missing.
-    pub(super) fn conclude<T>(
-        self,
-        result: Result<(), SinkError>,
-        closed: Result<u64, SinkError>,
-        shown: bool,
-        end: impl FnOnce(Output, Option<u64>) -> Result<T, SinkError>,
-    ) -> Result<T, SinkError> {
-        let OutputFile { muxer, mut out, container, torn, .. } = self;
-        drop(muxer);
-        // Matroska plays without its end, most others do not
-        let kept = shown && (closed.is_ok() || container.is_matroska());
-        let frames = match (kept, torn, out.path()) {
-            (true, Some(bytes), Some(path)) => Some(pictures(path, bytes)),
-            (true, ..) => None,
-            (false, ..) => Some(0),
+    /// Writes the trailer. Returns the file, how many of its pictures can be played, and the reason if it is incomplete.
+    fn close(mut self) -> (Output, u64, Result<(), SinkError>) {
+        let (torn, matroska) = (self.muxer.torn(), self.container.is_matroska());
+        let closed = match torn {
+            // it plays as it is, and a gap before its end would be an error
+            Some(_) if matroska => Err(fault(OsStr::new(&self.name), "its end could not be written".into())),
+            _ => self.muxer.end().map_err(|e| {
+                let problem = format!("it cannot be played, since its end cannot be written: {e}");
+                fault(OsStr::new(&self.name), problem)
+            }),
         };
-        if kept && frames != Some(0) {
-            out.left_elsewhere();
+        let OutputFile { muxer, mut out, pictures, container, .. } = self;
+        // Matroska plays without its end, most others do not
+        let mut kept = (0, 0);
+        if pictures > 0 && (closed.is_ok() || matroska) {
+            kept = (pictures, closed.as_ref().map_or(torn.unwrap_or(u64::MAX), |size| *size));
+            if let (Some(torn), Some(partial)) = (muxer.torn(), out.partial()) {
+                let (whole, last) = whole_pictures(&partial.path(), torn);
+                // a transport stream has no lengths of pictures: the last one is torn
+                kept = if container.name() == "mpegts" { (whole.saturating_sub(1), last) } else { (whole, kept.1) };
+            }
         }
+        if kept.0 > 0 {
+            out.left_elsewhere(kept.1);
+        }
+        (out, kept.0, closed.map(drop))
+    }
+
+    /// Completes the file, unless there was an error.
+    pub(super) fn finish(self, result: Result<(), SinkError>) -> Result<(), SinkError> {
+        let (out, frames, closed) = self.close();
         match result.and(closed) {
-            Ok(_) => end(out, frames),
-            Err(cause) => Err(cause.leaving(Left { frames, ..out.abandon().unwrap_or_default() })),
+            Ok(()) => Ok(out.finish()?),
+            Err(cause) => {
+                Err(cause.leaving(Left { frames: Some(frames), ..out.abandon().unwrap_or_default() }))
+            }
+        }
+    }
+
+    /// Keeps the pictures that are in the file.
+    pub(super) fn abandon(self) -> Result<Left, SinkError> {
+        let lost = self.pictures > 0;
+        let (out, frames, closed) = self.close();
+        let left = Left { frames: Some(frames), ..out.abandon()? };
+        match closed {
+            Err(cause) if lost && frames == 0 => Err(cause.leaving(left)),
+            _ => Ok(left),
         }
     }
 }
@@ -322,12 +331,12 @@ fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
     SinkError::Usage { name: output.to_string_lossy().into_owned(), problem }
 }
 
-/// An unnamed file beside the output.
-fn spare(path: &Path) -> Option<File> {
-    let mut file = tempfile::tempfile_in(path.parent()?).ok()?;
-    file.write_all(&vec![0; SPARE]).ok()?;
+/// Disk space beside the output, in a file without a name.
+fn reserve(partial: &Partial) -> Option<File> {
+    let mut file = tempfile::tempfile_in(partial.folder()).ok()?;
+    file.write_all(&vec![0; RESERVE]).ok()?;
     Some(file)
 }
 
-/// Enough for the table of contents of several hours.
-const SPARE: usize = 1 << 20;
+/// Enough for the packets in the buffer and the table of contents of several hours.
+const RESERVE: usize = 1 << 20;

@@ -8,8 +8,8 @@ use super::handles::Packet;
 use super::hdr::Hdr;
 use super::output_file::OutputFile;
 use super::packet::{fill, kept, kind, sides};
-use super::video::{OpenedOutput, hdr_with, open, prepare};
-use crate::disk::{Left, Temporary};
+use super::video::{EncoderProgress, OpenedOutput, hdr_with, open, prepare};
+use crate::disk::{Left, Partial};
 use crate::encoding::Encoding;
 use crate::journal::keep::Seal;
 use crate::journal::segments::Grid;
@@ -18,14 +18,15 @@ use crate::journal::segments::timeline::timeline;
 use crate::libav::carry::FrameCarry;
 use crate::libav::versions;
 use crate::media::FrameStamp;
-use crate::media::{Encode, Plain, Plan, Sink, SinkError};
+use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::Frame;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::io::{self, BufWriter};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sys::AVRational;
 
 /// Segments being written, and the file in which they are joined.
@@ -43,17 +44,50 @@ pub(super) struct Segmented {
     packet: Packet,
     seal: Option<Seal>,
     whole_end: bool,
-    /// Number of pictures in existing segments, and in those written now.
-    pictures: (u64, u64),
+    /// Number of pictures in segments that existed before.
+    before: u64,
+    shared: Arc<Shared>,
     warnings: Vec<String>,
     notes: Vec<String>,
+}
+
+/// The part that does not wait for the encoder.
+struct Shared {
+    grid: Arc<Grid>,
+    before: u64,
+    /// Number of pictures in segments that have been written; `None` after the end.
+    written: Mutex<Option<u64>>,
+    progress: EncoderProgress,
+}
+
+impl Shared {
+    fn written(&self) -> MutexGuard<'_, Option<u64>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rescue for Shared {
+    /// Complete segments are kept for `--resume`.
+    fn end(&self) -> Result<Left, SinkError> {
+        let frames = self.written().take();
+        if self.before + frames.unwrap_or(0) == 0 {
+            self.grid.discard();
+            return Ok(Left { partial: None, frames });
+        }
+        Ok(Left { partial: Some(self.grid.folder.clone()), frames })
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.progress.get()
+    }
 }
 
 /// The segment being written.
 struct Segment {
     cell: i64,
     encoder: Encoder,
-    writer: Writer<BufWriter<Temporary>>,
+    partial: Partial,
+    writer: Writer<BufWriter<File>>,
     last: Option<i64>,
     durations: BTreeMap<i64, i64>,
 }
@@ -94,7 +128,13 @@ impl Segmented {
             packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
             seal: plan.keep.seal.clone(),
             whole_end: plan.whole.1,
-            pictures: (before, 0),
+            before,
+            shared: Arc::new(Shared {
+                grid: Arc::clone(grid),
+                before,
+                written: Mutex::new(Some(0)),
+                progress: EncoderProgress::default(),
+            }),
             warnings,
             notes,
         })
@@ -114,10 +154,10 @@ impl Segmented {
         let base = encoder.time_base();
         let stream =
             Stream { tick: (base.num, base.den), extra: encoder.extra(), side: sides(hdr.side_data()) };
-        let prefix = self.grid.manifest_files.prefix().map_err(|e| self.io(e))?;
-        let file = Temporary::create(&self.grid.folder, &prefix).map_err(|e| self.io(e))?;
-        let writer = Writer::new(BufWriter::with_capacity(1 << 18, file), &stream).map_err(|e| self.io(e))?;
-        Ok(Segment { cell, encoder, writer, last: None, durations: BTreeMap::new() })
+        let partial = Partial::unnamed(&self.grid.path(cell), &self.grid.folder).map_err(|e| self.io(e))?;
+        let file = BufWriter::with_capacity(1 << 18, partial.file().try_clone().map_err(|e| self.io(e))?);
+        let writer = Writer::new(file, &stream).map_err(|e| self.io(e))?;
+        Ok(Segment { cell, encoder, partial, writer, last: None, durations: BTreeMap::new() })
     }
 
     /// Writes all packets the encoder has ready.
@@ -127,6 +167,7 @@ impl Segmented {
             .receive(&self.packet)
             .map_err(|e| self.output_file.fault("the encoder failed", e))?
         {
+            self.shared.progress.step(0, 1);
             // SAFETY: our own packet.
             let packet = unsafe { &mut *self.packet.0 };
             if let Some(duration) = segment.durations.remove(&packet.pts) {
@@ -141,26 +182,28 @@ impl Segmented {
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
         segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
+        self.shared.progress.step(0, 0);
         self.drain(&mut segment)?;
-        let Segment { cell, writer, .. } = segment;
+        let Segment { cell, partial, writer, .. } = segment;
         let pictures = writer.pictures;
-        let named = || -> io::Result<()> {
+        let recorded = || -> io::Result<()> {
             let (file, hash) = writer.finish()?;
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.file()?.sync_data()?;
+            file.sync_data()?;
             let manifest_files = &self.grid.manifest_files;
-            manifest_files.record(&manifest_files.entry(cell, file.file()?, hash)?, None)?;
-            manifest_files.sync()?;
-            file.persist(&self.grid.path(cell)).map_err(|(_, e)| e)?;
-            std::fs::File::open(&self.grid.folder)?.sync_all()
+            manifest_files.record(&manifest_files.entry(cell, &file, hash)?, None)?;
+            manifest_files.sync()
         };
-        named().map_err(|e| self.io(e))?;
-        self.pictures.1 += pictures;
-        Ok(())
+        recorded().map_err(|e| self.io(e))?;
+        let mut written = self.shared.written();
+        let count = written.as_mut().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
+        partial.persist(true).map_err(|(_, e)| self.io(e))?;
+        *count += pictures;
+        File::open(&self.grid.folder).and_then(|folder| folder.sync_all()).map_err(|e| self.io(e))
     }
 
     /// Puts the packets of all segments into the file.
-    fn join(&mut self) -> Result<Vec<(i64, i64)>, SinkError> {
+    fn join(&mut self, written: u64) -> Result<Vec<(i64, i64)>, SinkError> {
         let cells = self.grid.there().map_err(|e| self.io(e))?;
         let mut times = Vec::new();
         let mut found = 0;
@@ -170,7 +213,7 @@ impl Segmented {
             times.extend(shown);
             found += pictures;
         }
-        if found != self.pictures.0 + self.pictures.1 {
+        if found != self.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
             return Err(fault(OsStr::new(&self.grid.folder), problem.into()));
         }
@@ -249,6 +292,10 @@ impl Sink for Segmented {
         Arc::new(Plain)
     }
 
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(self.shared.clone())
+    }
+
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let cell = self.grid.cell(stamp.number);
         if self.current.as_ref().is_some_and(|s| s.cell != cell) {
@@ -264,7 +311,9 @@ impl Sink for Segmented {
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);
         segment.durations.insert(pts, duration);
+        self.shared.progress.step(1, 0);
         let sent = segment.encoder.send(frame, pts, duration, carried);
+        self.shared.progress.step(0, 0);
         sent.map_err(|e| self.output_file.fault("the encoder refused the picture", e))?;
         segment.writer.pictures += 1;
         self.drain(&mut segment)?;
@@ -286,34 +335,27 @@ impl Sink for Segmented {
 
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
         self.complete()?;
-        let joined = self.join();
-        let size = self.output_file.end();
-        let times = joined?;
-        if let Some(mut seal) = self.seal.take() {
+        let written = self.shared.written().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
+        let joined = self.join(written);
+        if let (Ok(times), Some(mut seal)) = (&joined, self.seal.take()) {
             if let Some(note) = &mut seal.note {
-                note.written = self.pictures.0 + self.pictures.1;
+                note.written = self.before + written;
                 if let Some(video) = &mut note.video {
                     video.tick = (self.base.num, self.base.den);
-                    video.times = times;
+                    video.times.clone_from(times);
                 }
             }
             self.output_file.out.seal(seal.boxed());
         }
         let Segmented { output_file, grid, .. } = *self;
-        output_file.conclude(Ok(()), size, true, |out, _| Ok(out.finish()?))?;
+        output_file.finish(joined.map(drop))?;
         grid.discard();
         Ok(())
     }
 
-    /// Complete segments are kept for `--resume`.
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        let Segmented { output_file, current, grid, pictures, .. } = *self;
+        let Segmented { output_file, current, shared, .. } = *self;
         drop((output_file, current));
-        let frames = Some(pictures.1);
-        if pictures == (0, 0) {
-            grid.discard();
-            return Ok(Left { partial: None, frames });
-        }
-        Ok(Left { partial: Some(grid.folder.clone()), frames })
+        shared.end()
     }
 }

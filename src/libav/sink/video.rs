@@ -10,26 +10,30 @@ use super::holds::lost_picture;
 use super::mux::Muxer;
 use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
-use crate::disk::Left;
+use crate::disk::{Left, Partial};
 use crate::encoding::Encoding;
 use crate::libav::carry::{self, FrameCarry};
 use crate::libav::copy::video_tags;
 use crate::libav::error::{AvError, check};
+use crate::libav::log::Log;
 use crate::libav::versions;
 use crate::media::FrameStamp;
-use crate::media::{Encode, Plain, Plan, Sink, SinkError};
+use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 use sys::{AVPacketSideDataType, AVRational};
 
 /// A video file being written.
 pub(super) struct Video {
-    output_file: OutputFile,
+    name: String,
+    shared: Arc<Shared>,
     choice: Choice,
     encoding: Encoding,
     encoder: Encoder,
@@ -39,6 +43,8 @@ pub(super) struct Video {
     hdr: Hdr,
     packet: Packet,
     whole_end: bool,
+    /// The offset that is subtracted from all times, known with the first picture.
+    shift: i64,
     /// Time of the last picture, and the end of all so far, before the shift.
     last: Option<i64>,
     end: i64,
@@ -47,6 +53,64 @@ pub(super) struct Video {
     warnings: Vec<String>,
     notes: Vec<String>,
 }
+
+/// The part that does not wait for the encoder.
+struct Shared {
+    /// `None` after it has been finished or abandoned.
+    output_file: Mutex<Option<OutputFile>>,
+    /// The file's name as long as it is incomplete.
+    partial: Option<PathBuf>,
+    progress: EncoderProgress,
+}
+
+/// What an encoder has done so far.
+#[derive(Default)]
+pub(super) struct EncoderProgress {
+    /// Pictures that it holds.
+    held: AtomicU64,
+    /// Calls that have returned.
+    calls: AtomicU64,
+}
+
+impl EncoderProgress {
+    /// A call has returned; it took a picture or gave a packet.
+    pub(super) fn step(&self, taken: u64, given: u64) {
+        self.held.fetch_add(taken.wrapping_sub(given), Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> (u64, u64) {
+        (self.held.load(Ordering::Relaxed), self.calls.load(Ordering::Relaxed))
+    }
+}
+
+impl Rescue for Shared {
+    fn end(&self) -> Result<Left, SinkError> {
+        let _log = Log::new().enter();
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            let file = match self.output_file.try_lock() {
+                Ok(mut file) => file.take(),
+                Err(TryLockError::Poisoned(file)) => file.into_inner().take(),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            match file {
+                Some(file) => return file.abandon(),
+                None => std::thread::sleep(PATIENCE / 100),
+            }
+        }
+        let name = self.partial.as_deref().unwrap_or(Path::new("")).display().to_string();
+        let problem = "it may not play, since writing it stands still, and its end is missing".into();
+        Err(SinkError::Bad { name, problem }.leaving(Left { partial: self.partial.clone(), frames: None }))
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.progress.get()
+    }
+}
+
+/// How long a write may stand still when the output is to end at once.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The common start of every video file.
 pub(super) struct OpenedOutput {
@@ -132,9 +196,12 @@ impl Video {
         if let Some(seal) = &plan.keep.seal {
             output_file.out.seal(seal.clone().boxed());
         }
+        let partial = output_file.out.partial().map(Partial::path);
+        let progress = EncoderProgress::default();
         Ok(Video {
             packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
-            output_file,
+            name: output_file.name.clone(),
+            shared: Arc::new(Shared { output_file: Mutex::new(Some(output_file)), partial, progress }),
             choice,
             encoding: plan.encoding.clone(),
             encoder,
@@ -142,6 +209,7 @@ impl Video {
             base,
             hdr,
             whole_end: plan.whole.1,
+            shift: 0,
             last: None,
             end: 0,
             durations: BTreeMap::new(),
@@ -151,57 +219,69 @@ impl Video {
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
-        self.output_file.fault(doing, error)
+        av_fault(&self.name, doing, error)
     }
 
-    /// Writes the header, for which the first picture is needed.
-    fn begin(&mut self, pts: i64, carried: Option<&FrameCarry>) -> Result<(), SinkError> {
+    /// Runs a function on the file, which is an error after it has been ended from another thread.
+    fn with_file<T>(&self, f: impl FnOnce(&mut OutputFile) -> Result<T, SinkError>) -> Result<T, SinkError> {
+        let mut file = self.shared.output_file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.as_mut().map_or_else(|| Err(self.fault("it has been ended", AvError::EXIT)), f)
+    }
+
+    /// Writes the header, for which the first picture is needed. Returns the shift of all times.
+    fn begin(&mut self, pts: i64, carried: Option<&FrameCarry>) -> Result<i64, SinkError> {
         // If the picture has more HDR10 metadata than the container, open the encoder again.
         let hdr = hdr_with(self.hdr, &self.choice, carried);
         if hdr.says() != self.hdr.says() {
             self.hdr = hdr;
-            let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
+            let (output, container) = (OsStr::new(&self.name), self.with_file(|file| Ok(file.container))?);
             self.encoder = open(output, container, &self.choice, self.base, &self.encoding, &hdr)?;
-            let stream = self.output_file.muxer.get(self.output_file.stream);
-            parameters(stream, &self.choice, &self.encoder, &hdr)
-                .map_err(|e| self.output_file.fault("no stream can be made", e))?;
+            self.with_file(|file| {
+                parameters(file.muxer.get(file.stream), &self.choice, &self.encoder, &hdr)
+                    .map_err(|e| file.fault("no stream can be made", e))
+            })?;
         }
-        self.output_file.begin(pts)
+        self.with_file(|file| file.begin(pts).map(|()| file.shift))
     }
 
     /// Writes all packets the encoder has ready.
     fn drain(&mut self) -> Result<(), SinkError> {
         while self.encoder.receive(&self.packet).map_err(|e| self.fault("the encoder failed", e))? {
+            self.shared.progress.step(0, 1);
             // SAFETY: our own packet.
             let packet = unsafe { &mut *self.packet.0 };
             if let Some(duration) = self.durations.remove(&packet.pts) {
                 packet.duration = duration;
             }
-            self.output_file.put(&self.packet, self.encoder.time_base())?;
+            self.with_file(|file| file.put(&self.packet, self.encoder.time_base()))?;
         }
         Ok(())
     }
 
-    /// Flushes the encoder, writes the remaining packets and the trailer, and closes the file. Returns the
-    /// result, and the size of the file if it has its trailer.
-    fn close(&mut self, to_end: bool) -> (Result<(), SinkError>, Result<u64, SinkError>) {
+    /// Flushes the encoder and writes the remaining packets. Returns the file without its trailer.
+    fn close(&mut self, to_end: bool) -> Result<(OutputFile, Result<(), SinkError>), SinkError> {
         let mut result = Ok(());
-        if !self.output_file.muxer.failed() && self.output_file.muxer.begun() {
+        if self.with_file(|file| Ok(!file.muxer.failed() && file.muxer.begun()))? {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
+            self.shared.progress.step(0, 0);
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
-                result = self.output_file.rest((!to_end).then_some(self.end));
+                result = self.with_file(|file| file.rest((!to_end).then_some(self.end)));
             }
         }
+        let file = self.shared.output_file.lock().unwrap_or_else(PoisonError::into_inner).take();
         // always write the trailer: without it most files do not play
-        self.output_file.make_room();
-        (result, self.output_file.end())
+        Ok((file.ok_or_else(|| self.fault("it has been ended", AvError::EXIT))?, result))
     }
 }
 
 impl Sink for Video {
     fn encoder(&self) -> Arc<dyn Encode> {
         Arc::new(Plain)
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(self.shared.clone())
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
@@ -211,13 +291,15 @@ impl Sink for Video {
         // encoders require increasing times
         let pts = self.last.map_or(pts, |last| pts.max(last + 1));
         if first {
-            self.begin(pts, carried)?;
+            self.shift = self.begin(pts, carried)?;
         }
         self.last = Some(pts);
         self.end = self.end.max(pts.saturating_add(duration));
-        let time = pts.saturating_sub(self.output_file.shift);
+        let time = pts.saturating_sub(self.shift);
         self.durations.insert(time, duration);
+        self.shared.progress.step(1, 0);
         let sent = self.encoder.send(frame, time, duration, carried);
+        self.shared.progress.step(0, 0);
         sent.map_err(|e| self.fault("the encoder refused the picture", e))?;
         self.drain()
     }
@@ -235,17 +317,13 @@ impl Sink for Video {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
-        let to_end = self.whole_end;
-        let (result, size) = self.close(to_end);
-        self.output_file.conclude(result, size, self.last.is_some(), |out, _| Ok(out.finish()?))
+        let (file, result) = self.close(self.whole_end)?;
+        file.finish(result)
     }
 
     fn abandon(mut self: Box<Self>) -> Result<Left, SinkError> {
         // Errors of writing or copying are the reason for abandoning, or irrelevant.
-        let (_, size) = self.close(false);
-        let (shown, matroska) = (self.last.is_some(), self.output_file.container.is_matroska());
-        let kept = size.or_else(|e| if shown && matroska { Ok(0) } else { Err(e) });
-        self.output_file.conclude(Ok(()), kept, shown, |out, frames| Ok(Left { frames, ..out.abandon()? }))
+        self.close(false)?.0.abandon()
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Request {
     /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
     /// set.
     pub stop: Arc<AtomicBool>,
+    /// Set to end a stopped job at once, without the frames that an encoder holds.
+    pub abort: Arc<AtomicBool>,
 }
 
 impl Request {
@@ -111,6 +113,7 @@ impl Request {
             beside: Uses::default(),
             formats: Formats::default(),
             stop: Arc::default(),
+            abort: Arc::default(),
         }
     }
 }

@@ -152,10 +152,6 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
                         resume::whole(&manifest_files, there, path, verify, request.overwrite)?
                     }
                 };
-                // this needs the folder; if it does not exist, the sink reports it
-                if name.parent().is_none_or(|p| p.as_os_str().is_empty() || p.is_dir()) {
-                    manifest_files.tidy().map_err(|cause| manifest(&name, cause))?;
-                }
             }
             let keep = Keep { manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
             if !asked {
