@@ -589,7 +589,7 @@ pub(super) enum ProgressFormat {
     Auto,
     /// A bar
     Bar,
-    /// One JSON object per line: started, progress, note, done, failed
+    /// One JSON object per line: started, progress, note, finishing, done, failed
     Json,
     /// The same, with a line for each frame
     Frames,

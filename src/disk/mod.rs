@@ -8,8 +8,10 @@ pub mod cache;
 pub mod lines;
 pub mod output;
 pub mod partial;
+mod rescue;
 pub mod same;
 
-pub use output::{DiskError, Output, OutputRescue};
+pub use output::{DiskError, Output};
 pub use partial::{Left, Partial};
+pub use rescue::OutputRescue;
 pub use same::{Place, SameFile, Uses, Written, is_mute};

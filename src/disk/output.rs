@@ -5,13 +5,14 @@
 //! ([`Output::abandon`]). An output that is dropped without either is abandoned. Devices, named pipes and standard output
 //! are written directly.
 
-use super::partial::{Left, Partial, folder_of, gone, still_there};
+use super::partial::{Left, Partial, folder_of};
+use super::rescue::{OutputRescue, Whole, lock};
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The size of the write buffer.
 const BUFFER: usize = 256 << 10;
@@ -91,54 +92,6 @@ pub struct Output {
     /// Number of ends of frames so far.
     frames: u64,
     whole: Arc<Mutex<Whole>>,
-}
-
-/// The part of an output that consists of whole frames.
-#[derive(Clone, Copy, Debug, Default)]
-struct Whole {
-    bytes: u64,
-    frames: u64,
-    /// Whether the output has been ended from outside, so that nothing may be written any more.
-    ended: bool,
-}
-
-fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
-    whole.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Ends an output from another thread, while its own may be blocked in a write.
-#[derive(Debug)]
-pub struct OutputRescue {
-    /// `None` if it is not a file.
-    file: Option<(File, PathBuf)>,
-    whole: Arc<Mutex<Whole>>,
-}
-
-impl OutputRescue {
-    /// Keeps the part up to the last whole frame, as [`Output::abandon`] does. Later writes fail.
-    ///
-    /// # Errors
-    /// If the file is no longer there, or cannot be cut.
-    pub fn end(&self) -> Result<Left, DiskError> {
-        let Whole { bytes, frames, .. } = {
-            let mut whole = lock(&self.whole);
-            whole.ended = true;
-            *whole
-        };
-        let Some((file, name)) = &self.file else { return Ok(Left { partial: None, frames: Some(frames) }) };
-        let io = |cause| DiskError::Io { name: name.display().to_string(), cause };
-        match still_there(file, name) {
-            false => Err(io(gone(name))),
-            true if frames == 0 => {
-                std::fs::remove_file(name).map_err(io)?;
-                Ok(Left { partial: None, frames: Some(0) })
-            }
-            true => {
-                file.set_len(bytes).map_err(io)?;
-                Ok(Left { partial: Some(name.clone()), frames: Some(frames) })
-            }
-        }
-    }
 }
 
 impl std::fmt::Debug for Output {
@@ -243,7 +196,8 @@ impl Output {
     /// # Errors
     /// If the system has no more handles of files.
     pub fn rescue(&self) -> io::Result<OutputRescue> {
-        let file = self.partial().map(|p| Ok::<_, io::Error>((p.file().try_clone()?, p.path()))).transpose()?;
+        let file =
+            self.partial().map(|p| Ok::<_, io::Error>((p.file().try_clone()?, p.path()))).transpose()?;
         Ok(OutputRescue { file, whole: Arc::clone(&self.whole) })
     }
 

@@ -137,7 +137,9 @@ impl Partial {
             match std::fs::hard_link(name, &self.target) {
                 Ok(()) => return std::fs::remove_file(name),
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(e),
-                Err(_) if self.target.symlink_metadata().is_ok() => return Err(ErrorKind::AlreadyExists.into()),
+                Err(_) if self.target.symlink_metadata().is_ok() => {
+                    return Err(ErrorKind::AlreadyExists.into());
+                }
                 Err(_) => {}
             }
         }
@@ -221,7 +223,8 @@ mod tests {
         std::fs::write(&second, "mine").unwrap();
         for unnamed in [false, true] {
             let make = || {
-                let made = if unnamed { Partial::unnamed(&target, dir.path()) } else { Partial::visible(&target) };
+                let made =
+                    if unnamed { Partial::unnamed(&target, dir.path()) } else { Partial::visible(&target) };
                 let made = made.unwrap();
                 made.file().write_all(b"new").unwrap();
                 made

@@ -370,8 +370,12 @@ impl Shared {
             return outcome;
         }
         let left = self.left(ended);
-        self.report(tell);
         let mut summary = lock(&self.news).summary.clone();
+        if left.frames == Some(0) && summary.frames > 0 {
+            let text = "nothing is kept, since no frame had left the encoder";
+            lock(&self.news).notes.push(NoteCode::Output.note(text));
+        }
+        self.report(tell);
         summary.frames = left.frames.unwrap_or(summary.frames);
         let failure = self.writing.try_lock().ok().and_then(|mut writing| writing.failure.take());
         Outcome { summary, failure: failure.or(Some(Failure::Stopped)), partial: left.partial }

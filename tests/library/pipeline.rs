@@ -404,7 +404,8 @@ fn a_stop_waits_for_a_slow_sink() {
     let stop = Arc::default();
     after(&Arc::default(), Duration::from_millis(100), &stop);
     let slots = 12;
-    let (outcome, _, quiet) = play(Case { slow: Some(slow.clone()), slots, patience, ..Case::default() }, &stop);
+    let (outcome, _, quiet) =
+        play(Case { slow: Some(slow.clone()), slots, patience, ..Case::default() }, &stop);
     assert!(matches!(outcome.failure, Some(Failure::Stopped)));
     assert!(!slow.rescued.load(Ordering::Relaxed), "it was never still for as long as the patience");
     assert_eq!(outcome.partial, Some("abandoned".into()));

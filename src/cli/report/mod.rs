@@ -120,7 +120,8 @@ impl Reporter {
 
     fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
         let begun = Instant::now();
-        let state = State { err, bar: None, output: String::new(), begun, told: None, last: None, finishing: false };
+        let state =
+            State { err, bar: None, output: String::new(), begun, told: None, last: None, finishing: false };
         Reporter { form, verbosity, style, state: Mutex::new(state) }
     }
 

@@ -286,7 +286,10 @@ impl Sink for Sequence {
             return Err(bad(path.as_os_str(), several(path, None)));
         }
         if frames.ended {
-            return Err(SinkError::Io { name: path.display().to_string(), cause: ErrorKind::Interrupted.into() });
+            return Err(SinkError::Io {
+                name: path.display().to_string(),
+                cause: ErrorKind::Interrupted.into(),
+            });
         }
         // first, so that every file has a record
         if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
@@ -302,12 +305,16 @@ impl Sink for Sequence {
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let Left { frames, .. } = self.encoder.end()?;
-        let gone = self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
+        let gone =
+            self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
         let Some((number, more)) = gone else { return Ok(()) };
         let name = self.encoder.path(number).display().to_string();
         let others = if more > 0 { format!(" (and those of {more} more)") } else { String::new() };
-        let problem = format!("frame {number} was finished but its file is gone{others}; run it with --resume to render it again");
-        Err(SinkError::Bad { name, problem }.leaving(Left { partial: None, frames: frames.map(|n| n - 1 - more) }))
+        let problem = format!(
+            "frame {number} was finished but its file is gone{others}; run it with --resume to render it again"
+        );
+        Err(SinkError::Bad { name, problem }
+            .leaving(Left { partial: None, frames: frames.map(|n| n - 1 - more) }))
     }
 
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {

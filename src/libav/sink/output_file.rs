@@ -271,24 +271,26 @@ impl OutputFile {
 
     /// Writes the trailer. Returns the file, how many of its pictures can be played, and the reason if it is incomplete.
     fn close(mut self) -> (Output, u64, Result<(), SinkError>) {
-        let (torn, matroska) = (self.muxer.torn(), self.container.is_matroska());
+        // a transport stream has no end, and Matroska plays without it; most others do not
+        let stream = self.container.name() == "mpegts";
+        let endless = stream || self.container.is_matroska();
+        let torn = self.muxer.torn();
         let closed = match torn {
-            // it plays as it is, and a gap before its end would be an error
-            Some(_) if matroska => Err(fault(OsStr::new(&self.name), "its end could not be written".into())),
+            // a gap before its end would be an error
+            Some(_) if endless => Err(fault(OsStr::new(&self.name), "its end could not be written".into())),
             _ => self.muxer.end().map_err(|e| {
                 let problem = format!("it cannot be played, since its end cannot be written: {e}");
                 fault(OsStr::new(&self.name), problem)
             }),
         };
-        let OutputFile { muxer, mut out, pictures, container, .. } = self;
-        // Matroska plays without its end, most others do not
+        let OutputFile { muxer, mut out, pictures, .. } = self;
         let mut kept = (0, 0);
-        if pictures > 0 && (closed.is_ok() || matroska) {
+        if pictures > 0 && (closed.is_ok() || endless) {
             kept = (pictures, closed.as_ref().map_or(torn.unwrap_or(u64::MAX), |size| *size));
             if let (Some(torn), Some(partial)) = (muxer.torn(), out.partial()) {
                 let (whole, last) = whole_pictures(&partial.path(), torn);
-                // a transport stream has no lengths of pictures: the last one is torn
-                kept = if container.name() == "mpegts" { (whole.saturating_sub(1), last) } else { (whole, kept.1) };
+                // its pictures have no lengths: the last one is torn
+                kept = if stream { (whole.saturating_sub(1), last) } else { (whole, kept.1) };
             }
         }
         if kept.0 > 0 {
@@ -300,7 +302,7 @@ impl OutputFile {
     /// Completes the file, unless there was an error.
     pub(super) fn finish(self, result: Result<(), SinkError>) -> Result<(), SinkError> {
         let (out, frames, closed) = self.close();
-        match result.and(closed) {
+        match if frames == 0 { closed.and(result) } else { result.and(closed) } {
             Ok(()) => Ok(out.finish()?),
             Err(cause) => {
                 Err(cause.leaving(Left { frames: Some(frames), ..out.abandon().unwrap_or_default() }))

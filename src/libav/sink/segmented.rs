@@ -44,8 +44,6 @@ pub(super) struct Segmented {
     packet: Packet,
     seal: Option<Seal>,
     whole_end: bool,
-    /// Number of pictures in segments that existed before.
-    before: u64,
     shared: Arc<Shared>,
     warnings: Vec<String>,
     notes: Vec<String>,
@@ -54,8 +52,8 @@ pub(super) struct Segmented {
 /// The part that does not wait for the encoder.
 struct Shared {
     grid: Arc<Grid>,
+    /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
-    /// Number of pictures in segments that have been written; `None` after the end.
     written: Mutex<Option<u64>>,
     progress: EncoderProgress,
 }
@@ -128,7 +126,6 @@ impl Segmented {
             packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
             seal: plan.keep.seal.clone(),
             whole_end: plan.whole.1,
-            before,
             shared: Arc::new(Shared {
                 grid: Arc::clone(grid),
                 before,
@@ -213,7 +210,7 @@ impl Segmented {
             times.extend(shown);
             found += pictures;
         }
-        if found != self.before + written {
+        if found != self.shared.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
             return Err(fault(OsStr::new(&self.grid.folder), problem.into()));
         }
@@ -339,7 +336,7 @@ impl Sink for Segmented {
         let joined = self.join(written);
         if let (Ok(times), Some(mut seal)) = (&joined, self.seal.take()) {
             if let Some(note) = &mut seal.note {
-                note.written = self.before + written;
+                note.written = self.shared.before + written;
                 if let Some(video) = &mut note.video {
                     video.tick = (self.base.num, self.base.den);
                     video.times.clone_from(times);
