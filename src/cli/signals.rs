@@ -41,12 +41,13 @@ impl Signals {
     pub(super) fn watch() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() };
         let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
-        let mut told = Told::new(taken().map(|(signal, _)| signal))?;
         for (signal, exit) in taken() {
             flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
             flag::register(signal, Arc::clone(&signals.stop))?;
         }
+        // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
+        let mut told = Told::new(taken().map(|(signal, _)| signal))?;
         let (which, abort) = (Arc::clone(&signals.which), Arc::clone(&signals.abort));
         thread::Builder::new().name("signals".into()).spawn(move || {
             let mut all = told.forever();

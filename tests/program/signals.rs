@@ -215,7 +215,7 @@ fn slow_encoders_lose_nothing() {
             continue;
         }
         assert_eq!(exit, status(signals[sent - 1]), "{what}");
-        let told = last["frames"].as_u64().expect("a number");
+        let told = last["frames"].as_u64().unwrap_or_else(|| panic!("{what}"));
         if told == 0 {
             assert!(held > 0 && at_once && s.files().is_empty(), "nothing has left the encoder: {what}");
             continue;

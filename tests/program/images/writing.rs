@@ -110,7 +110,7 @@ fn abandoning_leaves_whole_frames_and_nothing_else() {
         encoder.encode(&stamp(n), &frame, &mut Vec::new()).unwrap();
     }
     sink.write(&stamp(1), &frame, &[]).unwrap();
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 3);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "the others have no names yet");
     let left = sink.abandon().unwrap();
     assert!(left.partial.is_none() && left.frames.is_some());
     let names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
