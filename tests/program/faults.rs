@@ -45,7 +45,7 @@ fn kills() -> usize {
     std::env::var("GRAINFIELD_SOAK").map_or(4, |n| n.parse().unwrap())
 }
 
-fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_grainfield"));
     command.env_remove("GRAINFIELD_LEVEL").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command
@@ -97,7 +97,7 @@ fn good(command: &mut Command) -> String {
 }
 
 /// Starts a render that reports every frame, waits for the `k`th, and acts on it.
-fn at_frame(mut command: Command, k: usize, act: impl FnOnce(&mut Child)) -> Output {
+pub(crate) fn at_frame(mut command: Command, k: usize, act: impl FnOnce(&mut Child)) -> Output {
     let mut child = command.args(["--progress", "frames"]).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
     let (send, receive) = mpsc::channel();
@@ -146,7 +146,7 @@ fn signal(name: &'static str) -> impl FnOnce(&mut Child) {
 }
 
 /// All files below a folder except manifests, with their contents.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -453,45 +453,6 @@ fn a_full_disk_leaves_whole_segments() {
     let text = good(&mut render(&output, &options));
     assert!(text.contains("frames are complete already"), "{text}");
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["v.mkv"]);
-}
-
-/// Acts after two frames of ten have been written, which come through a pipe.
-fn amid(output: &Path, act: impl FnOnce()) -> String {
-    let mut frames = b"YUV4MPEG2 W64 H36 F25:1 Ip A1:1 C420jpeg\n".to_vec();
-    for n in 0..10 {
-        frames.extend_from_slice(b"FRAME\n");
-        frames.extend(std::iter::repeat_n(n, 64 * 36 * 3 / 2));
-    }
-    let (reader, mut writer) = std::io::pipe().unwrap();
-    writer.write_all(&frames).unwrap();
-    let mut command = program();
-    command.args(["render", "-"]).arg(output).args(["--threads", "1"]).stdin(reader);
-    let out = at_frame(command, 2, |_| {
-        act();
-        drop(writer);
-    });
-    let text = String::from_utf8_lossy(&out.stderr).into_owned();
-    assert_eq!(out.status.code(), Some(1), "{text}");
-    text
-}
-
-/// What the user deletes while it is written is not said to be there.
-#[test]
-fn deleted_outputs_are_noticed() {
-    let outputs = if cfg!(feature = "ffmpeg") { &["v.y4m", "v.mkv", "v.mp4"][..] } else { &["v.y4m"] };
-    for name in outputs {
-        let folder = tempfile::tempdir().unwrap();
-        let partial = folder.path().join(name.replace("v.", "v.partial."));
-        let text = amid(&folder.path().join(name), || fs::remove_file(partial).unwrap());
-        assert!(text.contains("was deleted or moved while it was written"), "{text}");
-        assert_eq!(files(folder.path()).len(), 0);
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let text = amid(&folder.path().join("f.####.png"), || {
-        (0..2).for_each(|n| fs::remove_file(folder.path().join(format!("f.000{n}.png"))).unwrap());
-    });
-    assert!(text.contains("frame 0 was finished but its file is gone (and those of 1 more)"), "{text}");
-    assert_eq!(files(folder.path()).len(), 8);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod analyze;
 mod cli;
 mod containers;
 mod curve;
+mod deleted;
 mod faults;
 mod ffmpeg_clocks;
 mod ffmpeg_odds;

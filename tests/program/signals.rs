@@ -174,6 +174,7 @@ fn stops(mut child: Child, said: &Receiver<String>, signals: &[&str]) -> (usize,
 }
 
 /// The exit status after a signal.
+#[cfg(all(feature = "ffmpeg", target_os = "linux"))]
 fn status(signal: &str) -> i32 {
     match signal {
         "-INT" => 130,
