@@ -26,6 +26,13 @@ pub struct Job {
     pub line: u32,
 }
 
+impl Job {
+    /// Whether its options allow replacing an existing output.
+    pub fn overwrites(&self) -> bool {
+        self.options.iter().any(|option| option == "--overwrite")
+    }
+}
+
 /// A list of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Jobs {

@@ -20,6 +20,7 @@
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
 use super::jobs::{Job, Jobs, JobsError, MAX_JOBS};
+use super::made::FILES;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
@@ -32,8 +33,6 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// The largest total size of the options of all jobs in bytes; those under `[all]` count for each job.
 const MAX_OPTIONS: usize = 256 << 20;
 
-/// Options whose value is a file relative to the folder of the list.
-const FILES: [&str; 2] = ["--recipe", "--film-grain-table"];
 /// Options that are only allowed on the command line of `batch`, or that a job has in another form.
 const NOT: [&str; 9] =
     ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];

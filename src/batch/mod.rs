@@ -2,18 +2,19 @@
 
 pub mod jobs;
 pub mod list;
+pub mod made;
 pub mod output_path;
 pub mod queue;
 
 use crate::session::job::Summary;
 use jobs::Job;
+use made::Made;
 use queue::{Claim, Lease, Queue, Record, State};
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 /// The result of a job.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub enum End {
     Failed(String, Summary),
     /// It was cancelled.
     Stopped(Summary),
+    /// It was not begun, because it is no longer in the list.
+    Removed,
 }
 
 /// An event of a job in the queue.
@@ -33,6 +36,10 @@ pub enum Event {
     Before,
     /// It had failed before, and is not tried again.
     FailedBefore(String),
+    /// Its output exists, but is not its result, and may not be replaced; with the reason.
+    Stale(String),
+    /// It is no longer in the list.
+    Removed,
     /// Another program runs it.
     Elsewhere,
     /// The status file cannot be written, or the lock cannot be taken.
@@ -64,18 +71,29 @@ pub struct Tally {
 pub struct Batch<'a> {
     /// The status file and locks.
     pub queue: &'a Queue,
-    /// The jobs, each with its [`queue::id`].
-    pub jobs: &'a [(String, Job)],
+    /// The jobs.
+    pub jobs: &'a [Job],
     /// The number of jobs at a time.
     pub at_once: usize,
     /// Whether to retry failed jobs.
     pub retry: bool,
+    /// Whether outputs that are not the results of their jobs are replaced; otherwise only those of jobs that have
+    /// the option `overwrite`.
+    pub overwrite: bool,
     /// Set to cancel.
     pub stop: &'a AtomicBool,
-    /// Runs a job. Called from several threads.
-    pub perform: &'a (dyn Fn(usize, &Job) -> End + Sync),
+    /// Runs a job, and adds the files that it reads to the record. Called from several threads.
+    pub perform: &'a (dyn Fn(&Job, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
-    pub tell: &'a (dyn Fn(usize, &Job, &Event) + Sync),
+    pub tell: &'a (dyn Fn(&Job, &Event) + Sync),
+}
+
+/// How a job begins.
+pub struct Start<'a> {
+    /// Whether an existing output is replaced as a whole instead of being resumed.
+    pub anew: bool,
+    /// The record of its options and inputs, without files that only its options name.
+    pub made: &'a mut Made,
 }
 
 impl Batch<'_> {
@@ -100,7 +118,7 @@ impl Batch<'_> {
                         continue;
                     }
                     if add.elsewhere > 0 {
-                        (self.tell)(place, &self.jobs[place].1, &Event::Elsewhere);
+                        (self.tell)(&self.jobs[place], &Event::Elsewhere);
                     }
                     tally.lock().unwrap_or_else(PoisonError::into_inner).add(&add);
                 }
@@ -115,8 +133,7 @@ impl Batch<'_> {
         pass(&(0..self.jobs.len()).collect::<Vec<_>>(), false);
         let mut again = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
         if !again.is_empty() {
-            // another program may have tested the lock only briefly, or may have ended
-            std::thread::sleep(Duration::from_millis(100));
+            // another program may have ended without completing it
             again.sort_unstable();
             pass(&again, true);
         }
@@ -124,49 +141,59 @@ impl Batch<'_> {
     }
 
     fn one(&self, place: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
-        let (id, job) = &self.jobs[place];
+        let job = &self.jobs[place];
         let fault = |e: io::Error, tally: &mut Tally| {
             tally.failed += 1;
             let status = self.queue.status().display();
-            (self.tell)(place, job, &Event::Queue(format!("{status}: {e}")));
+            (self.tell)(job, &Event::Queue(format!("{status}: {e}")));
         };
-        let (lease, last) = match self.queue.claim(id, &job.name) {
+        let (lease, standing) = match self.queue.claim(job) {
             Ok(Claim::Elsewhere) => {
                 tally.elsewhere += 1;
                 return;
             }
-            Ok(Claim::Ours(lease, last)) => (lease, last),
+            Ok(Claim::Ours(lease, standing)) => (lease, *standing),
             Err(e) => return fault(e, tally),
         };
-        match &last {
-            Some(r) if r.state == State::Done => {
+        let reason = || standing.reason.clone().unwrap_or_default();
+        match standing.state {
+            State::Done => {
                 tally.before += 1;
-                return (self.tell)(place, job, &Event::Before);
+                return (self.tell)(job, &Event::Before);
             }
-            Some(r) if r.state == State::Failed && !(self.retry && old.get(id) == Some(&**r)) => {
+            State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
                 tally.failed += 1;
-                let reason = r.reason.clone().unwrap_or_default();
-                return (self.tell)(place, job, &Event::FailedBefore(reason));
+                return (self.tell)(job, &Event::FailedBefore(reason()));
+            }
+            State::Stale if !self.overwrite && !job.overwrites() => {
+                tally.failed += 1;
+                return (self.tell)(job, &Event::Stale(reason()));
             }
             _ => {}
         }
-        if let Err(e) = lease.set(State::Running, 0, None) {
+        if let Err(e) = lease.set(State::Running, 0, None, None) {
             return fault(e, tally);
         }
-        let end = catch_unwind(AssertUnwindSafe(|| (self.perform)(place, job))).unwrap_or_else(|_| {
+        let mut made = self.queue.scope.made(job);
+        let start = Start { anew: lease.anew, made: &mut made };
+        let end = catch_unwind(AssertUnwindSafe(|| (self.perform)(job, start))).unwrap_or_else(|_| {
             End::Failed(
                 "internal error; please report it with the command that led to it".into(),
                 Summary::default(),
             )
         });
-        if let Err(e) = ended(&lease, end, tally) {
+        let removed = matches!(end, End::Removed);
+        let made = || Some(self.queue.scope.rendered(made, job));
+        if let Err(e) = ended(&lease, end, made, tally) {
             fault(e, tally);
+        } else if removed {
+            (self.tell)(job, &Event::Removed);
         }
     }
 }
 
 /// Records the result of a job.
-fn ended(lease: &Lease, end: End, tally: &mut Tally) -> io::Result<()> {
+fn ended(lease: &Lease, end: End, made: impl FnOnce() -> Option<Made>, tally: &mut Tally) -> io::Result<()> {
     let mut count = |s: &Summary| {
         tally.frames += s.frames;
         tally.skipped += s.skipped;
@@ -175,20 +202,19 @@ fn ended(lease: &Lease, end: End, tally: &mut Tally) -> io::Result<()> {
     };
     match end {
         End::Done(s) => {
-            let frames = count(&s);
-            lease.set(State::Done, frames, None)?;
+            lease.set(State::Done, count(&s), None, made())?;
             tally.done += 1;
         }
         End::Failed(why, s) => {
-            let frames = count(&s);
-            lease.set(State::Failed, frames, Some(why))?;
+            lease.set(State::Failed, count(&s), Some(why), made())?;
             tally.failed += 1;
         }
         End::Stopped(s) => {
             let frames = count(&s);
             tally.left += 1;
-            lease.set(State::Waiting, frames, Some("interrupted".into()))?;
+            lease.set(State::Waiting, frames, Some("interrupted".into()), None)?;
         }
+        End::Removed => lease.set(State::Waiting, 0, None, None)?,
     }
     Ok(())
 }
@@ -209,53 +235,58 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
-    fn jobs(count: usize) -> Vec<(String, Job)> {
-        let job = |i: usize| {
-            let name = format!("job {i}");
-            let (input, output) = (name.clone().into(), name.clone().into());
-            Job { name, input, output, options: vec![], lines: vec![], line: 0 }
+    /// Jobs whose outputs are not files, named by their numbers.
+    fn jobs(count: usize) -> Vec<Job> {
+        let job = |i: usize| Job {
+            name: i.to_string(),
+            input: "pattern:bars".into(),
+            output: format!("job {i}").into(),
+            options: vec![],
+            lines: vec![],
+            line: 0,
         };
-        (0..count).map(job).map(|job| (queue::id(&job, None), job)).collect()
+        (0..count).map(job).collect()
     }
 
-    fn run(
-        queue: &Queue,
-        jobs: &[(String, Job)],
-        retry: bool,
-        perform: &(dyn Fn(usize, &Job) -> End + Sync),
-    ) -> Tally {
+    fn run(queue: &Queue, jobs: &[Job], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
         let stop = AtomicBool::new(false);
-        Batch { queue, jobs, at_once: 3, retry, stop: &stop, perform, tell: &|_, _, _| {} }.run().unwrap()
+        let perform: &(dyn Fn(&Job, Start<'_>) -> End + Sync) = &|job, _| perform(job.name.parse().unwrap());
+        let (stop, tell, overwrite) = (&stop, &|_: &Job, _: &Event| {}, false);
+        Batch { queue, jobs, at_once: 3, retry, overwrite, stop, perform, tell }.run().unwrap()
+    }
+
+    fn queue(folder: &tempfile::TempDir) -> Queue {
+        Queue::of(&folder.path().join("q.toml"), folder.path(), None)
     }
 
     #[test]
     fn every_job_is_done_once_however_many_share_them() {
         let folder = tempfile::tempdir().unwrap();
-        let list = folder.path().join("q.toml");
         let jobs = jobs(40);
         let times: Vec<AtomicUsize> = (0..40).map(|_| AtomicUsize::new(0)).collect();
-        let perform = |i: usize, _: &Job| {
+        let perform = |i: usize| {
             times[i].fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(2));
             End::Done(Summary { frames: 1, ..Summary::default() })
         };
         std::thread::scope(|s| {
             let shares: Vec<_> =
-                (0..3).map(|_| s.spawn(|| run(&Queue::of(&list), &jobs, false, &perform))).collect();
+                (0..3).map(|_| s.spawn(|| run(&queue(&folder), &jobs, false, &perform))).collect();
             let done: usize = shares.into_iter().map(|share| share.join().unwrap().done).sum();
             assert_eq!(done, 40);
         });
         assert!(times.iter().all(|t| t.load(Ordering::Relaxed) == 1));
-        assert_eq!(run(&Queue::of(&list), &jobs, true, &perform).before, 40);
+        assert_eq!(run(&queue(&folder), &jobs, true, &perform).before, 40);
     }
 
     #[test]
     fn a_failure_stops_no_other_job_and_is_retried_on_request() {
         let folder = tempfile::tempdir().unwrap();
-        let queue = Queue::of(&folder.path().join("q.toml"));
+        let queue = queue(&folder);
         let jobs = jobs(5);
-        let fails = |i: usize, _: &Job| match i {
+        let fails = |i: usize| match i {
             1 => End::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
             3 => End::Stopped(Summary::default()),
@@ -264,9 +295,9 @@ mod tests {
         let tally = run(&queue, &jobs, false, &fails);
         assert_eq!((tally.done, tally.failed, tally.left), (2, 2, 1));
         let read = queue.read().unwrap();
-        assert_eq!(read[&jobs[1].0].reason.as_deref(), Some("bad"));
-        assert_eq!(read[&jobs[3].0].state, State::Waiting);
-        let good = |_: usize, _: &Job| End::Done(Summary::default());
+        assert_eq!(read[&queue.id(&jobs[1])].reason.as_deref(), Some("bad"));
+        assert_eq!(read[&queue.id(&jobs[3])].state, State::Waiting);
+        let good = |_: usize| End::Done(Summary::default());
         let tally = run(&queue, &jobs, false, &good);
         assert_eq!((tally.done, tally.failed, tally.before), (1, 2, 2));
         let tally = run(&queue, &jobs, true, &good);

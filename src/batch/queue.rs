@@ -3,7 +3,9 @@
 //! The status file `LIST.status` has one JSON object per line, of which the last one about a job applies; lines are
 //! only appended. Every job has a lock file in `LIST.locks`; the program that runs the job holds its lock, and only
 //! then writes its status. Another lock protects appending. So programs with the same list share its jobs, and no job
-//! is run twice.
+//! is run twice. Claiming a job and looking for jobs that are claimed exclude each other by that other lock, so that a
+//! look never makes a claim fail. A look uses the same locks as claims, and sees the processes of all machines that a
+//! claim sees; a process id would only mean something on its own machine.
 //!
 //! The system releases a lock when its program ends in any way: a job in state `running` without a lock was
 //! interrupted, and is run again. A network disk must support `flock` between machines, like NFS 4 (whose server
@@ -13,8 +15,10 @@
 //! complete files get their final names.
 
 use super::jobs::Job;
+use super::made::{Change, Made, Scope};
 use crate::disk::lines;
 use crate::journal::resume::Xxh64;
+use crate::journal::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -40,12 +44,40 @@ pub enum State {
     Done,
     /// It failed.
     Failed,
+    /// It was completed, but with other settings or from other files, or its output has changed. Never recorded.
+    Stale,
+}
+
+impl State {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Waiting => "waiting",
+            State::Running => "running",
+            State::Done => "done",
+            State::Failed => "failed",
+            State::Stale => "stale",
+        }
+    }
+}
+
+/// The state of a job by its last record and the files on the disk.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    /// The state.
+    pub state: State,
+    /// The reason for it, if there is one.
+    pub reason: Option<String>,
+    /// The last record.
+    pub record: Option<Record>,
+    /// Whether the output is that of an earlier run and is to be replaced as a whole: it is not resumed.
+    pub anew: bool,
 }
 
 /// A line of the status file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Record {
-    /// The identity of the job, independent of its name: see [`id`].
+    /// The identity of the job: see [`Queue::id`].
     pub id: String,
     /// The name of the job.
     pub job: String,
@@ -61,19 +93,12 @@ pub struct Record {
     pub by: String,
     /// Seconds since 1970.
     pub time: u64,
-}
-
-/// The identity of a job, which covers all its options and its shard: 16 hexadecimal digits.
-pub fn id(job: &Job, shard: Option<crate::journal::shard::Shard>) -> String {
-    let mut sum = Xxh64::default();
-    let mut add = |bytes: &[u8]| {
-        sum.update(&(bytes.len() as u64).to_le_bytes());
-        sum.update(bytes);
-    };
-    [job.input.as_encoded_bytes(), job.output.as_encoded_bytes()].into_iter().for_each(&mut add);
-    job.options.iter().for_each(|o| add(o.as_encoded_bytes()));
-    add(shard.map_or(String::new(), |s| s.to_string()).as_bytes());
-    format!("{:016x}", sum.finish())
+    /// If it has ended: its options, inputs and output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Made>,
+    /// If it has not been completed: whether an existing output is that of an earlier run, to be replaced as a whole.
+    #[serde(default)]
+    pub anew: bool,
 }
 
 /// The status file and the locks of a list.
@@ -82,6 +107,8 @@ pub struct Queue {
     status: PathBuf,
     locks: PathBuf,
     by: String,
+    /// What jobs are compared with.
+    pub scope: Scope,
 }
 
 /// The result of claiming a job.
@@ -89,8 +116,8 @@ pub struct Queue {
 pub enum Claim {
     /// Another program runs it.
     Elsewhere,
-    /// This program has locked it until the value is dropped; with its last record.
-    Ours(Box<Lease>, Option<Box<Record>>),
+    /// This program has locked it until the value is dropped; with its state.
+    Ours(Box<Lease>, Box<Standing>),
 }
 
 /// A job that this program has locked.
@@ -99,6 +126,8 @@ pub struct Lease {
     queue: Queue,
     id: String,
     job: String,
+    /// Whether an existing output is that of an earlier run, to be replaced as a whole.
+    pub anew: bool,
     /// Locked while it is open.
     _lock: File,
 }
@@ -111,10 +140,22 @@ fn beside(list: &Path, ending: &str) -> PathBuf {
 
 impl Queue {
     /// The queue of a list (which need not exist under that name). Creates no files yet.
-    pub fn of(list: &Path) -> Queue {
+    pub fn of(list: &Path, outputs: &Path, shard: Option<Shard>) -> Queue {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let by = format!("{}:{}", host.trim(), std::process::id());
-        Queue { status: beside(list, ".status"), locks: beside(list, ".locks"), by }
+        let folder = list.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).to_path_buf();
+        let scope = Scope { folder, outputs: outputs.to_path_buf(), shard };
+        Queue { status: beside(list, ".status"), locks: beside(list, ".locks"), by, scope }
+    }
+
+    /// The identity of a job: its output, of which a list has one, and the shard, as 16 hexadecimal digits. Options are
+    /// no part of it: a job keeps its identity when they change, and two processes never write one output.
+    pub fn id(&self, job: &Job) -> String {
+        let mut sum = Xxh64::default();
+        sum.update(job.output.as_encoded_bytes());
+        sum.update(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
+        format!("{:016x}", sum.finish())
     }
 
     /// The status file.
@@ -122,13 +163,14 @@ impl Queue {
         &self.status
     }
 
-    /// The files that are written for jobs with these [ids](id): the status file and the locks.
-    pub fn writes<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    /// The files that are written for jobs: the status file and the locks.
+    pub fn writes(&self, jobs: &[Job]) -> Vec<PathBuf> {
         let lock = |name: &str| self.locks.join(format!("{name}.lock"));
-        [self.status.clone(), lock("status")].into_iter().chain(ids.map(lock)).collect()
+        let locks = jobs.iter().map(|job| lock(&self.id(job)));
+        [self.status.clone(), lock("status")].into_iter().chain(locks).collect()
     }
 
-    /// The last record of each job, by [`id`]. Lines that a crash has cut off are ignored.
+    /// The last record of each job, by [`id`](Queue::id). Lines that a crash has cut off are ignored.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
         let Some(bytes) = lines::read(&self.status, MAX_BYTES)? else { return Ok(BTreeMap::new()) };
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
@@ -138,10 +180,53 @@ impl Queue {
         Ok(parse(&bytes))
     }
 
-    /// Whether a program is running a job now.
-    pub fn is_held(&self, id: &str) -> bool {
-        let lock = File::open(self.locks.join(format!("{id}.lock")));
-        lock.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    /// The states of jobs.
+    pub fn states(&self, jobs: &[Job]) -> io::Result<Vec<Standing>> {
+        // no job is claimed before this is released; without the file, none has ever been
+        let look = lines::open(&self.locks.join("status.lock"), OpenOptions::new().read(true)).ok();
+        let look = look.filter(|lock| lock.lock_shared().is_ok());
+        let held = |id: &str| {
+            let lock = File::open(self.locks.join(format!("{id}.lock")));
+            look.is_some() && lock.is_ok_and(|f| matches!(f.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        };
+        let mut records = self.read()?;
+        let mut last = Vec::new();
+        for job in jobs {
+            let id = self.id(job);
+            let record = records.remove(&id);
+            let running = record.as_ref().is_some_and(|r| r.state == State::Running) && held(&id);
+            last.push((record, running));
+        }
+        drop(look);
+        Ok(jobs
+            .iter()
+            .zip(last)
+            .map(|(job, (record, running))| self.standing(job, record, running))
+            .collect())
+    }
+
+    fn standing(&self, job: &Job, record: Option<Record>, running: bool) -> Standing {
+        let mut now = Standing { state: State::Waiting, reason: None, record, anew: false };
+        let Some(record) = &now.record else { return now };
+        let made = record.made.clone().unwrap_or_default();
+        now.anew = record.anew && self.scope.exists(job);
+        match record.state {
+            State::Running if running => now.state = State::Running,
+            State::Running => now.reason = Some("interrupted".into()),
+            State::Failed if self.scope.is_unchanged(job, &made) => {
+                (now.state, now.reason) = (State::Failed, record.reason.clone());
+            }
+            State::Failed => {}
+            State::Done => match self.scope.change(job, &made) {
+                None => now.state = State::Done,
+                Some(Change::Missing(why)) => now.reason = Some(why.into()),
+                Some(Change::Stale(why)) => {
+                    (now.state, now.reason, now.anew) = (State::Stale, Some(why), true);
+                }
+            },
+            State::Waiting | State::Stale => now.reason = record.reason.clone(),
+        }
+        now
     }
 
     fn lock_file(&self, name: &str) -> io::Result<File> {
@@ -151,17 +236,22 @@ impl Queue {
     }
 
     /// Tries to lock a job.
-    pub fn claim(&self, id: &str, job: &str) -> io::Result<Claim> {
+    pub fn claim(&self, job: &Job) -> io::Result<Claim> {
+        let id = self.id(job);
         let lock = self.lock_file(&format!("{id}.lock"))?;
+        let look = self.lock_file("status.lock")?;
+        look.lock().map_err(without_locks)?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(Claim::Elsewhere),
             Err(TryLockError::Error(e)) => return Err(without_locks(e)),
             Ok(()) => {}
         }
+        drop(look);
         // its state is only final after the lock was taken
-        let last = self.read()?.remove(id);
-        let lease = Lease { queue: self.clone(), id: id.to_owned(), job: job.to_owned(), _lock: lock };
-        Ok(Claim::Ours(Box::new(lease), last.map(Box::new)))
+        let standing = self.standing(job, self.read()?.remove(&id), false);
+        let anew = standing.anew;
+        let lease = Lease { queue: self.clone(), id, job: job.name.clone(), anew, _lock: lock };
+        Ok(Claim::Ours(Box::new(lease), Box::new(standing)))
     }
 
     fn append(&self, record: &Record) -> io::Result<()> {
@@ -192,11 +282,18 @@ pub fn parse(bytes: &[u8]) -> BTreeMap<String, Record> {
 }
 
 impl Lease {
-    /// Records the state of the job.
-    pub fn set(&self, state: State, frames: u64, reason: Option<String>) -> io::Result<()> {
+    /// Records the state of the job; with its options and files if it has ended.
+    pub fn set(
+        &self,
+        state: State,
+        frames: u64,
+        reason: Option<String>,
+        made: Option<Made>,
+    ) -> io::Result<()> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let (id, job, by) = (self.id.clone(), self.job.clone(), self.queue.by.clone());
-        self.queue.append(&Record { id, job, state, frames, reason, by, time })
+        let anew = self.anew && state != State::Done;
+        self.queue.append(&Record { id, job, state, frames, reason, by, time, made, anew })
     }
 }
 
@@ -205,27 +302,66 @@ mod tests {
     use super::*;
     use std::io::Write;
 
+    fn queue(list: &Path) -> Queue {
+        Queue::of(list, list.parent().unwrap(), None)
+    }
+
+    fn job() -> Job {
+        let (input, output) = ("pattern:bars".into(), "x.y4m".into());
+        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0 }
+    }
+
+    fn state(queue: &Queue) -> State {
+        queue.states(&[job()]).unwrap().remove(0).state
+    }
+
     #[test]
     fn a_job_is_had_by_one() {
         let folder = tempfile::tempdir().unwrap();
-        let (a, b) = (Queue::of(&folder.path().join("q.toml")), Queue::of(&folder.path().join("q.toml")));
-        let Ok(Claim::Ours(lease, None)) = a.claim("x", "job") else { panic!() };
-        assert!(matches!(b.claim("x", "job"), Ok(Claim::Elsewhere)));
-        assert!(b.is_held("x") && !b.is_held("y"));
-        lease.set(State::Running, 0, None).unwrap();
+        let (a, b) = (queue(&folder.path().join("q.toml")), queue(&folder.path().join("q.toml")));
+        let Ok(Claim::Ours(lease, _)) = a.claim(&job()) else { panic!() };
+        assert!(matches!(b.claim(&job()), Ok(Claim::Elsewhere)));
+        lease.set(State::Running, 0, None, None).unwrap();
+        assert_eq!(state(&b), State::Running);
         drop(lease);
-        assert!(!b.is_held("x"));
-        let Ok(Claim::Ours(lease, Some(last))) = b.claim("x", "job") else { panic!() };
-        assert_eq!(last.state, State::Running);
-        lease.set(State::Failed, 3, Some("no \"room\"\n".into())).unwrap();
-        let read = a.read().unwrap();
-        assert_eq!((read["x"].state, read["x"].frames), (State::Failed, 3));
-        assert_eq!(read["x"].reason.as_deref(), Some("no \"room\"\n"));
+        assert_eq!(state(&b), State::Waiting);
+        let Ok(Claim::Ours(lease, last)) = b.claim(&job()) else { panic!() };
+        assert_eq!(last.record.unwrap().state, State::Running);
+        let made = a.scope.rendered(a.scope.made(&job()), &job());
+        lease.set(State::Failed, 3, Some("no \"room\"\n".into()), Some(made)).unwrap();
+        let read = a.states(&[job()]).unwrap().remove(0);
+        assert_eq!((read.state, read.record.unwrap().frames), (State::Failed, 3));
+        assert_eq!(read.reason.as_deref(), Some("no \"room\"\n"));
+    }
+
+    /// However often others look, a job that nobody has locked can be claimed.
+    #[test]
+    fn looking_never_makes_a_claim_fail() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("q.toml");
+        let Ok(Claim::Ours(lease, _)) = queue(&list).claim(&job()) else { panic!() };
+        lease.set(State::Running, 0, None, None).unwrap();
+        drop(lease);
+        let ended = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|s| {
+            for _ in 0..2 {
+                s.spawn(|| {
+                    while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                        state(&queue(&list));
+                    }
+                });
+            }
+            let claimed = || matches!(queue(&list).claim(&job()), Ok(Claim::Ours(..)));
+            let refused = (0..3000).filter(|_| !claimed()).count();
+            ended.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(refused, 0);
+        });
     }
 
     #[test]
     fn links_are_not_followed() {
-        for name in ["q.status", "q.locks", "q.locks/x.lock", "q.locks/status.lock"] {
+        let id = queue(Path::new("q")).id(&job());
+        for name in ["q.status", "q.locks", &format!("q.locks/{id}.lock"), "q.locks/status.lock"] {
             let folder = tempfile::tempdir().unwrap();
             let (mine, link) = (folder.path().join("mine"), folder.path().join(name));
             if name == "q.locks" {
@@ -235,9 +371,8 @@ mod tests {
                 std::fs::write(&mine, b"mine").unwrap();
             }
             std::os::unix::fs::symlink(&mine, link).unwrap();
-            let queue = Queue::of(&folder.path().join("q"));
-            let set = match queue.claim("x", "job") {
-                Ok(Claim::Ours(lease, _)) => lease.set(State::Running, 0, None),
+            let set = match queue(&folder.path().join("q")).claim(&job()) {
+                Ok(Claim::Ours(lease, _)) => lease.set(State::Running, 0, None, None),
                 Ok(Claim::Elsewhere) => panic!("{name}"),
                 Err(e) => Err(e),
             };
@@ -252,12 +387,12 @@ mod tests {
     #[test]
     fn torn_lines_do_no_harm() {
         let folder = tempfile::tempdir().unwrap();
-        let queue = Queue::of(&folder.path().join("q"));
-        let Ok(Claim::Ours(lease, _)) = queue.claim("x", "job") else { panic!() };
-        lease.set(State::Running, 0, None).unwrap();
+        let queue = queue(&folder.path().join("q"));
+        let Ok(Claim::Ours(lease, _)) = queue.claim(&job()) else { panic!() };
+        lease.set(State::Running, 0, None, None).unwrap();
         let mut file = OpenOptions::new().append(true).open(queue.status()).unwrap();
         file.write_all(b"{\"id\":\"x\",\"jo").unwrap();
-        lease.set(State::Done, 7, None).unwrap();
-        assert_eq!(queue.read().unwrap()["x"].state, State::Done);
+        lease.set(State::Done, 7, None, None).unwrap();
+        assert_eq!(queue.read().unwrap()[&queue.id(&job())].state, State::Done);
     }
 }

@@ -4,18 +4,18 @@ use super::args::{
     Cli, Command, CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
 };
 use super::exit::Exit;
-use super::report::{BatchReporter, JobEnd, Start};
+use super::report::{BatchReporter, JobEnd, Start as Started};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
 use super::{chain, prints, report_error};
 use crate::batch::jobs::{self, Job, Jobs};
 use crate::batch::list;
 use crate::batch::output_path::output_path;
-use crate::batch::queue::{Queue, id};
+use crate::batch::queue::Queue;
 use crate::batch::{self, End, Event, Tally};
 use crate::disk::{Place, SameFile, Uses, Written};
 use crate::format::Formats;
-use crate::journal::resume::Resume;
+use crate::journal::resume::{Resume, file_id};
 use crate::journal::shard::Shard;
 use crate::session::job::{DEFAULT_MEMORY, RunError};
 use crate::session::{self, Summary};
@@ -23,11 +23,11 @@ use crate::sink::{Files, Output};
 use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches, Parser};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 mod status;
 
@@ -130,6 +130,9 @@ pub(super) struct Batch {
     /// Number of jobs at a time
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: u16,
+    /// Only the job with this name, as --status prints it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(super) job: Vec<String>,
     /// Only print what would be done
     #[arg(long, conflicts_with_all = ["status", "retry"])]
     pub(super) dry_run: bool,
@@ -139,7 +142,7 @@ pub(super) struct Batch {
     /// With --status or --dry-run: print JSON, one job per line
     #[arg(long)]
     pub(super) json: bool,
-    /// Run failed jobs again
+    /// Run failed jobs again (so does -y)
     #[arg(long)]
     pub(super) retry: bool,
     /// Allow outputs outside their folder (by '..', links or absolute paths)
@@ -168,14 +171,45 @@ pub(super) struct Batch {
 
 /// The queue of jobs.
 struct Plan {
-    jobs: Vec<(String, Job)>,
+    jobs: Vec<Job>,
     queue: Queue,
-    folder: PathBuf,
     /// The list, or the name that stands for it.
     list: PathBuf,
-    shard: Option<Shard>,
-    /// Whether jobs come from a list, and their options with them.
-    listed: bool,
+    /// If the jobs come from a list, and their options with them: the identity of its file when it was last read, and
+    /// the jobs in it, if it has changed.
+    listed: Option<Mutex<(u64, Option<BTreeSet<String>>)>>,
+}
+
+impl Plan {
+    fn shard(&self) -> Option<Shard> {
+        self.queue.scope.shard
+    }
+
+    /// Whether a job is still in the list, which people and the studio edit while it is rendered. A list that cannot be
+    /// read at the moment still has all jobs.
+    fn has(&self, job: &Job) -> bool {
+        let Some(listed) = &self.listed else { return true };
+        let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
+        if now != listed.0
+            && let Ok(list) = read_list(&self.list)
+        {
+            *listed = (now, Some(list.jobs.iter().map(|job| self.queue.id(job)).collect()));
+        }
+        listed.1.as_ref().is_none_or(|jobs| jobs.contains(&self.queue.id(job)))
+    }
+}
+
+/// Reads a list of jobs.
+fn read_list(path: &Path) -> Result<Jobs, (Exit, String)> {
+    let failed = |text: String| (Exit::Failed, format!("{}: {text}", path.display()));
+    let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
+    if size > list::MAX_TEXT {
+        return Err(failed(format!("more than {} bytes", list::MAX_TEXT)));
+    }
+    let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Jobs::parse(&text, folder).map_err(|e| (Exit::Usage, format!("{}: {e}", path.display())))
 }
 
 pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
@@ -199,14 +233,18 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
         Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
     let report = BatchReporter::new(typed.common.say, plan.jobs.len());
-    let perform = |_: usize, job: &Job| perform(&typed, &plan, environment, &signals, &report, job);
-    let tell = |_: usize, job: &Job, event: &Event| {
+    let perform = |job: &Job, start: batch::Start<'_>| {
+        perform(&typed, &plan, environment, &signals, &report, job, start)
+    };
+    let tell = |job: &Job, event: &Event| {
         report.over();
         match event {
             Event::Before => report.note(Some(&job.name), "done before"),
             Event::FailedBefore(why) => {
                 report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
             }
+            Event::Stale(why) => report.error(Some(&job.name), &format!("{why}; -y renders it again")),
+            Event::Removed => report.note(Some(&job.name), "no longer in the list"),
             Event::Elsewhere => report.note(Some(&job.name), "another process is rendering it"),
             Event::Queue(why) => report.error(Some(&job.name), why),
         }
@@ -215,7 +253,8 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
         queue: &plan.queue,
         jobs: &plan.jobs,
         at_once: typed.jobs.into(),
-        retry: typed.retry,
+        retry: typed.retry || typed.overwrite,
+        overwrite: typed.overwrite,
         stop: &signals.stop,
         perform: &perform,
         tell: &tell,
@@ -239,21 +278,23 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
 fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
     let mut later = Written::default();
     let mut own = Uses::default();
-    for file in plan.queue.writes(plan.jobs.iter().map(|(id, _)| id.as_str())) {
+    for file in plan.queue.writes(&plan.jobs) {
         own.leave("a file of the batch,", file);
     }
     own.check_before(&mut later)?;
     let mut all = Vec::new();
-    for (_, job) in &plan.jobs {
+    for job in &plan.jobs {
         // an invalid name is reported when it is the job's turn
-        let Ok(output) = output_path(&plan.folder, &job.output, typed.outside, false) else { continue };
+        let Ok(output) = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, false) else {
+            continue;
+        };
         let asked = request(typed, plan, environment, job, false).ok();
         let uses = match asked.and_then(|resolved| resolved.request.uses().ok()) {
             Some(uses) => uses,
             // its options or its recipe may contain an error, and are read as well
             None => {
                 let parsed = Output::parse(&output, Formats::default());
-                let mut uses = parsed.map_or_else(|_| Uses::default(), |output| output.writes(plan.shard));
+                let mut uses = parsed.map_or_else(|_| Uses::default(), |output| output.writes(plan.shard()));
                 source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
                 let render = render(typed, job, output).ok();
                 if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
@@ -263,7 +304,7 @@ fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), S
             }
         };
         let mut uses = uses.of_job(&job.name);
-        if plan.listed {
+        if plan.listed.is_some() {
             uses.read("the list of jobs", Place::Path(plan.list.clone()));
         }
         later.leave(&uses);
@@ -280,7 +321,7 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     let shard = resolve::shard_of(&typed.shard).map_err(|e| usage(chain(&e)))?;
     let path = Path::new(&typed.input);
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let (list, all, folder) = if listed {
+    let (list, mut jobs, folder, listed): (_, Vec<Job>, _, _) = if listed {
         if typed.to.is_some() {
             return Err(usage("--to applies to patterns; a list names the output of each job".into()));
         }
@@ -289,18 +330,13 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
                 --shard, -y, the machine options and the message options go on the command line";
             return Err(usage(text.into()));
         }
-        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
-        let failed = |text: String| (Exit::Failed, format!("{}: {text}", path.display()));
-        let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
-        if size > list::MAX_TEXT {
-            return Err(failed(format!("more than {} bytes", list::MAX_TEXT)));
-        }
-        let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-        let list = Jobs::parse(&text, &folder).map_err(|e| usage(format!("{}: {e}", path.display())))?;
+        let seen = path.metadata().map_or(0, |meta| file_id(path, &meta));
+        let list = read_list(path)?;
         // before the first job, so that a typing error is reported immediately and not after hours of
         // rendering
-        understood(&list.jobs).map_err(|text| usage(format!("{}: {text}", path.display())))?;
-        (path.to_path_buf(), list.jobs, list.folder.unwrap_or(folder))
+        understood(&list.jobs, &typed.job).map_err(|text| usage(format!("{}: {text}", path.display())))?;
+        let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
+        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((seen, None))))
     } else {
         let Some(to) = &typed.to else {
             return Err(usage(format!(
@@ -317,30 +353,14 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
             Job { output, ..job }
         };
         let list = folder.join("grainfield-batch");
-        (list, found.jobs.into_iter().map(own).collect(), folder)
+        (list, found.jobs.into_iter().map(own).collect(), folder, None)
     };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
-    let defaults = defaults();
-    // an option with its default value does not make a different job
-    let said = |job: &Job| {
-        let options = job.options.iter().filter(|o| !defaults.contains(*o)).cloned();
-        Job { options: options.collect(), ..job.clone() }
-    };
-    let jobs = all.into_iter().map(|job| (id(&said(&job), shard), job)).collect();
-    Ok(Plan { jobs, queue: Queue::of(&list), folder, list, shard, listed })
-}
-
-/// Options of `render` with their default values.
-fn defaults() -> BTreeSet<OsString> {
-    let cli = Cli::command();
-    let all = cli.find_subcommand("render").into_iter().flat_map(clap::Command::get_arguments);
-    let word = |arg: &clap::Arg| {
-        let (long, [value]) = (arg.get_long()?, arg.get_default_values()) else { return None };
-        let mut word = OsString::from(format!("--{long}="));
-        word.push(value);
-        Some(word)
-    };
-    all.filter_map(word).collect()
+    if let Some(name) = typed.job.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
+        return Err(usage(format!("--job {name}: there is no job of this name; --status lists them")));
+    }
+    jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
+    Ok(Plan { jobs, queue: Queue::of(&list, &folder, shard), list, listed })
 }
 
 /// A job as a command line of `render`.
@@ -362,12 +382,13 @@ fn in_short(error: &clap::Error) -> String {
     text.trim().trim_start_matches("error: ").to_owned()
 }
 
-/// Checks the options of all jobs of a list; the first that 'render' does not have is an error with its line.
-fn understood(jobs: &[Job]) -> Result<(), String> {
+/// Checks the options of the jobs of a list with these names, by default of all; the first that 'render' does not have
+/// is an error with its line.
+fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
     // most jobs of a list have the options of another
     let mut fine = BTreeSet::new();
     for (i, job) in jobs.iter().enumerate() {
-        if fine.contains(&job.options) {
+        if fine.contains(&job.options) || !(names.is_empty() || names.contains(&job.name)) {
             continue;
         }
         if let Err(error) = typed_line(job, job.output.clone()) {
@@ -417,7 +438,8 @@ fn request(
     job: &Job,
     make: bool,
 ) -> Result<Resolved, String> {
-    let output = output_path(&plan.folder, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
+    let output =
+        output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
     if job.input == OsStr::new("-") {
         return Err("a job reads files, not standard input".into());
     }
@@ -425,7 +447,7 @@ fn request(
     let threads = typed_render.common.machine.threads;
     let mut resolved = resolve::render(typed_render, environment).map_err(|e| chain(&e))?;
     let request = &mut resolved.request;
-    request.shard = plan.shard;
+    request.shard = plan.shard();
     let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
     if threads.is_none() && at_once > 1 {
         let machine = std::thread::available_parallelism().map_or(1, usize::from);
@@ -449,29 +471,22 @@ fn perform(
     signals: &Signals,
     report: &BatchReporter,
     job: &Job,
+    start: batch::Start<'_>,
 ) -> End {
+    if !plan.has(job) {
+        return End::Removed;
+    }
     let told = report.one(&job.name);
     let nothing = Summary::default();
+    let end = |exit, error: Option<&str>, summary: &Summary| {
+        told.end(&JobEnd { exit, error, partial: None, summary: summary.clone(), hushed: false });
+    };
     let fail = |text: String, summary: Summary| {
-        let error = Some(text.as_str());
-        told.end(&JobEnd {
-            exit: Exit::Failed,
-            error,
-            partial: None,
-            summary: summary.clone(),
-            hushed: false,
-        });
+        end(Exit::Failed, Some(&text), &summary);
         End::Failed(text, summary)
     };
     let stopped = |summary: Summary| {
-        let error = Some("interrupted");
-        told.end(&JobEnd {
-            exit: signals.exit(),
-            error,
-            partial: None,
-            summary: summary.clone(),
-            hushed: false,
-        });
+        end(signals.exit(), Some("interrupted"), &summary);
         End::Stopped(summary)
     };
     let Resolved { mut request, notes } = match request(typed, plan, environment, job, true) {
@@ -479,6 +494,12 @@ fn perform(
         Err(text) => return fail(text, nothing),
     };
     (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
+    if let Ok(uses) = request.uses() {
+        plan.queue.scope.add_reads(start.made, job, uses.reads());
+    }
+    if start.anew {
+        request.resume = Resume::No;
+    }
     notes.iter().for_each(|note| told.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
@@ -488,23 +509,38 @@ fn perform(
         None => return stopped(nothing),
     };
     prepared.notes().iter().for_each(|note| told.say(note));
-    told.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    told.begin(&Started { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
     let running = prepared.start();
     running.events().for_each(|event| told.event(event));
     match running.wait() {
         Ok(summary) => {
-            let ending = JobEnd {
-                exit: Exit::Done,
-                error: None,
-                partial: None,
-                summary: summary.clone(),
-                hushed: false,
-            };
-            told.end(&ending);
+            end(Exit::Done, None, &summary);
             End::Done(summary)
         }
         Err(RunError::Interrupted { summary, .. }) => stopped(summary),
         Err(RunError::Failed { failure, summary, .. }) => fail(chain(&failure), summary),
         Err(RunError::ClosedPipe) => fail("the reader of the output has closed it".into(), nothing),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::made::DEFAULTS;
+    use clap::CommandFactory;
+
+    /// Options at their defaults do not make another job.
+    #[test]
+    fn the_defaults_are_those_of_render() {
+        let cli = Cli::command();
+        let render = cli.find_subcommand("render").unwrap();
+        let word = |arg: &clap::Arg| {
+            let (long, [value]) = (arg.get_long()?, arg.get_default_values()) else { return None };
+            Some(format!("--{long}={}", value.to_string_lossy()))
+        };
+        let mut words: Vec<String> = render.get_arguments().filter_map(word).collect();
+        words.retain(|word| word != "--progress=auto");
+        words.sort();
+        assert_eq!(words, DEFAULTS);
     }
 }

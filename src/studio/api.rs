@@ -58,7 +58,7 @@ pub(super) struct Studio {
     pub(super) sockets: Semaphore,
     pub(super) news: broadcast::Sender<String>,
     pub(super) roots: Roots,
-    jobs: Jobs,
+    jobs: Arc<Jobs>,
     cache: Cache,
     clips: Mutex<Vec<(u32, Clip)>>,
     /// The files of clips, for their sound.
@@ -465,7 +465,7 @@ pub(super) async fn jobs(State(studio): Shared) -> Answer {
 }
 
 pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
-    apart(&studio, move |studio, _| {
+    let id = apart(&studio, move |studio, _| {
         studio.roots.input(&asked.input)?;
         studio.roots.within(&asked.output)?;
         if !asked.filters.is_empty() {
@@ -475,7 +475,7 @@ pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked
         Ok(studio.jobs.add(&asked)?)
     })
     .await?;
-    Ok(Json(json!({})).into_response())
+    Ok(Json(json!({ "id": id })).into_response())
 }
 
 #[derive(Deserialize)]
@@ -490,16 +490,21 @@ pub(super) async fn job_verb(
     Body(asked): Body<VerbAsked>,
 ) -> Answer {
     apart(&studio, move |studio, _| match verb.as_str() {
-        "start" => Ok(studio.jobs.start(false)?),
-        "retry" => Ok(studio.jobs.start(true)?),
+        "start" if !asked.id.is_empty() => Ok(studio.jobs.start_one(&asked.id)?),
+        "start" | "retry" => {
+            studio.jobs.start(verb == "retry");
+            Ok(())
+        }
         "stop" => {
             studio.jobs.stop();
             Ok(())
         }
-        "up" | "down" | "remove" | "postpone" | "resume" => Ok(studio.jobs.change(&verb, &asked.id)?),
+        "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
+            Ok(studio.jobs.change(&verb, &asked.id)?)
+        }
         _ => Err(Problem::new(
             StatusCode::NOT_FOUND,
-            "expected start, retry, stop, up, down, remove, postpone or resume",
+            "expected start, retry, stop, up, down, cancel, remove, postpone or resume",
         )),
     })
     .await?;

@@ -4,7 +4,7 @@ use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::Body;
 use crate::encoding::Encoding;
-use crate::format::Formats;
+use crate::format::{Files, Formats};
 use crate::session::job::{Request, target};
 use crate::sink::Output;
 use axum::Json;
@@ -70,7 +70,10 @@ pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> 
             "bits": bits(&format),
             "lostBits": bits(&made).zip(bits(&format)).is_some_and(|(from, to)| to < from),
             "lostChroma": format.subsampling.0 > made.subsampling.0 || format.subsampling.1 > made.subsampling.1,
-            "exists": path.exists(),
+            "exists": match output.files() {
+                Files::Many(pattern) => pattern.scan().is_ok_and(|there| !there.is_empty()),
+                _ => path.exists(),
+            },
             "path": studio.roots.first().join(&path).to_string_lossy(),
         }))
     });

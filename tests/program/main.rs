@@ -27,6 +27,7 @@ mod matching;
 mod matching_blind;
 mod plates;
 mod preflight;
+mod queue;
 mod readme;
 mod same_file;
 mod same_file_more;

@@ -262,8 +262,11 @@ fn batches() {
     s.run(&format!("{batch} --strict --rate 25 -y")).ok().says("2 jobs done");
     s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();
-    assert!(status.contains("0 waiting, 0 running, 2 done, 0 failed"), "{status}");
-    assert!(status.contains("4 more were recorded with other"), "{status}");
+    assert!(status.contains("0 waiting, 0 running, 0 done, 0 failed, 2 stale"), "{status}");
+    assert!(
+        status.contains("other settings (--rate=25 instead of the defaults or another order)"),
+        "{status}"
+    );
 
     s.write(
         "jobs.toml",

@@ -12,6 +12,7 @@ mod frames;
 mod keys;
 mod look;
 mod page;
+mod queue;
 mod security;
 mod server;
 mod shots;

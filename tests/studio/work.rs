@@ -50,33 +50,45 @@ fn comments_and_order_of_a_recipe_are_saved_again() {
 fn a_postponed_job_waits_until_it_is_resumed() {
     let session = Session::new();
     let (studio, b) = page(&session, "pattern:bars:size=64x48:frames=5");
-    for output in ["a.y4m", "b.y4m"] {
-        let job =
-            json!({ "input": "pattern:bars:size=64x48:frames=5", "output": output, "filters": "noise" });
-        studio.post("/jobs", &job);
-    }
+    let add = |input: &str, output: &str| {
+        studio.post("/jobs", &json!({ "input": input, "output": output, "filters": "noise" }));
+    };
+    add("pattern:zoneplate:size=64x48:frames=500000", "long.y4m");
+    add("pattern:bars:size=64x48:frames=5", "a.y4m");
     b.run("s.dock.value = 'jobs'");
-    let press = |row: usize, name: &str| {
+    let rows = |states: &str| {
         b.until(&format!(
-            "return [...document.querySelectorAll('.jobs tbody tr')][{row}]?.textContent.includes('{name}')"
-        ));
-        b.run(&format!(
-            "[...document.querySelectorAll('.jobs tbody tr')[{row}].querySelectorAll('button')].find((e) => e.textContent === '{name}').click()"
+            "return [...document.querySelectorAll('.jobs tbody tr:not(.why)')].map((e) => e.className).join() === '{states}'"
         ));
     };
-    press(0, "Postpone");
-    b.until("return document.querySelectorAll('.jobs tr.postponed').length === 1");
+    let press = |row: usize, name: &str| {
+        b.run(&format!(
+            "[...document.querySelectorAll('.jobs tbody tr')[{row}].querySelectorAll('button')].find((e) => [e.textContent, e.title].includes('{name}')).click()"
+        ));
+    };
     studio.post("/jobs/start", &json!({}));
-    b.until("return document.querySelectorAll('.jobs tr.done').length === 1");
+    rows("running,waiting");
+    // Everything happens while the first job runs: it is cancelled alone, and the others go on.
+    press(1, "Postpone");
+    rows("running,postponed");
+    add("pattern:bars:size=64x48:frames=5", "b.y4m");
+    add("pattern:bars:size=64x48:frames=5", "c.y4m");
+    rows("running,postponed,waiting,waiting");
+    press(3, "Remove");
+    rows("running,postponed,waiting");
+    press(0, "Cancel");
+    rows("waiting,postponed,done");
     assert!(!session.path("a.y4m").exists() && session.path("b.y4m").exists());
+    assert!(!session.path("c.y4m").exists() && session.path("long.partial.y4m").exists());
+    press(0, "Remove");
+    rows("postponed,done");
     // To a batch of somebody else it is not there.
     let told = session.run("batch grainfield-jobs.toml --status --json").ok().text();
     assert!(told.contains("b.y4m") && !told.contains("a.y4m"), "{told}");
-    b.until("return !document.querySelector('.jobs tr.running')");
     press(0, "Resume");
-    b.until("return document.querySelectorAll('.jobs tr.waiting').length === 1");
+    rows("waiting,done");
     studio.post("/jobs/start", &json!({}));
-    b.until("return document.querySelectorAll('.jobs tr.done').length === 2");
+    rows("done,done");
     assert!(session.path("a.y4m").exists());
 }
 

@@ -4,9 +4,8 @@ use super::super::exit::Exit;
 use super::super::resolve::Environment;
 use super::super::{lossy, printed, report, report_error, terminal};
 use super::{Batch, Plan, request};
-use crate::batch::queue::{Record, State};
+use crate::batch::queue::State;
 use serde::Serialize;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The state of a job, for people and programs.
@@ -27,23 +26,17 @@ struct Line<'a> {
 
 /// `--status` and `--dry-run`.
 pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exit {
-    let records = match plan.queue.read() {
-        Ok(records) => records,
+    let states = match plan.queue.states(&plan.jobs) {
+        Ok(states) => states,
         Err(error) => {
             return report_error(Exit::Failed, &format!("{}: {error}", plan.queue.status().display()));
         }
     };
     let mut text = String::new();
-    let mut counts = [0usize; 4];
+    let mut counts = [0usize; 5];
     let mut wrong = 0;
-    for (id, job) in &plan.jobs {
-        let record: Option<&Record> = records.get(id);
-        let state = match record.map(|r| r.state) {
-            // its process has ended, or has not recorded its state yet
-            Some(State::Running) if !plan.queue.is_held(id) => State::Waiting,
-            Some(state) => state,
-            None => State::Waiting,
-        };
+    for (job, standing) in plan.jobs.iter().zip(&states) {
+        let (state, record) = (standing.state, standing.record.as_ref());
         counts[state as usize] += 1;
         let asked =
             if typed.dry_run { request(typed, plan, environment, job, false) } else { Err(String::new()) };
@@ -58,7 +51,7 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
                 Err(_) => lossy(&job.output),
             },
             frames: record.map_or(0, |r| r.frames),
-            reason: record.filter(|_| state != State::Done).and_then(|r| r.reason.as_deref()),
+            reason: standing.reason.as_deref(),
             by: record.map(|r| r.by.as_str()),
             error,
         };
@@ -70,16 +63,9 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
         };
     }
     if !typed.json {
-        let [waiting, running, done, failed] = counts;
-        let _ = writeln!(text, "{waiting} waiting, {running} running, {done} done, {failed} failed");
-        let listed: BTreeSet<&String> = plan.jobs.iter().map(|(id, _)| id).collect();
-        let others = records.keys().filter(|id| !listed.contains(id)).count();
-        if others > 0 {
-            let _ = writeln!(
-                text,
-                "{others} more were recorded with other inputs, outputs or options: give --status the options of that run"
-            );
-        }
+        let [waiting, running, done, failed, stale] = counts;
+        let stale = if stale > 0 { format!(", {stale} stale: -y renders them again") } else { String::new() };
+        let _ = writeln!(text, "{waiting} waiting, {running} running, {done} done, {failed} failed{stale}");
     }
     match printed(terminal::print(text.as_bytes())) {
         Exit::Done if wrong > 0 => Exit::Failed,
@@ -88,13 +74,7 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
 }
 
 fn people(text: &mut String, line: &Line<'_>, dry: bool) -> std::fmt::Result {
-    let state = match line.state {
-        State::Waiting => "waiting",
-        State::Running => "running",
-        State::Done => "done",
-        State::Failed => "failed",
-    };
-    write!(text, "{state:<8} {}", line.job)?;
+    write!(text, "{:<8} {}", line.state.name(), line.job)?;
     if dry {
         write!(text, ": {} -> {}", line.input, line.output)?;
     }

@@ -13,7 +13,7 @@ mod xxh64;
 pub use job_settings::{JobSettings, difference, format_text};
 pub use manifest::{Entry, Manifest};
 pub use manifest_files::{ManifestFiles, ManifestNames};
-pub use source_ids::{FileOf, SourceIds, changed};
+pub use source_ids::{FileOf, SourceIds, changed, file_id};
 pub use xxh64::{Xxh64, xxh64};
 
 use std::fmt;

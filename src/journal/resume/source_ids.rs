@@ -40,7 +40,7 @@ impl SourceIds {
         }
         let known = |place: &Place| match place {
             Place::Path(path) => {
-                path.metadata().ok().filter(Metadata::is_file).map(|meta| known_by(path, &meta))
+                path.metadata().ok().filter(Metadata::is_file).map(|meta| file_id(path, &meta))
             }
             _ => None,
         };
@@ -69,14 +69,14 @@ impl SourceIds {
             SourceIds::One(known) => *known,
             SourceIds::Each(files, offset) => match files(number.saturating_sub(*offset)) {
                 None => 1,
-                Some(path) => std::fs::metadata(&path).map_or(0, |meta| known_by(&path, &meta)),
+                Some(path) => std::fs::metadata(&path).map_or(0, |meta| file_id(&path, &meta)),
             },
         }
     }
 }
 
-/// A file by name (without its folder, which may differ on another machine), size and time of change.
-fn known_by(path: &Path, meta: &Metadata) -> u64 {
+/// The identity of a file: name (without its folder, which may differ on another machine), size and time of change.
+pub fn file_id(path: &Path, meta: &Metadata) -> u64 {
     let mut sum = Xxh64::default();
     sum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
     sum.update(&meta.len().to_le_bytes());

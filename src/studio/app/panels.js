@@ -167,11 +167,21 @@ export function onTold(told) {
     simulating.value = told.done >= told.all ? null : told;
   } else if (told.type === 'job') {
     const { job, event, text } = told.told;
-    if (job) progress.value = { ...progress.value, [job]: { ...progress.value[job], ...told.told } };
+    if (job) progress.value = { ...progress.value, [job]: event === 'started' ? told.told : { ...progress.value[job], ...told.told } };
     if (event === 'warning' && text) report(text);
     if (event !== 'progress') loadJobs();
   }
 }
+
+/** What can be done with a job, by its state: the verb, the label and the explanation.
+ * @type {Record<string, [string, string, string]>} */
+const actions = {
+  waiting: ['postpone', 'Postpone', 'Exclude the job until it is resumed, here and for other programs that share the list'],
+  postponed: ['resume', 'Resume', 'Return the job to the queue'],
+  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT'],
+  failed: ['start', 'Retry', 'Render the job again'],
+  stale: ['start', 'Render again', 'Replace the output, which is not the result of this job any more'],
+};
 
 /** @param {string} name @param {string} [id] */
 const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(loadJobs, report);
@@ -184,7 +194,7 @@ function jobsTemplate() {
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
       <button ?disabled=${running || !waiting} @click=${verb('start')}>Start</button>
-      <button title="Stops the running job; its finished part is kept and used when the job is started again" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
+      <button title="Stops the running jobs; finished parts are kept" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
@@ -192,15 +202,15 @@ function jobsTemplate() {
       <tbody>${rows.map((r, i) => {
         const p = progress.value[r.name];
         const going = r.state === 'running' && p;
+        const action = actions[r.state];
+        const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
         return html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : r.state === 'failed' ? 'see below' : r.reason ?? ''}</td>
+          <td class="reason" title=${r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
-            ${r.state === 'postponed'
-              ? html`<button class="small" title="Return the job to the queue" @click=${verb('resume', r.id)}>Resume</button>`
-              : html`<button class="small" title="Exclude the job until it is resumed, here and for other programs that share the list" ?disabled=${r.state !== 'waiting'} @click=${verb('postpone', r.id)}>Postpone</button>`}
-            <button class="icon" title="Remove" aria-label="Remove" ?disabled=${r.state === 'running'} @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
-          ${r.state === 'failed' && r.reason ? html`<tr class="why"><td></td><td class="reason" colspan="4">${r.reason}</td></tr>` : nothing}`;
+            ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
+            <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
+          ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
   </div>`;
 }

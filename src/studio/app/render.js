@@ -122,8 +122,8 @@ export function renderDialog() {
       if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
       if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
       const frames = whole.value ? null : `${from}-${to}`;
-      await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
-      if (start) await post('/jobs/start', {});
+      const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
+      if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
       dockOpen.value = true;
       close();
