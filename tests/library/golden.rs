@@ -239,7 +239,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
 
 /// States in memory.
 #[derive(Default)]
-struct Kept(Mutex<HashMap<u128, Vec<u8>>>);
+pub(crate) struct Kept(Mutex<HashMap<u128, Vec<u8>>>);
 
 impl StateCache for Kept {
     fn get(&self, key: u128) -> Option<Vec<u8>> {

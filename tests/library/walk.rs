@@ -4,6 +4,7 @@
 //! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
 
 mod alike;
+mod curves;
 pub(crate) mod made;
 mod twins;
 

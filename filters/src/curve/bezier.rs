@@ -18,7 +18,7 @@ pub(super) const fn coefficients(p: [f64; 4]) -> [f64; 4] {
 }
 
 /// Number of bisections of the parameter interval.
-const HALVINGS: usize = 54;
+pub(super) const HALVINGS: usize = 54;
 
 /// Number of curves that are evaluated together. Each step of a bisection waits for the step before it; independent
 /// bisections overlap.
@@ -52,7 +52,7 @@ multiversion! {
 }
 
 #[inline(always)]
-fn cubic(c: [f64; 4], s: f64) -> f64 {
+pub(super) fn cubic(c: [f64; 4], s: f64) -> f64 {
     c[0] + s * (c[1] + s * (c[2] + s * c[3]))
 }
 

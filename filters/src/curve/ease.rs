@@ -133,6 +133,16 @@ impl Ease {
         Ease::all().find(|e| e.letter() == letter)
     }
 
+    /// The times, in order, at which the value changes from rising to falling or back.
+    pub(super) fn turns(self) -> Vec<f64> {
+        let half = || easing::turns_of_half(self.kind).into_iter().map(|u| 0.5 * u);
+        match self.end {
+            EaseEnd::In => easing::turns(self.kind),
+            EaseEnd::Out => easing::turns(self.kind).into_iter().rev().map(|u| 1.0 - u).collect(),
+            EaseEnd::InOut => half().chain(half().rev().map(|u| 1.0 - u)).collect(),
+        }
+    }
+
     /// Whether its values leave the range from 0 to 1.
     pub const fn overshoots(self) -> bool {
         matches!(self.kind, EaseKind::Back | EaseKind::Elastic)
@@ -215,6 +225,26 @@ mod tests {
             }
             let all: Vec<f64> = (0..=10_000).map(|i| e.value(f64::from(i) / 10_000.0)).collect();
             assert!(all.windows(2).all(|w| w[0] <= w[1] + 1e-15), "{}", e.name());
+        }
+    }
+
+    #[test]
+    fn eases_turn_where_they_are_said_to() {
+        for e in Ease::all() {
+            let mut ends = e.turns();
+            ends.insert(0, 0.0);
+            ends.push(1.0);
+            let mut rose = None;
+            for pair in ends.windows(2) {
+                assert!(pair[0] < pair[1], "{}", e.name());
+                let all: Vec<f64> = (0..=4000)
+                    .map(|i| e.value(pair[0] + (pair[1] - pair[0]) * f64::from(i) / 4000.0))
+                    .collect();
+                let rises = all[4000] > all[0];
+                let moves = |w: &[f64]| if rises { w[1] - w[0] } else { w[0] - w[1] };
+                assert!(all.windows(2).all(|w| moves(w) > -1e-15), "{} after {}", e.name(), pair[0]);
+                assert_ne!(rose.replace(rises), Some(rises), "{} at {}", e.name(), pair[0]);
+            }
         }
     }
 

@@ -38,6 +38,27 @@ pub(super) fn value_of_half(kind: EaseKind, u: f64) -> f64 {
     if kind == EaseKind::Back { back(u, BACK_HALF) } else { value(kind, u) }
 }
 
+/// The times at which the value turns, in order.
+pub(super) fn turns(kind: EaseKind) -> Vec<f64> {
+    match kind {
+        EaseKind::Back => vec![back_turn(BACK)],
+        EaseKind::Elastic => ELASTIC_TURNS.to_vec(),
+        // The ground and the apex of each arc.
+        EaseKind::Bounce => ARCS
+            .iter()
+            .rev()
+            .flat_map(|arc| [1.0 - arc.0, 1.0 - arc.1])
+            .filter(|u| *u > 0.0 && *u < 1.0)
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The turns of [`value_of_half`].
+pub(super) fn turns_of_half(kind: EaseKind) -> Vec<f64> {
+    if kind == EaseKind::Back { vec![back_turn(BACK_HALF)] } else { turns(kind) }
+}
+
 pub(super) fn integral(kind: EaseKind, u: f64) -> f64 {
     match kind {
         EaseKind::Sine => u - libm::sin(u * FRAC_PI_2) / FRAC_PI_2,
@@ -69,6 +90,23 @@ fn exponential(u: f64) -> f64 {
 fn back(u: f64, by: f64) -> f64 {
     if u == 1.0 { 1.0 } else { u * u * ((by + 1.0) * u - by) }
 }
+
+/// The zero of the slope of [`back`].
+const fn back_turn(by: f64) -> f64 {
+    2.0 * by / (3.0 * (by + 1.0))
+}
+
+/// The zeros of the slope of `exponential(u) * cos((1 - u) * SWING)`, one between any two zeros of the cosine, computed
+/// with 40 digits.
+const ELASTIC_TURNS: [f64; 7] = [
+    0.012_913_012_833_818_46,
+    0.124_795_019_320_039_78,
+    0.267_846_800_608_653_26,
+    0.416_098_405_310_643_86,
+    0.565_547_808_622_752_8,
+    0.715_360_778_726_686_6,
+    0.865_295_574_719_938_8,
+];
 
 fn back_integral(u: f64, by: f64) -> f64 {
     u * u * u * ((by + 1.0) * u / 4.0 - by / 3.0)

@@ -3,34 +3,55 @@
 use super::extrapolation::fold;
 use super::key::length;
 use super::keyed::Position;
+use super::monotone::clamped_line;
 use super::{Animate, Curve, Extrapolation};
 use crate::ratio::Ratio;
 
 /// The integral of a curve from time 0, in closed form for every shape, so the cost does not depend on the length of
-/// time. The unit is value times frames or value times seconds, depending on the unit of the keys' times.
+/// time. The unit is value times frames or value times seconds, depending on the unit of the keys' times. It is the
+/// integral of the values as they are [clamped](Curve::clamped).
 ///
 /// Where the curve is not negative, the integral never decreases: exactly so in stretches that hold or are linear
 /// and from stretch to stretch, and up to the rounding of 64-bit arithmetic inside other stretches.
-/// [Limits](Curve::clamped) are ignored: it is the integral of the curve without clamping.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Integral<T = f64> {
     curve: Curve<T>,
     /// The integral from the first key to key `i`.
     sums: Vec<T>,
+    /// In order; none for a curve within its limits.
+    cuts: Vec<Cut>,
     /// The integral from the first key to time 0.
     zero: T,
+}
+
+/// A time within a stretch at which one component passes a limit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Cut {
+    stretch: usize,
+    part: usize,
+    /// The elapsed part of the stretch.
+    from: f64,
+    /// The value from there on, if it is clamped.
+    held: Option<f64>,
+    /// The integral from the first key.
+    sum: f64,
 }
 
 impl<T: Animate> Integral<T> {
     /// Computes the integral of a curve whose keys are [resolved](Curve::resolve), in one pass over the keys.
     pub fn new(curve: &Curve<T>) -> Integral<T> {
-        let mut sum = T::from_components(|_| 0.0);
-        let mut sums = vec![sum];
-        for i in 1..curve.keys().len() {
-            sum = T::from_components(|part| sum.component(part) + whole(curve, i - 1, part));
-            sums.push(sum);
+        let zero = T::from_components(|_| 0.0);
+        let mut all = Integral { curve: curve.clone(), sums: vec![zero], cuts: Vec::new(), zero };
+        for stretch in 0..curve.keys().len() - 1 {
+            let sum = T::from_components(|part| {
+                for (from, side) in curve.segment(stretch, part).crossings(curve.limits) {
+                    let sum = all.inside(stretch, from, part);
+                    all.cuts.push(Cut { stretch, part, from, held: side.clamped(curve.limits), sum });
+                }
+                all.inside(stretch, 1.0, part)
+            });
+            all.sums.push(sum);
         }
-        let mut all = Integral { curve: curve.clone(), sums, zero: T::from_components(|_| 0.0) };
         all.zero = all.since_first(Ratio::ZERO);
         all
     }
@@ -51,7 +72,7 @@ impl<T: Animate> Integral<T> {
         let last = keys.len() - 1;
         let (start, end) = (keys[0].when(), keys[last].when());
         if now >= start && now <= end {
-            return self.inside(now);
+            return self.between_keys(now);
         }
         let (rule, near, key) =
             if now < start { (self.curve.before(), start, 0) } else { (self.curve.after(), end, last) };
@@ -59,7 +80,7 @@ impl<T: Animate> Integral<T> {
         match rule {
             Extrapolation::Repeat | Extrapolation::Mirror if last > 0 => {
                 let f = fold(now - start, self.curve.length(), rule == Extrapolation::Mirror);
-                let (turns, rest) = (f.turns as f64, self.inside(start + f.since));
+                let (turns, rest) = (f.turns as f64, self.between_keys(start + f.since));
                 T::from_components(|part| {
                     let all = self.sums[last].component(part);
                     turns * all + if f.backwards { all - rest.component(part) } else { rest.component(part) }
@@ -67,34 +88,37 @@ impl<T: Animate> Integral<T> {
             }
             Extrapolation::Extrapolate if last > 0 => T::from_components(|part| {
                 let (at, slope) = self.curve.line(if x < 0.0 { 0 } else { last - 1 }, x, part);
-                self.sums[key].component(part) + x * (at + 0.5 * slope * x)
+                self.sums[key].component(part) + clamped_line(at, slope, x, self.curve.limits)
             }),
             _ => T::from_components(|part| {
-                self.sums[key].component(part) + keys[key].value.component(part) * x
+                self.sums[key].component(part) + self.curve.clamp(keys[key].value.component(part)) * x
             }),
         }
     }
 
-    fn inside(&self, now: Ratio) -> T {
+    fn between_keys(&self, now: Ratio) -> T {
         let Position::In(i, u) = self.curve.inside(now) else {
             unreachable!("a time between keys is in a stretch")
         };
-        T::from_components(|part| {
-            let sum = self.sums[i].component(part);
-            let Some(next) = self.curve.keys().get(i + 1) else { return sum };
-            let piece = self.curve.segment(i, part);
-            let passed = length(&self.curve.keys()[i], next) * piece.integral(u);
-            // Rounding must not exceed the sum at the next key.
-            if piece.is_positive() {
-                sum + passed.max(0.0).min(whole(&self.curve, i, part))
-            } else {
-                sum + passed
-            }
-        })
+        T::from_components(|part| self.inside(i, u, part))
     }
-}
 
-/// The integral of one whole stretch.
-fn whole<T: Animate>(curve: &Curve<T>, i: usize, part: usize) -> f64 {
-    length(&curve.keys()[i], &curve.keys()[i + 1]) * curve.segment(i, part).integral(1.0)
+    /// The integral from the first key to part `u` of stretch `i`.
+    fn inside(&self, i: usize, u: f64, part: usize) -> f64 {
+        let sum = self.sums[i].component(part);
+        let keys = self.curve.keys();
+        let Some(next) = keys.get(i + 1) else { return sum };
+        let (piece, h) = (self.curve.segment(i, part), length(&keys[i], next));
+        let before = self.cuts.partition_point(|c| (c.stretch, c.part, c.from) <= (i, part, u));
+        if let Some(cut) = self.cuts[..before].last().filter(|c| (c.stretch, c.part) == (i, part)) {
+            let passed = match cut.held {
+                Some(value) => value * (u - cut.from),
+                None => piece.integral(u) - piece.integral(cut.from),
+            };
+            return cut.sum + h * passed;
+        }
+        let passed = h * piece.integral(u);
+        // Rounding must not exceed the sum at the next key.
+        if piece.is_positive() { sum + passed.max(0.0).min(h * piece.integral(1.0)) } else { sum + passed }
+    }
 }

@@ -12,6 +12,9 @@ pub const MAX_KEYS: usize = 1 << 20;
 /// between two keys overflows.
 pub const MAX_VALUE: f64 = 1e100;
 
+/// How far beyond its keys the [bounds](Curve::bounds) of a curve hold, in frames or seconds: more than a year of frames.
+pub const FAR: i64 = 1 << 30;
+
 /// Keys in order of time, all in frames or all in seconds, and the extrapolation before the first and after
 /// the last.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,7 +22,8 @@ pub struct Curve<T = f64> {
     keys: Vec<Key<T>>,
     before: Extrapolation,
     after: Extrapolation,
-    limits: Option<(f64, f64)>,
+    /// The values are clamped to this range.
+    pub(super) limits: (f64, f64),
 }
 
 /// The position of a time within the curve.
@@ -45,7 +49,8 @@ impl<T: Animate> Curve<T> {
             // Turn negative zero into zero, so that equal values have equal bits.
             key.value = T::from_components(|i| key.value.component(i) + 0.0);
         }
-        let curve = Curve { keys, before: Extrapolation::Hold, after: Extrapolation::Hold, limits: None };
+        let (hold, limits) = (Extrapolation::Hold, (f64::NEG_INFINITY, f64::INFINITY));
+        let curve = Curve { keys, before: hold, after: hold, limits };
         curve.check()?;
         Ok(curve)
     }
@@ -61,7 +66,7 @@ impl<T: Animate> Curve<T> {
     /// setting's description.
     #[must_use]
     pub fn clamped(self, min: f64, max: f64) -> Curve<T> {
-        Curve { limits: Some((min, max)), ..self }
+        Curve { limits: (min, max), ..self }
     }
 
     fn check(&self) -> Result<(), CurveError> {
@@ -171,17 +176,33 @@ impl<T: Animate> Curve<T> {
     /// The value at a time in the unit of the keys.
     pub fn value_at(&self, now: Ratio) -> T {
         let place = self.place(now);
-        let value = T::from_components(|part| match place {
-            Position::In(i, u) => self.segment(i, part).value(u),
-            Position::Beyond(i, x) => {
-                let (at, slope) = self.line(i, x, part);
-                at + slope * x
-            }
-        });
-        match self.limits {
-            None => value,
-            Some((min, max)) => T::from_components(|part| value.component(part).max(min).min(max)),
-        }
+        T::from_components(|part| {
+            self.clamp(match place {
+                Position::In(i, u) => self.segment(i, part).value(u),
+                Position::Beyond(i, x) => {
+                    let (at, slope) = self.line(i, x, part);
+                    at + slope * x
+                }
+            })
+        })
+    }
+
+    pub(super) fn clamp(&self, value: f64) -> f64 {
+        value.max(self.limits.0).min(self.limits.1)
+    }
+
+    /// The lowest and the highest value, of each component, at any time up to [`FAR`] before the first and after the
+    /// last key; between keys they are exact up to rounding. The keys must be [resolved](Curve::resolve).
+    pub fn bounds(&self) -> (T, T) {
+        let far = Ratio::whole(FAR);
+        let ends = [self.keys[0].when() - far, self.keys[self.keys.len() - 1].when() + far];
+        let ends = ends.map(|t| self.value_at(t));
+        let bound = |part: usize, more: fn(f64, f64) -> f64| {
+            let inside = (0..self.keys.len()).flat_map(|i| self.segment(i, part).extremes());
+            let all = inside.map(|v| self.clamp(v)).chain(ends.map(|v| v.component(part)));
+            all.fold(f64::NAN, more)
+        };
+        (T::from_components(|part| bound(part, f64::min)), T::from_components(|part| bound(part, f64::max)))
     }
 
     pub(super) fn segment(&self, i: usize, part: usize) -> Segment {

@@ -62,6 +62,11 @@ fn curve<T: Animate>() -> impl Strategy<Value = Curve<T>> {
     curve_of(shape(), -10.0..10.0)
 }
 
+/// Limits: the lower, the distance of the upper, and whether there are any.
+fn limits() -> impl Strategy<Value = (f64, f64, bool)> {
+    (-12.0f64..12.0, 0.0f64..20.0, any::<bool>())
+}
+
 /// Times that are not special, in all stretches and far beyond both ends.
 fn times(c: &Curve) -> Vec<Ratio> {
     let (start, length) = (c.keys()[0].when(), c.length());
@@ -140,6 +145,19 @@ fn limits_hold_where_shapes_swing() {
     assert!(c.value_at(r(2, 1)) < 0.0 && c.value_at(r(12, 1)) > 1.0);
     let c = c.clamped(0.0, 1.0);
     assert_eq!([c.value_at(r(2, 1)), c.value_at(r(12, 1))], [0.0, 1.0]);
+}
+
+#[test]
+fn integrals_stop_at_the_limits() {
+    let sum =
+        |text: &str, n| Integral::new(&text.parse::<Curve>().unwrap().clamped(0.0, 4.0)).value_at(r(n, 1));
+    // A triangle, then nothing.
+    assert_eq!([sum("0=1;24=0;>extrapolate", 24), sum("0=1;24=0;>extrapolate", 240)], [12.0, 12.0]);
+    // From 1 to 2 in 8 frames, and from there to 4 in 16.
+    assert_eq!(sum("0=1;8=2;>extrapolate", 8 + 16 + 10), 12.0 + 48.0 + 40.0);
+    assert_eq!(sum("<extrapolate;0=1;8=2", -20), -4.0);
+    // Within the limits from 5 to 6.
+    assert_eq!([5, 6, 12].map(|n| sum("0=-8;4=-4;8=12;12=12", n)), [0.0, 2.0, 26.0]);
 }
 
 #[test]
@@ -316,7 +334,8 @@ proptest! {
     }
 
     #[test]
-    fn integrals_agree_with_summing(c in curve::<f64>()) {
+    fn integrals_agree_with_summing(c in curve::<f64>(), (low, wide, clamps) in limits()) {
+        let c = if clamps { c.clamped(low, low + wide) } else { c };
         let sums = Integral::new(&c);
         prop_assert_eq!(sums.value_at(Ratio::ZERO), 0.0);
         let times = times(&c);
@@ -348,6 +367,34 @@ proptest! {
         }
         let want = sums.value_at(last) - sums.value_at(first);
         prop_assert!((total - want).abs() < 3e-4 * (1.0 + weight), "{} {} of {}", total, want, weight);
+    }
+
+    #[test]
+    fn bounds_agree_with_sampling(c in curve::<f64>(), (low, wide, clamps) in limits()) {
+        let c = if clamps { c.clamped(low, low + wide) } else { c };
+        let far = Ratio::whole(FAR);
+        let mut all = vec![c.value_at(c.keys()[0].when() - far), c.value_at(c.keys()[c.keys().len() - 1].when() + far)];
+        all.extend(times(&c).into_iter().map(|t| c.value_at(t)));
+        for pair in c.keys().windows(2) {
+            let long = pair[1].when() - pair[0].when();
+            all.extend((0..1000).map(|i| c.value_at(pair[0].when() + long * r(i, 1000))));
+        }
+        all.extend(c.keys().iter().map(|k| c.value_at(k.when())));
+        let sampled = all.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let bounds = c.bounds();
+        let slack = 1e-12 * (1.0 + sampled.0.abs().max(sampled.1.abs()));
+        prop_assert!(bounds.0 <= sampled.0 + slack && bounds.1 >= sampled.1 - slack, "{:?} {:?}", bounds, sampled);
+        let near = 0.01 * (bounds.1 - bounds.0) + slack;
+        prop_assert!(sampled.0 - bounds.0 <= near && bounds.1 - sampled.1 <= near, "{:?} {:?}", bounds, sampled);
+    }
+
+    #[test]
+    fn limits_that_are_not_reached_change_no_bit(c in curve::<f64>()) {
+        let (low, high) = c.bounds();
+        let [free, clamped] = [c.clone(), c.clone().clamped(low, high)].map(|c| Integral::new(&c));
+        for t in times(&c) {
+            prop_assert_eq!(free.value_at(t).to_bits(), clamped.value_at(t).to_bits());
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ mod vector;
 mod view;
 
 use super::fluid::{Side, mask};
-use super::overlay::{Overlay, bounds};
+use super::overlay::Overlay;
 use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
@@ -59,11 +59,6 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 
 /// The most agents that may be asked for.
 pub const MAX_AGENTS: i64 = 100_000;
-/// More agents than these are drawn as simple bodies, however large they are.
-const MAX_DETAILED: usize = 8000;
-/// The largest half span, in rows, of the nearest of so many agents, up to which all ellipses are drawn by their value in
-/// the middle of each sample. Of edges as soft as theirs more places show no more.
-const BLURRED: f64 = 64.0;
 /// Agents that a task draws, and pictures that a task makes.
 const PART: usize = 512;
 const PICTURES: usize = 4;
@@ -130,8 +125,8 @@ settings! {
         shutter: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Look"),
         /// Multiplies how often wings or fins beat.
         flap: f64 = fixed(0.0..=8.0).default(1.0).soft(0.0..=3.0).group("Look"),
-        /// Brightness of the lamp that moths fly around. 0 removes it, for a lamp that is in the picture.
-        glow: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).only_when("figure", &["moth"]).group("Look"),
+        /// Brightness of a lamp that is drawn at the goal of moths. 0 draws none: they fly around one in the picture.
+        glow: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).only_when("figure", &["moth"]).group("Look"),
         /// Values in which agents are mixed with the frame.
         light: BlendSpace = choice("gamma").group("Look"),
         /// Replaces the figure: an image with alpha, seen from above, that faces right.
@@ -150,8 +145,8 @@ settings! {
         "seagulls" = "figure=gull:agents=24:size=118:speed=0.26:separation=4:spread=1.3:depth=1.8:waves=0:cohesion=0.1:alignment=0.3:wander=0.6:erratic=0.2:haze=0.35",
         /// a school of fish that turns together
         "fish" = "figure=herring:agents=420:size=92:speed=0.34:start=8:spread=1:depth=3:separation=2:alignment=3:cohesion=0.25:wander=0.7:pull=1.3:waves=0.4:erratic=0.2:haze=0.72:haze_colour=#1f5570",
-        /// moths that flutter around a lamp
-        "moths" = "figure=moth:agents=44:size=46:speed=0.46:spread=0.26:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.65:waves=0:pull=2.6:haze=0:shutter=0.4",
+        /// moths that flutter around a lamp, which is drawn with them; glow=0 leaves it out
+        "moths" = "figure=moth:glow=0.8:agents=44:size=46:speed=0.46:spread=0.26:depth=0.7:alignment=0:cohesion=0:wander=0.5:erratic=0.65:waves=0:pull=2.6:haze=0:shutter=0.4",
         /// bats on the hunt
         "bats" = "figure=bat:agents=34:size=116:speed=0.75:spread=0.95:depth=2.2:alignment=0.5:cohesion=0.25:wander=0.8:erratic=0.45:waves=0:haze=0.52:shutter=0.25",
     }
@@ -187,12 +182,9 @@ impl FlockSpec {
             (None, Some(frame)) => self.solid("obstacle_frame", frame, aspect)?,
             (None, None) => None,
         };
-        let (mut shapes, sheet) = self.shapes()?;
+        let (shapes, sheet) = self.shapes()?;
         let agents = (self.agents + self.predators) as usize;
         let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
-        if agents > MAX_DETAILED && view::largest(bounds(&self.size).1 * unit) < BLURRED {
-            shapes[0] = Shape::Speck;
-        }
         let styles = shapes.into_iter().enumerate().map(|(i, shape)| {
             SplatStyle::new(shape, if i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over })
         });
@@ -200,7 +192,7 @@ impl FlockSpec {
         let lamp = self.figure == Figure::Moth && self.image.is_none();
         let styles: Vec<SplatStyle> =
             styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
-        let full = !self.draft && agents <= MAX_DETAILED && view::detailed(bounds(&self.size).1 * unit);
+        let full = !self.draft && view::detailed(self.size.bounds().1 * unit);
         let each = if sheet.is_some() { 1 } else { SPLATS };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + LAMP.len(), level)?;
         overlay.painter = overlay.painter.draft(self.draft);
@@ -325,7 +317,7 @@ impl Flock {
     /// The largest number of texels of a frame's pictures, and of one.
     fn texels(&self) -> [usize; 2] {
         let size = self.overlay.picture_size().map(|s| s as f64);
-        let half = view::largest(bounds(&self.set.size).1 * self.unit);
+        let half = view::largest(self.set.size.bounds().1 * self.unit);
         let one = portrait::largest_area(half, size, self.overlay.narrow());
         let all = one * (self.rules.agents + self.rules.predators) as f64;
         [all.min(TEXELS * size[0] * size[1] + FREE) as usize, one as usize]
@@ -413,7 +405,7 @@ impl Render for Flock {
         let (mut pictures, mut studio) = (0, 0);
         if self.full {
             let [w, h] = self.overlay.picture_size();
-            pictures = Picture::most_bytes(most, count.min(MAX_DETAILED) * h) + count * 4;
+            pictures = Picture::most_bytes(most, most.min(count * h)) + count * (size_of::<Picture>() + 4);
             // One for each of a few threads.
             studio = 4 * (raster::strip_bytes(w.min(one)) + (1 << 20));
         }

@@ -6,7 +6,7 @@ use crate::frame::{Format, FrameTime, Parity, PictureStructure, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
-use crate::settings::{Animated, SettingError};
+use crate::settings::SettingError;
 use crate::simd::Level;
 
 /// A painter for a frame or one of its fields, used in the coordinates of the frame.
@@ -171,16 +171,6 @@ impl Rng {
     /// A number in `low`..`high`.
     pub(super) fn range(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.next_f64()
-    }
-}
-
-/// The lowest and highest value of all keys.
-pub(super) fn bounds(value: &Animated) -> (f64, f64) {
-    match value {
-        Animated::Constant(v) => (*v, *v),
-        Animated::Curve(c) => {
-            c.keys().iter().fold((f64::INFINITY, 0.0), |(low, high), k| (low.min(k.value), high.max(k.value)))
-        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use effect::{
 
 pub use presets::Preset;
 
-use super::overlay::{Overlay, bounds};
+use super::overlay::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
@@ -242,7 +242,7 @@ impl Particles {
                 layer.shutter = 0.0;
             }
         }
-        let (_, most) = bounds(&self.set.amount);
+        let (_, most) = self.set.amount.bounds();
         // The number of particles determines the size of the painter's buffers, and the painter determines
         // the representation of colours.
         let styles = self.styles()?;
@@ -255,7 +255,8 @@ impl Particles {
         let rooms: Vec<(i64, usize)> = layers.iter().map(LayerRenderer::room).collect();
         let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
         if alive > MAX_PARTICLES {
-            return Err(fault("amount", EffectError::TooMany(alive)));
+            let problem = format!("an amount of {most} is {}", EffectError::TooMany(alive));
+            return Err(fault("amount", problem));
         }
         let mut overlay = Overlay::with_space(input, styles, effect.light, alive as usize, level)?;
         overlay.painter = overlay.painter.draft(self.set.draft);

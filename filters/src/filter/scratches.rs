@@ -6,7 +6,7 @@
 //! Scratches are born at a constant rate along the strip, in closed form: the ones that touch a frame follow from its
 //! number.
 
-use super::overlay::{Overlay, Rng, SplatFilter, bounds};
+use super::overlay::{Overlay, Rng, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::lend::PrepareError;
@@ -70,7 +70,7 @@ impl Spec for ScratchSpec {
         let shape = Shape::polygon(&square, 0.0).map_err(|e: ShapeError| fault(e.to_string()))?;
         // The birth rate is that of the highest number at any time; a random part of the births is shown to
         // match the current number.
-        let ((_, most), (shortest, longest)) = (bounds(&self.amount), bounds(&self.life));
+        let ((_, most), (shortest, longest)) = (self.amount.bounds(), self.life.bounds());
         let rate = millionths(most / shortest);
         let births = ConstantRate::new(rate).map_err(|e| fault(e.to_string()))?;
         let alive = (rate * (longest * LIFE_SPREAD + 1.0)).ceil().min(f64::from(MAX_BIRTHS as u32));

@@ -40,6 +40,14 @@ impl<T: Animate> Animated<T> {
         }
     }
 
+    /// The lowest and the highest value: see [`Curve::bounds`].
+    pub fn bounds(&self) -> (T, T) {
+        match self {
+            Animated::Constant(v) => (*v, *v),
+            Animated::Curve(c) => c.bounds(),
+        }
+    }
+
     /// The value, if it never changes.
     pub fn constant(&self) -> Option<T> {
         match self {

@@ -170,9 +170,14 @@ const COUNTS: [(&str, &str); 6] = [
     ("dust", "amount"),
 ];
 
+/// The highest value of a setting that the walk can afford.
+pub(super) fn high(entry: &str, id: &str, max: f64) -> f64 {
+    COSTLY.iter().find(|c| c.0 == entry && c.1 == id).map_or(max, |c| max.min(c.3))
+}
+
 fn number(entry: &Entry, id: &str, (min, max): (f64, f64), random: &mut Random) -> f64 {
     let costly = COSTLY.iter().find(|c| c.0 == entry.name && c.1 == id);
-    let (min, max) = costly.map_or((min, max), |c| (min.max(c.2), max.min(c.3)));
+    let (min, max) = (costly.map_or(min, |c| min.max(c.2)), high(entry.name, id, max));
     match random.below(6) {
         0 => min,
         1 => max,

@@ -1,7 +1,7 @@
 //! What the kinds of animals do differently, and the constants that follow from the settings.
 
 use super::super::fluid::Mask;
-use super::super::overlay::{Rng, bounds};
+use super::super::overlay::Rng;
 use super::FlockSpec;
 use super::figure::Figure;
 use super::rules::{MODES, Mode, Rules, scale};
@@ -88,7 +88,7 @@ pub(super) fn rules(
     let volume = 0.5 * 4.19 * home[0] * home[1] * home[2];
     let sight = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
     // In frame heights; the wings of a body fit within the space.
-    let span = bounds(&set.size).1 / 1920.0 * aspect;
+    let span = set.size.bounds().1 / 1920.0 * aspect;
     let room = (0.42 * sight).max(0.75 * span).min(0.5);
     let sight = sight.max(1.6 * room).min(0.8);
     let mut rng = Rng::of(seed ^ 0x0077_696e_6473, 0);

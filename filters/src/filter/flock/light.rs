@@ -36,9 +36,7 @@ impl Light {
         let (to, strong, all) = match figure {
             Figure::Moth => {
                 let to = sub(look.lamp, p);
-                // Without a lamp of its own there is one in the picture.
-                let glow = if look.glow > 0.0 { look.glow } else { 0.8 };
-                (unit(to, SUN), glow * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
+                (unit(to, SUN), look.lamplight() * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
             }
             Figure::Fish => {
                 // Daylight from above, with ripples.

@@ -294,6 +294,32 @@ fn a_sheet_is_drawn_instead_of_the_figure() {
     assert!(red > 100, "{red}");
 }
 
+/// Large agents are pictures of their own, however many there are.
+#[test]
+fn the_look_does_not_depend_on_the_number_of_agents() {
+    for agents in ["8000", "8001", "30000"] {
+        let set = FlockSpec::read(&values(&[("agents", agents), ("size", "200")]));
+        let flock = set.bound(&small(), 3, Level::best()).unwrap();
+        let (_, now) = Render::at(&flock, &FrameTime::of_frame(0, Ratio::whole(24))).unwrap();
+        let animals = flock.rules.start(flock.moment(0).home);
+        let (pictures, _) = flock.pictures(&flock.view(&now.look), &animals, &CurrentThread);
+        assert!(pictures.len() > 100, "{agents}: {}", pictures.len());
+    }
+}
+
+/// Moths are lit as by a lamp in the picture, but only a preset or a setting draws one.
+#[test]
+fn a_lamp_is_drawn_when_it_is_asked_for() {
+    let moths = |more: &[(&str, &str)]| {
+        let format = Format::new(96, 54, Family::Gray, Depth::Bits(8), (0, 0));
+        let given = [&[("agents", "1"), ("size", "0")][..], more].concat();
+        render(&*bound(&given, &format, Level::best()), &mut None, 0, &NoCache, &CurrentThread, &[])
+    };
+    let dark = moths(&[("figure", "starling")]);
+    assert!(moths(&[("figure", "moth")]) == dark && moths(&[("preset", "moths"), ("glow", "0")]) == dark);
+    assert!(moths(&[("figure", "moth"), ("glow", "0.5")]) != dark && moths(&[("preset", "moths")]) != dark);
+}
+
 #[test]
 fn what_cannot_be_is_refused() {
     let refused = |settings: &[(&str, &str)], format: &Format| match (ENTRY.build)(&values(settings)) {

@@ -70,6 +70,13 @@ pub(super) struct Look {
     pub(super) time: f64,
 }
 
+impl Look {
+    /// The brightness of the lamp that lights moths: without a drawn lamp there is one in the picture.
+    pub(super) fn lamplight(&self) -> f32 {
+        if self.glow > 0.0 { self.glow } else { 0.8 }
+    }
+}
+
 /// The data that are constant over frames.
 pub(super) struct View<'a> {
     pub(super) overlay: &'a Overlay,
@@ -231,7 +238,7 @@ impl View<'_> {
             Figure::Moth => {
                 let to = sub(p, self.look.lamp);
                 let far2 = f64::from(dot(to, to));
-                (0.16 + f64::from(self.look.glow) * 1.05 / (1.0 + far2 * 22.0), 0.0)
+                (0.16 + f64::from(self.look.lamplight()) * 1.05 / (1.0 + far2 * 22.0), 0.0)
             }
             Figure::Fish => {
                 // Daylight from above, with ripples; a flank that turns towards the viewer reflects it.

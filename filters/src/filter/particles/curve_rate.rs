@@ -4,30 +4,14 @@ use crate::curve::{Animate, Curve, Extrapolation, Integral};
 use crate::particle::{Births, FLICKS, LAST};
 use crate::ratio::Ratio;
 
-/// The number of samples of a curve between two keys.
-const SAMPLES: i64 = 32;
-
-/// The highest value of a rate, found by sampling, or the invalid value: below 0, NaN, or unbounded.
+/// The highest value of a rate, or the invalid value: below 0, or unbounded.
 pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
     if [curve.before(), curve.after()].contains(&Extrapolation::Extrapolate) {
         return Err(f64::INFINITY);
     }
-    let curve = curve.resolve(None).map_err(|_| f64::NAN)?;
-    let keys = curve.keys();
-    let mut most = 0.0f64;
-    for pair in keys.windows(2) {
-        let long = pair[1].when() - pair[0].when();
-        for i in 0..=SAMPLES {
-            let part = Ratio::new(i, SAMPLES).unwrap_or(Ratio::ZERO);
-            let v = curve.value_at(pair[0].when() + long * part);
-            // The remainder of the subtraction is 0.
-            if v.is_nan() || v < -1e-6 {
-                return Err(v);
-            }
-            most = most.max(v);
-        }
-    }
-    keys.iter().map(|k| k.value).try_fold(most, |most, v| if v >= 0.0 { Ok(most.max(v)) } else { Err(v) })
+    let (least, most) = curve.resolve(None).map_err(|_| f64::NAN)?.bounds();
+    // A shape that reaches 0 may be below it by rounding.
+    if least < -1e-6 { Err(least) } else { Ok(most.max(0.0)) }
 }
 
 /// The time of an effect in the unit of a curve's keys.
@@ -91,9 +75,10 @@ impl Births for CurveRate {
         (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
     }
 
-    /// A twentieth more than the sampled peak, as the curve may be slightly higher between samples.
+    /// The integral over a window is at most its length times the peak. Two more births are those that only rounding to
+    /// whole births adds, and that rounding of the integral and of the peak may add.
     fn most(&self, _: i64, _: i64, life: i64) -> i64 {
-        (1.05 * self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
+        (self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
     }
 }
 
@@ -123,6 +108,13 @@ mod tests {
         }
         let seconds: Curve = "0s=0;2s=20".parse().unwrap();
         assert_eq!(CurveRate::new(&seconds, 20.0, 1.0, Ratio::whole(25)).born(3 * FLICKS), 40);
+    }
+
+    #[test]
+    fn the_peak_is_that_of_all_times() {
+        let curve: Curve = "0(hermite 6 -3)=0;10(elastic-out)=0;20=7".parse().unwrap();
+        let all = (0..20_000).map(|i| curve.value_at(Ratio::new(i, 1000).unwrap()));
+        assert!(peak(&curve).unwrap() >= all.fold(0.0, f64::max));
     }
 
     #[test]
