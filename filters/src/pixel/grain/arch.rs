@@ -232,7 +232,7 @@ impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE>
         assert!(sources.suffice(width) && (FRESH > 0) == sources.fresh.is_some());
         assert!(FIVE == (sources.down.reach() == 2));
         let (white, out) = match &mut sources.fresh {
-            Some((white, out)) => (white[MARGIN..].as_ptr(), out.as_mut_ptr()),
+            Some((white, out)) => (white.as_ptr().wrapping_add(MARGIN), out.as_mut_ptr()),
             None => (core::ptr::null(), core::ptr::null_mut()),
         };
         let taps = |t: super::Taps| [any.splat16(t.a), any.splat16(t.b)];
@@ -245,7 +245,7 @@ impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE>
 impl<V: Vector, const FRESH: u8, const FIVE: bool> Numbers<V> for Field<'_, V, FRESH, FIVE> {
     #[inline(always)]
     fn at(&self, x: usize) -> V {
-        assert!(x + V::BYTES / 2 <= self.end);
+        assert!(self.end.saturating_sub(x) >= V::BYTES / 2);
         // SAFETY: `new` has found the rows h that are read here as long as whole turns, and `x` with a register is within.
         let h = |i: usize| unsafe { self.any.read(self.h[i].add(x)) };
         let fresh = if FRESH > 0 {
