@@ -21,7 +21,7 @@ pub enum Isa {
     Scalar,
     /// x86-64 baseline intrinsics.
     Sse2,
-    /// AVX2 with BMI1 and BMI2 (never FMA: its rounding differs).
+    /// AVX2 with BMI1, BMI2, POPCNT and LZCNT (never FMA: its rounding differs).
     Avx2,
     /// AVX-512 F, BW, VL, DQ.
     Avx512,
@@ -53,9 +53,12 @@ impl Level {
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
+            // All that the dispatch below compiles for.
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
-                && is_x86_feature_detected!("bmi2");
+                && is_x86_feature_detected!("bmi2")
+                && is_x86_feature_detected!("popcnt")
+                && is_x86_feature_detected!("lzcnt");
             let avx512 = avx2
                 && is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")

@@ -174,7 +174,8 @@ pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String
     if context.bit_rate > 0 {
         add("bit rate".into(), bits(context.bit_rate));
     }
-    for (key, value) in tags(context.metadata) {
+    // SAFETY: the dictionary of an open context.
+    for (key, value) in unsafe { tags(context.metadata) } {
         add(format!("tag {key}"), value);
     }
     for i in 0..demuxer.count() {
@@ -188,7 +189,9 @@ pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String
         // SAFETY: the array has `nb_chapters` valid entries.
         let c = unsafe { &**context.chapters.add(i) };
         let unit = f64::from(c.time_base.num) / f64::from(c.time_base.den.max(1));
-        let title = tags(c.metadata).into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
+        // SAFETY: the dictionary of a valid chapter.
+        let title =
+            unsafe { tags(c.metadata) }.into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
         let (from, to) = (c.start as f64 * unit, c.end as f64 * unit);
         add(format!("chapter {i}"), format!("{from:.3} to {to:.3} s {title}").trim_end().to_owned());
     }
@@ -202,10 +205,13 @@ fn bits(rate: i64) -> String {
 }
 
 /// Keys and values of a dictionary.
-fn tags(dictionary: *mut sys::AVDictionary) -> Vec<(String, String)> {
+///
+/// # Safety
+/// The dictionary must be null or valid.
+unsafe fn tags(dictionary: *mut sys::AVDictionary) -> Vec<(String, String)> {
     let mut list = Vec::new();
     let mut entry: *const sys::AVDictionaryEntry = std::ptr::null();
-    // SAFETY: the dictionary may be null; entries live as long as it.
+    // SAFETY: guaranteed by the caller; entries live as long as the dictionary.
     unsafe {
         loop {
             entry = sys::av_dict_get(dictionary, c"".as_ptr(), entry, sys::AV_DICT_IGNORE_SUFFIX);
@@ -248,7 +254,8 @@ fn stream(demuxer: &Demuxer, i: usize) -> String {
             parts.push((*name).to_owned());
         }
     }
-    for (key, value) in tags(s.metadata) {
+    // SAFETY: the dictionary of a valid stream.
+    for (key, value) in unsafe { tags(s.metadata) } {
         parts.push(format!("{key}={value}"));
     }
     parts.join(", ")

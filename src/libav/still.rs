@@ -58,11 +58,13 @@ impl Still {
 struct Context(*mut sys::AVCodecContext);
 
 impl Context {
-    fn new(codec: *const sys::AVCodec) -> Result<Context, StillError> {
+    /// # Safety
+    /// `codec` must be null or one of libav's static descriptions.
+    unsafe fn new(codec: *const sys::AVCodec) -> Result<Context, StillError> {
         if codec.is_null() {
             return Err(StillError::NoCodec);
         }
-        // SAFETY: a static codec; returns a new context or null.
+        // SAFETY: guaranteed by the caller; returns a new context or null.
         let context = unsafe { sys::avcodec_alloc_context3(codec) };
         if context.is_null() { Err(NO_MEMORY.into()) } else { Ok(Context(context)) }
     }

@@ -124,6 +124,7 @@
 //! - **Lengths** are in samples of a picture 1920 wide, so that a look does not depend on the resolution: multiply by
 //!   `format.width / 1920`. In plane `p` a length in luma samples is `length / (1 << sx)` horizontally and
 //!   `length / ((1 << sy) * format.field_rows().0)` vertically. See [`blur`].
+//! - **Positions** of a plane's samples, chroma included: [`Format::frame_sites`]. See [`vignette`].
 //! - **Fractions of brightness** are nominal, from black to white: multiply by `Code::of(format, p).span`.
 //! - **Planes that change only when named** (`planes=uv`) belong in [`Plan::on_request`].
 //! - **With a reach**, read alpha and every plane that you do not write from [`Band::input`]; they are not in the output.

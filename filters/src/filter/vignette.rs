@@ -12,7 +12,6 @@ use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::lend::{Host, PrepareError};
 use crate::pixel::convert::Code;
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
-use crate::ratio::Ratio;
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -66,7 +65,7 @@ struct Shape {
 impl Vignette {
     fn shape(&self, at: &FrameTime) -> Shape {
         let (w, h) = (f64::from(self.format.width), f64::from(self.format.height));
-        let aspect = if self.format.aspect > Ratio::ZERO { self.format.aspect.to_f64() } else { 1.0 };
+        let aspect = self.format.shape();
         let diagonal = (w * aspect * w * aspect + h * h).sqrt() / 2.0;
         let root = core::f64::consts::SQRT_2 / 2.0;
         let round = self.set.roundness.at(at);
@@ -84,21 +83,18 @@ impl Vignette {
         }
     }
 
-    /// The terms of the columns of planes with this subsampling.
+    /// The terms of the columns of plane `p`.
     fn columns(&self, shape: &Shape, p: usize) -> Columns {
-        let (sx, _) = self.format.plane_subsampling(p);
-        let step = f64::from(1u32 << sx);
+        let (first, step) = self.format.frame_sites(p);
+        let place = |x: usize| first[0] + x as f64 * step[0];
         let (width, _) = self.format.plane_size(p);
-        let place = |x: usize| (x as f64 + 0.5) * step - 0.5;
         Columns::new((0..width).map(|x| term(shape.across.square(place(x)), shape.scale)).collect())
     }
 
     /// The term of row `y` of plane `p`.
     fn row(&self, shape: &Shape, p: usize, y: usize) -> i32 {
-        let (_, sy) = self.format.plane_subsampling(p);
-        let (rows, first) = self.format.field_rows();
-        let place = (rows * y as f64 + first + 0.5) * f64::from(1u32 << sy) - 0.5;
-        term(shape.down.square(place) - shape.begin, shape.scale)
+        let (first, step) = self.format.frame_sites(p);
+        term(shape.down.square(first[1] + y as f64 * step[1]) - shape.begin, shape.scale)
     }
 }
 

@@ -140,28 +140,6 @@ code_points! {
     }
 }
 
-/// Position of chroma samples relative to luma samples.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Siting {
-    /// Unspecified: left for 4:2:0, as in MPEG-2 and H.264.
-    #[default]
-    Unspecified,
-    /// Aligned with the left column, between two rows (MPEG-2, H.264).
-    Left,
-    /// In the middle of its block (JPEG, MPEG-1).
-    Center,
-    /// At the top left sample (BT.2020, UHD).
-    TopLeft,
-    /// On the top row, between two columns.
-    Top,
-    /// At the bottom left sample.
-    BottomLeft,
-    /// On the bottom row, between two columns.
-    Bottom,
-    /// U at the upper and V at the lower line of a pair, left column (PAL DV).
-    PalDv,
-}
-
 /// Order of a frame's fields in time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum FieldOrder {

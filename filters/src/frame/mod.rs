@@ -12,13 +12,17 @@ mod names;
 mod plane;
 mod ranges;
 mod scratch;
+mod siting;
 mod time;
 
 pub use buffer::{CacheLine, Frame};
-pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
+pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Transfer};
 pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, PictureStructure, PlaneSet};
 pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
 pub use ranges::{MAX_RANGES, Ranges, RangesError, RangesProblem};
 pub use scratch::Scratch;
+pub use siting::Siting;
+#[cfg(test)]
+pub(crate) use siting::tests as sites;
 pub use time::FrameTime;

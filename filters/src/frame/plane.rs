@@ -4,11 +4,24 @@
 use super::{Format, Parity};
 use core::ops::Range;
 
-/// A sample type: `u8`, `u16` or `f32`.
-pub trait Sample: bytemuck::Pod + PartialOrd + Send + Sync + 'static {}
-impl Sample for u8 {}
-impl Sample for u16 {}
-impl Sample for f32 {}
+/// A sample type: `u8`, `u16` or `f32`. Kernels rely on their sizes, so there are no others:
+///
+/// ```compile_fail,E0277
+/// impl grainfield_filters::frame::Sample for u32 {}
+/// ```
+pub trait Sample: sealed::Sealed + bytemuck::Pod + PartialOrd + Send + Sync + 'static {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! samples {
+    ($($t:ty)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Sample for $t {}
+    )*};
+}
+samples!(u8 u16 f32);
 
 /// A view of rows of a plane.
 #[derive(Clone, Copy, Debug, Default)]

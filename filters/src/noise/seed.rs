@@ -1,7 +1,9 @@
 //! Where seeds come from: one mixing function, one key, and one table that keeps layers apart.
 //!
-//! Two filters must never draw the same noise, and neither may two frames, planes, rows or layers. This depends on
-//! [`mix64`], a bijection of 64 bits in which every input bit changes half of the output bits.
+//! Filters, frames, planes, rows and layers get keys of their own from [`mix64`], a bijection of 64 bits in which every
+//! input bit changes half of the output bits. With the generator xs64 each key starts noise of its own. With lfsr31 a
+//! key is a position in the one cycle that there is, and rows share words now and then: see
+//! [its limits](super::lfsr31#limits).
 
 /// The finaliser of SplitMix64 (Stafford's thirteenth variant): a bijection, with `mix64(0) = 0`.
 #[inline(always)]

@@ -9,7 +9,8 @@ use core::fmt;
 /// How the rows are mapped to the cycle of a stream that has only one (`lfsr31`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Layout {
-    /// Each row starts at a hashed position of the cycle: no frame repeats as a whole.
+    /// Each row starts at a hashed position of the cycle: no frame repeats as a whole, though a few pairs of rows
+    /// overlap.
     #[default]
     Keyed,
     /// Rows, planes and frames follow each other without a gap. The cycle of 2^31 - 1 words is short for video: 2^27

@@ -20,16 +20,16 @@ use crate::simd::{Level, multiversion};
 /// The terms of columns and rows, with the precision of f64.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Axis {
-    /// The position of the centre, in samples from the edge of the first one.
+    /// The position of the centre, in luma samples from the picture's edge.
     pub centre: f64,
     /// Samples per distance of 1.
     pub radius: f64,
 }
 
 impl Axis {
-    /// The square of the distance of sample `i`.
-    pub fn square(self, i: f64) -> f64 {
-        let d = (i + 0.5 - self.centre) / self.radius;
+    /// The square of the distance of a position.
+    pub fn square(self, at: f64) -> f64 {
+        let d = (at - self.centre) / self.radius;
         d * d
     }
 }

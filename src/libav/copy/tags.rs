@@ -9,8 +9,11 @@ use std::ffi::{CStr, CString};
 use std::mem::size_of;
 
 /// Copies the tags of the whole input, except for those about the old file.
-pub(crate) fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
-    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+///
+/// # Safety
+/// The output must be valid.
+pub(crate) unsafe fn container_tags(input: &Input, output: *mut sys::AVFormatContext) {
+    // SAFETY: guaranteed by the caller; the dictionary is replaced as a whole.
     unsafe { replace(&mut (*output).metadata, tags(input).into_iter()) };
 }
 
@@ -25,8 +28,11 @@ pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
 }
 
 /// Sets the time code of the first picture as a tag of the whole output.
-pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
-    // SAFETY: a valid context, whose dictionary is replaced as a whole.
+///
+/// # Safety
+/// The output must be valid.
+pub(crate) unsafe fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
+    // SAFETY: guaranteed by the caller; the dictionary is replaced as a whole.
     unsafe {
         let all = entries((*output).metadata).into_iter();
         replace(&mut (*output).metadata, all.chain([(TIMECODE.into(), code.into())]));
@@ -39,8 +45,10 @@ pub(crate) fn set_timecode(output: *mut sys::AVFormatContext, code: &str) {
 /// Both streams must be valid.
 pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
     // SAFETY: guaranteed by the caller.
-    let tags = unsafe { entries(from.metadata) };
-    replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
+    unsafe {
+        let tags = entries(from.metadata);
+        replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
+    }
 }
 
 /// Copies the tags of the filtered stream, except for those about the old encoding.
@@ -52,8 +60,10 @@ pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, co
     let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
     let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
     // SAFETY: guaranteed by the caller.
-    let tags = unsafe { entries(from.metadata) };
-    replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
+    unsafe {
+        let tags = entries(from.metadata);
+        replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
+    }
 }
 
 /// The tag with the time code of the first picture.
@@ -105,19 +115,24 @@ fn is_statistic(key: &str) -> bool {
         || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))
 }
 
-fn replace(dict: &mut *mut sys::AVDictionary, tags: impl Iterator<Item = (String, String)>) {
+/// # Safety
+/// The dictionary must be null or valid, and owned by nobody else.
+unsafe fn replace(dict: &mut *mut sys::AVDictionary, tags: impl Iterator<Item = (String, String)>) {
     let mut own = Dict(std::mem::replace(dict, std::ptr::null_mut()));
     tags.for_each(|(key, value)| own.set(&key, &value));
     *dict = std::mem::replace(&mut own.0, std::ptr::null_mut());
 }
 
 /// Adds the input's chapters, cut to the span and shifted with it.
-pub(crate) fn add_chapters(
+///
+/// # Safety
+/// The output must be valid.
+pub(crate) unsafe fn add_chapters(
     input: &Input,
     span: &Span,
     output: *mut sys::AVFormatContext,
 ) -> Result<(), AvError> {
-    // SAFETY: both contexts are valid; the list and its chapters come from libav's allocator, as the context that
+    // SAFETY: guaranteed by the caller; the list and its chapters come from libav's allocator, as the context that
     // frees them requires, and are counted only when they are complete.
     unsafe {
         let count = (*input.context).nb_chapters as usize;

@@ -62,7 +62,8 @@ impl Encoder {
         encoding: &Encoding,
         hdr: &Hdr,
     ) -> Result<Encoder, OpenError> {
-        let codec = Codec::new(choice.codec).ok_or(OpenError::Memory)?;
+        // SAFETY: a choice holds one of libav's static descriptions.
+        let codec = unsafe { Codec::new(choice.codec) }.ok_or(OpenError::Memory)?;
         let picture = AvFrame::new().ok_or(OpenError::Memory)?;
         let format = &choice.format;
         let film_grain =

@@ -97,8 +97,11 @@ pub(crate) struct Codec(pub(crate) *mut sys::AVCodecContext);
 
 impl Codec {
     /// `None` if out of memory.
-    pub(crate) fn new(codec: *const sys::AVCodec) -> Option<Codec> {
-        // SAFETY: the codec is one of libav's static descriptions.
+    ///
+    /// # Safety
+    /// `codec` must be null or one of libav's static descriptions.
+    pub(crate) unsafe fn new(codec: *const sys::AVCodec) -> Option<Codec> {
+        // SAFETY: guaranteed by the caller.
         let made = unsafe { sys::avcodec_alloc_context3(codec) };
         (!made.is_null()).then_some(Codec(made))
     }

@@ -35,14 +35,19 @@ pub(crate) struct Hdr {
 }
 
 /// Reads a structure of libav from bytes. Newer versions may append fields, but never remove any.
-fn read<T: Copy>(bytes: Option<&[u8]>) -> Option<T> {
+///
+/// # Safety
+/// `T` must be a structure of integers.
+unsafe fn read<T: Copy>(bytes: Option<&[u8]>) -> Option<T> {
     let bytes = bytes.filter(|b| b.len() >= size_of::<T>())?;
-    // SAFETY: the length was checked; used only with plain structures of integers.
+    // SAFETY: the length was checked; any bytes are valid, as the caller guarantees.
     Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
-fn bytes<T>(value: &T) -> &[u8] {
-    // SAFETY: used with libav's plain structures of integers without padding.
+/// # Safety
+/// `T` must be a structure of integers without padding.
+unsafe fn bytes<T>(value: &T) -> &[u8] {
+    // SAFETY: guaranteed by the caller.
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
@@ -53,7 +58,7 @@ impl Hdr {
     /// `stream` must be valid.
     pub(crate) unsafe fn of_stream(stream: *const sys::AVStream) -> Hdr {
         use AVPacketSideDataType::*;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: guaranteed by the caller; structures of integers.
         unsafe {
             Hdr {
                 display: read(stream_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA)),
@@ -73,9 +78,12 @@ impl Hdr {
             let side = sys::av_frame_get_side_data(frame, kind).as_ref()?;
             Some(std::slice::from_raw_parts(side.data.cast_const(), side.size))
         };
-        Hdr {
-            display: read(data(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)),
-            light: read(data(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)),
+        // SAFETY: structures of integers.
+        unsafe {
+            Hdr {
+                display: read(data(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA)),
+                light: read(data(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL)),
+            }
         }
     }
 
@@ -91,14 +99,13 @@ impl Hdr {
 
     /// As stream side data.
     pub(crate) fn side_data(&self) -> Vec<(AVPacketSideDataType, Vec<u8>)> {
-        let display = self
-            .display
-            .as_ref()
-            .map(|d| (AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, bytes(d).to_vec()));
-        let light = self
-            .light
-            .as_ref()
-            .map(|l| (AVPacketSideDataType::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, bytes(l).to_vec()));
+        use AVPacketSideDataType::*;
+        // SAFETY: structures of 32-bit integers.
+        let display = self.display.as_ref().map(|d| unsafe { bytes(d).to_vec() });
+        // SAFETY: as above.
+        let light = self.light.as_ref().map(|l| unsafe { bytes(l).to_vec() });
+        let display = display.map(|d| (AV_PKT_DATA_MASTERING_DISPLAY_METADATA, d));
+        let light = light.map(|l| (AV_PKT_DATA_CONTENT_LIGHT_LEVEL, l));
         display.into_iter().chain(light).collect()
     }
 

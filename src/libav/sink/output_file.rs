@@ -168,8 +168,11 @@ impl OutputFile {
                     crate::libav::log::drain();
                     said.extend(more);
                     if plans.contains(&Planned::Picture) {
-                        container_tags(&input, muxer.context);
-                        whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
+                        // SAFETY: our own context.
+                        unsafe {
+                            container_tags(&input, muxer.context);
+                            whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
+                        }
                     }
                 }
                 let cut = whole != (true, true);
@@ -223,7 +226,8 @@ impl OutputFile {
             && !self.no_chapters
             && let Some(copies) = &self.copies
         {
-            let added = add_chapters(&copies.input, &span, self.muxer.context);
+            // SAFETY: our own context.
+            let added = unsafe { add_chapters(&copies.input, &span, self.muxer.context) };
             added.map_err(|e| self.fault("its chapters cannot be written", e))?;
         }
         if let Some((rate, first)) = self.timecode
@@ -262,7 +266,8 @@ impl OutputFile {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
             Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
-                add_chapters(&copies.input, &span, self.muxer.context)
+                // SAFETY: our own context.
+                unsafe { add_chapters(&copies.input, &span, self.muxer.context) }
             }
             _ => Ok(()),
         });

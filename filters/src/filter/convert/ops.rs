@@ -2,7 +2,7 @@
 
 use super::ConvertError;
 use super::target::by_height;
-use crate::frame::{Depth, Family, Format, Matrix, Parity, PictureStructure, Siting};
+use crate::frame::{Depth, Family, Format, Matrix, Siting};
 use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
 
 /// The source of one output plane.
@@ -93,34 +93,6 @@ fn code(format: &Format, kind: Kind, p: usize) -> Code {
     }
 }
 
-/// The grid of plane `p`, horizontally and vertically, for [`Taps`]: log2 of the step, and the position of the first
-/// sample in quarters.
-fn grid(format: &Format, siting: Siting, p: usize) -> [(u8, i32); 2] {
-    let (sx, sy) = format.plane_subsampling(p);
-    let middle = |s: u8| 2 * ((1 << s) - 1);
-    let x = match siting {
-        Siting::Center | Siting::Top | Siting::Bottom => middle(sx),
-        _ => 0,
-    };
-    let y = match siting {
-        Siting::TopLeft | Siting::Top => 0,
-        Siting::BottomLeft | Siting::Bottom => 2 * middle(sy),
-        Siting::PalDv if p == 1 => 0,
-        // V one row below U: of the frame, or of the field where there are fields
-        Siting::PalDv => return [(sx, x), (sy, if sy > 0 { 4 } else { 0 })],
-        _ => middle(sy),
-    };
-    // Chroma rows alternate between the fields, like luma rows. In rows of the field, the chroma of a top field is half
-    // as far down as that of the frame; that of a bottom field half as far plus half of the difference of a chroma row
-    // and a luma row: 1/4 and 3/4 for 4:2:0 at the left.
-    let y = match format.picture {
-        PictureStructure::Field(Parity::Top) if siting != Siting::PalDv => y / 2,
-        PictureStructure::Field(Parity::Bottom) if siting != Siting::PalDv => y / 2 + middle(sy),
-        _ => y,
-    };
-    [(sx, x), (sy, y)]
-}
-
 impl Ops {
     pub(super) fn new(from: &Format, to: &Format) -> Result<Ops, ConvertError> {
         let default = by_height(from.height);
@@ -131,9 +103,9 @@ impl Ops {
         let matrix_in = tag_in.unwrap_or(default);
         let matrix_out = tag_out.or(both.then_some(matrix_in)).unwrap_or(default);
         let (a, b) = (kind(from, matrix_in)?, kind(to, matrix_out)?);
-        let siting_in = from.siting;
         let same_grid = both && from.subsampling == to.subsampling;
-        let siting_out = if same_grid && to.siting == Siting::Unspecified { siting_in } else { to.siting };
+        let siting = if same_grid && to.siting == Siting::Unspecified { from.siting } else { to.siting };
+        let sited = Format { siting, ..*to };
         let mut used = (None, None);
         let nominal = nominal(from, to, a, b, &mut used)?;
         let mut ops = Ops { planes: Vec::new(), groups: Vec::new(), matrices: used, resampled: false };
@@ -156,11 +128,11 @@ impl Ops {
                 ops.planes.push(Op::Fill { code, real: f32::from(u8::from(opaque)) });
                 continue;
             }
-            let target = grid(to, siting_out, p);
+            let target = sited.sites(p);
             let sources: Vec<Source> = row
                 .iter()
                 .map(|&(plane, _)| {
-                    let [x, y] = grid(from, siting_in, plane);
+                    let [x, y] = from.sites(plane);
                     let code = code(from, a, plane);
                     Source { plane, code, across: Taps::new(x, target[0]), down: Taps::new(y, target[1]) }
                 })

@@ -2,6 +2,7 @@
 //! definitions.
 
 use super::*;
+use crate::frame::sites::{SITINGS, place};
 use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PictureStructure, PlaneRef, PlaneSet, Siting};
 
 struct Random(u64);
@@ -105,36 +106,6 @@ fn codes(f: &Format, p: usize) -> (f64, f64) {
     (offset, if full { all - 1.0 } else { span * all / 256.0 })
 }
 
-/// The position of sample (i, j) of a plane, in luma samples of the picture.
-fn place(f: &Format, p: usize, i: i64, j: i64) -> (f64, f64) {
-    let (sx, sy) = f.plane_subsampling(p);
-    let (kx, ky) = ((1i64 << sx) as f64, (1i64 << sy) as f64);
-    use Siting::*;
-    let dx = if matches!(f.siting, Center | Top | Bottom) { (kx - 1.0) / 2.0 } else { 0.0 };
-    let dy = match f.siting {
-        TopLeft | Top => 0.0,
-        BottomLeft | Bottom => ky - 1.0,
-        PalDv => {
-            if p == 2 && sy > 0 {
-                1.0
-            } else {
-                0.0
-            }
-        }
-        _ => (ky - 1.0) / 2.0,
-    };
-    let x = i as f64 * kx + dx;
-    let line = match f.picture {
-        PictureStructure::Field(parity) if f.siting != PalDv => {
-            // rows 2 j + q of the frame, luma rows of which are 2 n + q
-            let q = if parity == Parity::Bottom { 1.0 } else { 0.0 };
-            ((2.0 * j as f64 + q) * ky + dy - q) / 2.0
-        }
-        _ => j as f64 * ky + dy,
-    };
-    (x, line)
-}
-
 /// Weights along one axis; `at` is the position of sample n.
 fn weights(target: f64, step_in: f64, step_out: f64, at: impl Fn(i64) -> f64) -> Vec<(i64, f64)> {
     let near: Vec<(i64, f64)> =
@@ -165,11 +136,11 @@ fn resampled(
     if h == 0 {
         return 0.0;
     }
-    let (x, y) = place(t, q, i as i64, j as i64);
+    let [x, y] = place(t, q, i as i64, j as i64);
     let ((ix, iy), (ox, oy)) = (f.plane_subsampling(p), t.plane_subsampling(q));
     let step = |s: u8| (1i64 << s) as f64;
-    let across = weights(x, step(ix), step(ox), |n| place(f, p, n, 0).0);
-    let down = weights(y, step(iy), step(oy), |n| place(f, p, 0, n).1);
+    let across = weights(x, step(ix), step(ox), |n| place(f, p, n, 0)[0]);
+    let down = weights(y, step(iy), step(oy), |n| place(f, p, 0, n)[1]);
     let mut sum = 0.0;
     for &(n, wy) in &down {
         for &(m, wx) in &across {
@@ -302,16 +273,6 @@ const MATRICES: [Matrix; 8] = [
     Matrix::YCGCO,
     Matrix::BT2020NC,
     Matrix::RGB,
-];
-const SITINGS: [Siting; 8] = [
-    Siting::Unspecified,
-    Siting::Left,
-    Siting::Center,
-    Siting::TopLeft,
-    Siting::Top,
-    Siting::BottomLeft,
-    Siting::Bottom,
-    Siting::PalDv,
 ];
 
 /// A format of that name with random tags.

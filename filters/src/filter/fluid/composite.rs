@@ -4,7 +4,7 @@ use super::super::Band;
 use super::super::point::nominal;
 use super::paint::{self, AlphaPlane, Appearance, Backdrop, Code, PlaneColors, Row, RowShading};
 use super::surface::{Node, Surface};
-use crate::frame::{Alpha, Format, FrameRef, Scratch, Siting};
+use crate::frame::{Alpha, Format, FrameRef, Scratch};
 use crate::pixel::convert::{self, Coefficients};
 use crate::simd::Level;
 
@@ -18,33 +18,6 @@ pub(super) struct SurfaceLayer<'a> {
     pub(super) weights: Coefficients,
     /// Sample aspect ratio.
     pub(super) sample: f32,
-}
-
-/// The positions of a plane's samples: the centre of the first in luma samples of the picture, and log2 of the
-/// step.
-#[derive(Clone, Copy, PartialEq)]
-struct Cells {
-    first: [f32; 2],
-    step: [f32; 2],
-}
-
-impl Cells {
-    fn of(format: &Format, p: usize) -> Cells {
-        let (sx, sy) = format.plane_subsampling(p);
-        let step = [(1u32 << sx) as f32, (1u32 << sy) as f32];
-        let middle = step.map(|s| 0.5 * s);
-        let last = step[1] - 0.5;
-        let first = match if format.is_chroma(p) { format.siting } else { Siting::Center } {
-            Siting::Center => middle,
-            Siting::Unspecified | Siting::Left => [0.5, middle[1]],
-            Siting::TopLeft => [0.5, 0.5],
-            Siting::Top => [middle[0], 0.5],
-            Siting::BottomLeft => [0.5, last],
-            Siting::Bottom => [middle[0], last],
-            Siting::PalDv => [0.5, if p == 1 { 0.5 } else { last }],
-        };
-        Cells { first, step }
-    }
 }
 
 fn backdrop<'a, T: Code>(input: &FrameRef<'a>, p: usize) -> Backdrop<'a, T> {
@@ -75,27 +48,29 @@ impl SurfaceLayer<'_> {
             scratch.buffers::<f32, 7>([4 * surface.size[0], n, n, n, n, n, n]);
         let line: &mut [Node] = bytemuck::cast_slice_mut(line);
         let mut all = RowShading { cover, x, y, back, tint, white };
-        let (rows, offset) = format.field_rows();
-        let (rows, offset) = (rows as f32, offset as f32);
         let tall = format.height as f32;
         let plane_colors: [PlaneColors; 4] =
             core::array::from_fn(|p| self.plane_colors(p.min(format.planes() - 1)));
+        // In luma samples of the frame.
+        let sites = |p: usize| {
+            let (first, step) = format.frame_sites(p);
+            (first.map(|v| v as f32), step.map(|v| v as f32))
+        };
         let alpha = format.alpha_plane().filter(|a| band.writes.has(*a));
         let mut done = 0u8;
         for p in planes() {
             if done >> p & 1 == 1 {
                 continue;
             }
-            let cells = Cells::of(format, p);
+            let (first, step) = sites(p);
             // Planes with the same sample positions share the result.
-            let same: Vec<usize> = planes().filter(|&q| Cells::of(format, q) == cells).collect();
+            let same: Vec<usize> = planes().filter(|&q| sites(q) == (first, step)).collect();
             for y in band.output.plane(p).rows() {
-                let own = cells.first[1] + y as f32 * cells.step[1];
                 let row = Row {
-                    y: ((own - 0.5) * rows + offset + 0.5) / tall,
-                    x: cells.first[0] * self.sample / tall,
-                    step: cells.step[0] * self.sample / tall,
-                    scale: [tall / (self.sample * cells.step[0]), tall / (rows * cells.step[1])],
+                    y: (first[1] + y as f32 * step[1]) / tall,
+                    x: first[0] * self.sample / tall,
+                    step: step[0] * self.sample / tall,
+                    scale: [tall / (self.sample * step[0]), tall / step[1]],
                 };
                 let (w, _) = format.plane_size(p);
                 let seen = &mut all.first(w);
@@ -106,10 +81,10 @@ impl SurfaceLayer<'_> {
                     match alpha {
                         None => T::composite(self.level, seen, y, back, plane_colors[q], out),
                         Some(a) => {
-                            let to = Cells::of(format, a);
+                            let to = sites(a);
                             // Converts this plane's samples to those of alpha.
-                            let by = [0, 1].map(|i: usize| cells.step[i] / to.step[i]);
-                            let first = [0, 1].map(|i: usize| (cells.first[i] - to.first[i]) / to.step[i]);
+                            let by = [0, 1].map(|i: usize| step[i] / to.1[i]);
+                            let first = [0, 1].map(|i: usize| (first[i] - to.0[i]) / to.1[i]);
                             let alpha_plane = AlphaPlane {
                                 alpha: backdrop::<T>(&input, a),
                                 full: f32::from(format.codes().1).max(1.0),

@@ -87,7 +87,7 @@ choices! {
 
 choices! {
     for Layout {
-        /// each row starts at a hashed place: frames never repeat each other
+        /// each row starts at a hashed place: no frame repeats another, a few pairs of rows overlap
         Keyed = "keyed",
         /// rows follow each other; repeats after 2^27 words (65 frames of 1080p luma)
         Sequential = "sequential",

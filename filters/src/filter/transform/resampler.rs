@@ -2,7 +2,7 @@
 
 use super::super::point::{key, nominal};
 use crate::filter::Band;
-use crate::frame::{Depth, Format, PlaneMut, PlaneRef, Scratch};
+use crate::frame::{Depth, Format, PictureStructure, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
     Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate_rows, accumulate_shifted,
@@ -24,6 +24,11 @@ impl Placement {
     /// The identity.
     pub(in crate::filter) const SAME: Placement =
         Placement { matrix: [[1.0, 0.0], [0.0, 1.0]], shift: [0.0; 2], crop: [0.0; 4] };
+
+    /// The source of a position.
+    fn source(&self, at: [f64; 2]) -> [f64; 2] {
+        [0, 1].map(|i: usize| self.matrix[i][0] * at[0] + self.matrix[i][1] * at[1] + self.shift[i])
+    }
 
     /// The key of the prepared state.
     pub(in crate::filter) fn key(&self) -> u128 {
@@ -56,14 +61,17 @@ pub(in crate::filter) struct Plan<T: Warp> {
     columns: Option<Columns<T>>,
 }
 
-/// The plans of luma and of chroma.
+/// The plans of the planes whose samples lie differently, each after the sites of the samples.
+type BySites<T> = Vec<([(u8, i32); 2], Plan<T>)>;
+
+/// The plans of all planes.
 #[derive(Default)]
 pub(in crate::filter) enum Plans {
     #[default]
     None,
-    U8([Plan<u8>; 2]),
-    U16([Plan<u16>; 2]),
-    F32([Plan<f32>; 2]),
+    U8(BySites<u8>),
+    U16(BySites<u16>),
+    F32(BySites<f32>),
 }
 
 /// The windows of all columns, without rotation.
@@ -89,10 +97,9 @@ impl Resampler {
         let width = self.format.width as usize;
         let step = if farthest > 1.0 { MAX_STEP } else { 1.0 };
         let taps = Phases::<i32>::taps(self.shape, step);
-        let tables = 2 * (width * (4 + 4 * taps) + 2 * 256 * taps * 4);
-        tables
-            + 2 * Quads::bytes(width)
-            + 2 * 256 * (2 + 8) * taps.min(4)
+        // Luma, U and V may lie differently.
+        let tables = width * (4 + 4 * taps) + 2 * 256 * taps * 4;
+        3 * (tables + Quads::bytes(width) + 256 * (2 + 8) * taps.min(4))
             + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
     }
 
@@ -104,23 +111,24 @@ impl Resampler {
         }
     }
 
-    /// The plans of luma and of chroma.
-    fn plans<T: Warp>(&self, placement: &Placement) -> [Plan<T>; 2] {
-        [0, 1].map(|i: usize| self.plan(placement, i.min(self.format.planes() - 1)))
+    fn plans<T: Warp>(&self, placement: &Placement) -> BySites<T> {
+        let mut plans: BySites<T> = Vec::new();
+        for p in 0..self.format.planes() {
+            let sites = self.format.sites(p);
+            if plans.iter().all(|(s, _)| *s != sites) {
+                plans.push((sites, self.plan(placement, p)));
+            }
+        }
+        plans
     }
 
     fn plan<T: Warp>(&self, placement: &Placement, p: usize) -> Plan<T> {
-        let (sx, sy) = self.format.plane_subsampling(p);
-        let (rows, first) = self.format.field_rows();
-        // Luma position of sample i: step * i + half.
-        let step = [f64::from(1u32 << sx), f64::from(1u32 << sy) * rows];
-        let half = [0.5 * step[0], (first + 0.5) * f64::from(1u32 << sy)];
+        // The luma position of sample i: step * i + first.
+        let (first, step) = self.format.frame_sites(p);
         let [[a, b], [c, d]] = placement.matrix;
         let m = [[a, b * step[1] / step[0]], [c * step[0] / step[1], d]];
-        let origin = [0, 1].map(|i: usize| {
-            let place = placement.matrix[i][0] * half[0] + placement.matrix[i][1] * half[1];
-            (place + placement.shift[i] - half[i]) / step[i]
-        });
+        let source = placement.source(first);
+        let origin = [0, 1].map(|i: usize| (source[i] - first[i]) / step[i]);
         let speed = |row: [f64; 2]| (row[0] * row[0] + row[1] * row[1]).sqrt().min(MAX_STEP);
         let phases = (Phases::new::<T>(self.shape, speed(m[0])), Phases::new::<T>(self.shape, speed(m[1])));
         let start =
@@ -129,6 +137,16 @@ impl Resampler {
         let (width, _) = self.format.plane_size(p);
         let columns = (start.dv == 0 && down.0 == 0).then(|| Columns::new(start, &phases.0, width));
         Plan { start, down, phases, columns }
+    }
+
+    /// Whether every luma sample of the frame comes from between its luma samples, so that nothing may come from beyond
+    /// the edge. The last sample of a chroma plane or of a field may lie before the last luma sample of the frame.
+    fn is_filled(&self, placement: &Placement) -> bool {
+        let far = [f64::from(self.format.width) - 0.5, f64::from(self.format.height) - 0.5];
+        let corners = [[0.5; 2], far, [0.5, far[1]], [far[0], 0.5]].map(|at| placement.source(at));
+        // Rounding may move a position a little.
+        let inside = |at: &[f64; 2]| (0..2).all(|i| at[i] > 0.5 - 1e-6 && at[i] < far[i] + 1e-6);
+        placement.crop == [0.0; 4] && corners.iter().all(inside)
     }
 
     /// Renders the written planes of a band.
@@ -151,7 +169,7 @@ impl Resampler {
         &self,
         placement: &Placement,
         color: [f64; 4],
-        plans: &[Plan<T>; 2],
+        plans: &BySites<T>,
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
@@ -159,11 +177,13 @@ impl Resampler {
             unreachable!("the plan's reach is the whole picture, so the input is handed in beside the output")
         };
         let values = nominal(&self.format, self.weights, color);
+        let filled = self.edge == Edge::Color && self.is_filled(placement);
+        let field = self.format.picture != PictureStructure::Frame;
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, height) = self.format.plane_size(p);
-            if width == 0 || height == 0 {
-                continue;
-            }
+            let sites = self.format.sites(p);
+            let plan = plans.iter().find(|(s, _)| *s == sites).filter(|_| width > 0 && height > 0);
+            let Some((_, plan)) = plan else { continue };
             let own = Code::of(&self.format, p);
             let value = f64::from(own.zero) + values[p] * f64::from(own.span);
             let bits = self.format.depth.bits().unwrap_or(0);
@@ -184,11 +204,14 @@ impl Resampler {
                 stride,
                 columns: cut(width, left, right),
                 rows: cut(height, top, bottom),
-                edge: self.edge,
+                edge: if filled && (field || sites != self.format.sites(0)) {
+                    Edge::Extend
+                } else {
+                    self.edge
+                },
                 color: T::of(value),
                 bits,
             };
-            let plan = &plans[usize::from(self.format.is_chroma(p))];
             let output = band.output.plane_mut(p);
             if let Some(columns) = &plan.columns {
                 self.level_rows(plan, columns, &patch, plane, output, scratch);

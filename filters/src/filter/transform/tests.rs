@@ -1,6 +1,7 @@
 use super::*;
 use crate::filter::testing::{FORMATS, at, bind, compare, format, noise, run, zero_span};
-use crate::frame::{Depth, Frame};
+use crate::frame::sites::{frame_place, sited};
+use crate::frame::{Depth, Frame, Siting};
 
 /// The settings that the reference supports.
 #[derive(Clone, Copy)]
@@ -14,20 +15,24 @@ struct Set {
 
 const PLAIN: Set = Set { zoom: 1.0, pan: [0.0; 2], rotate: 0.0, shape: Shape::Bicubic, edge: Edge::Color };
 
+/// The source of a position, both in luma samples of the frame: inverse translation, rotation and scale, from the
+/// middle.
+fn source_of(f: &Format, set: Set, at: [f64; 2]) -> [f64; 2] {
+    let (w, h) = (f64::from(f.width), f64::from(f.height));
+    let (x, y) = (at[0] - w * (0.5 + set.pan[0]), at[1] - h * (0.5 + set.pan[1]));
+    let (sin, cos) = set.rotate.to_radians().sin_cos();
+    [(x * cos + y * sin) / set.zoom + w * 0.5, (y * cos - x * sin) / set.zoom + h * 0.5]
+}
+
 /// One sample, entirely in f64, in one pass.
 fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
     let f = source.format();
-    let (w, h) = (f64::from(f.width), f64::from(f.height));
-    let (sx, sy) = f.plane_subsampling(p);
-    let (sx, sy) = (f64::from(1u32 << sx), f64::from(1u32 << sy));
     let (pw, ph) = f.plane_size(p);
-    // From the middle, inverse translation, rotation and scale.
-    let (ox, oy) =
-        ((x as f64 + 0.5) * sx - w * (0.5 + set.pan[0]), (y as f64 + 0.5) * sy - h * (0.5 + set.pan[1]));
-    let a = set.rotate.to_radians();
-    let (sin, cos) = (a.sin(), a.cos());
-    let u = ((ox * cos + oy * sin) / set.zoom + w * 0.5) / sx - 0.5;
-    let v = ((oy * cos - ox * sin) / set.zoom + h * 0.5) / sy - 0.5;
+    let (sin, cos) = set.rotate.to_radians().sin_cos();
+    let [first, second] = [0, 1].map(|i| frame_place(f, p, i, i));
+    let step = [second[0] - first[0], second[1] - first[1]];
+    let [u, v] = source_of(f, set, frame_place(f, p, x as i64, y as i64));
+    let (u, v) = ((u - first[0]) / step[0], (v - first[1]) / step[1]);
     let wide =
         |along: f64, other: f64| ((along * cos).powi(2) + (other * sin).powi(2)).sqrt() / along / set.zoom;
     let taps = |c: f64, scale: f64| -> Vec<(i64, f64)> {
@@ -45,12 +50,24 @@ fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
     };
     let (zero, _) = zero_span(f, p);
     let blank = if f.alpha_plane() == Some(p) { zero + zero_span(f, p).1 } else { zero };
-    let sample = |i: i64, j: i64| match (set.edge.map(i, 0, pw as i64), set.edge.map(j, 0, ph as i64)) {
+    // Where luma is between luma samples everywhere, chroma does not fade into the colour.
+    let (lw, lh) = f.plane_size(0);
+    let ends = [0, 1].map(|k| frame_place(f, 0, k * (lw as i64 - 1), k * (lh as i64 - 1)));
+    let filled = [[0, 0], [0, 1], [1, 0], [1, 1]].iter().all(|&[i, j]| {
+        let at: [f64; 2] = source_of(f, set, [ends[i][0], ends[j][1]]);
+        (0..2).all(|a| at[a] > ends[0][a] - 1e-9 && at[a] < ends[1][a] + 1e-9)
+    });
+    let edge = if filled && f.plane_subsampling(p) != (0, 0) && set.edge == Edge::Color {
+        Edge::Extend
+    } else {
+        set.edge
+    };
+    let sample = |i: i64, j: i64| match (edge.map(i, 0, pw as i64), edge.map(j, 0, ph as i64)) {
         (Some(i), Some(j)) => at(source, p, i as usize, j as usize),
         _ => blank,
     };
-    let across = taps(u, wide(sx, sy));
-    let down = taps(v, wide(sy, sx));
+    let across = taps(u, wide(step[0], step[1]));
+    let down = taps(v, wide(step[1], step[0]));
     // Vertically first; the value between the passes is limited to 16 bits.
     let most = f.depth.bits().map(|b| 65535.0 / f64::from(1u32 << (16 - b)));
     let column = |i: i64| {
@@ -143,7 +160,7 @@ fn a_smooth_picture_is_hit_closely() {
 
 #[test]
 fn whole_turns_and_whole_samples_are_exact() {
-    let f = format("yuv420p", 32, 32);
+    let f = Format { siting: Siting::Center, ..format("yuv420p", 32, 32) };
     let source = noise(f);
     let show = |given: &[(&str, &str)]| run(&*bind(&ENTRY, given, &f, Level::best()), &source, 0, &[]);
     let half = show(&[("rotate", "180")]);
@@ -184,5 +201,62 @@ fn crops_leave_the_colour() {
                 assert!(got == want || got.is_nan(), "{name} {p} {x},{y}: {got} {want}");
             }
         }
+    }
+}
+
+/// A picture of 16 bits from a function of the position in luma samples of the frame.
+fn drawn(f: Format, value: impl Fn([f64; 2]) -> f64) -> Frame {
+    let mut frame = Frame::new(f);
+    for p in 0..f.planes() {
+        for y in 0..f.plane_size(p).1 {
+            for (x, v) in frame.row_mut::<u16>(p, y).iter_mut().enumerate() {
+                *v = value(frame_place(&f, p, x as i64, y as i64)) as u16;
+            }
+        }
+    }
+    frame
+}
+
+#[test]
+fn luma_and_chroma_of_every_siting_and_field_move_together() {
+    let value = |at: [f64; 2]| 32768.0 + 20000.0 * (at[0] * 0.05 + at[1] * 0.03).sin();
+    for f in sited([128, 128], Depth::Bits(16)) {
+        let source = drawn(f, value);
+        for (given, set) in [
+            (vec![("rotate", "180")], Set { rotate: 180.0, ..PLAIN }),
+            (vec![("zoom", "2")], Set { zoom: 2.0, ..PLAIN }),
+            (vec![("zoom", "1.3"), ("rotate", "25")], Set { zoom: 1.3, rotate: 25.0, ..PLAIN }),
+            (vec![("pan", "0.053,-0.031")], Set { pan: [0.053, -0.031], ..PLAIN }),
+        ] {
+            let out = run(&*bind(&ENTRY, &given, &f, Level::best()), &source, 0, &[]);
+            for p in 0..3 {
+                let [a, b] = [0, 1].map(|i| frame_place(&f, p, i, i));
+                let (w, h) = f.plane_size(p);
+                let mut seen = 0;
+                for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                    let from = source_of(&f, set, frame_place(&f, p, x as i64, y as i64));
+                    // Away from the edges.
+                    if (0..2).any(|i| from[i] < 2.5 * (b[i] - a[i]) || from[i] > 128.0 - 2.5 * (b[i] - a[i]))
+                    {
+                        continue;
+                    }
+                    seen += 1;
+                    let off = at(&out, p, x, y) - value(from);
+                    assert!(off.abs() < 90.0, "{f:?} {given:?} plane {p} at {x},{y}: {off}");
+                }
+                assert!(seen > 20, "{f:?} {given:?} {p}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_turned_picture_of_one_colour_stays_so() {
+    for f in sited([34, 32], Depth::Bits(16)) {
+        let source = drawn(f, |_| 50000.0);
+        assert!(
+            run(&*bind(&ENTRY, &[("rotate", "180")], &f, Level::best()), &source, 0, &[]) == source,
+            "{f:?}"
+        );
     }
 }

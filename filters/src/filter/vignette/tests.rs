@@ -1,6 +1,8 @@
 use super::*;
 use crate::filter::testing::{at, bind, compare, format, noise, run, zero_span};
+use crate::frame::sites::frame_place;
 use crate::frame::{Format, Parity};
+use crate::ratio::Ratio;
 
 /// The darkening at a position of plane `p`, in f64.
 fn loss(
@@ -11,10 +13,9 @@ fn loss(
     [amount, radius, softness, round]: [f64; 4],
     c: [f64; 2],
 ) -> f64 {
-    let (sx, sy) = f.plane_subsampling(p);
     let (w, h) = (f64::from(f.width), f64::from(f.height));
-    let px = (x as f64 + 0.5) * f64::from(1u32 << sx) - c[0] * w;
-    let py = (y as f64 + 0.5) * f64::from(1u32 << sy) - c[1] * h;
+    let [px, py] = frame_place(f, p, x as i64, y as i64);
+    let (px, py) = (px - c[0] * w, py - c[1] * h);
     let half = (w * w + h * h).sqrt() / 2.0;
     let ellipse = 0.5f64.sqrt();
     let (rx, ry) = (w * ellipse + (half - w * ellipse) * round, h * ellipse + (half - h * ellipse) * round);
@@ -75,4 +76,17 @@ fn fields_are_rows_of_the_frame() {
             }
         }
     }
+}
+
+#[test]
+fn an_aspect_beyond_the_limits_is_the_limit() {
+    let show = |num, den| {
+        let f = Format { aspect: Ratio::new(num, den).unwrap(), ..format("gray16", 60, 40) };
+        let mut source = crate::frame::Frame::new(f);
+        (0..40).for_each(|y| source.row_mut::<u16>(0, y).fill(40000));
+        let out = run(&*bind(&ENTRY, &[("roundness", "1")], &f, Level::best()), &source, 0, &[]);
+        (0..40).flat_map(|y| out.row::<u16>(0, y).to_vec()).collect::<Vec<_>>()
+    };
+    assert!(show(1000, 1) == show(10, 1) && show(1, 1000) == show(1, 10));
+    assert!(show(9, 1) != show(10, 1));
 }

@@ -260,3 +260,43 @@ fn shapes_that_cannot_be() {
     assert_eq!(new(&[(1, 0)], 1), Err(ShapeError::Size(1, 0)));
     assert_eq!(new(&[(70000, 1)], 1), Err(ShapeError::Size(70000, 1)));
 }
+
+/// The positions of the words of keyed rows: the first, and their number.
+fn pieces(shape: &Shape, frame: i64) -> Vec<(u64, u64, (usize, u32))> {
+    let key = crate::noise::seed::key_of_frame(0, frame);
+    let rows = (0..shape.planes()).flat_map(|p| (0..shape.size(p).1).map(move |y| (p, y)));
+    let piece = |(p, y): (usize, u32)| {
+        let words = LANES as u64 * shape.row_steps(p, LANES as u32);
+        (key.row(Layer::BASE.plane(p as u32), y) % u64::from(M31), words, (p, y))
+    };
+    rows.map(piece).collect()
+}
+
+#[test]
+fn about_three_pairs_of_keyed_rows_overlap_in_a_frame() {
+    let shape = hd(Layout::Keyed);
+    let stream = Lfsr31::new(&shape, CycleStart::Seed(9), Layer::BASE, Level::best()).unwrap();
+    // The words of a row in the order of the cycle: lane after lane.
+    let words = |frame: i64, (p, y): (usize, u32)| {
+        let width = shape.size(p).0;
+        let mut out = vec![0; width as usize];
+        stream.fill_row(frame, p, y, 0..width, &mut out);
+        (0..LANES).flat_map(|lane| out.iter().copied().skip(lane).step_by(LANES)).collect::<Vec<u16>>()
+    };
+    let mut pairs = 0;
+    for frame in 0..100 {
+        let mut all = pieces(&shape, frame);
+        all.sort_unstable();
+        for (i, a) in all.iter().enumerate() {
+            for b in all[i + 1..].iter().take_while(|b| b.0 < a.0 + a.1) {
+                pairs += 1;
+                let (first, second) = (words(frame, a.2), words(frame, b.2));
+                let shared = (a.0 + a.1).min(b.0 + b.1) - b.0;
+                let from = (b.0 - a.0) as usize;
+                assert_eq!(first[from..][..shared as usize], second[..shared as usize]);
+            }
+        }
+    }
+    // 3.1 a frame expected; the bounds are five deviations.
+    assert!((225..400).contains(&pairs), "{pairs}");
+}

@@ -2,7 +2,7 @@
 //! modes.
 
 use super::style::Blend;
-use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet, Siting};
+use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet};
 use crate::pixel::convert::{Code, Coefficients, coefficients};
 
 /// The contents of a plane.
@@ -125,20 +125,8 @@ impl DrawPlane {
             _ if format.is_chroma(p) => PlaneContent::Chroma(p),
             _ => PlaneContent::Light(p.min(2)),
         };
-        let (sx, sy) = format.plane_subsampling(p);
-        let shift = [u32::from(sx), u32::from(sy)];
-        let siting = if format.is_chroma(p) { format.siting } else { Siting::Center };
-        let middle = |axis: usize| 128 << shift[axis];
-        let last = |axis: usize| (256 << shift[axis]) - 128;
-        let first = match siting {
-            Siting::Unspecified | Siting::Left => [128, middle(1)],
-            Siting::Center => [middle(0), middle(1)],
-            Siting::TopLeft => [128, 128],
-            Siting::Top => [middle(0), 128],
-            Siting::BottomLeft => [128, last(1)],
-            Siting::Bottom => [middle(0), last(1)],
-            Siting::PalDv => [128, if p == 1 { 128 } else { last(1) }],
-        };
+        let sites = format.sites(p);
+        let cells = Cells { shift: sites.map(|s| s.0.into()), first: sites.map(|s| 128 + 64 * s.1) };
         let full = format.full_range();
         let code = match (format.depth, content) {
             (Depth::Float, _) => Code::FLOAT,
@@ -151,7 +139,7 @@ impl DrawPlane {
         };
         DrawPlane {
             content,
-            cells: Cells { shift, first },
+            cells,
             zero: code.zero as f32,
             span: code.span as f32,
             legal: format.legal(p).map(|(lo, hi)| (f32::from(lo), f32::from(hi))),
@@ -312,4 +300,39 @@ pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
 /// Whether colour must be multiplied by alpha before drawing and divided after it, if `writes` are written.
 pub(super) fn needs_premultiply(format: &Format, writes: PlaneSet) -> bool {
     format.alpha == Alpha::Straight && format.alpha_plane().is_some_and(|a| writes.has(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Painter, Shape, Splat, SplatStyle, tests::drawn};
+    use super::*;
+    use crate::frame::Frame;
+    use crate::frame::sites::{place, sited};
+    use crate::simd::Level;
+
+    #[test]
+    fn a_splat_has_one_centre_in_all_planes() {
+        for format in sited([64, 128], Depth::Float) {
+            let styles = vec![SplatStyle::new(Shape::disc(1.0).unwrap(), Blend::Over)];
+            let painter = Painter::new(&format, styles, Level::best()).unwrap();
+            let mut frame = Frame::new(format);
+            drawn(
+                &painter,
+                &[Splat { colour: [65535; 3], ..Splat::new([31.3, 29.6], [12.0; 2]) }],
+                &mut frame,
+            );
+            for p in 0..3 {
+                let (w, h) = format.plane_size(p);
+                let (mut sum, mut centre) = (0.0, [0.0; 2]);
+                for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                    let v = f64::from(frame.row::<f32>(p, y)[x]);
+                    let at = place(&format, p, x as i64, y as i64);
+                    sum += v;
+                    centre = [0, 1].map(|i| centre[i] + v * at[i]);
+                }
+                let off = [centre[0] / sum - 31.3, centre[1] / sum - 29.6];
+                assert!(off.iter().all(|v| v.abs() < 0.05), "{format:?} {p}: {off:?}");
+            }
+        }
+    }
 }

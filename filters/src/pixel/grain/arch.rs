@@ -220,8 +220,8 @@ struct Field<'a, V, const FRESH: u8, const FIVE: bool> {
     out: *mut i16,
     across: [V; 2],
     down: [V; 2],
-    /// The end of whole iterations.
-    end: usize,
+    /// The number of places where a register within whole iterations may begin.
+    starts: usize,
     sources: PhantomData<&'a mut i16>,
 }
 
@@ -232,20 +232,21 @@ impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE>
         assert!(sources.suffice(width) && (FRESH > 0) == sources.fresh.is_some());
         assert!(FIVE == (sources.down.reach() == 2));
         let (white, out) = match &mut sources.fresh {
-            Some((white, out)) => (white[MARGIN..].as_ptr(), out.as_mut_ptr()),
+            Some((white, out)) => (white.as_ptr().wrapping_add(MARGIN), out.as_mut_ptr()),
             None => (core::ptr::null(), core::ptr::null_mut()),
         };
         let taps = |t: super::Taps| [any.splat16(t.a), any.splat16(t.b)];
         let (across, down) = (taps(sources.across), taps(sources.down));
-        let (h, end) = (sources.h.map(|h| h.as_ptr()), width.next_multiple_of(TURN));
-        Field { any, h, white, out, across, down, end, sources: PhantomData }
+        let starts = (width.next_multiple_of(TURN) + 1).saturating_sub(V::BYTES / 2);
+        let h = sources.h.map(|h| h.as_ptr());
+        Field { any, h, white, out, across, down, starts, sources: PhantomData }
     }
 }
 
 impl<V: Vector, const FRESH: u8, const FIVE: bool> Numbers<V> for Field<'_, V, FRESH, FIVE> {
     #[inline(always)]
     fn at(&self, x: usize) -> V {
-        assert!(x + V::BYTES / 2 <= self.end);
+        assert!(x < self.starts);
         // SAFETY: `new` has found the rows h that are read here as long as whole turns, and `x` with a register is within.
         let h = |i: usize| unsafe { self.any.read(self.h[i].add(x)) };
         let fresh = if FRESH > 0 {

@@ -86,11 +86,14 @@ fn down_by<T: CodeSample, const P: usize>(out: &mut [u16], rows: &[&[T]], w: &[i
 }
 
 /// Sums of neighbours, in 16 bits.
+///
+/// # Safety
+/// `2 P + 15` samples must be readable.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn neighbours<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
+unsafe fn neighbours<const P: usize>(by: &Sums<P>, row: *const u16) -> __m256i {
     let sign = _mm256_set1_epi16(i16::MIN);
-    // SAFETY: the callers have checked that so many neighbours are there.
+    // SAFETY: the last of 2 P registers of sixteen begins 2 P - 1 samples later.
     let at = |k: usize| unsafe { _mm256_xor_si256(_mm256_loadu_si256(row.wrapping_add(k).cast()), sign) };
     let mut all = [(sign, sign); P];
     for (k, pair) in all.iter_mut().enumerate() {
@@ -125,14 +128,17 @@ fn along_by<T: CodeSample, const P: usize>(
     let mut done = 0;
     for out in out.chunks_exact_mut(32 / size_of::<T>()) {
         let p = row[done..].as_ptr();
-        let all = if size_of::<T>() == 1 {
-            let all = _mm256_packus_epi16(neighbours(&by, p), neighbours(&by, p.wrapping_add(16)));
-            _mm256_permute4x64_epi64::<0b11_01_10_00>(all)
-        } else {
-            _mm256_min_epu16(neighbours(&by, p), top)
-        };
-        // SAFETY: there is room for a whole register.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), all) };
+        // SAFETY: the row has 2 P - 1 samples more than the output, which has room for a whole register here: of 32
+        // samples of a byte, or sixteen of two.
+        unsafe {
+            let all = if size_of::<T>() == 1 {
+                let all = _mm256_packus_epi16(neighbours(&by, p), neighbours(&by, p.wrapping_add(16)));
+                _mm256_permute4x64_epi64::<0b11_01_10_00>(all)
+            } else {
+                _mm256_min_epu16(neighbours(&by, p), top)
+            };
+            _mm256_storeu_si256(out.as_mut_ptr().cast(), all);
+        }
         done += out.len();
     }
     done

@@ -104,3 +104,70 @@ fn the_steps_within_are_those() {
         }
     }
 }
+
+/// The hand-written kernels against the general ones, on slices that end where the last sample is read or written.
+fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
+    let some =
+        |n: usize| (0..n).map(|i| T::of(f64::from((i * 40503 + 977) as u16) / 65535.0 * top)).collect();
+    let (width, height) = (13usize, 11usize);
+    let (samples, unit): (Vec<T>, i64) = (some(width * height), 1 << 32);
+    let ends = (width as i64 - 1, height as i64 - 1);
+    for (shape, edge) in
+        [(Shape::Bilinear, Edge::Extend), (Shape::Bicubic, Edge::Color), (Shape::Bicubic, Edge::Wrap)]
+    {
+        let phases = Phases::new::<T>(shape, 1.0);
+        let whole = (0, width as i64);
+        let patch = Patch {
+            samples: &samples,
+            stride: width,
+            columns: whole,
+            rows: (0, height as i64),
+            edge,
+            color: T::of(3.0),
+            bits,
+        };
+        for (u, v, du, dv) in [
+            (0, 0, unit / 2, unit / 3),
+            (ends.0 * unit, ends.1 * unit, -unit / 3, -unit / 4),
+            (-3 * unit, 4 * unit, unit, 0),
+        ] {
+            let run = |level: Level| {
+                let mut out = vec![T::of(0.0); 29];
+                T::walk(level, &mut out, &patch, SampleLine { u, v, du, dv }, (&phases, &phases));
+                out
+            };
+            Level::available()
+                .iter()
+                .for_each(|l| assert!(run(*l) == run(Level::SCALAR), "{l} {shape:?} {u} {du}"));
+        }
+    }
+    for (taps, n) in [2, 4, 6, 8].into_iter().flat_map(|taps| [16, 32, 75].map(|n| (taps, n))) {
+        let w = T::weights(&(0..taps).map(|k| 1.0 + k as f64).collect::<Vec<_>>());
+        let rows: Vec<Vec<T>> = (0..taps).map(|k| some(n + k).split_off(k)).collect();
+        let rows: Vec<&[T]> = rows.iter().map(|r| &r[..]).collect();
+        let mut acc = vec![T::ZERO; n];
+        let mut want = vec![<T::Wide as Kernel>::of(0.0); n];
+        accumulate_rows(Level::SCALAR, &mut acc, &w, |k| rows[k]);
+        round_saturate(Level::SCALAR, &mut want, &acc, bits, Pass::Widen);
+        let row: Vec<T::Wide> =
+            (0..n + taps - 1).map(|i| <T::Wide as Kernel>::of((i * 5003 % 65536) as f64)).collect();
+        let mut along = vec![T::of(0.0); n];
+        accumulate_shifted(Level::SCALAR, &mut acc, &row, &w);
+        round_saturate(Level::SCALAR, &mut along, &acc, bits, Pass::Narrow);
+        for &level in Level::available() {
+            let mut out = vec![<T::Wide as Kernel>::of(0.0); n];
+            let done = T::down(level, &mut out, &rows, &w, bits);
+            assert!((0..done).all(|i| out[i].number() == want[i].number()), "{level} {taps} {n}");
+            let mut out = vec![T::of(0.0); n];
+            let done = T::along(level, &mut out, &row, &w, bits);
+            assert!(out[..done] == along[..done], "{level} {taps} {n}");
+        }
+    }
+}
+
+#[test]
+fn kernels_of_every_level_agree_within_their_slices() {
+    kernels::<u8>(255.0, 8);
+    kernels::<u16>(1023.0, 10);
+    kernels::<u16>(65535.0, 16);
+}

@@ -7,7 +7,8 @@ use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
 use super::super::*;
 use super::{bound, picture};
 use crate::filter::point::{nominal, weights};
-use crate::frame::{FrameRef, Siting};
+use crate::frame::FrameRef;
+use crate::frame::sites::{PICTURES, SITINGS, frame_place, place};
 use crate::lend::{CurrentThread, NoCache};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::Code;
@@ -265,25 +266,6 @@ impl Plane {
     }
 }
 
-/// The position of the first sample of a plane in luma samples, by the description of its siting.
-fn first(format: &Format, p: usize) -> [f64; 2] {
-    let (sx, sy) = format.plane_subsampling(p);
-    let [wide, tall] = [sx, sy].map(|s| f64::from(1u32 << s));
-    let [middle, center] = [0.5 * wide, 0.5 * tall];
-    if !format.is_chroma(p) {
-        return [middle, center];
-    }
-    match format.siting {
-        Siting::Center => [middle, center],
-        Siting::Left | Siting::Unspecified => [0.5, center],
-        Siting::TopLeft => [0.5, 0.5],
-        Siting::Top => [middle, 0.5],
-        Siting::BottomLeft => [0.5, tall - 0.5],
-        Siting::Bottom => [middle, tall - 0.5],
-        Siting::PalDv => [0.5, if p == 1 { 0.5 } else { tall - 0.5 }],
-    }
-}
-
 /// A whole picture against the slow twin: how far it is off at most, in parts of the highest code beside rounding, and
 /// how many samples are wet.
 fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
@@ -311,7 +293,7 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let plane_colors = |rgba: [f64; 4], p: usize| {
         nominal(&format, weights(&format).unwrap(), rgba)[p] * f64::from(Code::of(&format, p).span)
     };
-    let (apart, offset) = format.field_rows();
+    let (apart, _) = format.field_rows();
     let tall = f64::from(format.height);
     let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
     let (mut worst, mut covered_span) = (0f64, 0);
@@ -320,13 +302,13 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
         let got = Plane::of(&out.as_ref(), p);
         let (sx, sy) = format.plane_subsampling(p);
         let [wide, high] = [sx, sy].map(|s| f64::from(1u32 << s));
-        let [x0, y0] = first(&format, p);
+        let [x0, y0] = place(&format, p, 0, 0);
         let zero = f64::from(Code::of(&format, p).zero);
         let alpha_plane = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
         for (j, i) in (0..backdrop.size[1]).flat_map(|j| (0..backdrop.size[0]).map(move |i| (j, i))) {
-            let (x, y) = (x0 + i as f64 * wide, y0 + j as f64 * high);
-            let place = [x * aspect / tall, ((y - 0.5) * apart + offset + 0.5) / tall];
-            let seen = sight(surface, number("depth", 0.55), bend, number("shine", 0.8), place);
+            let [x, y] = frame_place(&format, p, i as i64, j as i64);
+            let at = [x * aspect / tall, y / tall];
+            let seen = sight(surface, number("depth", 0.55), bend, number("shine", 0.8), at);
             let own = backdrop.values[j * backdrop.size[0] + i];
             // Samples of the plane per frame height.
             let by = [tall / (aspect * wide), tall / (apart * high)];
@@ -399,30 +381,18 @@ fn refraction_and_compositing_equal_the_definition() {
 
 #[test]
 fn sitings_fields_and_long_samples_are_as_defined() {
-    use crate::frame::{Parity, PictureStructure};
     let base = Format::from_name("yuv420p", 66, 46).unwrap();
     let dam = &[("particles", "300"), ("start", "0.3"), ("refraction", "3"), ("depth", "0.9")][..];
-    for siting in [
-        Siting::Center,
-        Siting::Left,
-        Siting::TopLeft,
-        Siting::Top,
-        Siting::BottomLeft,
-        Siting::Bottom,
-        Siting::PalDv,
-    ] {
-        let (off, covered_span) = check(Format { siting, ..base }, dam, 3);
-        assert!(off < BOUND && covered_span > 500, "{siting:?}: {off} {covered_span}");
+    for siting in SITINGS {
+        for picture in PICTURES {
+            let (off, covered_span) = check(Format { siting, picture, ..base }, dam, 3);
+            assert!(off < BOUND && covered_span > 200, "{siting:?} {picture:?}: {off} {covered_span}");
+        }
     }
     let long = Format { aspect: Ratio::new(4, 3).unwrap(), ..base };
     assert!(check(long, dam, 3).0 < BOUND);
     let multiplied = Format { alpha: Alpha::Premultiplied, ..Format::from_name("gbrapf32", 41, 33).unwrap() };
     assert!(check(multiplied, dam, 3).0 < BOUND);
-    for parity in [Parity::Top, Parity::Bottom] {
-        let field = Format { picture: PictureStructure::Field(parity), height: 46, ..base };
-        let off = check(field, dam, 3).0;
-        assert!(off < BOUND, "{parity:?}: {off}");
-    }
     // A draft has no refraction.
     let draft = &[("particles", "300"), ("start", "0.3"), ("draft", "1"), ("refraction", "0")][..];
     assert!(check(base, draft, 3).0 < BOUND);

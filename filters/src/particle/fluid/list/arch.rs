@@ -32,8 +32,7 @@ pub(super) fn test(
 fn test_512(room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], &mut [f32])) -> usize {
     use super::LANES;
     use core::arch::x86_64::*;
-    let candidates = room.vectors * LANES;
-    assert!(candidates <= super::ROOM);
+    assert!(room.vectors <= super::ROOM / LANES);
     // As many may be written as there are candidates, and each time a whole vector.
     let most = out.0.len().min(out.1.len());
     let (x, y, z) = (_mm512_set1_ps(at[0]), _mm512_set1_ps(at[1]), _mm512_set1_ps(at[2]));
@@ -41,7 +40,7 @@ fn test_512(room: &Candidates, i: u32, at: [f32; 3], h2: f32, out: (&mut [u32], 
     let mut n = 0;
     for v in 0..room.vectors {
         assert!(n + LANES <= most);
-        // SAFETY: `v < vectors`, and `vectors * LANES` is at most the arrays' length; `n + LANES <= most`, the shorter
+        // SAFETY: `v < vectors`, and as many whole vectors are in the arrays; `n + LANES <= most`, the shorter
         // output's length.
         unsafe {
             let load = |p: &[f32]| _mm512_loadu_ps(p.as_ptr().add(v * LANES));

@@ -36,27 +36,30 @@ impl Places {
     fn next(&mut self) -> (usize, usize, usize) {
         let at = (self.v >> 32) as usize * self.stride + (self.u >> 32) as usize;
         let place = (at, (self.u >> 24 & 255) as usize, (self.v >> 24 & 255) as usize);
-        self.u += self.du;
-        self.v += self.dv;
+        // Beyond the last position, which nobody reads, they may overflow.
+        self.u = self.u.wrapping_add(self.du);
+        self.v = self.v.wrapping_add(self.dv);
         place
     }
 }
 
 /// The positions of a walk for windows of `n` samples, after a check that all windows lie within the samples.
 fn places<T>(from: &From<'_, T>, walk: SampleLine, n: usize, count: usize) -> Places {
-    let side = (n as i64 / 2 - 1) << 32;
-    let (u, v) = (walk.u + (1 << 23) - side, walk.v + (1 << 23) - side);
-    let last = count.saturating_sub(1) as i64;
-    let ends = |start: i64, step: i64| {
-        let end = start + last * step;
+    // In 128 bits, in which nothing overflows.
+    let start = |at: i64| i128::from(at) + (1 << 23) - ((n as i128 / 2 - 1) << 32);
+    let ends = |start: i128, step: i64| {
+        let end = start + count.saturating_sub(1) as i128 * i128::from(step);
         (start.min(end) >> 32, start.max(end) >> 32)
     };
+    let (u, v) = (start(walk.u), start(walk.v));
     let ((left, right), (top, bottom)) = (ends(u, walk.du), ends(v, walk.dv));
     assert!(left >= 0 && top >= 0, "a window begins before the plane");
-    let end = (bottom as usize).checked_add(n - 1).and_then(|row| row.checked_mul(from.stride));
-    let end = end.and_then(|row| row.checked_add(right as usize)?.checked_add(n));
+    // Positions have 31 whole bits.
+    let whole = |v: i128| i32::try_from(v).ok().map(|v| v as usize);
+    let end = whole(bottom).and_then(|row| row.checked_add(n - 1)?.checked_mul(from.stride));
+    let end = end.and_then(|row| row.checked_add(whole(right)?)?.checked_add(n));
     assert!(end.is_some_and(|end| end <= from.samples.len()), "a window ends behind the plane");
-    Places { u, v, du: walk.du, dv: walk.dv, stride: from.stride }
+    Places { u: u as i64, v: v as i64, du: walk.du, dv: walk.dv, stride: from.stride }
 }
 
 /// The tables of weights, one entry for every phase; `None` when they are not for `N` taps.
@@ -101,7 +104,7 @@ pub(super) fn four<T: CodeSample>(
         (_mm256_set1_epi32(bias + ((1 << first) >> 1)), _mm256_set1_epi32(MIDDLE + (1 << (second - 1))));
     let shift = (_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(second));
     let base = from.samples.as_ptr();
-    for out in out.chunks_exact_mut(8) {
+    for out in out.as_chunks_mut::<8>().0 {
         // Two positions in a register, four columns each.
         let mut quads = [_mm256_setzero_si256(); 2];
         for quad in &mut quads {
@@ -153,7 +156,7 @@ pub(super) fn two<T: CodeSample>(
         (_mm256_set1_epi32(bias + ((1 << first) >> 1)), _mm256_set1_epi32(MIDDLE + (1 << (second - 1))));
     let shift = (_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(second));
     let base = from.samples.as_ptr();
-    for out in out.chunks_exact_mut(8) {
+    for out in out.as_chunks_mut::<8>().0 {
         let p: [_; 8] = core::array::from_fn(|_| places.next());
         // SAFETY: `places` has checked the windows of all places, `tables` the tables' lengths.
         let (a, b) = unsafe { rows2(base, &p, from.stride) };
@@ -186,10 +189,9 @@ pub(super) fn two<T: CodeSample>(
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn store<T: CodeSample>(out: &mut [T], codes: __m128i, top: u16) {
-    debug_assert!(out.len() == 8);
+fn store<T: CodeSample>(out: &mut [T; 8], codes: __m128i, top: u16) {
     let to = out.as_mut_ptr();
-    // SAFETY: eight samples are written, as many as there are.
+    // SAFETY: eight samples are written, as many as there are: a code sample has one byte or two.
     unsafe {
         match size_of::<T>() {
             1 => _mm_storel_epi64(to.cast(), _mm_packus_epi16(codes, codes)),
@@ -201,7 +203,8 @@ fn store<T: CodeSample>(out: &mut [T], codes: __m128i, top: u16) {
 /// Of two places four rows of four samples, as pairs of the first two rows and of the last two; deeper ones than 8 bits
 /// around 32768.
 ///
-/// SAFETY: all of them are there.
+/// # Safety
+/// All of them must be readable.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rows4<T: CodeSample>(a: *const T, b: *const T, stride: usize) -> (__m256i, __m256i) {
@@ -227,7 +230,8 @@ unsafe fn rows4<T: CodeSample>(a: *const T, b: *const T, stride: usize) -> (__m2
 
 /// Of eight places two rows of two samples in pairs: places 0, 1, 4, 5 and 2, 3, 6, 7; deeper ones around 32768.
 ///
-/// SAFETY: all of them are there.
+/// # Safety
+/// All of them must be readable.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn rows2<T: CodeSample>(
@@ -267,12 +271,27 @@ unsafe fn rows2<T: CodeSample>(
 mod tests {
     use super::*;
 
+    fn place(stride: usize, walk: SampleLine) {
+        places(&From { samples: &[0u8; 64], stride, shifts: (0, 0), top: 255 }, walk, 2, 8);
+    }
+
     #[test]
     #[should_panic = "behind the plane"]
     fn a_stride_that_wraps_the_check_is_refused() {
-        let from = From { samples: &[0u8; 64], stride: 1 << 62, shifts: (0, 0), top: 255 };
         // The last row of the windows begins at sample 4 << 62, which is 0 in 64 bits.
-        let walk = SampleLine { u: 0, v: 3 << 32, du: 1 << 32, dv: 0 };
-        places(&from, walk, 2, 8);
+        place(1 << 62, SampleLine { u: 0, v: 3 << 32, du: 1 << 32, dv: 0 });
+    }
+
+    #[test]
+    #[should_panic = "behind the plane"]
+    fn a_step_that_wraps_the_check_is_refused() {
+        // Seven steps are 1 in 64 bits.
+        place(8, SampleLine { u: 0, v: 0, du: 0x6db6_db6d_b6db_6db7, dv: 0 });
+    }
+
+    #[test]
+    #[should_panic = "behind the plane"]
+    fn a_start_that_wraps_the_check_is_refused() {
+        place(8, SampleLine { u: i64::MAX, v: 0, du: 0, dv: 0 });
     }
 }
