@@ -446,12 +446,13 @@ impl Source for Video {
         if self.ended {
             return Ok(None);
         }
+        let at = self.place_said(self.last_pts);
         let step = self.step();
-        if !matches!(step, Ok(Some(_)))
+        if !matches!(&step, Ok(Some(placed)) if !placed.picture.damaged())
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
         {
             self.ended = true;
-            return Err(self.bad(format!("{} cannot be read: {change}", self.place_said(self.last_pts))));
+            return Err(self.bad(format!("{at}: {change}")));
         }
         let Some(placed) = step? else { return Ok(None) };
         let (shown, said_duration) = self.durations(&placed);
