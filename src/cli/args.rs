@@ -418,7 +418,7 @@ pub(super) struct FilterArgs {
     /// '0=0;48=12' goes from 0 at frame 0 to 12 at frame 48. Every filter takes enable=FRAMES, planes= and opacity=.
     /// May be repeated: filters of --recipe come first, then each -f in order; the last seed is used. 'grainfield
     /// filters' lists the filters.
-    #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true)]
+    #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true, value_parser = values::chain)]
     pub(super) chain: Vec<String>,
     /// TOML file with filters; those of -f follow them
     #[arg(long, value_name = "FILE")]

@@ -1,7 +1,7 @@
 //! `probe`: the properties of an input, for people and as JSON.
 
 use crate::source::Info;
-use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, FieldOrder, Siting};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Siting};
 use grainfield_filters::ratio::Ratio;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -40,16 +40,6 @@ fn siting(s: Siting) -> &'static str {
         Siting::BottomLeft => "bottomleft",
         Siting::Bottom => "bottom",
         Siting::PalDv => "paldv",
-    }
-}
-
-fn fields(f: FieldOrder) -> &'static str {
-    match f {
-        FieldOrder::Unspecified => "unspecified",
-        FieldOrder::Progressive => "progressive",
-        FieldOrder::TopFirst => "top field first",
-        FieldOrder::BottomFirst => "bottom field first",
-        FieldOrder::Mixed => "mixed",
     }
 }
 
@@ -106,7 +96,7 @@ pub(super) fn table(info: &Info) -> String {
     }
     lines.push(("primaries", code(f.primaries.name(), f.primaries.0)));
     lines.push(("transfer", code(f.transfer.name(), f.transfer.0)));
-    lines.push(("fields", fields(f.fields).into()));
+    lines.push(("fields", f.fields.name().into()));
     if f.aspect > Ratio::ZERO {
         lines.push(("aspect", format!("{}:{}", f.aspect.num(), f.aspect.den())));
     }
@@ -150,7 +140,7 @@ pub(super) fn json(info: &Info) -> String {
         "primaries": code(f.primaries.name(), f.primaries.0),
         "transfer": code(f.transfer.name(), f.transfer.0),
         "siting": siting(f.siting),
-        "fields": fields(f.fields),
+        "fields": f.fields.name(),
         "aspect": (f.aspect > Ratio::ZERO).then(|| f.aspect.to_string()),
         "seekable": info.seekable,
         "details": details,

@@ -60,6 +60,8 @@ pub(super) enum ValueError {
     Pair,
     #[error("a quality is a number, 0 or more: 18")]
     Quality,
+    #[error("there is no filter; write NAME=KEY=VALUE, or leave the option out to change nothing")]
+    NoFilter,
 }
 
 /// The number of a frame.
@@ -110,6 +112,11 @@ pub(super) fn pair(text: &str) -> Result<(String, String), ValueError> {
     Ok((name.into(), value.into()))
 }
 
+/// A chain of filters, which is parsed later, when errors can point into it.
+pub(super) fn chain(text: &str) -> Result<String, ValueError> {
+    if text.trim().is_empty() { Err(ValueError::NoFilter) } else { Ok(text.to_owned()) }
+}
+
 /// A constant quality.
 pub(super) fn quality(text: &str) -> Result<f64, ValueError> {
     text.parse().ok().filter(|q| (0.0..=1000.0).contains(q)).ok_or(ValueError::Quality)
@@ -137,7 +144,7 @@ pub(super) fn matrix() -> impl TypedValueParser<Value = Matrix> {
     PossibleValuesParser::new(names).map(|name| Matrix::from_name(&name).unwrap_or_default())
 }
 
-/// Transfers: `OUTPUT`, `INPUT:OUTPUT` or `INPUT:`, by FFmpeg's names and those that people use.
+/// Transfers: `OUTPUT` or `INPUT:OUTPUT`, by FFmpeg's names and those that people use.
 pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
     let one = |name: &str| {
         let known = match name {
@@ -148,16 +155,18 @@ pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
         };
         let names = (0..=18).filter(|&n| n != 2).filter_map(|n| Transfer(n).name()).collect::<Vec<_>>();
         known.ok_or_else(|| {
-            format!("'{name}' is not known; use srgb, pq, hlg, density, {} or keep", names.join(", "))
+            let names = names.join(", ");
+            format!(
+                "'{name}' is not known; OUTPUT or INPUT:OUTPUT are srgb, pq, hlg, density, {names} or keep"
+            )
         })
     };
     let (input, output) = text.split_once(':').map_or((None, text), |(a, b)| (Some(a), b));
     let output = match output {
-        "" if input.is_some() => Light::Fitting,
         "keep" => Light::Kept,
         name => Light::As(one(name)?),
     };
-    Ok(TransferChoice { input: input.filter(|i| !i.is_empty()).map(one).transpose()?, output })
+    Ok(TransferChoice { input: input.map(one).transpose()?, output })
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Everything that touches a user's folder: [incomplete files](partial) that get their names in one step, the [output
-//! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the check that a job never
-//! [writes](same) a file that it reads.
+//! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the checks that a job never
+//! [writes](same) a file that it reads, and that no other program [changes](opened) it.
 //!
 //! It uses no other module of the crate.
 
 pub mod cache;
 pub mod lines;
+pub(crate) mod opened;
 pub mod output;
 pub mod partial;
 mod rescue;

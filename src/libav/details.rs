@@ -131,16 +131,7 @@ pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> For
             format.siting = siting;
         }
     }
-    format.fields = match FieldOrder::from_av(p.field_order) {
-        FieldOrder::Unspecified | FieldOrder::Progressive if first.interlaced() => {
-            if first.top_first() {
-                FieldOrder::TopFirst
-            } else {
-                FieldOrder::BottomFirst
-            }
-        }
-        said => said,
-    };
+    format.fields = fields(demuxer);
     // SAFETY: an open context, its stream, and a valid frame.
     let aspect = unsafe {
         sys::av_guess_sample_aspect_ratio(
@@ -151,6 +142,11 @@ pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> For
     };
     format.aspect = ratio(aspect).unwrap_or(Ratio::ZERO);
     format
+}
+
+/// The field order by the container's tag, or by libav's parser.
+pub(crate) fn fields(demuxer: &Demuxer) -> FieldOrder {
+    FieldOrder::from_av(demuxer.parameters(demuxer.video()).field_order)
 }
 
 /// Other properties as names and values: the container, its tags, chapters, every stream, and side data of the

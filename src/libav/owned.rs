@@ -3,6 +3,7 @@
 use super::error::{AvError, check};
 use super::log::Log;
 use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::FieldOrder;
 use std::mem::ManuallyDrop;
 
 /// Out of memory.
@@ -114,14 +115,11 @@ impl AvFrame {
         f(&view)
     }
 
-    /// Whether it consists of two fields.
-    pub(crate) fn interlaced(&self) -> bool {
-        self.view(ffmpeg_next::frame::Video::is_interlaced)
-    }
-
-    /// Whether the top field is first, if it consists of two fields.
-    pub(crate) fn top_first(&self) -> bool {
-        self.view(ffmpeg_next::frame::Video::is_top_first)
+    /// The order of its fields, if it consists of two.
+    pub(crate) fn field_order(&self) -> Option<FieldOrder> {
+        let top_first = self.view(ffmpeg_next::frame::Video::is_top_first);
+        let order = if top_first { FieldOrder::TopFirst } else { FieldOrder::BottomFirst };
+        self.view(ffmpeg_next::frame::Video::is_interlaced).then_some(order)
     }
 
     /// The duration from its packet, in the stream's ticks; 0 if unspecified.
@@ -283,6 +281,8 @@ impl Decoder {
                 sys::AVCodecID::AV_CODEC_ID_FFV1 => sys::FF_THREAD_SLICE,
                 _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
             };
+            // Without this, libav rounds a crop from the left down to what its own filters need.
+            (*context).flags |= sys::AV_CODEC_FLAG_UNALIGNED as i32;
             // A damaged header must not cause an allocation larger than any picture needs.
             (*context).max_pixels = MAX_PIXELS;
             check(sys::avcodec_open2(context, codec, std::ptr::null_mut()))?;

@@ -55,6 +55,10 @@ fn names_that_ffmpeg_knows_point_to_it() {
 #[test]
 fn options_without_effect_are_named() {
     let s = clip();
+    s.run("hash a.y4m -f ''").ends(2).says("there is no filter").says("leave the option out");
+    for text in ["pq:", ":pq"] {
+        s.run(&format!("hash a.y4m --transfer {text}")).ends(2).says("INPUT:OUTPUT");
+    }
     s.run("hash a.y4m -f fade").ok().says("fade changes nothing");
     s.run("hash a.y4m -f levels").ok().says("levels changes nothing");
     s.run("hash a.y4m --rate 30 --missing hold")

@@ -98,3 +98,102 @@ fn uneven_times_are_reported() {
     assert!(line("shown for").unwrap().contains("1.840 s"), "{text}");
     assert_eq!(line("duration"), None, "{text}");
 }
+
+#[test]
+fn chroma_subsampled_by_four_is_lossless_at_every_size() {
+    let s = Session::new();
+    let wide = (16..40).step_by(3).flat_map(|w| [("yuv411p", w, 16), ("yuv410p", 16, w), ("yuv420p", w, w)]);
+    let sizes = [("yuv411p", 350, 16), ("yuv411p", 638, 16), ("yuv410p", 70, 50), ("yuv420p", 351, 291)];
+    for (format, width, height) in wide.chain(sizes) {
+        let pattern = format!("pattern:zoneplate:size={width}x{height}:frames=1:format={format}");
+        s.run(&format!("render {pattern} a.mkv --lossless -y -f noise=strength=40")).ok();
+        let (was, is) = (format!("hash {pattern} -f noise=strength=40"), "hash a.mkv");
+        assert_eq!(lines(&s, &was), lines(&s, is), "{format} {width}x{height}");
+    }
+}
+
+#[test]
+fn a_crop_from_the_left_is_exact() {
+    let s = Session::new();
+    s.tool("ffmpeg", &format!("{FF} -frames:v 3 -c:v libx264 plain.mp4"));
+    s.tool(
+        "ffmpeg",
+        "-v error -i plain.mp4 -c copy -bsf:v h264_metadata=crop_left=6:crop_right=10 cropped.mp4",
+    );
+    assert!(s.run("probe cropped.mp4").ok().text().contains("80x64"));
+    let line = "-v error -flags unaligned -i cropped.mp4 -f framemd5 -";
+    let text = s.tool("ffmpeg", line).text();
+    let theirs: Vec<&str> = text
+        .lines()
+        .filter(|l| !l.starts_with('#'))
+        .filter_map(|l| l.rsplit_once(", ").map(|l| l.1.trim()))
+        .collect();
+    let ours = lines(&s, "hash cropped.mp4");
+    let ours: Vec<&str> = ours.iter().filter_map(|l| l.split_once(' ').map(|l| l.1)).collect();
+    assert_eq!((ours.len(), ours), (3, theirs));
+}
+
+/// The order of fields by the content of the pictures, as FFmpeg's `idet` counts it, and by the flags of the frames.
+fn field_order(s: &Session, file: &str) -> (String, bool) {
+    let text = s.tool("ffmpeg", &format!("-nostats -i {file} -vf idet -f null -")).err;
+    let found = text.lines().find_map(|l| l.split_once("Multi frame detection:")).unwrap().1;
+    let flags = "-v error -show_entries frame=interlaced_frame,top_field_first -of csv=p=0";
+    let flags = s.tool("ffprobe", &format!("{flags} {file}")).text();
+    let bottom = flags.lines().filter(|l| !l.is_empty()).all(|l| l.starts_with("1,0"));
+    (found.split_whitespace().collect::<Vec<_>>().join(" "), bottom)
+}
+
+#[test]
+fn the_field_order_is_that_of_the_frames() {
+    let s = Session::new();
+    let source = "-nostdin -v error -y -f lavfi -i testsrc2=size=176x144:rate=50:duration=0.6 \
+                  -vf tinterlace=interleave_bottom,setfield=bff";
+    for (codec, name) in [
+        ("libx264 -qp 0", "a.mkv"),
+        ("libx264 -bf 2", "a.mp4"),
+        ("libx264", "a.ts"),
+        ("prores_ks", "a.mov"),
+        ("ffv1", "b.mkv"),
+        ("mpeg2video", "b.ts"),
+    ] {
+        s.tool("ffmpeg", &format!("{source} -c:v {codec} -flags +ilme+ildct {name}"));
+        assert!(s.run(&format!("probe {name}")).ok().text().contains("bottom field first"), "{name}");
+        let told = s.run(&format!("render {name} out.{name} -f invert --strict")).ok().err;
+        // FFmpeg wrote the tag of MPEG-2 right
+        let wrong = codec != "mpeg2video";
+        assert_eq!(
+            told.contains("tagged as top field first, but its frames are bottom field first"),
+            wrong,
+            "{told}"
+        );
+        let (found, flagged) = field_order(&s, &format!("out.{name}"));
+        assert!(found.starts_with("TFF: 0 BFF: ") && !found.contains("BFF: 0 "), "{name}: {found}");
+        assert!(flagged, "{name}: every frame is flagged");
+        let again = s.run(&format!("probe out.{name}")).ok().text();
+        assert!(again.contains("bottom field first"), "{name}: {again}");
+        // from any frame
+        let all = lines(&s, &format!("hash {name} -f noise"));
+        assert_eq!(lines(&s, &format!("hash {name} -f noise --frames 9,3")), [&*all[9], &*all[3]], "{name}");
+    }
+}
+
+/// Two streams in one file, with the top and then the bottom field first.
+#[test]
+fn a_field_order_that_changes_is_reported() {
+    let s = Session::new();
+    let part = |order: &str, x264: &str| {
+        let source = "-nostdin -v error -y -f lavfi -i testsrc2=size=96x64:rate=50:duration=0.8";
+        let coded = format!("-c:v libx264 -qp 0 -x264-params {x264}=1 -flags +ilme+ildct {x264}.ts");
+        s.tool("ffmpeg", &format!("{source} -vf tinterlace=interleave_{order},setfield={x264} {coded}"));
+        s.read(&format!("{x264}.ts"))
+    };
+    s.write("both.ts", [part("top", "tff"), part("bottom", "bff")].concat());
+    let told = s.run("render both.ts out.mkv -f invert").ok().err;
+    let note = "frame 20 (0.800 s) is bottom field first, unlike the first frames; all frames are filtered and \
+                written as top field first";
+    assert!(told.contains(note), "{told}");
+    assert_eq!(told.matches("unlike the first frames").count(), 1, "{told}");
+    let hash = |more: &str| lines(&s, &format!("hash both.ts -f noise {more}"));
+    let all = hash("");
+    assert_eq!(hash("--frames 25,3"), [&*all[25], &*all[3]]);
+}

@@ -357,6 +357,9 @@ fn errors_name_the_cause() {
     s.run("render clip.mp4 a.mp4 --codec mpeg4 --pix-fmt yuv420p10").ends(2).says("--codec libx264");
     s.run("render clip.mp4 a.mp4 --codec vp8").ends(2).says("libx264").says("cannot hold");
     s.run("render clip.mp4 a.y4m --crf 20").ends(2).says("video files only");
+    for (codec, scale) in [("libx264", "0 to 51"), ("libx265", "0 to 51"), ("libsvtav1", "0 to 63")] {
+        s.run(&format!("render clip.mp4 a.mkv --codec {codec} --crf 70")).ends(2).says(scale);
+    }
     s.run("render clip.mp4 a.mp4 --codec-opt grain").ends(2).says("tune=grain");
     s.write("there.mp4", "mine");
     s.run("render clip.mp4 there.mp4").ends(1).says("-y");

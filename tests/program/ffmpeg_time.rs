@@ -258,3 +258,28 @@ fn windows_media_with_chapters_can_be_read() {
     s.run("render in.mkv cut.wmv --frames 0-24").ok().says("chapters");
     assert_eq!(shown(&s, "cut.wmv"), 25);
 }
+
+/// Matroska has no times before zero, which libav's muxer leaves out then: frames at the start are known only by their
+/// distance from the first one that has a time.
+#[test]
+fn frames_without_times_at_the_start_come_before_the_others() {
+    let s = Session::new();
+    for (rate, offset) in [("25", 0.2), ("24000/1001", 0.2085)] {
+        let source = format!("-f lavfi -i testsrc2=size=64x48:rate={rate} -frames:v 25 -pix_fmt gray");
+        s.tool("ffmpeg", &format!("{FF} {source} -c:v libx264 -qp 0 -bf 3 -g 10 a.mp4"));
+        let early =
+            format!("-i a.mp4 -c copy -avoid_negative_ts disabled -output_ts_offset -{offset} early.mkv");
+        s.tool("ffmpeg", &format!("{FF} {early}"));
+        assert!(packets(&s, "v", "early.mkv").iter().filter(|p| p.0 == 0.0).count() > 1, "{rate}: no times");
+        s.run("render early.mkv out.mkv --lossless --strict -y").ok();
+        s.run("render a.mp4 want.mkv --lossless --strict -y").ok();
+        let (got, want) = (packets(&s, "v", "out.mkv"), packets(&s, "v", "want.mkv"));
+        assert_eq!(got.len(), 25);
+        assert!(got.iter().zip(&want).all(|(a, b)| close(a.0, b.0)), "{rate}: {got:?}");
+        // the times that filters see, and seeking
+        let hash = |name: &str, more: &str| lines(&s.run(&format!("hash {name} {CHAIN} {more}")).ok().text());
+        let whole = hash("a.mp4", "");
+        assert_eq!(hash("early.mkv", ""), whole, "{rate}");
+        assert_eq!(hash("early.mkv", "--frames 22,3"), [&*whole[22], &*whole[3]], "{rate}");
+    }
+}

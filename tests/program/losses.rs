@@ -150,6 +150,7 @@ fn time_codes_of_a_part_are_those_of_its_frames() {
             let said = s.run(&format!("render {input} {out} -y --frames 10-19 {more}")).ok().err;
             assert!(told(out).to_lowercase().contains(wanted), "{input} to {out}: {said} {}", told(out));
             assert!(!said.contains("time code is that of"), "{input} to {out}: {said}");
+            assert!(!said.contains("data 1"), "{input} to {out}: {said}");
         }
     }
     s.run("render tc.mov part.ts").ok().says("the time code is lost");

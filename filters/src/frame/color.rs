@@ -155,3 +155,16 @@ pub enum FieldOrder {
     /// The order changes from frame to frame.
     Mixed,
 }
+
+impl FieldOrder {
+    /// The order in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            FieldOrder::Unspecified => "unspecified",
+            FieldOrder::Progressive => "progressive",
+            FieldOrder::TopFirst => "top field first",
+            FieldOrder::BottomFirst => "bottom field first",
+            FieldOrder::Mixed => "mixed",
+        }
+    }
+}

@@ -25,6 +25,8 @@ pub(super) enum Event<'a> {
         speed: f64,
         eta_s: Option<u64>,
     },
+    /// The next frame takes long: frames that a simulation has been stepped towards it, of all.
+    Simulating { done: u64, all: u64 },
     /// One frame: its number, whether it was left out, and how many have been written.
     Frame { number: i64, left_out: bool, frame: u64 },
     /// The job is to stop, and waits for frames that are not finished.

@@ -236,10 +236,9 @@ impl Reporter {
         if self.form == Form::Frames {
             state.line(&Event::frame(step).line());
         }
-        if state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY) {
+        if !state.is_due() {
             return;
         }
-        state.told = Some(now.elapsed);
         match self.form {
             Form::Json | Form::Frames => state.line(&Event::progress(&now).line()),
             Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
@@ -248,8 +247,11 @@ impl Reporter {
     }
 
     fn simulating(&self, done: u64, all: u64) {
-        if let Some(bar) = &self.state().bar {
+        let mut state = self.state();
+        if let Some(bar) = &state.bar {
             bar.simulating(done, all);
+        } else if self.form.is_json() && state.is_due() {
+            state.line(&Event::Simulating { done, all }.line());
         }
     }
 
@@ -281,6 +283,16 @@ impl Reporter {
 }
 
 impl State {
+    /// Whether to report progress to programs now.
+    fn is_due(&mut self) -> bool {
+        let elapsed = self.begun.elapsed();
+        let due = self.told.is_none_or(|told| elapsed.saturating_sub(told) >= EVERY);
+        if due {
+            self.told = Some(elapsed);
+        }
+        due
+    }
+
     fn line(&mut self, line: &str) {
         self.text(&format!("{line}\n"));
     }

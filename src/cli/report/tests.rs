@@ -27,7 +27,7 @@ fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
         total: Some(100),
         rate: Ratio::whole(24),
     });
-    // Only a terminal's bar shows it.
+    // Terminals and JSON show it.
     report.simulating(7, 90);
     for done in 1..=100 {
         let out_time = Ratio::new(done, 24).unwrap();
@@ -73,9 +73,9 @@ fn json_is_json_in_every_line_and_rare() {
         let text = told(Form::Json, Verbosity::Normal, error);
         let events: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let names: Vec<_> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
-        assert_eq!(names[..3], ["note", "started", "progress"]);
+        assert_eq!(names[..3], ["note", "started", "simulating"]);
         assert_eq!(names.last(), Some(&if error.is_some() { "failed" } else { "done" }));
-        // A hundred steps take no time: the first is reported, the rest fall under the rate limit (a slow machine may
+        // A hundred steps take no time: the first event is reported, the rest fall under the rate limit (a slow machine may
         // report more).
         assert!(events.len() < 50, "{text}");
     }

@@ -14,6 +14,7 @@ mod input;
 pub mod sink;
 
 use super::{Files, InputRow, OutputRow, Row, only_for_videos};
+use crate::disk::opened::OpenedFile;
 use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
@@ -83,8 +84,9 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
         return Err(SourceError::Bad { name, problem });
     }
+    let opened = OpenedFile::of(Path::new(input));
     let input = if meta.is_file() { Input::file(file, meta.len()) } else { Input::pipe(Box::new(file)) };
-    Ok(Box::new(Y4m::new(name, input, options)?))
+    Ok(Box::new(Y4m { opened, ..Y4m::new(name, input, options)? }))
 }
 
 /// Reads y4m from any reader; `name` is used in messages.
@@ -120,6 +122,8 @@ struct Y4m {
     line: Vec<u8>,
     /// No more frames: the end, or an error that cannot be skipped.
     ended: bool,
+    /// The file, to notice changes.
+    opened: Option<OpenedFile>,
 }
 
 /// The result of reading a FRAME line.
@@ -165,6 +169,7 @@ impl Y4m {
             bytes: format.frame_bytes() as u64,
             line: Vec::new(),
             ended: false,
+            opened: None,
         };
         if let Some(len) = source.input.len() {
             source.measure(len)?;
@@ -386,11 +391,19 @@ impl Source for Y4m {
         }
         // until the frame is complete; then reading can continue
         self.ended = true;
-        if let Next::End = self.frame_line(false)? {
+        let read = match self.frame_line(false) {
+            Ok(Next::Frame) => self.samples(&mut slot.frame).map(|()| true),
+            other => other.map(|_| false),
+        };
+        if !matches!(read, Ok(true))
+            && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
+        {
+            return Err(self.bad(format!("frame {} cannot be read: {change}", self.next)));
+        }
+        if !read? {
             return Ok(None);
         }
         slot.pending = None;
-        self.samples(&mut slot.frame)?;
         self.ended = false;
         let number = self.next as i64;
         self.next += 1;

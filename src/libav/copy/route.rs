@@ -200,7 +200,8 @@ fn ways(
             // again.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
-            let timed = &tag == b"tmcd" && to.family() != ContainerFamily::Other;
+            let timed =
+                &tag == b"tmcd" && (to.family() != ContainerFamily::Other || to.keeps_tag("timecode"));
             if chapters || timed {
                 return vec![(Planned::Drop, None)];
             }

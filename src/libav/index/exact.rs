@@ -63,9 +63,13 @@ const HOPELESS: u8 = 4;
 const DELAY: u32 = 160;
 
 impl ExactIndex {
-    /// Decodes everything from a new reader. `step` is the duration in ticks of a frame without one. `None`
-    /// if the decoder does not pass marks on, there are too many frames, or reading was cancelled.
-    pub(crate) fn make(reader: &mut Reader, first: i64, step: i64) -> Option<ExactIndex> {
+    /// Decodes everything from a new reader. `step` is the duration in ticks of a frame without one, and `guess` the
+    /// timestamp, from the frame's number and the timestamp before. `None` if the decoder does not pass marks on, there are too many frames, or reading was cancelled.
+    pub(crate) fn make(
+        reader: &mut Reader,
+        step: i64,
+        guess: impl Fn(i64, Option<i64>) -> i64,
+    ) -> Option<ExactIndex> {
         reader.mark();
         reader.record_seek_points();
         let mut exact = ExactIndex::default();
@@ -84,7 +88,7 @@ impl ExactIndex {
                 return None;
             }
             let said = picture.timestamp();
-            let pts = said.unwrap_or_else(|| last.map_or(first, |t| t.saturating_add(step)));
+            let pts = said.unwrap_or_else(|| guess(exact.frames.len() as i64, last));
             if let Some(before) = exact.frames.last_mut() {
                 let gap = said.map(|t| t.saturating_sub(before.pts)).filter(|d| *d > 0);
                 before.durations = durations(before.durations.1, gap, step);

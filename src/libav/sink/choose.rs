@@ -8,7 +8,7 @@ use crate::libav::pixfmt::{self, Layout};
 use crate::media::SinkError;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting};
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use sys::AVPixelFormat;
 
 /// An encoder and its parameters.
@@ -79,7 +79,9 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             }
             continue;
         };
-        if let Some(problem) = preset_problem(name, encoding) {
+        if let Some(problem) =
+            preset_problem(name, encoding).or_else(|| quality_problem(name, codec, encoding))
+        {
             return Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem });
         }
         if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
@@ -176,6 +178,32 @@ fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
     let known = PRESETS.contains(&preset) || preset.bytes().all(|b| b.is_ascii_digit());
     (!known).then(|| format!("--preset {preset}: {name} has {}", PRESETS.join(", ")))
+}
+
+/// The error that a quality is outside the encoder's scale. libx264 and libx265 clamp it, others fail without naming
+/// the scale.
+fn quality_problem(name: &str, codec: &sys::AVCodec, encoding: &Encoding) -> Option<String> {
+    let crf = encoding.crf?;
+    let most = match name {
+        "libx264" | "libx264rgb" | "libx265" => 51.0,
+        _ => private_option(codec, c"crf")?.max,
+    };
+    (crf > most).then(|| format!("--crf {crf}: the scale of {name} is 0 to {most}; lower is better"))
+}
+
+/// A private option of an encoder.
+pub(super) fn private_option(codec: &sys::AVCodec, name: &CStr) -> Option<&'static sys::AVOption> {
+    let class: *const sys::AVClass = codec.priv_class;
+    if class.is_null() {
+        return None;
+    }
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; its options
+    // are static too.
+    unsafe {
+        let searched = (&raw const class).cast_mut().cast();
+        let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
+        sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).as_ref()
+    }
 }
 
 /// The error that a container does not support an encoder, with those that it supports.

@@ -261,7 +261,7 @@ pub(crate) const WHOLE_FRAMES: [&str; 7] =
 pub(crate) const INTERLACING: [&str; 8] =
     ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
-/// Pictures with a side below this cannot be divided into FFV1's slices.
+/// Pictures with a side below this cannot be divided into FFV1's slices, of which there are two in each direction.
 const TINY: u32 = 16;
 
 /// Writes a table for libaom, which rejects lines that end in CR LF, and aborts at `update 0` and at 4:2:0 chroma
@@ -323,8 +323,12 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
         }
         "ffv1" => {
             dict.set("g", "1");
-            // it accepts slices of version 3 without samples, and then loses the picture or does not open
-            if choice.format.width.min(choice.format.height) >= TINY {
+            // it accepts slices of version 3 without samples, and then loses the picture or does not open; and
+            // between slices in which chroma that is subsampled by four begins inside a sample, it loses a column
+            let (width, height) = (choice.format.width, choice.format.height);
+            let (sx, sy) = choice.format.subsampling;
+            let fits = |size: u32, shift: u8| size >= TINY && (shift < 2 || size.is_multiple_of(2 << shift));
+            if fits(width, sx) && fits(height, sy) {
                 dict.set("level", "3");
                 dict.set("slicecrc", "1");
             }

@@ -44,7 +44,7 @@ impl Container {
     }
 
     /// Whether a tag of the whole file is kept.
-    pub(super) fn keeps_tag(self, name: &str) -> bool {
+    pub(crate) fn keeps_tag(self, name: &str) -> bool {
         let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
         match (self.family(), self.name().as_str()) {
             (_, "3gp" | "3g2") => among("copyright creation_time location"),

@@ -1,6 +1,6 @@
 //! The sink for video files.
 
-use super::choose::{Choice, choose};
+use super::choose::{Choice, choose, private_option};
 use super::clock::Clock;
 use super::container::Container;
 use super::encoder::{Encoder, OpenError, rational, threads};
@@ -156,7 +156,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     said.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
-    if source.is_some_and(|s| s.captions) && !has_option(&choice, c"a53cc") {
+    if source.is_some_and(|s| s.captions) && private_option(choice.codec, c"a53cc").is_none() {
         said.push(format!("closed captions are lost: {} does not write them", choice.name));
     }
     if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
@@ -434,17 +434,4 @@ pub(super) fn parameters(
         stream.r_frame_rate = rate;
     }
     Ok(())
-}
-
-/// Whether an encoder has a private option of that name.
-fn has_option(choice: &Choice, name: &CStr) -> bool {
-    let class: *const sys::AVClass = choice.codec.priv_class;
-    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; a codec
-    // without private options is not searched.
-    !class.is_null()
-        && unsafe {
-            let searched = (&raw const class).cast_mut().cast();
-            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
-            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
-        }
 }

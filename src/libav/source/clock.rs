@@ -26,9 +26,27 @@ impl Clock {
     /// `rate`: frames per second, above zero.
     pub(super) fn new(tick: Ratio, first: i64, rate: Ratio) -> Clock {
         let frame = rate.recip().unwrap_or(Ratio::ONE);
-        let step = (frame.checked_div(tick).unwrap_or(Ratio::ONE) + Ratio::HALF).floor().max(1);
         // A tick may be as long as a frame, and a missing frame must be noticed.
-        Clock { tick, first, step, frame, slack: tick.min(frame * Ratio::HALF) }
+        let slack = tick.min(frame * Ratio::HALF);
+        let clock = Clock { tick, first, step: 1, frame, slack };
+        Clock { step: clock.ticks(1).max(1), ..clock }
+    }
+
+    /// The same for the first timestamp that a frame has, of those in order.
+    pub(super) fn beginning(self, times: impl Iterator<Item = Option<i64>>) -> Clock {
+        let first = (0..).zip(times).find_map(|(n, t)| Some(t?.saturating_sub(self.ticks(n))));
+        Clock { first: first.unwrap_or(self.first), ..self }
+    }
+
+    /// The timestamp of frame `n` if it has none; `last` is that of the frame before.
+    pub(super) fn guess(&self, n: i64, last: Option<i64>) -> i64 {
+        let step = self.ticks(n).saturating_sub(self.ticks(n.saturating_sub(1)));
+        last.map_or(self.first, |last| last.saturating_add(step.max(1)))
+    }
+
+    /// The duration of `n` frames, rounded.
+    fn ticks(&self, n: i64) -> i64 {
+        (Ratio::whole(n) * self.frame).checked_div(self.tick).map_or(n, |t| (t + Ratio::HALF).floor())
     }
 
     /// Seconds from frame 0 to a timestamp, unrounded.

@@ -9,6 +9,7 @@
 mod clock;
 mod seek;
 
+use crate::disk::opened::OpenedFile;
 use crate::libav::carry::Container;
 use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::details::{self, Rates};
@@ -25,7 +26,7 @@ use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
 use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
-use grainfield_filters::frame::Format;
+use grainfield_filters::frame::{FieldOrder, Format};
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
 use std::ffi::{CString, OsStr};
@@ -37,6 +38,8 @@ use std::sync::Arc;
 const INDEX_AT_ONCE: u64 = 1 << 30;
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
+/// The number of pictures that are decoded on opening if the first one lacks a timestamp or a field order.
+const AHEAD: usize = 16;
 
 /// Opens a file, or an address with a protocol in `options.allow_protocol`.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
@@ -45,7 +48,8 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
     let from = ByteSource::Place(place.clone());
-    Ok(Box::new(Video::open(name, from, Some(place), options)?))
+    let opened = OpenedFile::of(Path::new(input));
+    Ok(Box::new(Video { opened, ..Video::open(name, from, Some(place), options)? }))
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
@@ -82,10 +86,14 @@ struct Video {
     filtered: bool,
     /// The mark of the picture at the head of the queue.
     mark: Option<u32>,
+    /// Whether a change of the field order has been reported.
+    fields_differ: bool,
     /// Messages to show.
     news: Vec<String>,
     /// libav's messages about the input.
     log: Log,
+    /// The file, to notice changes.
+    opened: Option<OpenedFile>,
 }
 
 /// Properties that must not change within the stream.
@@ -125,6 +133,15 @@ struct NumberedFrame {
     pts: i64,
     /// From an exact index: duration in ticks, of the frame and of its packet.
     durations: Option<(i64, i64)>,
+}
+
+/// The pictures at the start.
+fn pictures<'a>(first: &'a AvFrame, ahead: &'a VecDeque<Item>) -> impl Iterator<Item = &'a AvFrame> {
+    let picture = |item: &'a Item| match item {
+        Item::Picture(picture) => Some(picture),
+        _ => None,
+    };
+    std::iter::once(first).chain(ahead.iter().filter_map(picture))
 }
 
 fn open_error(name: &str, error: OpenError) -> SourceError {
@@ -181,6 +198,21 @@ impl Video {
             }
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
+        let tagged = details::fields(&reader.demuxer);
+        let fielded = matches!(tagged, FieldOrder::TopFirst | FieldOrder::BottomFirst);
+        let mut ahead = VecDeque::new();
+        while ahead.len() < AHEAD
+            && (pictures(&first, &ahead).all(|p| p.timestamp().is_none())
+                || (fielded && pictures(&first, &ahead).all(|p| p.field_order().is_none())))
+        {
+            match reader.next() {
+                Ok(Some(Item::Picture(p))) => ahead.push_back(Item::Picture(p)),
+                other => {
+                    ahead.extend(other.ok().flatten());
+                    break;
+                }
+            }
+        }
         let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
         let layout = Layout::of(first.pix_fmt()).map_err(|e| bad(e.to_string()))?;
         let demuxer = &reader.demuxer;
@@ -195,6 +227,12 @@ impl Video {
         format.check().map_err(|e| bad(e.to_string()))?;
 
         let mut notes = Vec::new();
+        // The tag of the container, or what libav's parser makes of the stream, is often wrong.
+        format.fields = pictures(&first, &ahead).find_map(AvFrame::field_order).unwrap_or(tagged);
+        if fielded && format.fields != tagged {
+            let (tag, own) = (tagged.name(), format.fields.name());
+            notes.push(format!("the stream is tagged as {tag}, but its frames are {own}, which is used"));
+        }
         if rates.nominal.is_none() {
             notes.push(format!("the input has no frame rate; assuming {} frames per second", format.rate));
         }
@@ -206,7 +244,8 @@ impl Video {
         let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
-        let clock = Clock::new(tick, first.timestamp().unwrap_or(0), format.rate);
+        let times = pictures(&first, &ahead).map(AvFrame::timestamp);
+        let clock = Clock::new(tick, 0, format.rate).beginning(times);
         let carried = Container {
             url: place.as_ref().map(|p| p.url.clone()),
             stop: options.stop.clone(),
@@ -244,13 +283,14 @@ impl Video {
             carried: Some(Arc::new(carried)),
         };
         let shape = Shape::of(&first);
+        ahead.push_front(Item::Picture(first));
         let mut video = Video {
             info,
             place: place.filter(|_| seekable),
             backwards,
             reader,
             index: IndexState::NotYet,
-            queue: VecDeque::from([Item::Picture(first)]),
+            queue: ahead,
             next: 0,
             counting: true,
             ended: false,
@@ -261,8 +301,10 @@ impl Video {
             decoder: Arc::new(Unpack { format, layout, name }),
             filtered: options.lavfi.is_some(),
             mark: None,
+            fields_differ: false,
             news: Vec::new(),
             log,
+            opened: None,
         };
         let kept = || {
             let place = video.place.as_ref()?;
@@ -404,7 +446,15 @@ impl Source for Video {
         if self.ended {
             return Ok(None);
         }
-        let Some(placed) = self.step()? else { return Ok(None) };
+        let at = self.place_said(self.last_pts);
+        let step = self.step();
+        if !matches!(&step, Ok(Some(placed)) if !placed.picture.damaged())
+            && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
+        {
+            self.ended = true;
+            return Err(self.bad(format!("{at}: {change}")));
+        }
+        let Some(placed) = step? else { return Ok(None) };
         let (shown, said_duration) = self.durations(&placed);
         let NumberedFrame { picture, number, pts, .. } = placed;
         let (time, duration) = self.clock.shown(number, pts, shown);
@@ -417,6 +467,17 @@ impl Source for Video {
                 "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
                     format (use --lavfi with scale and format)"
             )));
+        }
+        let fields = self.info.format.fields;
+        if let Some(order) = picture.field_order().filter(|order| *order != fields)
+            && !std::mem::replace(&mut self.fields_differ, true)
+        {
+            let name = &self.info.name;
+            self.news.push(format!(
+                "{name}: {at} is {}, unlike the first frames; all frames are filtered and written as {}",
+                order.name(),
+                if fields == FieldOrder::Unspecified { FieldOrder::Progressive } else { fields }.name()
+            ));
         }
         let damage = picture.damaged().then(|| {
             let words = std::mem::take(&mut self.reader.words);

@@ -39,7 +39,7 @@ impl Video {
         let Some(place) = self.place.clone() else { return Ok(()) };
         self.queue.clear();
         self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
-        let made = ExactIndex::make(&mut self.reader, self.clock.first, self.clock.step);
+        let made = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
         // The next read has to restart.
         self.ended = true;
         self.index = match made {
@@ -155,9 +155,7 @@ impl Video {
                 Some(Item::Picture(picture)) => picture,
             };
             let mark = self.mark.take().or_else(|| picture.take_mark());
-            let mut pts = picture.timestamp().unwrap_or_else(|| {
-                self.last_pts.map_or(self.clock.first, |t| t.saturating_add(self.clock.step))
-            });
+            let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
             let mut durations = None;
             let right = match &self.index {
                 IndexState::There(_) => {

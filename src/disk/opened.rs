@@ -1,0 +1,53 @@
+//! Notices that an input file is changed while it is read.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+
+/// A file as it was when it was opened.
+#[derive(Debug)]
+pub(crate) struct OpenedFile {
+    path: PathBuf,
+    before: Metadata,
+}
+
+impl OpenedFile {
+    /// The present state of a file; `None` for anything but an ordinary file.
+    pub(crate) fn of(path: &Path) -> Option<OpenedFile> {
+        let before = path.metadata().ok().filter(Metadata::is_file)?;
+        Some(OpenedFile { path: path.to_owned(), before })
+    }
+
+    /// What has happened to the file since then. A file may grow, as recordings do, and one that was removed remains
+    /// readable.
+    pub(crate) fn change(&self) -> Option<String> {
+        let now = self.path.metadata().ok()?;
+        let (size, before) = (now.len(), self.before.len());
+        let changed = now.modified().ok() != self.before.modified().ok();
+        let what = if is_other(&now, &self.before) {
+            "replaced by another file"
+        } else if size < before {
+            "truncated"
+        } else if size == before && changed {
+            "written to"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "the file was {what} while it was read: it had {before} bytes when it was opened, and has {size} now. \
+             Render again from a complete file"
+        ))
+    }
+}
+
+/// Whether two files of the same name are different ones, as far as the system tells.
+fn is_other(a: &Metadata, b: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (a.dev(), a.ino()) != (b.dev(), b.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        a.created().ok() != b.created().ok()
+    }
+}
