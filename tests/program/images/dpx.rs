@@ -79,7 +79,7 @@ fn the_time_code_of_a_scan_goes_to_containers_that_store_one() {
         }
     }
     for out in ["out.ts --pix-fmt yuv420p", "out.y4m"] {
-        s.run(&format!("render scan.@.dpx {out}")).ok().says("(time code");
+        s.run(&format!("render scan.@.dpx {out}")).ok().says("time code");
     }
 }
 
