@@ -29,8 +29,8 @@ pub struct Container {
     pub jumps: bool,
     /// Whether frame durations vary.
     pub variable: bool,
-    /// Whether frame 0 has closed captions.
-    pub captions: bool,
+    /// The kinds of side data of frame 0.
+    pub side_data: Vec<sys::AVFrameSideDataType>,
     /// HDR metadata of frame 0.
     pub(crate) hdr: Hdr,
 }

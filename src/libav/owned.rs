@@ -157,11 +157,12 @@ impl AvFrame {
         }
     }
 
-    /// Whether it has closed captions.
-    pub(crate) fn captions(&self) -> bool {
-        let kind = sys::AVFrameSideDataType::AV_FRAME_DATA_A53_CC;
-        // SAFETY: a valid frame.
-        !unsafe { sys::av_frame_get_side_data(self.0, kind) }.is_null()
+    /// The kinds of its side data.
+    pub(crate) fn side_data(&self) -> Vec<sys::AVFrameSideDataType> {
+        let f = self.get();
+        let count = usize::try_from(f.nb_side_data).unwrap_or(0);
+        // SAFETY: a valid frame with this number of entries.
+        (0..count).map(|i| unsafe { (**f.side_data.add(i)).type_ }).collect()
     }
 
     /// A checksum of the visible samples, to recognise a picture.

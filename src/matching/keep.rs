@@ -63,6 +63,7 @@ impl Kept {
             encoding: Encoding::default(),
             keep: Default::default(),
             lost_in_video: Vec::new(),
+            timecode: None,
         };
         let mut sink = sink::create(name, &plan)?;
         let stamp = FrameStamp { number: 0, time: Ratio::ZERO, duration: Ratio::ONE, carried: None };

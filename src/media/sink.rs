@@ -31,6 +31,9 @@ pub struct Plan {
     pub keep: Keep,
     /// Properties of a frame's source file that a video loses, in a few words each.
     pub lost_in_video: Vec<String>,
+    /// The time code in the header of the source's first file, and the number of frames from there to the first
+    /// rendered one.
+    pub timecode: Option<(String, i64)>,
 }
 
 /// An error of a sink.

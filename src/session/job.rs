@@ -242,7 +242,9 @@ impl Job {
             None if request.missing == Missing::Skip => None,
             None => info.last.map(|last| last.abs_diff(info.first) + 1),
         };
-        let whole = whole(frames.as_ref(), info.first + request.frame_offset, options.last);
+        let first = info.first + request.frame_offset;
+        let since = frames.as_ref().and_then(Ranges::min).map_or(0, |n| n.saturating_sub(first));
+        let whole = whole(frames.as_ref(), first, options.last);
         let given = select::SelectionInput {
             request: &request,
             input: &input_file,
@@ -266,6 +268,7 @@ impl Job {
         let threads = threads(&request)?;
         let slots = slots(&request, threads, &output_file, &chain, total, ends.per_frame(chain.output()))?;
         let rate = chain.output().rate;
+        let meta = info.carried.as_ref().and_then(|c| c.downcast_ref::<Meta>());
         let plan = sink::Plan {
             format: *chain.output(),
             carried: info.carried.clone(),
@@ -278,12 +281,8 @@ impl Job {
                 ..request.encoding.clone()
             },
             keep: selected.keep,
-            lost_in_video: info
-                .carried
-                .as_ref()
-                .and_then(|c| c.downcast_ref::<Meta>())
-                .map(lost_in_video)
-                .unwrap_or_default(),
+            lost_in_video: meta.map(lost_in_video).unwrap_or_default(),
+            timecode: meta.and_then(|m| Some((m.timecode.clone()?, since))),
         };
         if let Some(shard) = request.shard {
             output_file = output_file.sharded(shard);

@@ -69,6 +69,7 @@ fn plan(source: &dyn Source) -> Plan {
         encoding: sink::Encoding::default(),
         keep: Default::default(),
         lost_in_video: Vec::new(),
+        timecode: None,
     }
 }
 

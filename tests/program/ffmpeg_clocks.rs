@@ -179,3 +179,28 @@ fn rates_that_a_container_hides_are_found() {
         assert!(o.text().contains("30000/1001"), "{}", o.text());
     }
 }
+
+#[test]
+fn uneven_times_are_refused_or_lost_where_every_frame_lasts_equally() {
+    let s = Session::new();
+    // ticks of a frame, and finer ones
+    for scale in [25, 12_800] {
+        let uneven = "-vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr";
+        let codecs = format!("-c:v libx264 -preset veryfast -bf 0 -c:a aac -video_track_timescale {scale}");
+        clip(&s, "uneven.mov", &format!("-r 25 {uneven} {codecs} -y"));
+        for out in ["out.mxf", "out.gxf", "out.dv"] {
+            let o = s.run(&format!("render uneven.mov {out} --pix-fmt yuv420p")).ends(2);
+            let o = o.says("shows every frame for the same time");
+            assert!(o.err.contains("--lavfi fps=25 ") && !s.files().contains(&out.to_owned()), "{}", o.err);
+        }
+        let o = s.run("render uneven.mov held.mxf -y --lavfi fps=25").ok();
+        assert!(!o.err.contains("timestamps"), "{}", o.err);
+        let (pictures, sound) = times(&s, "held.mxf");
+        assert!(pictures.len() > 45 && (sound.1 - pictures.len() as f64 / 25.0).abs() < 0.1, "{sound:?}");
+        for out in ["out.h264", "out.m2v"] {
+            let line = format!("render uneven.mov {out} --audio none");
+            s.run(&format!("{line} -y")).ok().says("timestamps are lost: every frame is shown for 1/25 s");
+            s.run(&format!("{line} -y --strict")).ends(1).says("timestamps are lost");
+        }
+    }
+}

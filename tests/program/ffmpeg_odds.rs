@@ -197,3 +197,35 @@ fn a_field_order_that_changes_is_reported() {
     let all = hash("");
     assert_eq!(hash("--frames 25,3"), [&*all[25], &*all[3]]);
 }
+
+/// Sizes at which encoders damaged memory, or wrote what no decoder reads.
+#[test]
+fn small_pictures_are_encoded_or_refused_with_the_least_size() {
+    let s = Session::new();
+    let render = |codec: &str, size: &str, format: &str, out: &str| {
+        let pattern = format!("pattern:zoneplate:size={size}:frames=6:format={format}");
+        s.run(&format!("render {pattern} {out} -y --codec {codec} -f noise"))
+    };
+    for (codec, size, format) in [
+        ("libx265", "34x16", "yuv420p"),
+        ("libx265", "35x17", "yuv444p"),
+        ("libx265", "16x98", "yuv420p10"),
+        ("libtheora", "18x8", "yuv420p"),
+        ("vc2", "35x17", "yuv420p"),
+    ] {
+        render(codec, size, format, "small.mkv").ok();
+        assert_eq!(lines(&s, "hash small.mkv").len(), 6, "{codec} {size}");
+    }
+    for (codec, size, least) in [
+        ("libx265", "8x64", "16x16"),
+        ("hevc", "64x8", "16x16"),
+        ("librav1e", "8x8", "16x16"),
+        ("libsvtav1", "64x62", "64x64"),
+        ("libtheora", "16x64", "18x1"),
+    ] {
+        let said = render(codec, size, "yuv420p", "no.mkv").ends(2).err;
+        let wanted = format!("encodes pictures of {least} and more, and this one is {size}; --codec libx264");
+        assert!(said.contains(&wanted) && !s.files().contains(&"no.mkv".into()), "{codec} {size}: {said}");
+    }
+    render("qtrle", "48x48", "gbrp", "no.mkv").ends(2).says("matroska cannot hold qtrle");
+}

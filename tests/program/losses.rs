@@ -259,3 +259,152 @@ fn the_siting_of_chroma_is_kept_or_named() {
         }
     }
 }
+
+/// Languages, in either code of ISO 639-2, and dispositions: read back with ffprobe.
+#[test]
+fn languages_and_dispositions_are_kept_or_named() {
+    let s = Session::new();
+    let sounds = [
+        ("deu", "default+comment"),
+        ("fre", "original"),
+        ("zul", "dub"),
+        ("swe", "hearing_impaired"),
+        ("eng", "karaoke"),
+        ("nld", "visual_impaired"),
+    ];
+    let (mut inputs, mut outputs) = (String::new(), "-map 0".to_owned());
+    for (i, (language, disposition)) in sounds.iter().enumerate() {
+        inputs += " -f lavfi -i sine=440:duration=0.2";
+        outputs += &format!(
+            " -map {} -metadata:s:a:{i} language={language} -disposition:a:{i} {disposition}",
+            i + 1
+        );
+    }
+    let picture = PICTURE.replace("0.8", "0.2");
+    let codecs = "-metadata:s:v language=ces -pix_fmt yuv420p -c:v mpeg4 -c:a";
+    s.tool("ffmpeg", &format!("{FF} {picture} {inputs} {outputs} {codecs} mp2 in.mkv"));
+    // Matroska stores no 'karaoke'
+    s.tool("ffmpeg", &format!("{FF} {picture} {inputs} {outputs} {codecs} mp2 in.nut"));
+    let same = [("ces", "cze"), ("deu", "ger"), ("fre", "fra"), ("swe", "sve"), ("nld", "dut")];
+    for input in ["in.mkv", "in.nut"] {
+        for (out, codec) in [
+            ("mp4", "mpeg4"),
+            ("mov", "mpeg4"),
+            ("mkv", "mpeg4"),
+            ("webm", "libvpx"),
+            ("ts", "mpeg4"),
+            ("nut", "mpeg4"),
+            ("avi", "mpeg4"),
+            ("mxf", "mpeg2video"),
+        ] {
+            let file = format!("out.{out}");
+            let said = s.run(&format!("render {input} {file} -y --codec {codec}")).ok().err;
+            let lost = |what: &str, stream: usize| {
+                let clause = said.split("; ").find(|c| c.contains(&format!("{what} of stream ")));
+                let numbers = clause.and_then(|c| c.split(" of stream ").nth(1)?.split(" is lost").next());
+                numbers.is_some_and(|n| n.split(", ").any(|n| n == stream.to_string()))
+            };
+            let text =
+                |file: &str| s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
+            let [was, is] = [text(input), text(&file)]
+                .map(|text| serde_json::from_str::<serde_json::Value>(&text).expect("JSON"));
+            for i in 0..7 {
+                let of = |file: &serde_json::Value| {
+                    let language = &file["streams"][i]["tags"]["language"];
+                    language.as_str().unwrap_or("und").to_owned()
+                };
+                let (was_in, is_in) = (of(&was), of(&is));
+                let equal = |pair: &(&str, &str)| {
+                    [(pair.0, pair.1), (pair.1, pair.0)].contains(&(was_in.as_str(), is_in.as_str()))
+                };
+                let kept = was_in == is_in || same.iter().any(equal);
+                assert_eq!(lost("the language", i), !kept, "{file}: {i}: {was_in}, {is_in}: {said}");
+                for (flag, set) in was["streams"][i]["disposition"].as_object().expect("an object") {
+                    // the first stream of a kind is the default one anyway
+                    if *set == 1 && !(flag == "default" && i < 2) {
+                        let kept = is["streams"][i]["disposition"][flag] == 1;
+                        assert_eq!(lost(&format!("'{flag}'"), i), !kept, "{file}: {i}: {flag}: {said}");
+                    }
+                }
+            }
+        }
+    }
+    s.run("render in.mkv strict.mov --codec mpeg4 --strict").ends(1).says("'comment' of stream 1 is lost");
+}
+
+#[test]
+fn tags_of_streams_and_places_are_kept_or_named() {
+    let s = Session::new();
+    let picture = PICTURE.replace("0.8", "0.2");
+    let tone = "-f lavfi -i sine=440:duration=0.2";
+    let tags = "-metadata:s:a mood=calm-mood -metadata location=+12.3-045.6/ -timecode 01:02:03:04";
+    let codecs = "-pix_fmt yuv420p -c:v libx264 -preset ultrafast -c:a aac";
+    s.tool("ffmpeg", &format!("{FF} {picture} {tone} {tags} {codecs} in.mkv"));
+    s.tool("ffmpeg", &format!("{FF} {picture} {tone} {tags} {codecs} in.mov"));
+    for (out, codec) in
+        [("mp4", "libx264"), ("mov", "libx264"), ("mkv", "libx264"), ("ts", "libx264"), ("nut", "ffv1")]
+    {
+        let file = format!("out.{out}");
+        let said = s.run(&format!("render in.mkv {file} --codec {codec}")).ok().err;
+        let text = s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
+        let named = said.to_lowercase().contains("tags of stream 1 are lost (mood)");
+        assert_eq!(named, !text.contains("calm-mood"), "{file}: {said}");
+    }
+    // libav's second name of the place, and the track of the time code
+    s.run("render in.mov same.mp4 --strict").ok();
+    let said = s.run("render in.mov out.mxf --codec mpeg2video").ok().err;
+    assert!(!said.contains("data 2") && said.contains("tags are lost (location)"), "{said}");
+}
+
+/// Properties of the picture for which no encoder or few containers have a place.
+#[test]
+fn views_and_data_of_frames_are_kept_or_named() {
+    let s = Session::new();
+    let picture = "-f lavfi -i testsrc2=size=128x96:rate=25:duration=0.2 -pix_fmt yuv420p";
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} {picture} -c:v libx264 -preset ultrafast -metadata:s:v stereo_mode=left_right views.mkv"
+        ),
+    );
+    for (out, codec) in [
+        ("mp4", "libx264"),
+        ("mov", "libx264"),
+        ("mkv", "libx264"),
+        ("webm", "libvpx"),
+        ("ts", "libx264"),
+        ("avi", "mpeg4"),
+        ("mxf", "mpeg2video"),
+        ("nut", "ffv1"),
+    ] {
+        let file = format!("views.out.{out}");
+        let said = s.run(&format!("render views.mkv {file} --codec {codec}")).ok().err;
+        let kept = s.tool("ffprobe", &format!("-v error -show_streams {file}")).text().contains("Stereo 3D");
+        assert_eq!(said.contains("stereo 3D"), !kept, "{file}: {said}");
+    }
+    // HDR10+ of SMPTE ST 2094-40, as a message before every slice
+    let tags = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc";
+    let params = "-x265-params log-level=none:keyint=1";
+    s.tool("ffmpeg", &format!("{FF} {picture} -c:v libx265 -preset ultrafast {tags} {params} plain.hevc"));
+    let head = [0, 0, 1, 0x4e, 1, 4, 22, 0xb5, 0, 0x3c, 0, 1, 4, 1, 0x40];
+    let message = [&head[..], &[0x11; 11], &[1, 0x11, 0x11, 0x80]].concat();
+    let plain = s.read("plain.hevc");
+    let mut plus = Vec::new();
+    for (i, byte) in plain.iter().enumerate() {
+        // a slice of a picture that others need not precede
+        if plain[i..].starts_with(&[0, 0, 1])
+            && plain.get(i + 3).is_some_and(|b| (16..=21).contains(&(b >> 1)))
+        {
+            plus.extend_from_slice(&message);
+        }
+        plus.push(*byte);
+    }
+    s.write("plus.hevc", plus);
+    s.tool("ffmpeg", &format!("{FF} -f hevc -i plus.hevc -c copy plus.mp4"));
+    let frames = s.tool("ffprobe", "-v error -show_frames plus.mp4").text();
+    assert!(frames.contains("HDR Dynamic Metadata SMPTE2094-40"), "the clip has it: {frames}");
+    for codec in ["libx265", "libx264", "ffv1"] {
+        s.run(&format!("render plus.mp4 plus.mkv -y --codec {codec}")).ok().says("HDR10+ data are lost");
+    }
+    s.run("render plus.mp4 strict.mkv --strict").ends(1).says("HDR10+");
+}

@@ -34,6 +34,7 @@ const INDUSTRY_SIZE: usize = 12;
 const USER_SIZE: usize = 16;
 const FILE_SIZE: usize = 20;
 const VERSION: usize = 24;
+pub(super) const NAME: (usize, usize) = (32, 100);
 const ORIENTATION: usize = 192;
 const CHANNELS: usize = 193;
 /// The first of eight channels of `CHANNEL_SIZE` bytes each: designator (2 bytes), bits, filler, width, height, the

@@ -23,7 +23,7 @@ const OFFSET: usize = 4;
 const VERSION: usize = 8;
 const FILE_SIZE: usize = 16;
 const SIZES: usize = 24;
-const NAME: (usize, usize) = (36, 100);
+pub(super) const NAME: (usize, usize) = (36, 100);
 const MADE: (usize, usize) = (136, 24);
 const CREATOR: (usize, usize) = (160, 100);
 const PROJECT: (usize, usize) = (260, 200);
@@ -136,7 +136,7 @@ impl Kept {
         }
     }
 
-    fn time_code(&self) -> Option<String> {
+    pub(super) fn time_code(&self) -> Option<String> {
         let [h, m, s, f] = self.number(TIME_CODE)?.to_be_bytes();
         Some(format!("{h:02x}:{m:02x}:{s:02x}:{f:02x}"))
     }

@@ -33,9 +33,10 @@ fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let (picture, format, mut dpx) = decoded(kind, input)?;
     let mut details = vec![("stored".to_owned(), picture.stored().to_owned())];
-    let (mut notes, mut fields) = (Vec::new(), Vec::new());
+    let (mut notes, mut fields, mut timecode) = (Vec::new(), Vec::new(), None);
     if let Some(kept) = &mut dpx {
         fields = kept.names();
+        timecode = kept.time_code();
         details.extend(kept.details());
         if format.transfer == Transfer::DENSITY {
             notes.push(
@@ -45,7 +46,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
         // fields common to all frames, for frames without a separate file
         kept.forget_frame();
     }
-    Ok(Header { kind, format, meta: Meta { fields, dpx, ..Meta::default() }, details, notes })
+    Ok(Header { kind, format, meta: Meta { fields, timecode, dpx, ..Meta::default() }, details, notes })
 }
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {

@@ -187,6 +187,8 @@ pub struct Meta {
     pub exr_names: Option<Box<exr::Names>>,
     /// The fields of the film header that are set, including those of one frame, for the message about losses.
     pub fields: Vec<String>,
+    /// The time code of the frame, if a video can continue it.
+    pub timecode: Option<String>,
     /// Metadata of Cineon.
     pub cineon: Option<Box<cineon::Kept>>,
     /// Metadata of DPX.
@@ -355,6 +357,21 @@ pub(crate) fn encode(
         Kind::J2k | Kind::Jp2 => libav::encode(kind, frame, out),
         Kind::Dpx => dpx::encode(frame, meta, out),
         _ => other::encode(kind, frame, meta, out),
+    }
+}
+
+/// Replaces the file name in the header of a DPX or Cineon file, if it has one, by its own.
+pub(crate) fn rename(kind: Kind, path: &Path, file: &mut [u8]) {
+    let (at, len) = match kind {
+        Kind::Dpx => dpx::NAME,
+        Kind::Cineon => cineon::NAME,
+        _ => return,
+    };
+    let field = file.get_mut(at..at + len).filter(|field| !matches!(field[0], 0 | 0xff));
+    if let (Some(field), Some(name)) = (field, path.file_name()) {
+        let name = &name.as_encoded_bytes()[..name.len().min(len - 1)];
+        field.fill(0);
+        field[..name.len()].copy_from_slice(name);
     }
 }
 

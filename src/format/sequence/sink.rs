@@ -9,7 +9,7 @@ use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
 use crate::format::images::files::{is_glob, shown};
 use crate::format::images::pattern::Pattern;
-use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, tagged};
+use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, rename, tagged};
 use crate::journal::resume::{Entry, ManifestFiles, xxh64};
 use crate::media::{Carried, FrameStamp};
 use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
@@ -393,6 +393,7 @@ impl Encoder {
         let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
         encode(self.kind, frame, meta, self.storing, bytes)
             .map_err(|fault| self.error(stamp.number, fault))?;
+        rename(self.kind, &path, bytes);
         let file = Partial::unnamed(&path, &self.folder).map_err(io)?;
         file.file().write_all(bytes).map_err(io)?;
         // without it, a crash of the machine can leave the name without the contents

@@ -2,6 +2,7 @@
 //! opened a second time, and its packets are interleaved with those of the filtered picture in order of time.
 
 mod heard;
+mod language;
 mod packets;
 mod route;
 mod sound;

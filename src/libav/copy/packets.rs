@@ -471,7 +471,7 @@ fn route(
     stream.sample_aspect_ratio = from.sample_aspect_ratio;
     stream.avg_frame_rate = from.avg_frame_rate;
     // SAFETY: both streams are valid.
-    unsafe { stream_tags(from, stream, cut || plan != Planned::Copy) };
+    unsafe { stream_tags(from, stream, container, cut || plan != Planned::Copy) };
     let how = match plan {
         Planned::Sound(into) => {
             let fills = container.counts_frames();

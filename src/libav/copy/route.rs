@@ -2,11 +2,13 @@
 
 use super::Input;
 use super::heard::{Heard, is_sound};
+use super::language::language_in;
 use super::sound::{Target, rate};
+use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
 use crate::libav::sink::container::{Container, ContainerFamily, id_name};
-use crate::libav::sink::handles::entries;
+use crate::libav::sink::handles::{entries, text};
 use ffmpeg_sys_next as sys;
 use sys::{AVCodecID, AVMediaType};
 
@@ -69,22 +71,39 @@ pub(crate) fn plan(
         }
     }
     let mut said: Vec<String> = chosen.iter().filter_map(|way| way.1.clone()).collect();
-    let mut lost = |what: &str, is: &dyn Fn(&sys::AVStream, Planned) -> bool| {
-        let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
-        let lost = kept.filter(|(i, plan)| input.stream(*i).is_some_and(|s| is(s, **plan)));
-        let lost: Vec<String> = lost.map(|(i, _)| i.to_string()).collect();
+    let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
+    let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
+    for (i, stream) in &kept {
+        let names = lost_tags(stream, container);
+        if !names.is_empty() {
+            said.push(format!("tags of stream {i} are lost ({})", names.join(", ")));
+        }
+    }
+    let mut lost = |what: &str, is: &dyn Fn(&sys::AVStream) -> bool| {
+        let lost: Vec<String> =
+            kept.iter().filter(|(_, stream)| is(stream)).map(|(i, _)| i.to_string()).collect();
         if !lost.is_empty() {
             said.push(format!("{what} of stream {} is lost", lost.join(", ")));
         }
     };
-    if !container.keeps_language() {
-        lost("the language", &|s, plan| plan != Planned::Picture && language(s).is_some());
-    }
+    lost("the language", &|s| {
+        let pictures = container.name() == "mpegts" && kind(s) == AVMediaType::AVMEDIA_TYPE_VIDEO;
+        language(s).is_some_and(|code| pictures || language_in(container, &code).is_none())
+    });
     if !container.keeps_title() {
-        lost("the title", &|s, _| tag(s, "title").is_some());
+        lost("the title", &|s| tag(s, "title").is_some());
     }
-    if !container.keeps_forced() {
-        lost("'forced'", &|s, _| s.disposition & sys::AV_DISPOSITION_FORCED != 0);
+    for flag in (0..31).map(|bit| 1 << bit) {
+        // SAFETY: a static string, or null for bits without a meaning.
+        let name = unsafe { text(sys::av_disposition_to_string(flag)) };
+        lost(&format!("'{name}'"), &|s| {
+            let kind = kind(s);
+            // the first stream of a kind is the default one anyway, and covers have a plan of their own
+            let first = || kept.iter().find(|(_, other)| self::kind(other) == kind).map(|found| found.0);
+            let known = flag == sys::AV_DISPOSITION_ATTACHED_PIC
+                || (flag == sys::AV_DISPOSITION_DEFAULT && first() == usize::try_from(s.index).ok());
+            s.disposition & flag & !container.dispositions(kind) != 0 && !known
+        });
     }
     for (i, plan) in plans.iter().enumerate() {
         let early =
@@ -109,6 +128,35 @@ const APART: f64 = 0.05;
 fn starts(stream: &sys::AVStream) -> Option<f64> {
     let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
     (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
+}
+
+/// A stream's tags that a container loses, except for the title and the language, and for those about the old file.
+fn lost_tags(stream: &sys::AVStream, to: Container) -> Vec<String> {
+    const OTHERS: [&str; 12] = [
+        "title",
+        "language",
+        "encoder",
+        "handler_name",
+        "vendor_id",
+        "creation_time",
+        "timecode",
+        "rotate",
+        "stereo_mode",
+        "filename",
+        "mimetype",
+        "file_package_umid",
+    ];
+    if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name().as_str()) {
+        return Vec::new();
+    }
+    // SAFETY: the stream's own tags.
+    let names = unsafe { entries(stream.metadata) }.into_iter().map(|tag| tag.0);
+    names.filter(|name| !is_statistic(name) && !OTHERS.iter().any(|o| o.eq_ignore_ascii_case(name))).collect()
+}
+
+fn kind(stream: &sys::AVStream) -> AVMediaType {
+    // SAFETY: every stream has parameters.
+    unsafe { (*stream.codecpar).codec_type }
 }
 
 /// The language of a stream.
@@ -196,13 +244,11 @@ fn ways(
             copy.into_iter().chain([dropped("attachment")]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
-            // A chapter track has been read as chapters, a time code track as a tag: the muxer writes them
-            // again.
+            // A chapter track has been read as chapters, a time code track as a tag: both are kept, or named as lost,
+            // as such.
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
-            let timed =
-                &tag == b"tmcd" && (to.family() != ContainerFamily::Other || to.keeps_tag("timecode"));
-            if chapters || timed {
+            if chapters || &tag == b"tmcd" {
                 return vec![(Planned::Drop, None)];
             }
             let copy =

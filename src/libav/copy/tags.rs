@@ -1,5 +1,6 @@
 //! Tags and chapters.
 
+use super::language::language_in;
 use super::{Input, Span};
 use crate::libav::error::{AvError, check};
 use crate::libav::sink::container::{Container, ContainerFamily};
@@ -24,6 +25,15 @@ pub(crate) fn tags(input: &Input) -> Vec<(String, String)> {
     // SAFETY: an open context.
     let mut tags = unsafe { entries((*input.context).metadata) };
     tags.retain(|tag| !OLD.iter().any(|old| old.eq_ignore_ascii_case(&tag.0)));
+    // libav repeats tags of mp4 with their language after the name
+    let all = tags.clone();
+    tags.retain(|(name, value)| {
+        let repeated = |other: &(String, String)| {
+            let language = name.strip_prefix(&other.0).and_then(|rest| rest.strip_prefix('-'));
+            other.1 == *value && language.is_some_and(|language| language.len() == 3)
+        };
+        !all.iter().any(repeated)
+    });
     tags
 }
 
@@ -43,12 +53,34 @@ pub(crate) unsafe fn set_timecode(output: *mut sys::AVFormatContext, code: &str)
 ///
 /// # Safety
 /// Both streams must be valid.
-pub(crate) unsafe fn stream_tags(from: &sys::AVStream, to: &mut sys::AVStream, cut: bool) {
+pub(crate) unsafe fn stream_tags(
+    from: &sys::AVStream,
+    to: &mut sys::AVStream,
+    container: Container,
+    cut: bool,
+) {
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let tags = entries(from.metadata);
-        replace(&mut to.metadata, tags.into_iter().filter(|t| !(cut && is_statistic(&t.0))));
+    unsafe { copy_tags(from, to, container, |key| cut && is_statistic(key)) }
+}
+
+/// Copies a stream's tags except for old ones, with the language in the code of the container.
+///
+/// # Safety
+/// Both streams must be valid.
+unsafe fn copy_tags(
+    from: &sys::AVStream,
+    to: &mut sys::AVStream,
+    container: Container,
+    old: impl Fn(&str) -> bool,
+) {
+    // SAFETY: guaranteed by the caller.
+    let mut tags = unsafe { entries(from.metadata) };
+    tags.retain(|tag| !old(&tag.0));
+    for tag in tags.iter_mut().filter(|tag| tag.0.eq_ignore_ascii_case("language")) {
+        tag.1 = language_in(container, &tag.1).unwrap_or(&tag.1).to_owned();
     }
+    // SAFETY: likewise.
+    unsafe { replace(&mut to.metadata, tags.into_iter()) };
 }
 
 /// Copies the tags of the filtered stream, except for those about the old encoding.
@@ -60,10 +92,7 @@ pub(crate) unsafe fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, co
     let matrix = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
     let old = |key: &str| is_statistic(key) || key == "encoder" || (matrix && key == "rotate");
     // SAFETY: guaranteed by the caller.
-    unsafe {
-        let tags = entries(from.metadata);
-        replace(&mut to.metadata, tags.into_iter().filter(|t| !old(&t.0)));
-    }
+    unsafe { copy_tags(from, to, container, old) }
 }
 
 /// The tag with the time code of the first picture.
@@ -109,7 +138,7 @@ pub(crate) unsafe fn move_timecodes(output: *mut sys::AVFormatContext, rate: sys
 }
 
 /// Whether it is one of mkvmerge's tags about a stream's size and duration.
-fn is_statistic(key: &str) -> bool {
+pub(super) fn is_statistic(key: &str) -> bool {
     let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
     key.starts_with("_STATISTICS_")
         || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))

@@ -28,7 +28,15 @@ unsafe impl Send for Choice {}
 unsafe impl Sync for Choice {}
 
 /// Encoders that require whole chroma blocks and reject odd sizes.
-const EVEN: [&str; 4] = ["libx264", "libx265", "libsvtav1", "librav1e"];
+const EVEN: [&str; 5] = ["libx264", "libx265", "libsvtav1", "librav1e", "vc2"];
+/// Encoders with a least width and height: smaller pictures are refused, or no decoder reads them.
+const LEAST: [(&str, u32, u32); 5] = [
+    ("libsvtav1", 64, 64),
+    ("libx265", 16, 16),
+    ("librav1e", 16, 16),
+    ("libtheora", 18, 1),
+    ("utvideo", 2, 2),
+];
 /// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
 const KEEPING: [&str; 10] = [
     "ffv1",
@@ -71,7 +79,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
     };
-    let mut refused = Vec::new();
+    let (mut refused, mut small) = (Vec::new(), None);
     for name in &names {
         let Some(codec) = encoder(name) else {
             if asked {
@@ -96,9 +104,12 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if !container.takes(codec.id) {
             return Err(bad(cannot_hold(container, codec, format, encoding)));
         }
-        // it requires a minimum size
-        if name == "libsvtav1" && !asked && format.width.min(format.height) < 64 {
-            refused.push(codec);
+        if let Some((width, height)) = least(&codec_name(codec), format) {
+            let (own, others) = (codec_name(codec), able(Some(container), format).join(", "));
+            small = Some(format!(
+                "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; --codec {others} can",
+                format.width, format.height
+            ));
             continue;
         }
         let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
@@ -119,6 +130,9 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     }
     if encoding.lossless && !refused.is_empty() {
         return Err(bad(always_loses(container, &names.join(", "), format)));
+    }
+    if let Some(problem) = small.filter(|_| refused.is_empty()) {
+        return Err(bad(problem));
     }
     if refused.is_empty() {
         return Err(fault(
@@ -325,8 +339,17 @@ fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
     }
 }
 
+/// The least size of an encoder's pictures, if this one is smaller.
+fn least(name: &str, format: &Format) -> Option<(u32, u32)> {
+    let &(_, width, height) = LEAST.iter().find(|least| least.0 == name)?;
+    (format.width < width || format.height < height).then_some((width, height))
+}
+
 fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
     let name = codec_name(codec);
+    if least(&name, format).is_some() {
+        return None;
+    }
     let wanted = wanted(&name, format);
     let mut all = layouts(codec);
     if codec.pix_fmts.is_null()

@@ -12,7 +12,8 @@ use grainfield_filters::ratio::Ratio;
 pub(super) struct Clock {
     /// Seconds per tick.
     pub(super) tick: Ratio,
-    /// If a tick is a frame but the source has a finer clock: its seconds per tick, and its timestamp of frame 0.
+    /// If the source's times are not kept, because a tick is a frame: the seconds per tick of its clock, and its
+    /// timestamp of frame 0.
     pub(super) grid: Option<(Ratio, i64)>,
 }
 
@@ -32,7 +33,8 @@ impl Clock {
         let by_rate = BY_RATE.contains(&name) || container.counts_frames();
         let coarse = COARSE.contains(&name) && own.den() > 65535;
         if by_rate || coarse || rational(own).is_none() {
-            return Clock { tick: frame, grid: (own != frame).then_some((own, source.first)) };
+            let loses = own != frame || container.has_constant_rate();
+            return Clock { tick: frame, grid: loses.then_some((own, source.first)) };
         }
         Clock { tick: own, grid: None }
     }

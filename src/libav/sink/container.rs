@@ -42,7 +42,8 @@ const PS: [AVCodecID; 8] = [
 ];
 
 /// Combinations that a muxer accepts but no reader understands.
-const UNREADABLE: [(&str, AVCodecID); 6] = [
+const UNREADABLE: [(&str, AVCodecID); 7] = [
+    ("matroska", AVCodecID::AV_CODEC_ID_QTRLE),
     ("avi", AVCodecID::AV_CODEC_ID_FLAC),
     ("nut", AVCodecID::AV_CODEC_ID_FLAC),
     ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
@@ -118,7 +119,13 @@ impl Container {
     /// AVI, MXF and similar: a stream is a sequence of packets without times, from zero on. (Not every muxer with
     /// variable times has the flag: mp4 only since FFmpeg 6.)
     pub(crate) fn counts_frames(self) -> bool {
-        ["avi", "gxf"].contains(&self.name().as_str()) || self.flag(sys::AVFMT_NOTIMESTAMPS)
+        ["avi", "dv", "gxf", "rm", "swf"].contains(&self.name().as_str())
+            || self.flag(sys::AVFMT_NOTIMESTAMPS)
+    }
+
+    /// Those in which every frame is shown for the same time. (AVI has empty packets for frames that last longer.)
+    pub(crate) fn has_constant_rate(self) -> bool {
+        self.counts_frames() && self.name() != "avi"
     }
 
     /// MXF: the muxer cuts off sound that is longer than the picture.

@@ -357,6 +357,11 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
             dict.set(key, value);
         }
     }
+    // with AVX2, x265's cutree writes at least four blocks of 16 samples for each row, outside its memory if the row is
+    // shorter
+    if name == "libx265" && choice.format.width < 64 {
+        joined += ":cutree=0";
+    }
     if let Some(params) = params.filter(|_| !joined.is_empty()) {
         dict.set(params, &joined);
     }

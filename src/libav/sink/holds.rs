@@ -12,7 +12,8 @@ use grainfield_filters::frame::{
     ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
 };
 use grainfield_filters::ratio::Ratio;
-use sys::AVPacketSideDataType;
+use std::ffi::CStr;
+use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
 /// When a container takes chapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,16 +67,28 @@ impl Container {
         self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name().as_str())
     }
 
-    /// Whether the flag that a stream is shown by default is kept.
-    pub(crate) fn keeps_forced(self) -> bool {
-        self.is_matroska() || ["mp4", "ipod", "nut"].contains(&self.name().as_str())
-    }
-
-    /// Whether the language of a stream is kept.
-    pub(crate) fn keeps_language(self) -> bool {
-        let name = self.name();
-        self.family() != ContainerFamily::Other
-            || ["mpegts", "nut", "asf", "ogg", "ogv"].contains(&name.as_str())
+    /// The dispositions of streams that are kept.
+    pub(crate) fn dispositions(self, kind: sys::AVMediaType) -> i32 {
+        use sys::*;
+        let impaired = AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED;
+        let sound = kind == AVMediaType::AVMEDIA_TYPE_AUDIO;
+        let subtitle = kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE;
+        let roles = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_DUB | AV_DISPOSITION_COMMENT;
+        match (self.family(), self.name().as_str()) {
+            (ContainerFamily::Mov, _) => AV_DISPOSITION_DEFAULT,
+            (ContainerFamily::Mp4, "mp4" | "ipod") => {
+                let words = AV_DISPOSITION_CAPTIONS | AV_DISPOSITION_DESCRIPTIONS;
+                roles | impaired | words | AV_DISPOSITION_FORCED
+            }
+            (ContainerFamily::Mkv, _) => {
+                let described = if subtitle { AV_DISPOSITION_DESCRIPTIONS } else { 0 };
+                roles | impaired | described | AV_DISPOSITION_FORCED | AV_DISPOSITION_ORIGINAL
+            }
+            (ContainerFamily::Webm, _) => AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED,
+            (_, "nut") => roles | AV_DISPOSITION_ORIGINAL | AV_DISPOSITION_LYRICS | AV_DISPOSITION_KARAOKE,
+            (_, "mpegts") if sound => impaired | AV_DISPOSITION_CLEAN_EFFECTS,
+            _ => 0,
+        }
     }
 }
 
@@ -103,6 +116,7 @@ pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end
 /// Properties of the picture that container and encoder lose.
 pub(super) fn lost_picture(
     from: Option<&sys::AVStream>,
+    in_frames: &[AVFrameSideDataType],
     to: Container,
     choice: &Choice,
     hdr: &Hdr,
@@ -116,12 +130,31 @@ pub(super) fn lost_picture(
     if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
         said.push("rotation is lost (.mp4 and .mov keep it)".into());
     }
-    if has(AV_PKT_DATA_DOVI_CONF) {
+    // the muxer for mov does not write them
+    let shaped = to.is_matroska() || to.name() == "mp4";
+    for (kind, what) in [
+        (AV_PKT_DATA_STEREO3D, "the arrangement of the two views (stereo 3D)"),
+        (AV_PKT_DATA_SPHERICAL, "the spherical projection"),
+    ] {
+        if has(kind) && !shaped {
+            said.push(format!("{what} is lost (.mp4 and .mkv keep it)"));
+        }
+    }
+    if has(AV_PKT_DATA_ICC_PROFILE) {
+        said.push("the colour profile is lost".into());
+    }
+    let lost = IN_FRAMES.iter().filter(|data| in_frames.contains(&data.0) && !has_option(choice, data.2));
+    said.extend(lost.map(|data| format!("{} lost: {} does not write them", data.1, choice.name)));
+    if has(AV_PKT_DATA_DOVI_CONF) || in_frames.contains(&AVFrameSideDataType::AV_FRAME_DATA_DOVI_RPU_BUFFER) {
         said.push("Dolby Vision data is lost".into());
     }
-    let coded = ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str())
-        && hdr.display.is_some() == hdr.display_text().is_some();
-    let boxed = to.family() != ContainerFamily::Other && !to.name().starts_with("3g");
+    let complete = hdr.display.is_some() == hdr.display_text().is_some();
+    let coded = complete && ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str());
+    let boxed = match to.family() {
+        ContainerFamily::Mkv | ContainerFamily::Webm => true,
+        ContainerFamily::Mp4 | ContainerFamily::Mov => complete && !to.name().starts_with("3g"),
+        ContainerFamily::Other => false,
+    };
     if hdr.says() != (false, false) && !boxed && !coded {
         said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
@@ -129,6 +162,27 @@ pub(super) fn lost_picture(
     said.extend(lost_aspect(to, choice));
     said.extend(lost_color(to, choice));
     said
+}
+
+/// Side data of frames, and the option of those encoders that write it.
+const IN_FRAMES: [(AVFrameSideDataType, &str, &CStr); 4] = [
+    (AVFrameSideDataType::AV_FRAME_DATA_A53_CC, "closed captions are", c"a53cc"),
+    (AVFrameSideDataType::AV_FRAME_DATA_S12M_TIMECODE, "time codes of frames are", c"s12m_tc"),
+    (AVFrameSideDataType::AV_FRAME_DATA_AFD, "active format descriptions are", c"afd"),
+    (AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, "HDR10+ data are", c"hdr10plus"),
+];
+
+/// Whether an encoder has a private option of that name.
+fn has_option(choice: &Choice, name: &CStr) -> bool {
+    let class: *const sys::AVClass = choice.codec.priv_class;
+    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; a codec
+    // without private options is not searched.
+    !class.is_null()
+        && unsafe {
+            let searched = (&raw const class).cast_mut().cast();
+            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
+            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
+        }
 }
 
 /// Encoders whose streams signal the field order, in any container.

@@ -162,6 +162,7 @@ pub fn join(
         whole,
         encoding: &encoding,
         source,
+        timecode: None,
         alone: false,
     };
     let (mut output_file, said) =

@@ -64,6 +64,8 @@ pub(super) struct OutputParams<'a> {
     pub(super) whole: (bool, bool),
     pub(super) encoding: &'a Encoding,
     pub(super) source: Option<&'a carry::Container>,
+    /// The time code of the first picture, if it is not in the input.
+    pub(super) timecode: Option<String>,
     /// Whether to write the picture only.
     pub(super) alone: bool,
 }
@@ -149,6 +151,7 @@ impl OutputFile {
                 picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
                 trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
+                output_params.timecode.iter().for_each(|code| set_timecode(muxer.context, code));
                 None
             }
             Some(input) => {

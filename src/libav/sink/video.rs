@@ -13,7 +13,7 @@ use super::{av_fault, fault};
 use crate::disk::{Left, Partial};
 use crate::encoding::Encoding;
 use crate::libav::carry::{self, FrameCarry};
-use crate::libav::copy::video_tags;
+use crate::libav::copy::{timecode_after, video_tags};
 use crate::libav::error::{AvError, check};
 use crate::libav::log::Log;
 use crate::libav::versions;
@@ -133,6 +133,12 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
+    let alone = plan.keep.segments.as_ref().is_some_and(|grid| grid.alone);
+    // shards are joined without the tags of the first one
+    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.keep.seal.is_none());
+    let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
+        timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
+    });
     let output_params = OutputParams {
         output,
         overwrite: plan.overwrite,
@@ -143,24 +149,38 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
         whole: plan.whole,
         encoding: &plan.encoding,
         source,
-        alone: plan.keep.segments.as_ref().is_some_and(|grid| grid.alone),
+        timecode,
+        alone,
     };
     let input = output_params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     // SAFETY: a stream of the open input.
     let hdr = from.map_or_else(Hdr::default, |stream| unsafe { Hdr::of_stream(stream) });
-    let pq = choice.format.transfer == Transfer::PQ;
-    let hdr = source.filter(|_| pq).map_or(hdr, |source| hdr.or(source.hdr));
-    let mut said = lost_picture(from, container, &choice, &hdr);
-    let lost = &plan.lost_in_video;
+    let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
+    let in_frames = source.map_or(&[][..], |s| &s.side_data);
+    let mut said = lost_picture(from, in_frames, container, &choice, &hdr);
+    let mut lost = plan.lost_in_video.clone();
+    lost.retain(|what| output_params.timecode.is_none() || what != "time code");
     said.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
     if source.is_some_and(|s| s.captions) && private_option(choice.codec, c"a53cc").is_none() {
         said.push(format!("closed captions are lost: {} does not write them", choice.name));
     }
-    if clock.grid.is_some() && source.is_some_and(|s| s.variable) {
-        said.push(format!("timestamps are rounded to multiples of 1/{} s", choice.format.rate));
+    let rate = choice.format.rate;
+    let seconds = rate.recip().unwrap_or(Ratio::ONE);
+    match container.has_constant_rate() {
+        _ if clock.grid.is_none() || !source.is_some_and(|s| s.variable) => {}
+        true if !container.sounds().is_empty() => {
+            let problem = format!(
+                "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
+                 to repeat frames where they last longer, or name the output NAME.mov",
+                container.name()
+            );
+            return Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem });
+        }
+        true => said.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
+        false => said.push(format!("timestamps are rounded to multiples of {seconds} s")),
     }
     let encoder = open(output, container, &choice, base, &plan.encoding, &hdr)?;
     let (output_file, more) = OutputFile::create(&output_params, input, |muxer, from| {
@@ -180,9 +200,14 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     Ok(OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, notes })
 }
 
+/// Whether HDR10 metadata of frames still describe the picture, whose transfer the job may have changed.
+fn is_hdr(choice: &Choice) -> bool {
+    matches!(choice.format.transfer, Transfer::PQ | Transfer::HLG)
+}
+
 /// Completes HDR10 metadata of the container by those of a picture.
 pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameCarry>) -> Hdr {
-    match carried.filter(|_| choice.format.transfer == Transfer::PQ) {
+    match carried.filter(|_| is_hdr(choice)) {
         // SAFETY: valid as long as `carried`.
         Some(carried) => hdr.or(unsafe { Hdr::of_frame(carried.props()) }),
         None => hdr,

@@ -220,7 +220,10 @@ impl Video {
         let mut format = details::format(demuxer, &first, &layout);
         let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
         let rates = match filtered {
-            Some((_, rate @ Some(_), _)) => Rates { nominal: rate, average: None, variable: rates.variable },
+            // whether filters of several frames keep a varying rate shows while rendering
+            Some((_, rate @ Some(_), each)) => {
+                Rates { nominal: rate, average: None, variable: rates.variable && each }
+            }
             _ => rates,
         };
         format.rate = rates.nominal.or(options.rate).unwrap_or(Ratio::whole(24));
@@ -256,7 +259,7 @@ impl Video {
             start: demuxer.start(Ratio::whole(clock.first) * tick),
             jumps: demuxer.may_jump(),
             variable: rates.variable,
-            captions: first.captions(),
+            side_data: first.side_data(),
             // SAFETY: a decoded frame.
             hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
         };

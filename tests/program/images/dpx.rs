@@ -65,6 +65,25 @@ fn scan(little: bool, frame: u32) -> Vec<u8> {
 }
 
 #[test]
+fn the_time_code_of_a_scan_goes_to_containers_that_store_one() {
+    let s = Session::new();
+    for n in [7, 8, 9] {
+        s.write(&format!("scan.{n}.dpx"), scan(false, n));
+    }
+    for (frames, wanted) in [("", "10:20:30:07"), ("--frames 8-9", "10:20:30:08")] {
+        for out in ["out.mov", "out.mkv"] {
+            let said = s.run(&format!("render scan.@.dpx {out} -y --codec ffv1 {frames}")).ok().err;
+            assert!(said.contains("edge code") && !said.contains("time code"), "{out}: {said}");
+            let read = s.tool("ffprobe", &format!("-v error -show_streams -show_format {out}")).text();
+            assert!(read.to_lowercase().contains(&format!("timecode={wanted}\n")), "{out}: {read}");
+        }
+    }
+    for out in ["out.ts --pix-fmt yuv420p", "out.y4m"] {
+        s.run(&format!("render scan.@.dpx {out}")).ok().says("time code");
+    }
+}
+
+#[test]
 fn a_scan_goes_through_byte_for_byte() {
     let s = Session::new();
     for little in [false, true] {
@@ -73,7 +92,11 @@ fn a_scan_goes_through_byte_for_byte() {
         }
         s.run(&format!("render {little}.@.dpx out.{little}.@.dpx --strict")).ok();
         for n in [7, 8] {
-            let (was, is) = (scan(little, n), s.read(&format!("out.{little}.{n}.dpx")));
+            let name = format!("out.{little}.{n}.dpx");
+            let (mut was, is) = (scan(little, n), s.read(&name));
+            // except for the name
+            was[36..136].fill(0);
+            was[36..36 + name.len()].copy_from_slice(name.as_bytes());
             let at = was.iter().zip(&is).position(|(a, b)| a != b);
             assert!(was == is, "little: {little}: differs at {at:?}");
         }
@@ -180,7 +203,10 @@ fn ffmpeg_reads_the_output() {
                     .iter()
                     .copied()
                     .enumerate()
-                    .map(|(i, b)| { if (16..20).contains(&i) { written[i] } else { b } })
+                    // sizes and name
+                    .map(|(i, b)| {
+                        if (16..20).contains(&i) || (36..136).contains(&i) { written[i] } else { b }
+                    })
                     .collect::<Vec<_>>()[..],
                 "{bits} {packing} {little}"
             );

@@ -52,6 +52,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         encoding: Encoding::default(),
         keep: Default::default(),
         lost_in_video: Vec::new(),
+        timecode: None,
     }
 }
 
