@@ -3,6 +3,7 @@
 //! A read may complete after the stop request, since the sound for the finished pictures is still needed. Only a
 //! read that stands still for a while is cancelled.
 
+use crate::disk::reach;
 use ffmpeg_sys_next as sys;
 use std::ffi::{c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -27,6 +28,9 @@ pub(crate) struct Interrupt {
     stop: StopFlag,
     /// When the current read first saw the stop request.
     since: Mutex<Option<Instant>>,
+    context: *const sys::AVFormatContext,
+    /// The number of bytes after which reading ends.
+    limit: Option<i64>,
 }
 
 impl Interrupt {
@@ -36,7 +40,8 @@ impl Interrupt {
     /// # Safety
     /// `context` must be valid.
     pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Box<Interrupt> {
-        let own = Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default() });
+        let own =
+            Box::new(Interrupt { stop: Arc::clone(stop), since: Mutex::default(), context, limit: None });
         let opaque = (&raw const *own).cast_mut().cast();
         // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and
         // is closed with it.
@@ -49,8 +54,25 @@ impl Interrupt {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Ends reading after a number of bytes.
+    pub(crate) fn limit(&mut self, bytes: i64) {
+        self.limit = Some(bytes);
+    }
+
+    /// Whether reading is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn is_over(&self) -> bool {
-        if !self.stop.load(Ordering::Relaxed) {
+        // SAFETY: the context calls this, so it is valid; its input is null before it is opened.
+        let read = |context: *const sys::AVFormatContext| {
+            unsafe { (*context).pb.as_ref() }.map_or(0, |pb| pb.bytes_read)
+        };
+        if self.limit.is_some_and(|limit| read(self.context) > limit) {
+            return true;
+        }
+        if !self.is_stopped() {
             return false;
         }
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,7 +94,7 @@ struct Fifo {
 /// Opens a named pipe without waiting for its writer. Its reads wait until there are data or the stop request, which
 /// is an error.
 pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let file = reach::open_with(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK), path)?;
     Ok(Box::new(Fifo { file, stop }))
 }
 

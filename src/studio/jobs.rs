@@ -267,6 +267,7 @@ impl Jobs {
         }
         let mut started = command
             .current_dir(&self.folder)
+            .envs(crate::disk::reach::inherited())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

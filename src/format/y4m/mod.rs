@@ -14,6 +14,7 @@ mod input;
 pub mod sink;
 
 use super::{Files, InputRow, OutputRow, Row, only_for_videos};
+use crate::disk::reach;
 use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
@@ -57,7 +58,7 @@ fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     let begins = || {
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
+        let read = reach::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
         read.is_ok() && !start.is_empty() && (is_named(input) || start == header::MAGIC)
     };
     cfg!(not(feature = "ffmpeg")) || (input != "-" && (path.is_dir() || (path.is_file() && begins())))
@@ -77,7 +78,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     }
     let name = Path::new(input).display().to_string();
     let io = |cause| SourceError::Io { name: name.clone(), cause };
-    let file = File::open(input).map_err(io)?;
+    let file = reach::open(Path::new(input)).map_err(io)?;
     let meta = file.metadata().map_err(io)?;
     if meta.is_dir() {
         let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
