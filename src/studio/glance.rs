@@ -63,13 +63,13 @@ fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
     let Some((name, row)) = rows.find(|(_, row)| (row.takes)(input)) else {
         return Err(Fault::new(format!("{}: no format reads this file", Path::new(input).display())));
     };
-    #[cfg(feature = "ffmpeg")]
-    if name == crate::format::video::ROW.name {
-        let found =
-            reach::open(input.as_ref()).ok().and_then(|file| mp4(&file).ok().flatten()).or_else(|| {
-                let (width, height, seconds) = crate::libav::glance(input, &options)?;
-                Some(Glance { width, height, seconds })
-            });
+    if name == "video" {
+        let found = reach::open(input.as_ref()).ok().and_then(|file| mp4(&file).ok().flatten());
+        #[cfg(feature = "ffmpeg")]
+        let found = found.or_else(|| {
+            let (width, height, seconds) = crate::libav::glance(input, &options)?;
+            Some(Glance { width, height, seconds })
+        });
         return found
             .ok_or_else(|| Fault::new(format!("{}: its header has no size", Path::new(input).display())));
     }
