@@ -163,7 +163,7 @@ pub(crate) fn one(path: &Path, track: Option<&str>) -> Result<Curve, AttachProbl
             None => Err(no_track(&name, names.iter().map(String::as_str))),
         };
     }
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = crate::disk::reach::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(MAX_TEXT + 1).read_to_end(&mut bytes).map_err(failed)?;
     let text = String::from_utf8(bytes).ok().filter(|t| t.len() as u64 <= MAX_TEXT);

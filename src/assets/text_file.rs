@@ -1,6 +1,6 @@
 //! Text files that recipes name: read whole, up to a limit.
 
-use std::fs::File;
+use crate::disk::reach;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +42,7 @@ impl TextFileError {
 pub(super) fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
     let failed = |cause| TextFileError::Read { path: path.into(), cause };
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = reach::open(path).map_err(failed)?;
     file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= most);
     text.ok_or_else(|| TextFileError::NoText { path: path.into(), what, most })

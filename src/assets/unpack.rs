@@ -1,6 +1,7 @@
 //! Reads the stream in a file.
 
 use super::{ARRANGED, HEAD_BYTES, MAGIC, MAX_PIECE, ROW_BYTES, TAIL_BYTES, VERSION};
+use crate::disk::reach;
 use flate2::read::DeflateDecoder;
 use grainfield_filters::curve::stream::from_columns;
 use grainfield_filters::lend::ReadAt;
@@ -66,7 +67,7 @@ impl RandomAccessFile {
         if !meta.is_file() {
             return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
         }
-        Ok(RandomAccessFile { file: Mutex::new(File::open(path)?), len: meta.len() })
+        Ok(RandomAccessFile { file: Mutex::new(reach::open(path)?), len: meta.len() })
     }
 }
 

@@ -56,6 +56,7 @@ pub struct Above {
 
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
+    crate::disk::reach::inherit();
     let line: Vec<OsString> = line.into_iter().collect();
     // even errors of the command line could not be reported
     if by_words(&line).check_errors().is_err() {

@@ -21,7 +21,6 @@ use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -270,7 +269,7 @@ pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> s
         allow_protocol: typed.allow_protocol.clone(),
         lavfi: typed.lavfi.clone(),
         threads: None,
-        length: false,
+        length: source::Length::default(),
         stop: Arc::default(),
         cache: cache.open(),
     }
@@ -321,6 +320,7 @@ fn request(
         range: picture.range,
         transfer: picture.transfer.unwrap_or_default(),
         missing: source.missing,
+        length: source::Length::default(),
         allow_protocol: source.allow_protocol,
         lavfi: source.lavfi,
         on_error,
@@ -365,7 +365,7 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
     let failed = |cause| ResolveError::ReadRecipe { path: path.into(), cause };
     let not = |problem| ResolveError::NoRecipe { path: path.into(), problem };
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = crate::disk::reach::open(path).map_err(failed)?;
     file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > MAX_TEXT {
         return Err(not("it is larger than 1 MiB"));

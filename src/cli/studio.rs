@@ -40,6 +40,16 @@ pub struct StudioArgs {
     /// May be repeated.
     #[arg(long, value_name = "FOLDER")]
     pub allow_folder: Vec<PathBuf>,
+    /// The memory that the frames of open clips may take together
+    ///
+    /// K, M, G are powers of 1000; KiB, MiB, GiB of 1024.
+    #[arg(long, value_name = "SIZE", value_parser = super::values::size, default_value = "1G")]
+    pub memory: u64,
+    /// The seconds after which an unused clip is closed, and its memory given back
+    ///
+    /// It opens again when a frame of it is needed.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86400), default_value = "60")]
+    pub idle: u64,
     /// Where unsaved work is kept between runs.
     #[arg(skip = state_folder())]
     pub state: Option<PathBuf>,

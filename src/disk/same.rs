@@ -4,6 +4,7 @@
 //! `/dev/fd/N`, and standard input, output and error. A file that does not exist yet is identified by its folder and
 //! name. Devices, pipes, sockets and folders are never the same file.
 
+use super::reach;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -357,7 +358,7 @@ pub fn inside(text: &OsStr) -> Vec<PathBuf> {
     }
     // a list of names, one per line
     if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
-        let text = File::open(list).and_then(|f| {
+        let text = reach::open(&list).and_then(|f| {
             let mut text = Vec::new();
             std::io::Read::read_to_end(&mut std::io::Read::take(f, PLAYLIST), &mut text).map(|_| text)
         });
@@ -431,7 +432,7 @@ fn fits(name: &str, pieces: &[&str]) -> bool {
 fn playlist(path: &Path) -> Option<String> {
     use std::io::Read;
     // opening a pipe would wait for its writer
-    let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| File::open(p).ok())?;
+    let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| reach::open(p).ok())?;
     let mut head = [0; 8];
     file.read_exact(&mut head).ok()?;
     if !head.starts_with(b"#EXTM3U")

@@ -1,13 +1,13 @@
 //! All other inputs: y4m is read here, the rest by FFmpeg.
 
 use super::{Files, InputRow, OutputRow, Row, y4m};
+use crate::disk::reach;
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Kind, files::is_glob};
 use crate::journal::shard;
 use crate::libav;
 use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -53,12 +53,12 @@ fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError
         use std::os::unix::fs::FileTypeExt;
         let pipe = match meta.file_type().is_fifo() {
             true => libav::interrupt::fifo(path, Arc::clone(&options.stop)).map_err(io)?,
-            false => Box::new(File::open(path).map_err(io)?),
+            false => Box::new(reach::open(path).map_err(io)?),
         };
         return from_pipe(name, pipe, options);
     }
     let mut start = Vec::new();
-    File::open(path).and_then(|f| f.take(MAGIC as u64).read_to_end(&mut start)).map_err(io)?;
+    reach::open(path).and_then(|f| f.take(MAGIC as u64).read_to_end(&mut start)).map_err(io)?;
     if start.is_empty() {
         return Err(SourceError::Bad { name, problem: "is empty".into() });
     }

@@ -1,7 +1,7 @@
 //! An open input: its streams, and the packets of the one that is filtered.
 
 use super::error::{AvError, check};
-use super::input_url::InputUrl;
+use super::input_url::{InputUrl, confine};
 use super::interrupt::Interrupt;
 use super::log::Log;
 use super::owned::{Decoder, NO_MEMORY, Packet};
@@ -41,6 +41,16 @@ impl From<AvError> for OpenError {
     }
 }
 
+/// The purpose of opening an input.
+#[derive(Clone, Copy)]
+enum For {
+    Pictures,
+    /// Only the packets of this stream.
+    Packets(usize),
+    /// Only size and duration, by reading this number of bytes.
+    Head(i64),
+}
+
 /// The source of bytes.
 pub(crate) enum ByteSource {
     /// An address that libav opens.
@@ -69,16 +79,22 @@ impl Demuxer {
     /// Opens an input and chooses the stream: the one marked as default, then the largest, except for single
     /// attached pictures.
     pub(crate) fn open(from: ByteSource) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(from, None)
+        Demuxer::open_for(from, For::Pictures)
     }
 
     /// Opens an input again for its packets only. If the container's header has all the data for that, libav does
     /// not decode pictures to find more.
     pub(crate) fn packets(place: &InputUrl, video: usize) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(ByteSource::Place(place.clone()), Some(video))
+        Demuxer::open_for(ByteSource::Place(place.clone()), For::Packets(video))
     }
 
-    fn open_for(from: ByteSource, video: Option<usize>) -> Result<Demuxer, OpenError> {
+    /// Opens an input for the size and duration of its video, which may remain unknown, by reading at most this number
+    /// of bytes and a buffer.
+    pub(crate) fn head(place: &InputUrl, bytes: i64) -> Result<Demuxer, OpenError> {
+        Demuxer::open_for(ByteSource::Place(place.clone()), For::Head(bytes))
+    }
+
+    fn open_for(from: ByteSource, purpose: For) -> Result<Demuxer, OpenError> {
         super::init();
         // SAFETY: `own` frees the context on an early return; a failed open has freed the context itself and
         // leaves null, which closing accepts.
@@ -97,7 +113,14 @@ impl Demuxer {
                     let key = c"protocol_whitelist".as_ptr();
                     let set = sys::av_dict_set(&mut options, key, place.protocols.as_ptr(), 0);
                     check(set)?;
-                    own.interrupt = Some(Interrupt::watch(&place.stop, context));
+                    confine(context);
+                    let mut interrupt = Interrupt::watch(&place.stop, context);
+                    if let For::Head(bytes) = purpose {
+                        interrupt.limit(bytes);
+                        // The rest is for the end of the file.
+                        check(sys::av_dict_set_int(&mut options, c"probesize".as_ptr(), bytes / 2, 0))?;
+                    }
+                    own.interrupt = Some(interrupt);
                     place.url
                 }
                 ByteSource::Reader(reader) => {
@@ -114,11 +137,18 @@ impl Demuxer {
             if own.container() == "tty" {
                 return Err(OpenError::Text);
             }
-            let said = own.container().starts_with("mov,");
-            match video.filter(|&v| said && v < own.count()) {
-                Some(video) => own.video = video,
-                None => {
-                    check(sys::avformat_find_stream_info(own.context, ptr::null_mut()))?;
+            let container = own.container();
+            match purpose {
+                For::Packets(video) if container.starts_with("mov,") && video < own.count() => {
+                    own.video = video
+                }
+                For::Head(_) if own.says_size() => own.video = own.choose()?,
+                _ => {
+                    let found = check(sys::avformat_find_stream_info(own.context, ptr::null_mut()));
+                    // Within its limit it may have found enough.
+                    if !matches!(purpose, For::Head(_)) {
+                        found?;
+                    }
                     own.video = own.choose()?;
                 }
             }
@@ -130,6 +160,17 @@ impl Demuxer {
             own.timeline = Some(Timeline::new(own.context, own.stream_ptr(own.video)));
             Ok(own)
         }
+    }
+
+    /// Whether the header has the size and the duration of the video.
+    fn says_size(&self) -> bool {
+        let video = self.choose().ok().map(|i| self.parameters(i));
+        self.context().duration > 0 && video.is_some_and(|p| p.width > 0 && p.height > 0)
+    }
+
+    /// Whether its reading is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|i| i.is_stopped())
     }
 
     fn choose(&self) -> Result<usize, OpenError> {

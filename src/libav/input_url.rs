@@ -2,8 +2,11 @@
 
 use super::interrupt::StopFlag;
 use crate::disk::cache::Cache;
+use crate::disk::reach;
 use ffmpeg_sys_next as sys;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -72,6 +75,47 @@ fn beneath(protocol: &str) -> &'static [&'static str] {
     }
 }
 
+/// Makes everything that a context opens pass through [`reach`], if that is limited: the input, and what a playlist or
+/// a container names.
+///
+/// # Safety
+/// `context` must be valid and not open yet.
+pub(crate) unsafe fn confine(context: *mut sys::AVFormatContext) {
+    if reach::is_limited() {
+        // SAFETY: guaranteed by the caller.
+        unsafe { (*context).io_open = Some(open_within) };
+    }
+}
+
+unsafe extern "C" fn open_within(
+    context: *mut sys::AVFormatContext,
+    io: *mut *mut sys::AVIOContext,
+    url: *const c_char,
+    flags: c_int,
+    options: *mut *mut sys::AVDictionary,
+) -> c_int {
+    // SAFETY: libav gives a string.
+    let name = unsafe { CStr::from_ptr(url) }.to_bytes();
+    let name = OsStr::from_bytes(name.strip_prefix(b"file:").unwrap_or(name));
+    if flags & sys::AVIO_FLAG_WRITE != 0 || (protocol(name).is_some() && !Path::new(name).exists()) {
+        return -libc::EACCES;
+    }
+    let opened = reach::open(Path::new(name)).and_then(|file| {
+        // By its descriptor, since its name may have got another meaning.
+        let same = format!("file:/proc/self/fd/{}", file.as_raw_fd());
+        let same =
+            if cfg!(target_os = "linux") { same.into_bytes() } else { [b"file:", name.as_bytes()].concat() };
+        Ok((CString::new(same)?, file))
+    });
+    match opened {
+        // SAFETY: the arguments are those of libav's own function, except for the name, which is a string.
+        Ok((same, _file)) => unsafe {
+            sys::avio_open2(io, same.as_ptr(), flags, &raw const (*context).interrupt_callback, options)
+        },
+        Err(error) => -error.raw_os_error().unwrap_or(libc::EACCES),
+    }
+}
+
 /// Converts an input's name to an address for libav.
 pub(crate) fn input_url(
     input: &OsStr,
@@ -82,6 +126,10 @@ pub(crate) fn input_url(
     for name in allowed {
         protocols.push(name);
         protocols.extend(beneath(name));
+    }
+    if reach::is_limited() {
+        // No demuxer opens anything but by `open_within`. The list may not be empty, which would be no list.
+        protocols = vec!["none"];
     }
     let url = match protocol(input) {
         // If a file of that name exists, the name means the file.
@@ -105,7 +153,6 @@ pub(crate) fn input_url(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::ffi::OsStrExt;
 
     #[test]
     fn names_and_protocols() {

@@ -3,6 +3,7 @@
 //! A read may complete after the stop request, since the sound for the finished pictures is still needed. Only a
 //! read that stands still for a while is cancelled.
 
+use crate::disk::reach;
 use ffmpeg_sys_next as sys;
 use std::ffi::{c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -11,7 +12,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,9 @@ struct Poll {
     stop: StopFlag,
     /// When the current read first saw the stop request.
     since: Mutex<Option<Instant>>,
+    context: *const sys::AVFormatContext,
+    /// The number of bytes after which reading ends.
+    limit: AtomicI64,
 }
 
 impl Interrupt {
@@ -42,7 +46,7 @@ impl Interrupt {
     /// # Safety
     /// `context` must be valid.
     pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Interrupt {
-        let poll = Poll { stop: Arc::clone(stop), since: Mutex::default() };
+        let poll = Poll { stop: Arc::clone(stop), since: Mutex::default(), context, limit: AtomicI64::new(i64::MAX) };
         let own = Interrupt(NonNull::from(Box::leak(Box::new(poll))));
         let opaque = own.0.as_ptr().cast();
         // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and
@@ -51,11 +55,24 @@ impl Interrupt {
         own
     }
 
+    fn poll(&self) -> &Poll {
+        // SAFETY: freed in `drop`; it is only shared.
+        unsafe { self.0.as_ref() }
+    }
+
     /// Another read begins.
     pub(crate) fn renew(&self) {
-        // SAFETY: freed in `drop`; it is only shared.
-        let poll = unsafe { self.0.as_ref() };
-        *poll.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.poll().since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Ends reading after a number of bytes.
+    pub(crate) fn limit(&self, bytes: i64) {
+        self.poll().limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether reading is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.poll().stop.load(Ordering::Relaxed)
     }
 }
 
@@ -68,6 +85,13 @@ impl Drop for Interrupt {
 
 impl Poll {
     fn is_over(&self) -> bool {
+        // SAFETY: the context calls this, so it is valid; its input is null before it is opened.
+        let read = |context: *const sys::AVFormatContext| {
+            unsafe { (*context).pb.as_ref() }.map_or(0, |pb| pb.bytes_read)
+        };
+        if read(self.context) > self.limit.load(Ordering::Relaxed) {
+            return true;
+        }
         if !self.stop.load(Ordering::Relaxed) {
             return false;
         }
@@ -90,7 +114,7 @@ struct Fifo {
 /// Opens a named pipe without waiting for its writer. Its reads wait until there are data or the stop request, which
 /// is an error.
 pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let file = reach::open_with(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK), path)?;
     Ok(Box::new(Fifo { file, stop }))
 }
 

@@ -11,6 +11,7 @@ pub mod copy;
 mod demux;
 mod details;
 pub mod error;
+mod glance;
 mod graph;
 mod index;
 mod input_url;
@@ -26,6 +27,7 @@ mod timeline;
 mod unpack;
 pub mod versions;
 
+pub use glance::glance;
 pub use graph::has_filter;
 pub use input_url::protocol;
 
@@ -46,6 +48,25 @@ pub fn silence() {
         // SAFETY: the system has just reported that this is the only thread of the process, so no other one accesses
         // the environment.
         unsafe { std::env::set_var("SVT_LOG", "1") };
+    }
+}
+
+/// Keeps free memory small: large blocks go back to the system when they are freed, instead of waiting in one of the
+/// allocator's heaps, of which each thread may have its own. Only for glibc, which does so.
+pub fn keep_little() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: sets a number.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
+    }
+}
+
+/// Gives free memory back to the system.
+pub fn give_back() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: has no requirements.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 

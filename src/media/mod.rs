@@ -6,6 +6,6 @@ pub mod source;
 
 pub use sink::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 pub use source::{
-    Carried, Decode, Done, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError,
+    Carried, Decode, Done, FrameStamp, Info, Length, Missing, Options, Pending, Slot, Source, SourceError,
     broadcast_rate,
 };

@@ -217,12 +217,24 @@ pub struct Options {
     pub lavfi: Option<String>,
     /// Threads of a decoder; by default as many as the machine has.
     pub threads: Option<usize>,
-    /// Whether the number of frames is needed, even if a large file must be read through for it.
-    pub length: bool,
+    /// How much is read to know the number of frames.
+    pub length: Length,
     /// Set to cancel: reads of a network or a named pipe that stand still then end with an error.
     pub stop: Arc<AtomicBool>,
     /// The cache of indexes of large files; `None` for no cache.
     pub cache: Option<Arc<Cache>>,
+}
+
+/// How much of a video is read to know the number of its frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Length {
+    /// Only its header, and small files: the number may remain unknown.
+    Header,
+    /// All of it, unless it is large.
+    #[default]
+    Cheap,
+    /// All of it.
+    Exact,
 }
 
 /// The treatment of missing frames in a sequence.

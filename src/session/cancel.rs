@@ -28,7 +28,7 @@ impl Cancel {
         Cancel(flag)
     }
 
-    pub(super) fn flag(&self) -> &Arc<AtomicBool> {
+    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
         &self.0
     }
 }

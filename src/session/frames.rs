@@ -7,6 +7,9 @@ use crate::source::{Decode, FrameStamp, Slot, Source};
 use grainfield_filters::frame::{Format, Frame};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// So many frames further on, decoding all of them is quick.
+const NEAR: i64 = 48;
+
 pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -88,6 +91,14 @@ impl Frames {
     /// The size of all kept frames in bytes.
     pub(super) fn kept_bytes(&self) -> usize {
         lock(&self.kept).bytes
+    }
+
+    pub(super) fn is_near(&self, number: i64) -> bool {
+        if lock(&self.kept).frames.iter().any(|(_, f)| f.stamp.number == number) {
+            return true;
+        }
+        let at = lock(&self.reader).at.unwrap_or(i64::MAX);
+        (at..=at.saturating_add(NEAR)).contains(&(number - self.offset))
     }
 
     /// [`Source::key_frame`] by the user's numbers.

@@ -13,6 +13,9 @@ use std::time::SystemTime;
 /// The largest number of bound recipes that are kept.
 const LOOKS: usize = 8;
 
+/// The number of those that keep their workspaces: a viewer shows the source and a result in turn.
+const WORKING: usize = 2;
+
 /// The format of previews.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum Target {
@@ -76,6 +79,8 @@ impl Looks {
         let mut looks = super::frames::lock(&self.0);
         looks.truncate(LOOKS - 1);
         looks.push_front(Arc::clone(&look));
+        // Of older ones the states are worth their memory, workspaces are not.
+        looks.iter().skip(WORKING).for_each(|look| super::frames::lock(&look.work).clear());
         Ok(look)
     }
 }

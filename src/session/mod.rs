@@ -52,7 +52,8 @@ use look::{Look, Looks};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-/// The limit on decoded frames that a clip keeps, in bytes. A larger frame is not kept.
+/// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
+/// not kept.
 pub const FRAME_BYTES: usize = 512 << 20;
 
 /// Opens a file, numbered images, `-` (standard input) or `pattern:...` with default options.
@@ -109,7 +110,8 @@ impl Clip {
         let shown = |n: i64| n + request.frame_offset;
         let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
         let format = request.seen(&opened.format);
-        let frames = Frames::new(source, format, &request, FRAME_BYTES);
+        let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
+        let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;
         let threads = HelperPool::new(helpers, helpers as isize);
         let looks = Looks::default();
@@ -188,6 +190,12 @@ impl Clip {
     /// where all are independent. `None` if there is none, or the packets of the input do not tell.
     pub fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
         self.0.frames.key_frame(number, back)
+    }
+
+    /// Whether a frame is kept, or follows soon after the one that was read last. Others of a clip of unknown length
+    /// ([`Length::Header`](crate::source::Length)) are found only after all of it has been read.
+    pub fn is_near(&self, number: i64) -> bool {
+        self.0.frames.is_near(number)
     }
 
     /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].

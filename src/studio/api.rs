@@ -1,41 +1,37 @@
 //! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
+use super::clips::{Clips, Finished, Which, announced};
 use super::fault::Fault;
 use super::files::Roots;
+use super::glance::Glances;
 use super::jobs::{self, Jobs};
 use super::keep::{self, Base};
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
-use super::{autosave_file, curve as curves, guard, sound};
-use crate::assets::DiskStateCache;
+use super::recovery::Recovery;
+use super::{curve as curves, guard, sound};
 use crate::cli::StudioArgs;
-use crate::disk::Output;
-use crate::session::job::{Cache, Request};
+use crate::disk::{Output, reach};
+use crate::session::job::Cache;
 use crate::session::{self, Cancel, Clip};
-use crate::source;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame};
-use grainfield_filters::lend::StateCache;
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Semaphore, broadcast};
 
-/// The largest number of open inputs.
-const MAX_CLIPS: usize = 8;
 /// The largest number of recipes that are kept by key.
 const MAX_RECIPES: usize = 256;
-/// The limit on finished frames that are kept, in bytes: the loupe, scopes and other views need them again.
-const MAX_SHOWN: usize = 256 << 20;
 /// The largest number of connected pages.
 const MAX_SOCKETS: usize = 32;
 /// The largest text file that is read, in bytes.
@@ -47,9 +43,6 @@ pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A frame: clip, recipe, number.
-pub(super) type Which = (u32, u128, i64);
-
 /// The shared state of all requests.
 pub(super) struct Studio {
     pub(super) token: String,
@@ -59,14 +52,12 @@ pub(super) struct Studio {
     pub(super) news: broadcast::Sender<String>,
     pub(super) roots: Roots,
     jobs: Arc<Jobs>,
-    cache: Cache,
-    clips: Mutex<Vec<(u32, Clip)>>,
-    /// The files of clips, for their sound.
-    pub(super) sounds: Mutex<Vec<(u32, PathBuf)>>,
+    pub(super) clips: Arc<Clips>,
+    glances: Glances,
     recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
-    shown: Mutex<Vec<(Which, Arc<Frame>)>>,
-    autosave: Option<PathBuf>,
-    start: Value,
+    pub(super) recovery: Recovery,
+    /// What the command line names.
+    pub(super) start: Value,
     stop: Arc<AtomicBool>,
 }
 
@@ -93,6 +84,8 @@ impl Studio {
             start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
         }
         let news = broadcast::channel(256).0;
+        let cache = Cache { folder: asked.cache.clone(), limit: None };
+        let clips = Clips::new(asked.memory, cache, news.clone());
         Ok(Studio {
             token,
             hosts,
@@ -100,13 +93,11 @@ impl Studio {
             sockets: Semaphore::new(MAX_SOCKETS),
             jobs: Jobs::new(roots.first(), news.clone()),
             news,
-            autosave: autosave_file(asked.state.as_deref(), roots.first()),
+            recovery: Recovery::new(asked.state.as_deref(), roots.first()),
             roots,
-            cache: Cache { folder: asked.cache.clone(), limit: None },
-            clips: Mutex::default(),
-            sounds: Mutex::default(),
+            clips: Arc::new(clips),
+            glances: Glances::default(),
             recipes: Mutex::default(),
-            shown: Mutex::default(),
             start,
             stop,
         })
@@ -115,12 +106,38 @@ impl Studio {
     /// Cancels all running work.
     pub(super) fn close(&self) {
         self.jobs.stop();
+        self.clips.stop();
     }
 
     pub(super) fn clip(&self, id: u32) -> Result<Clip, Problem> {
-        let clips = lock(&self.clips);
-        let found = clips.iter().find(|(known, _)| *known == id);
-        found.map(|(_, clip)| clip.clone()).ok_or_else(|| Problem::gone("the clip is no longer open"))
+        self.clips.get(id)
+    }
+
+    fn described(&self, id: u32) -> Result<Value, Problem> {
+        let clip = self.clip(id)?;
+        let input = self.clips.input(id).unwrap_or_default();
+        let (info, format) = (clip.info(), clip.info().format);
+        Ok(json!({
+            "id": id,
+            "path": input.to_string_lossy(),
+            "name": info.name,
+            "kind": info.kind,
+            "width": format.width,
+            "height": format.height,
+            "format": format.name(),
+            "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
+            "colour": colour(&format),
+            "planes": picture::plane_names(&format),
+            "shape": format.shape(),
+            "first": info.first,
+            "last": info.last.unwrap_or_else(|| announced(info)),
+            "estimated": info.last.is_none(),
+            "rate": [format.rate.num(), format.rate.den()],
+            "variable": info.variable_rate,
+            "notes": info.notes,
+            "sound": sound::bytes(info, &input),
+            "details": info.details,
+        }))
     }
 
     pub(super) fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
@@ -130,52 +147,22 @@ impl Studio {
     }
 
     /// A finished frame; with key 0 a frame of the input.
-    pub(super) fn frame(&self, (id, key, number): Which, cancel: &Cancel) -> Result<Arc<Frame>, Problem> {
-        let clip = self.clip(id)?;
-        let which = (id, key, number);
-        if let Some((_, frame)) = lock(&self.shown).iter().find(|(w, _)| *w == which) {
-            return Ok(Arc::clone(frame));
-        }
-        let recipe = if key == 0 { Arc::default() } else { self.known(key)? };
-        let frame = Arc::new(clip.preview(number, &recipe, cancel).map_err(Fault::from)?.frame);
-        let mut shown = lock(&self.shown);
-        let most = (MAX_SHOWN / frame.bytes().max(1)).max(2);
-        while shown.len() >= most {
-            shown.remove(0);
-        }
-        shown.push((which, Arc::clone(&frame)));
-        Ok(frame)
-    }
-}
-
-/// Stores states of simulations in the cache of the program, and reports their progress to pages.
-struct ToldStates {
-    kept: Option<DiskStateCache>,
-    news: broadcast::Sender<String>,
-}
-
-impl StateCache for ToldStates {
-    fn get(&self, key: u128) -> Option<Vec<u8>> {
-        self.kept.as_ref()?.get(key)
-    }
-    fn put(&self, key: u128, bytes: &[u8]) {
-        if let Some(kept) = &self.kept {
-            kept.put(key, bytes);
-        }
-    }
-    fn simulating(&self, done: u64, all: u64) {
-        let _ = self.news.send(json!({ "type": "simulating", "done": done, "all": all }).to_string());
+    pub(super) fn frame(&self, which: Which, cancel: &Cancel) -> Result<Arc<Finished>, Problem> {
+        self.clips.finished(which, cancel, |clip| {
+            let recipe = if which.1 == 0 { Arc::default() } else { self.known(which.1)? };
+            Ok(clip.preview(which.2, &recipe, cancel).map_err(Fault::from)?.frame)
+        })
     }
 }
 
 pub(super) type Answer = Result<Response, Problem>;
 
-/// Cancels a request when it is dropped, because it is finished or its client has disconnected.
-struct Wanted(Cancel);
+/// Cancels a request when it is dropped before its end, because its client has disconnected.
+struct Wanted(Option<Cancel>);
 
 impl Drop for Wanted {
     fn drop(&mut self) {
-        self.0.cancel();
+        self.0.iter().for_each(Cancel::cancel);
     }
 }
 
@@ -184,8 +171,9 @@ pub(super) async fn apart<T: Send + 'static>(
     studio: &Arc<Studio>,
     work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
-    let wanted = Wanted(Cancel::new());
-    let (cancel, studio) = (wanted.0.clone(), Arc::clone(studio));
+    let cancel = Cancel::new();
+    let mut wanted = Wanted(Some(cancel.clone()));
+    let studio = Arc::clone(studio);
     let work = move || {
         if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
             return Err(Problem::gone("no longer needed"));
@@ -193,7 +181,7 @@ pub(super) async fn apart<T: Send + 'static>(
         work(&studio, &cancel)
     };
     let done = tokio::task::spawn_blocking(work).await;
-    drop(wanted);
+    wanted.0 = None;
     done.unwrap_or_else(|e| {
         let text = e.try_into_panic().map_or_else(
             |_| "interrupted".to_owned(),
@@ -207,33 +195,7 @@ pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
 }
 
-/// The initial data of the page.
-pub(super) async fn session(State(studio): Shared) -> Answer {
-    let saved = studio.autosave.as_ref().and_then(|path| std::fs::read(path).ok());
-    let saved: Option<Value> = saved.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    Ok(Json(json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "folder": studio.roots.first(),
-        "start": studio.start,
-        "autosave": saved,
-    }))
-    .into_response())
-}
-
-/// Stores unsaved work.
-pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
-    apart(&studio, move |studio, _| {
-        let Some(path) = &studio.autosave else { return Ok(()) };
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(Fault::new)?;
-        }
-        write(path, &state.to_string(), true)
-    })
-    .await?;
-    Ok(Json(json!({})).into_response())
-}
-
-fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Problem> {
+pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Problem> {
     let mut out = Output::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
     out.put(text.as_bytes()).map_err(Fault::new)?;
     Ok(out.finish().map_err(Fault::new)?)
@@ -254,56 +216,16 @@ pub(super) struct OpenAsked {
 }
 
 pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) -> Answer {
-    let opened = apart(&studio, move |studio, _| {
-        let input = studio.roots.input(&asked.path)?;
-        let request = Request { cache: studio.cache.clone(), ..Request::new(&input, "hash:") };
-        let kept = request.cache.open().map(DiskStateCache::new);
-        let states = ToldStates { kept, news: studio.news.clone() };
-        let clip = Clip::open_with(request, Arc::new(states)).map_err(Fault::from)?;
-        let info = clip.info();
-        let last = match info.last {
-            Some(last) => last,
-            // The length is only known after reading the file through.
-            None => {
-                let options = source::Options { length: true, ..source::Options::default() };
-                let info = source::open(&input, &options).map_err(Fault::new)?.info().clone();
-                info.last.ok_or_else(|| Fault::new("its length is not known"))?
-            }
-        };
-        let format = info.format;
-        let answer = json!({
-            "path": asked.path,
-            "name": info.name,
-            "kind": info.kind,
-            "width": format.width,
-            "height": format.height,
-            "format": format.name(),
-            "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
-            "colour": colour(&format),
-            "planes": picture::plane_names(&format),
-            "shape": format.shape(),
-            "first": info.first,
-            "last": last,
-            "rate": [format.rate.num(), format.rate.den()],
-            "variable": info.variable_rate,
-            "notes": info.notes,
-            "sound": sound::bytes(info, &input),
-            "details": info.details,
-        });
-        let mut clips = lock(&studio.clips);
-        let id = clips.last().map_or(1, |(id, _)| id + 1);
-        if clips.len() >= MAX_CLIPS {
-            clips.remove(0);
-        }
-        clips.push((id, clip));
-        let mut sounds = lock(&studio.sounds);
-        sounds.retain(|(known, _)| clips.iter().any(|(id, _)| id == known));
-        sounds.push((id, PathBuf::from(input)));
-        Ok((id, answer))
+    let opened = apart(&studio, move |studio, cancel| {
+        let id = studio.clips.open(studio.roots.input(&asked.path)?, cancel)?;
+        studio.described(id)
     });
-    let (id, mut answer) = opened.await?;
-    answer["id"] = id.into();
-    Ok(Json(answer).into_response())
+    Ok(Json(opened.await?).into_response())
+}
+
+/// What is known of an open clip: its length may be an estimate until all of it has been scanned.
+pub(super) async fn clip(State(studio): Shared, Name(id): Name<u32>) -> Answer {
+    Ok(Json(apart(&studio, move |studio, _| studio.described(id)).await?).into_response())
 }
 
 #[derive(Deserialize)]
@@ -419,18 +341,24 @@ pub(super) struct FileAsked {
 }
 
 pub(super) async fn probe(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    Ok(Json(apart(&studio, move |studio, _| Ok(studio.roots.probe(&asked.path)?)).await?).into_response())
+    let told = apart(&studio, move |studio, cancel| {
+        Ok(studio.glances.get(&studio.roots.input(&asked.path)?, cancel)?)
+    });
+    Ok(Json(told.await?).into_response())
 }
 
 /// The text of a recipe's file.
 pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
     let text = apart(&studio, move |studio, _| {
         let path = studio.roots.existing(&asked.path)?;
-        let size = std::fs::metadata(&path).map_err(Fault::new)?.len();
-        if size > MAX_TEXT {
+        let named = |e: std::io::Error| Fault::new(format!("{}: {e}", asked.path));
+        let mut text = String::new();
+        let file = reach::open(&path).map_err(named)?;
+        file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(named)?;
+        if text.len() as u64 > MAX_TEXT {
             return Err(Fault::new(format!("{}: a recipe has at most {MAX_TEXT} bytes", asked.path)).into());
         }
-        Ok(std::fs::read_to_string(&path).map_err(|e| Fault::new(format!("{}: {e}", asked.path)))?)
+        Ok(text)
     });
     Ok(Json(json!({ "text": text.await? })).into_response())
 }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MAX_MESSAGE: usize = 1024;
 
 /// `/api/events`. Browsers let any page open a socket, so the origin is checked, and the first message must be the
-/// token.
+/// token, with the name of the tab after a space.
 pub(super) async fn socket(
     State(studio): State<Arc<Studio>>,
     headers: HeaderMap,
@@ -36,10 +36,12 @@ pub(super) async fn socket(
 
 async fn talk(studio: &Studio, mut socket: WebSocket) {
     let first = tokio::time::timeout(PATIENCE, socket.recv()).await;
-    let Ok(Some(Ok(Message::Text(token)))) = first else { return };
-    if !guard::same(&token, &studio.token) {
+    let Ok(Some(Ok(Message::Text(said)))) = first else { return };
+    let (token, tab) = said.split_once(' ').unwrap_or((said.as_str(), ""));
+    if !guard::same(token, &studio.token) {
         return;
     }
+    let _connected = studio.recovery.connect(tab);
     let mut news = studio.news.subscribe();
     if socket.send(Message::text(r#"{"type":"hello"}"#)).await.is_err() {
         return;

@@ -1,9 +1,11 @@
 //! Files that a page may name: those below the folder in which the studio was started, and below the folders of files
-//! named on its command line. `..`, links and protocols are not allowed.
+//! named on its command line. A link counts as the file to which it leads; `..` and protocols are not allowed.
+//!
+//! This is about names. What is read is checked when it is opened, by [`reach`](crate::disk::reach).
 
 use super::fault::Fault;
 use crate::format::images::files::{Sequence, sequences};
-use crate::source::{self, sequence};
+use crate::source::sequence;
 use serde::Serialize;
 use std::ffi::OsString;
 use std::fs;
@@ -42,16 +44,6 @@ pub(super) struct Listed {
     pub(super) images: Option<(i64, i64, usize)>,
 }
 
-/// The properties of a clip, for a listing.
-#[derive(Debug, Serialize)]
-pub(super) struct Probed {
-    width: u32,
-    height: u32,
-    format: String,
-    /// Seconds, if the file says them.
-    seconds: Option<f64>,
-}
-
 impl Roots {
     /// The current folder, those that the user allows, and the folders of files that the user has named.
     pub(super) fn new(named: &[&Path], allowed: &[PathBuf]) -> Result<Roots, String> {
@@ -82,7 +74,12 @@ impl Roots {
         &self.0[0]
     }
 
-    /// A path below a root, no component of which is a link. The file itself need not exist.
+    /// All of them.
+    pub(super) fn folders(&self) -> Vec<PathBuf> {
+        self.0.clone()
+    }
+
+    /// A path below a root. The file itself need not exist.
     pub(super) fn within(&self, name: &str) -> Result<PathBuf, Fault> {
         let outside = || Fault::new(format!("{name}: only files below {} can be opened here", self.shown()));
         if name.is_empty() || name.contains('\0') {
@@ -96,17 +93,12 @@ impl Roots {
         if path.components().any(|c| c == Component::ParentDir) {
             return Err(outside());
         }
+        // The part that exists decides; a link that leads nowhere yet could lead anywhere.
+        let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
+        let real = there.and_then(|path| path.canonicalize().ok()).ok_or_else(outside)?;
         // By components: `/testtest` is not below `/test`.
-        let root = self.0.iter().find(|root| path.starts_with(root)).ok_or_else(outside)?;
-        let mut at = root.clone();
-        for part in path.strip_prefix(root).map_err(|_| outside())?.components() {
-            at.push(part);
-            match fs::symlink_metadata(&at) {
-                Ok(meta) if meta.is_symlink() => {
-                    return Err(Fault::new(format!("{name}: {} is a link", at.display())));
-                }
-                _ => {}
-            }
+        if !self.0.iter().any(|root| real.starts_with(root)) {
+            return Err(outside());
         }
         Ok(if Path::new(name).is_absolute() { path } else { PathBuf::from(name) })
     }
@@ -127,11 +119,15 @@ impl Roots {
             return Ok(name.into());
         }
         let path = self.within(name)?;
-        let there = path.exists();
-        if !there && !sequence::recognises(path.as_os_str()) {
-            return Err(Fault::new(format!("{name}: there is no such file")));
+        match fs::metadata(&path) {
+            Ok(meta) if !meta.is_file() && !meta.is_dir() => {
+                Err(Fault::new(format!("{name}: neither a file nor a folder")))
+            }
+            Err(_) if !sequence::recognises(path.as_os_str()) => {
+                Err(Fault::new(format!("{name}: there is no such file")))
+            }
+            _ => Ok(path.into()),
         }
-        Ok(path.into())
     }
 
     /// The contents of a folder; `""` is the first root.
@@ -141,10 +137,16 @@ impl Roots {
         let (mut folders, mut files) = (Vec::new(), Vec::new());
         for entry in entries.take(MAX_NAMES).flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
-            match entry.file_type() {
-                Ok(kind) if name.starts_with('.') || kind.is_symlink() => {}
-                Ok(kind) if kind.is_dir() => folders.push(name),
-                Ok(kind) if kind.is_file() => files.push(OsString::from(name)),
+            let Ok(mut kind) = entry.file_type() else { continue };
+            if kind.is_symlink() {
+                let inside = self.within(&Path::new(folder).join(&name).to_string_lossy()).is_ok();
+                let Some(meta) = fs::metadata(entry.path()).ok().filter(|_| inside) else { continue };
+                kind = meta.file_type();
+            }
+            match kind {
+                _ if name.starts_with('.') => {}
+                kind if kind.is_dir() => folders.push(name),
+                kind if kind.is_file() => files.push(OsString::from(name)),
                 _ => {}
             }
         }
@@ -155,7 +157,7 @@ impl Roots {
         let mut files: Vec<Listed> = found.into_iter().map(images).collect();
         files.extend(alone.into_iter().filter_map(|name| {
             let name = name.into_string().ok()?;
-            let bytes = fs::symlink_metadata(path.join(&name)).ok().map(|meta| meta.len());
+            let bytes = fs::metadata(path.join(&name)).ok().map(|meta| meta.len());
             Some(Listed { name, bytes, images: None })
         }));
         files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -181,20 +183,6 @@ impl Roots {
             trail.push((part.as_os_str().to_string_lossy().into_owned(), way.to_string_lossy().into_owned()));
         }
         trail
-    }
-
-    /// The size and length of a clip, as far as its head says them.
-    pub(super) fn probe(&self, name: &str) -> Result<Probed, Fault> {
-        let source = source::open(&self.input(name)?, &source::Options::default()).map_err(Fault::new)?;
-        let info = source.info();
-        let counted = info.last.map(|last| (last - info.first + 1) as f64 / info.format.rate.to_f64());
-        let said = info.details.iter().find(|(key, _)| key == "container duration");
-        Ok(Probed {
-            width: info.format.width,
-            height: info.format.height,
-            format: info.format.name(),
-            seconds: counted.or_else(|| said?.1.strip_suffix(" s")?.parse().ok()),
-        })
     }
 
     fn shown(&self) -> String {
@@ -239,7 +227,12 @@ mod tests {
         let listing = roots.list(&name("test")).unwrap();
         assert_eq!((listing.folders, listing.files), (vec!["deep".to_owned()], vec![]));
         assert!(roots.list(&name("testtest")).is_err());
-        assert!(roots.probe(&name("testtest/a.toml")).is_err());
+        // A link may lead to another file inside, also in a listing.
+        symlink(base.join("test/deep/a.toml"), base.join("test/inner.toml")).unwrap();
+        symlink(base.join("nowhere"), base.join("test/new.toml")).unwrap();
+        assert!(roots.existing(&name("test/inner.toml")).is_ok());
+        assert!(roots.within(&name("test/new.toml")).is_err(), "a new file would be outside");
+        assert_eq!(roots.list(&name("test")).unwrap().files[0].name, "inner.toml");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Frames for the page: pixels, codes, scopes, the next cut, and the cost of each filter.
 
-use super::api::{Answer, Shared, Which, apart};
+use super::api::{Answer, Shared, apart};
+use super::clips::Which;
 use super::picture::{self, Field, Rgba, View};
 use super::problem::{Ask, Name, Problem};
 use super::scopes::{self, Scope};
@@ -66,22 +67,23 @@ pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked):
     };
     let which = which(place, asked.side == Side::In)?;
     let (shown, hash) = apart(&studio, move |studio, cancel| {
-        let frame = studio.frame(which, cancel)?;
+        let _room = studio.clips.room(which.0, cancel)?;
+        let made = studio.frame(which, cancel)?;
         let shown = || -> Result<Rgba, Problem> {
             Ok(match asked.side {
-                Side::In | Side::Out => picture::show(&frame, &view)?,
+                Side::In | Side::Out => picture::show(&made.frame, &view)?,
                 Side::Diff => {
-                    picture::difference(&*studio.frame((which.0, 0, which.2), cancel)?, &frame, &view)?
+                    let input = studio.frame((which.0, 0, which.2), cancel)?;
+                    picture::difference(&input.frame, &made.frame, &view)?
                 }
             })
         };
-        // The digest takes as long as the conversion.
-        let (shown, digest) = std::thread::scope(|scope| {
-            let digest = scope.spawn(|| frame.digest());
-            (shown(), digest.join())
+        // The first digest of a frame takes as long as its conversion.
+        let (shown, hash) = std::thread::scope(|scope| {
+            let hash = scope.spawn(|| made.hash().to_owned());
+            (shown(), hash.join())
         });
-        let digest = digest.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        Ok((shown?, digest.iter().map(|b| format!("{b:02x}")).collect::<String>()))
+        Ok((shown?, hash.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
     })
     .await?;
     Ok(pixels_of(shown, hash))
@@ -114,15 +116,15 @@ pub(super) async fn pixels(
         return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
     let answer = apart(&studio, move |studio, cancel| {
-        let frame = studio.frame(which, cancel)?;
-        let format = *frame.format();
+        let made = studio.frame(which, cancel)?;
+        let (frame, format) = (&made.frame, *made.frame.format());
         let (all_w, all_h) = (format.width as usize, format.height as usize);
         let xs = left.min(all_w)..left.saturating_add(width.min(64)).min(all_w);
         let ys = top.min(all_h)..top.saturating_add(height.min(64)).min(all_h);
         let planes = (0..format.planes()).map(|p| {
             let (sx, sy) = format.plane_subsampling(p);
             let row =
-                |y: usize| xs.clone().map(|x| picture::code(&frame, p, x >> sx, y >> sy)).collect::<Vec<_>>();
+                |y: usize| xs.clone().map(|x| picture::code(frame, p, x >> sx, y >> sy)).collect::<Vec<_>>();
             ys.clone().map(row).collect::<Vec<_>>()
         });
         Ok(json!({
@@ -146,8 +148,10 @@ pub(super) async fn scopes(
     Ask(asked): Ask<ScopesAsked>,
 ) -> Answer {
     let which = which(place, asked.side == Side::In)?;
-    let drawn =
-        apart(&studio, move |studio, cancel| Ok(scopes::draw(&*studio.frame(which, cancel)?, asked.scope)?));
+    let drawn = apart(&studio, move |studio, cancel| {
+        let _room = studio.clips.room(which.0, cancel)?;
+        Ok(scopes::draw(&studio.frame(which, cancel)?.frame, asked.scope)?)
+    });
     Ok(pixels_of(drawn.await?, String::new()))
 }
 
@@ -164,7 +168,7 @@ pub(super) async fn scene(
     Ask(asked): Ask<SceneAsked>,
 ) -> Answer {
     let found = apart(&studio, move |studio, cancel| {
-        Ok(scene::find(&studio.clip(clip)?, number, asked.back, cancel)?)
+        Ok(scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, asked.back, cancel)?)
     });
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
@@ -175,7 +179,9 @@ pub(super) async fn key_frame(
     Name((clip, number)): Name<(u32, i64)>,
     Ask(asked): Ask<SceneAsked>,
 ) -> Answer {
-    let found = apart(&studio, move |studio, _| Ok(studio.clip(clip)?.key_frame(number, asked.back)));
+    let found = apart(&studio, move |studio, cancel| {
+        Ok(studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, asked.back))
+    });
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
 
@@ -183,7 +189,7 @@ pub(super) async fn key_frame(
 pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;
     let measured = apart(&studio, move |studio, cancel| {
-        Ok(times::measure(&studio.clip(clip)?, &*studio.known(key)?, number, cancel)?)
+        Ok(times::measure(&studio.clips.ready(clip, number, cancel)?, &*studio.known(key)?, number, cancel)?)
     });
     Ok(Json(json!({ "milliseconds": measured.await? })).into_response())
 }
@@ -201,7 +207,7 @@ pub(super) async fn plot(State(studio): Shared, Name(place): Place, Ask(asked): 
     let png = apart(&studio, move |studio, cancel| {
         let (id, key, number) = which;
         let recipe = if key == 0 { Default::default() } else { studio.known(key)? };
-        let clip = studio.clip(id)?;
+        let clip = studio.clips.ready(id, number, cancel)?;
         let title = match region {
             Some([x, y, w, h]) => format!("{}, {w}x{h} at {x},{y}, from frame {number}", clip.info().name),
             None => format!("{}, from frame {number}", clip.info().name),

@@ -371,6 +371,7 @@ impl Jobs {
         let mut child = command
             .arg(format!("--job={}", row.name))
             .current_dir(&self.folder)
+            .envs(crate::disk::reach::inherited())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

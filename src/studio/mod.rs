@@ -4,17 +4,19 @@
 //! a render, and are converted to 8-bit RGB (`picture`), cropped or reduced afterwards. Curves, scopes, differences
 //! and code values are computed here, too, so that the page does no arithmetic on samples.
 //!
-//! `guard` checks requests, `api` and `frames` answer them with the library's [`session`](crate::session), `jobs`
-//! renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
+//! `guard` checks requests, `api` and `frames` answer them with the library's [`session`](crate::session), `clips` keeps
+//! clips open, `jobs` renders through the files of `grainfield batch`, and `app/` is the page, compiled into the program.
 
 mod api;
 mod assets;
+mod clips;
 mod curve;
 mod effect;
 mod events;
 mod fault;
 mod files;
 mod frames;
+mod glance;
 mod guard;
 mod jobs;
 mod keep;
@@ -23,19 +25,21 @@ mod picture;
 mod plots;
 mod problem;
 mod recipe;
+mod recovery;
 mod scene;
 mod scopes;
 mod sound;
 mod times;
 
 use crate::cli::StudioArgs;
+use crate::disk::reach;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,14 +71,18 @@ async fn serve(asked: StudioArgs, stop: &Arc<AtomicBool>) -> Result<(), String> 
         .await
         .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to use a free port"))?;
     let port = listener.local_addr().map_err(|e| e.to_string())?.port();
-    let token = token().map_err(|e| format!("no random numbers for the page's key: {e}"))?;
+    let token = random(32).map_err(|e| format!("no random numbers for the page's key: {e}"))?;
     let address = format!("http://127.0.0.1:{port}/#{token}");
     let hosts = guard::hosts(port, &asked.allow_host);
     let studio = Arc::new(api::Studio::new(&asked, token, hosts, Arc::clone(stop))?);
+    reach::limit(studio.roots.folders());
+    #[cfg(feature = "ffmpeg")]
+    crate::libav::keep_little();
     announce(&asked, &address)?;
     tokio::select! {
         served = axum::serve(listener, router(&studio)) => served.map_err(|e| e.to_string())?,
         () = until(stop) => {}
+        () = rest(&studio, Duration::from_secs(asked.idle)) => {}
     }
     studio.close();
     Ok(())
@@ -83,9 +91,11 @@ async fn serve(asked: StudioArgs, stop: &Arc<AtomicBool>) -> Result<(), String> 
 fn router(studio: &Arc<api::Studio>) -> Router {
     let api = Router::new()
         .route("/catalog", get(api::catalog))
-        .route("/session", get(api::session))
-        .route("/autosave", post(api::autosave))
+        .route("/session", get(recovery::session))
+        .route("/autosave", post(recovery::autosave))
+        .route("/forget", post(recovery::forget))
         .route("/open", post(api::open))
+        .route("/clip/{id}", get(api::clip))
         .route("/recipe", post(api::recipe))
         .route("/curve", post(api::curve))
         .route("/frame/{clip}/{key}/{number}", get(frames::frame))
@@ -121,9 +131,18 @@ async fn until(stop: &AtomicBool) {
     }
 }
 
-/// 256 random bits in hexadecimal digits.
-fn token() -> io::Result<String> {
-    let mut bytes = [0; 32];
+/// Closes clips that were not used for some time, for ever.
+async fn rest(studio: &Arc<api::Studio>, idle: Duration) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let clips = Arc::clone(&studio.clips);
+        let _ = tokio::task::spawn_blocking(move || clips.close_idle(idle)).await;
+    }
+}
+
+/// Random bytes in hexadecimal digits.
+fn random(count: usize) -> io::Result<String> {
+    let mut bytes = vec![0; count];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
@@ -164,12 +183,4 @@ fn browse(address: &str) -> io::Result<()> {
         drop(path);
     });
     Ok(())
-}
-
-/// The file for unsaved work: one for each folder that a studio was started in.
-fn autosave_file(state: Option<&Path>, root: &Path) -> Option<PathBuf> {
-    use md5::{Digest, Md5};
-    let sum = Md5::digest(root.as_os_str().as_encoded_bytes());
-    let name: String = sum.iter().map(|b| format!("{b:02x}")).collect();
-    Some(state?.join("studio").join(name + ".json"))
 }

@@ -7,6 +7,7 @@
 
 use super::fault::Fault;
 use crate::session::converted;
+use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
 
 /// The part of a frame that is shown, and how it is shown.
@@ -58,8 +59,45 @@ impl Rgba {
     }
 }
 
+/// Samples around a region that its conversion may use: chroma is interpolated from neighbours.
+const MARGIN: usize = 16;
+
+/// The region of a view with its margin, and where the view's region is in it; `None` if that is no small part. What is
+/// then converted depends on the region instead of the frame.
+fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
+    let [x, y, width, height] = view.region?;
+    let mut format = *frame.format();
+    let span = |at: usize, size: usize, all: u32| {
+        let all = all as usize;
+        let at = at.min(all - 1);
+        // Multiples of 8 keep the places of chroma, fields and stripes.
+        let from = at.saturating_sub(MARGIN) / 8 * 8;
+        (from, (at + size.clamp(1, all - at) + MARGIN).next_multiple_of(8).min(all) - from)
+    };
+    let ((left, columns), (top, rows)) = (span(x, width, format.width), span(y, height, format.height));
+    if 2 * columns * rows > format.width as usize * format.height as usize {
+        return None;
+    }
+    // By the height of the whole frame.
+    format.matrix = assumed_matrix(&format).0;
+    (format.width, format.height) = (u32::try_from(columns).ok()?, u32::try_from(rows).ok()?);
+    let mut part = Frame::new(format);
+    for p in 0..format.planes() {
+        let (sx, sy) = format.plane_subsampling(p);
+        let bytes = format.depth.bytes();
+        for row in 0..format.plane_size(p).1 {
+            let from = &frame.plane(p).row_bytes((top >> sy) + row)[(left >> sx) * bytes..];
+            let to = part.row_bytes_mut(p, row);
+            to.copy_from_slice(&from[..to.len()]);
+        }
+    }
+    Some((part, View { region: Some([x - left, y - top, width, height]), ..*view }))
+}
+
 /// Converts a frame for display.
 pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
+    let part = surroundings(frame, view);
+    let (frame, view) = part.as_ref().map_or((frame, view), |(frame, view)| (frame, view));
     // The displayed value of a fraction of full scale.
     let tone = |v: f64| {
         let v = v * view.gain;
@@ -85,6 +123,8 @@ pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Faul
     if shape(a.format()) != shape(b.format()) {
         return Err(Fault::new("there is no difference to show: the filters change the size or the format"));
     }
+    let parts = surroundings(a, view).zip(surroundings(b, view));
+    let (a, b, view) = parts.as_ref().map_or((a, b, view), |((a, view), (b, _))| (a, b, view));
     let whole = match view.plane {
         Some(p) => {
             let (top, sampling) = plane_facts(a, p)?;
@@ -328,6 +368,57 @@ mod tests {
                             "{width}x{height} at {x},{y}: {got} {mean}"
                         );
                     }
+                }
+            }
+        }
+    }
+
+    /// A region is what it is in the whole picture, and no more than its surroundings is converted. The whole is high
+    /// enough for another matrix than its parts would have.
+    #[test]
+    fn regions_are_made_of_their_surroundings() {
+        for name in ["yuv420p", "yuv422p10", "yuv411p", "yuv410p", "gbrp16", "grayf32", "yuva444p"] {
+            let Ok(format) = Format::from_name(name, 97, 603) else { panic!("{name}") };
+            let (mut a, mut b) = (Frame::new(format), Frame::new(format));
+            for (frame, by) in [(&mut a, 7919u32), (&mut b, 104_729)] {
+                for p in 0..format.planes() {
+                    for y in 0..format.plane_size(p).1 {
+                        let codes =
+                            (0u32..).map(|x| (x * x + 31 * y as u32 + by).wrapping_mul(2_654_435_761) >> 9);
+                        match format.depth {
+                            Depth::Bits(8) => frame
+                                .row_mut::<u8>(p, y)
+                                .iter_mut()
+                                .zip(codes)
+                                .for_each(|(s, c)| *s = c as u8),
+                            Depth::Bits(bits) => frame
+                                .row_mut::<u16>(p, y)
+                                .iter_mut()
+                                .zip(codes)
+                                .for_each(|(s, c)| *s = (c & ((1 << bits) - 1)) as u16),
+                            Depth::Float => frame
+                                .row_mut::<f32>(p, y)
+                                .iter_mut()
+                                .zip(codes)
+                                .for_each(|(s, c)| *s = (c & 255) as f32 / 255.0),
+                        }
+                    }
+                }
+            }
+            for region in [[0, 0, 40, 30], [41, 77, 50, 41], [60, 580, 90, 90], [7, 590, 1, 1]] {
+                for view in [
+                    View::default(),
+                    View { gain: 2.0, ..View::default() },
+                    View { plane: Some(0), clipping: true, ..View::default() },
+                    View { field: Some(Field::Bottom), clipping: true, ..View::default() },
+                ] {
+                    let part = View { region: Some(region), ..view };
+                    let (small, _) = surroundings(&a, &part).unwrap();
+                    assert!(small.format().width <= 50 + 2 * MARGIN as u32 + 16, "{name} {region:?}");
+                    let whole = cut(show(&a, &view).unwrap(), Some(region));
+                    assert!(show(&a, &part).unwrap() == whole, "{name} {part:?}");
+                    let whole = cut(difference(&a, &b, &view).unwrap(), Some(region));
+                    assert!(difference(&a, &b, &part).unwrap() == whole, "difference, {name} {part:?}");
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! The sound of a clip, for playback: the browser plays the clip's own file if it can.
 
-use super::api::{Answer, Shared, apart, lock};
+use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::{Name, Problem};
+use crate::disk::reach;
 use crate::source::{Info, VIDEO};
 use axum::extract::State;
 use axum::http::header;
@@ -24,11 +25,11 @@ pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
 /// A part of the file by its index; the last part is shorter.
 pub(super) async fn part(State(studio): Shared, Name((clip, part)): Name<(u32, u64)>) -> Answer {
     let bytes = apart(&studio, move |studio, _| {
-        let path = lock(&studio.sounds).iter().find(|(id, _)| *id == clip).map(|(_, path)| path.clone());
-        let path = path.ok_or_else(|| Problem::gone("the clip is not open any more"))?;
-        bytes(studio.clip(clip)?.info(), path.as_os_str())
+        let gone = || Problem::gone("the clip is no longer open");
+        let path = studio.clips.input(clip).ok_or_else(gone)?;
+        bytes(studio.clip(clip)?.info(), &path)
             .ok_or_else(|| Fault::new("this clip has no sound that a browser plays"))?;
-        let mut file = std::fs::File::open(path).map_err(Fault::new)?;
+        let mut file = reach::open(path.as_ref()).map_err(Fault::new)?;
         file.seek(SeekFrom::Start(part.saturating_mul(PART).min(MAX))).map_err(Fault::new)?;
         let mut bytes = Vec::new();
         file.take(PART).read_to_end(&mut bytes).map_err(Fault::new)?;

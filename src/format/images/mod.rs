@@ -260,7 +260,7 @@ pub(crate) struct Input {
 }
 
 fn input(path: &Path) -> Result<(Kind, Input), Fault> {
-    let file = File::open(path).map_err(Fault::Io)?;
+    let file = crate::disk::reach::open(path).map_err(Fault::Io)?;
     let meta = file.metadata().map_err(Fault::Io)?;
     if !meta.is_file() {
         return Err(Fault::Bad("is not a file".into()));

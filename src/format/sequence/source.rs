@@ -45,7 +45,7 @@ fn glob_may_be_ours(path: &Path) -> bool {
 fn begins_as_image(path: &Path) -> bool {
     use std::io::Read;
     let mut start = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(16).read_to_end(&mut start));
+    let read = crate::disk::reach::open(path).and_then(|f| f.take(16).read_to_end(&mut start));
     read.is_ok() && Kind::of_content(&start).is_some()
 }
 

@@ -15,8 +15,9 @@ pub mod sink;
 
 use super::{Files, InputRow, OutputRow, Row, only_for_videos};
 use crate::disk::opened::OpenedFile;
+use crate::disk::reach;
 use crate::journal::shard::Kind;
-use crate::media::{Decode, Done, FrameStamp, Info, Options, Slot, Source, SourceError};
+use crate::media::{Decode, Done, FrameStamp, Info, Length, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
@@ -58,7 +59,7 @@ fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     let begins = || {
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
+        let read = reach::open(path).and_then(|f| f.take(header::MAGIC.len() as u64).read_to_end(&mut start));
         read.is_ok() && !start.is_empty() && (is_named(input) || start == header::MAGIC)
     };
     cfg!(not(feature = "ffmpeg")) || (input != "-" && (path.is_dir() || (path.is_file() && begins())))
@@ -66,7 +67,13 @@ fn recognises(input: &OsStr) -> bool {
 
 /// Files with up to this number of frames are counted on opening if the number does not follow from their
 /// length.
-const COUNT_AT_ONCE: u64 = 10_000;
+fn counted(length: Length) -> u64 {
+    match length {
+        Length::Header => 64,
+        Length::Cheap => 10_000,
+        Length::Exact => u64::MAX,
+    }
+}
 
 /// Opens a y4m file or pipe; `-` is standard input.
 ///
@@ -78,7 +85,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     }
     let name = Path::new(input).display().to_string();
     let io = |cause| SourceError::Io { name: name.clone(), cause };
-    let file = File::open(input).map_err(io)?;
+    let file = reach::open(Path::new(input)).map_err(io)?;
     let meta = file.metadata().map_err(io)?;
     if meta.is_dir() {
         let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
@@ -172,14 +179,14 @@ impl Y4m {
             opened: None,
         };
         if let Some(len) = source.input.len() {
-            source.measure(len)?;
+            source.measure(len, counted(options.length))?;
         }
         Ok(source)
     }
 
     /// Determines the number of frames in a file, if that is cheap. A file that is too short for its first frame
     /// is an error, so that no memory is allocated for frames that a wrong header declares.
-    fn measure(&mut self, len: u64) -> Result<(), SourceError> {
+    fn measure(&mut self, len: u64, most: u64) -> Result<(), SourceError> {
         let start = self.input.pos();
         if start == len {
             self.info.notes.push("the file has no frames".into());
@@ -195,7 +202,7 @@ impl Y4m {
         let count = (len - start) / each;
         if (len - start).is_multiple_of(each) {
             self.info.last = Some(count as i64 - 1);
-        } else if count <= COUNT_AT_ONCE {
+        } else if count <= most {
             // some FRAME lines are longer than others, or the end is missing; skipping through the file shows
             // which
             self.restart()?;

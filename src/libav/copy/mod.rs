@@ -18,6 +18,7 @@ pub(crate) use tags::{
 
 use crate::libav::carry::Container;
 use crate::libav::error::{AvError, check};
+use crate::libav::input_url::confine;
 use crate::libav::interrupt::Interrupt;
 use crate::libav::owned::NO_MEMORY;
 use crate::libav::sink::handles::{Dict, entries};
@@ -47,6 +48,7 @@ impl Input {
             if context.is_null() {
                 return Err(NO_MEMORY);
             }
+            confine(context);
             let mut input = Input { context, interrupt: Interrupt::watch(&container.stop, context) };
             check(sys::avformat_open_input(
                 &mut input.context,

@@ -75,6 +75,9 @@ impl ExactIndex {
         let mut exact = ExactIndex::default();
         let mut last: Option<i64> = None;
         loop {
+            if reader.demuxer.is_stopped() {
+                return None;
+            }
             let mut picture = match reader.next() {
                 Ok(Some(Item::Picture(picture))) => picture,
                 Ok(Some(Item::Damage(_) | Item::Anew)) => continue,

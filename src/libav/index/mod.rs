@@ -97,6 +97,9 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
     let log = Log::here();
     let mut faults = log.parsing();
     while demuxer.read(&mut packet)? {
+        if demuxer.is_stopped() {
+            return Err(AvError::EXIT);
+        }
         // libav's parsers read the headers of pictures. References missing before the first entry are missing
         // because the stream was cut there.
         let heard = log.parsing();

@@ -24,7 +24,7 @@ use crate::libav::pixfmt::{self, Layout};
 use crate::libav::reader::{Item, Reader};
 use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
-use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
+use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
 use grainfield_filters::frame::{FieldOrder, Format};
 use grainfield_filters::ratio::Ratio;
@@ -36,10 +36,14 @@ use std::sync::Arc;
 
 /// Files up to this size are indexed when they are opened, so that their length is known.
 const INDEX_AT_ONCE: u64 = 1 << 30;
+/// The same for [`Length::Header`]: reading it all is as fast as looking for more than its header.
+const SMALL: u64 = 2 << 20;
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
 /// The number of pictures that are decoded on opening if the first one lacks a timestamp or a field order.
 const AHEAD: usize = 16;
+/// Decoding this number of frames is faster than making an index.
+const NEAR: i64 = 48;
 
 /// Opens a file, or an address with a protocol in `options.allow_protocol`.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
@@ -321,13 +325,25 @@ impl Video {
                 video.reader.restart(&place).map_err(|e| open_error(&video.info.name, e))?;
                 video.reader.mark();
             }
-        } else if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) || options.length {
-            video.make_index();
-            if bytes.is_some_and(|n| n <= INDEX_AT_ONCE) {
+        } else {
+            let size = bytes.unwrap_or(u64::MAX);
+            let all = match options.length {
+                Length::Header => size <= SMALL,
+                Length::Cheap => size <= INDEX_AT_ONCE,
+                Length::Exact => true,
+            };
+            if all {
+                video.make_index();
+            } else if let Some(index) = kept() {
+                video.index = IndexState::There(index);
+            }
+            if size <= INDEX_AT_ONCE {
                 video.settle_rate(rates.average);
             }
-        } else if let Some(index) = kept() {
-            video.index = IndexState::There(index);
+            if options.length == Length::Exact && matches!(video.index, IndexState::Unclear) {
+                video.make_exact()?;
+                video.recount(0)?;
+            }
         }
         video.describe();
         Ok(video)
@@ -405,6 +421,10 @@ impl Source for Video {
                     self.backwards
                 )));
             }
+            return self.skip_to(number);
+        }
+        let near = number > self.next && number - self.next <= NEAR && !self.ended && !self.broken();
+        if matches!(self.index, IndexState::NotYet) && near {
             return self.skip_to(number);
         }
         self.make_index();

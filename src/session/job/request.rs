@@ -7,7 +7,7 @@ use crate::journal::resume::Resume;
 use crate::journal::shard::Shard;
 use crate::pipeline::OnError;
 use crate::sink::{self, Output, SinkError};
-use crate::source::{self, Input, Missing};
+use crate::source::{self, Input, Length, Missing};
 use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
@@ -51,6 +51,8 @@ pub struct Request {
     pub transfer: TransferChoice,
     /// `--missing`.
     pub missing: Missing,
+    /// How much is read to know the number of frames.
+    pub length: Length,
     /// `--allow-protocol`.
     pub allow_protocol: Vec<String>,
     /// `--lavfi`.
@@ -101,6 +103,7 @@ impl Request {
             range: None,
             transfer: TransferChoice::default(),
             missing: Missing::Error,
+            length: Length::default(),
             allow_protocol: Vec::new(),
             lavfi: None,
             on_error: OnError::Stop,
@@ -139,7 +142,7 @@ impl Request {
             allow_protocol: self.allow_protocol.clone(),
             lavfi: self.lavfi.clone(),
             threads: self.threads,
-            length: self.shard.is_some(),
+            length: if self.shard.is_some() { Length::Exact } else { self.length },
             stop: Arc::clone(&self.stop),
             cache,
         }

@@ -1,5 +1,8 @@
 // @ts-check Communicates with the server: the token, JSON, frames as raw pixels, and the socket for events.
 
+/** The unsaved work that this page was opened for. */
+const work = new URLSearchParams(location.search).get('work') ?? '';
+
 /** The key of this page, from the address; it is kept for this tab alone and taken out of sight. */
 const token = (() => {
   const given = location.hash.slice(1);
@@ -40,6 +43,19 @@ export async function get(path, signal) {
   return (await ask(path, { signal })).json();
 }
 
+/** The name of this tab for its unsaved work. */
+export const tab = () => sessionStorage.getItem('tab') ?? '';
+
+/** What the page begins with. */
+export async function begin() {
+  const told = await get(`/session?${new URLSearchParams({ tab: tab(), work })}`);
+  sessionStorage.setItem('tab', told.tab);
+  return told;
+}
+
+/** Opens unsaved work in a new tab, which does not share the storage of this one. @param {string} id */
+export const openWork = (id) => window.open(`/?work=${id}#${token}`, '_blank', 'noopener');
+
 /** A file's bytes. @param {string} path @param {AbortSignal} [signal] */
 export async function blob(path, signal) {
   return (await ask(path, { signal })).blob();
@@ -68,7 +84,7 @@ export async function picture(path, signal) {
  */
 export function listen(each, changed) {
   const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/events`);
-  socket.onopen = () => socket.send(token);
+  socket.onopen = () => socket.send(`${token} ${tab()}`);
   socket.onmessage = ({ data }) => {
     const told = JSON.parse(data);
     if (told.type === 'hello') changed(true);

@@ -312,7 +312,7 @@ export function keysDialog() {
 export function factsDialog() {
   const c = clip.value;
   if (!c) return;
-  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['colour', c.colour], ['frames', `${c.first} to ${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['colour', c.colour], ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
   dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
     <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }

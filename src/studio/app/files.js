@@ -13,8 +13,6 @@ let lastFolder = '';
 
 /** Test signals, as inputs are named. */
 const signals = ['bars', 'ramp', 'grey', 'zoneplate', 'checker'];
-/** Files of which size and length are read when a folder is listed. */
-const MOST_READ = 200;
 
 /** @param {number} bytes */
 const size = (bytes) => {
@@ -43,23 +41,42 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
   const known = signal(/** @type {Record<string, string>} */ ({}));
   let reading = new AbortController();
   const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
-  const read = async (/** @type {Listing} */ of) => {
-    reading.abort();
-    const mine = (reading = new AbortController());
-    for (const file of of.files.filter((f) => !/\.(toml|txt|md|json|log)$/i.test(f.name)).slice(0, MOST_READ)) {
-      const path = join(file.name);
-      const told = await get(`/probe?${new URLSearchParams({ path })}`, mine.signal)
+  /** Rows in sight whose properties are not known. */
+  const waiting = new Set();
+  const read = async () => {
+    const { signal: mine } = reading;
+    for (const path of waiting) {
+      const told = await get(`/probe?${new URLSearchParams({ path })}`, mine)
         .then((p) => `${p.width}×${p.height}${p.seconds > 0.05 ? `, ${length(p.seconds)}` : ''}`, () => '');
-      if (mine.signal.aborted) return;
+      if (mine.aborted) return;
+      waiting.delete(path);
       known.value = { ...known.value, [path]: told };
     }
+    busy = false;
   };
+  let busy = false;
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      const { path } = /** @type {HTMLElement} */ (target).dataset;
+      if (isIntersecting && path !== undefined && !(path in known.value)) waiting.add(path);
+      else waiting.delete(path);
+    }
+    if (!busy && waiting.size) {
+      busy = true;
+      read();
+    }
+  });
   const go = async (/** @type {string} */ to) => {
     try {
       listing.value = /** @type {Listing} */ (await get(`/files?${new URLSearchParams({ folder: to })}`));
       lastFolder = to;
       problem.value = '';
-      if (clips) read(listing.value);
+      reading.abort();
+      reading = new AbortController();
+      waiting.clear();
+      seen.disconnect();
+      busy = false;
+      if (clips) requestAnimationFrame(() => element.querySelectorAll('[data-path]').forEach((row) => seen.observe(row)));
     } catch (error) {
       if (to) return go('');
       problem.value = String(error);
@@ -90,7 +107,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Opened last</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
       <div class="filelist" role="group" aria-label="Files">
         ${l?.folders.map((f) => html`<div><button type="button" @click=${() => go(join(f))}>${f}/</button></div>`)}
-        ${files.map((f) => html`<div><button type="button" class=${typed.value === join(f.name) ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
+        ${files.map((f) => html`<div data-path=${/\.(toml|txt|md|json|log)$/i.test(f.name) ? nothing : join(f.name)}><button type="button" class=${typed.value === join(f.name) ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
           <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>
@@ -101,5 +118,8 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
         <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
         <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
   }, 'files');
-  element.addEventListener('close', () => reading.abort());
+  element.addEventListener('close', () => {
+    reading.abort();
+    seen.disconnect();
+  });
 }

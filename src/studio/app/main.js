@@ -1,9 +1,9 @@
 // @ts-check Assembles the page, opens the files named on the command line, and restores unsaved work.
 
-import { get, listen } from './api.js';
+import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, connected, effect, folder, frame, markers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
-  sizes, startAutosave, timecode, toast, undo, userKeys,
+  batch, catalog, connected, effect, folder, frame, markers, offers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  sizes, startAutosave, timecode, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
@@ -39,9 +39,19 @@ document.addEventListener('click', (e) => {
   if (e.detail > 0) used?.blur();
 });
 
+/** The time of day. @param {number} when */
+const clock = (when) => new Date(when).toTimeString().slice(0, 5);
+
+/** Takes restored work away; undo brings it back. */
+function startWithout() {
+  replaceRecipe({ steps: [], seed: null });
+  recipePath.value = '';
+  savedToml.value = 'version = 1\n';
+}
+
 async function begin() {
-  const [filters, session] = await Promise.all([get('/catalog'), get('/session')]);
-  const { start, autosave } = session;
+  const [filters, session] = await Promise.all([get('/catalog'), startSession()]);
+  const { start, autosave, resume, unsaved } = session;
   batch(() => {
     catalog.value = filters;
     folder.value = session.folder;
@@ -52,21 +62,24 @@ async function begin() {
     timecode.value = autosave?.timecode ?? true;
     savedToml.value = 'version = 1\n';
   });
-  // Files on the command line override restored work; the same clip continues at its position.
-  const same = autosave && (!start.input || start.input === autosave.clip);
-  const input = start.input ?? autosave?.clip;
+  // The same clip continues at its position.
+  const input = resume ? autosave.clip : start.input ?? autosave?.clip;
   if (input) await openClip(input).catch(report);
-  if (start.recipe) {
-    const { recipe, name, text } = start.recipe;
-    await openedRecipe(recipe, name, text);
-  } else if (same && autosave.dirty && autosave.recipe?.steps.length) {
+  if (resume && autosave.dirty && autosave.recipe?.steps.length) {
     originals.value = autosave.originals ?? {};
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    toast(`Unsaved work of ${new Date(autosave.when).toTimeString().slice(0, 5)} was restored.`, false, [['Keep it', () => {}], ['Start without it', undo]]);
+    offers.value = [{ text: `Unsaved work of ${clock(autosave.when)} is restored.`, answers: [['Start without it', startWithout]] }];
+  } else if (start.recipe) {
+    const { recipe, name, text } = start.recipe;
+    await openedRecipe(recipe, name, text);
   }
-  if (same) {
+  offers.value = [...offers.value, ...unsaved.map((/** @type {{id: string, when: number, clip: string | null, filters: string[]}} */ work) => ({
+    text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
+    answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
+  }))];
+  if (resume) {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
     markers.value = autosave.markers ?? [];

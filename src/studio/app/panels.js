@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, connected, dirty, dock, dockOpen, effect, frame, key, recipePath, report, signal, simulating, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -163,6 +163,8 @@ export async function loadJobs() {
 export function onTold(told) {
   if (told.type === 'jobs') {
     loadJobs();
+  } else if (told.type === 'clip') {
+    clipTold(told.id).catch(report);
   } else if (told.type === 'simulating') {
     simulating.value = told.done >= told.all ? null : told;
   } else if (told.type === 'job') {
@@ -332,8 +334,14 @@ export function startPanels() {
     void drawn.value;
     render(status(), byId('status'));
   });
-  effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}
-    ${t.actions.map(([name, run]) => html`<button @click=${run}>${name}</button>`)}</p>`), byId('toasts')));
+  effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
+  effect(() => render(offers.value.map((o) => {
+    const drop = () => (offers.value = offers.value.filter((other) => other !== o));
+    return html`<p>${o.text} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
+      drop();
+      run();
+    }}>${name}</button>`)}<span class="space"></span><button class="icon" aria-label="Dismiss" title="Dismiss" @click=${drop}>×</button></p>`;
+  }), byId('notice')));
   const dockBox = byId('dock');
   effect(() => {
     dockBox.classList.toggle('shut', !dockOpen.value);

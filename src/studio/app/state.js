@@ -2,14 +2,14 @@
 // `edit`, so that every change can be undone.
 
 import { batch, computed, effect, signal } from './vendor/signals-core.js';
-import { ApiError, get, post } from './api.js';
+import { ApiError, get, post, tab } from './api.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
 /** `drafts` are effect files as they are edited, by their names.
  * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
- *   bits: number | null, colour: string, planes: string[], first: number, last: number, rate: [number, number], variable: boolean,
+ *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
  *   notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
@@ -44,7 +44,9 @@ export const dockOpen = signal(true);
 export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
-export const toasts = signal(/** @type {{id: number, text: string, bad: boolean, actions: [string, () => void][]}[]} */ ([]));
+export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}[]} */ ([]));
+/** What may be answered, above the pictures until it is. */
+export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][]}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
@@ -95,12 +97,11 @@ export const unsavedEffects = computed(() => {
 let nextId = 1;
 let nextToast = 1;
 
-/** @param {string} text @param {boolean} [bad]
- * @param {[string, () => void][]} [actions] what may be answered: with those it stays until it is */
-export function toast(text, bad = false, actions = []) {
-  const one = { id: nextToast++, text, bad, actions };
+/** @param {string} text @param {boolean} [bad] */
+export function toast(text, bad = false) {
+  const one = { id: nextToast++, text, bad };
   toasts.value = [...toasts.value.slice(-3), one];
-  if (!actions.length) setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
+  setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
 }
 
 /** Reports an error; an aborted request is not reported. @param {unknown} error */
@@ -282,6 +283,17 @@ async function reopen() {
   again = true;
 }
 
+/** The server knows the length of a clip. @param {number} id */
+export async function clipTold(id) {
+  if (clip.value?.id !== id) return;
+  const told = await get(`/clip/${id}`);
+  batch(() => {
+    if (clip.value?.id !== id) return;
+    clip.value = told;
+    seek(frame.value);
+  });
+}
+
 /** @param {string} path */
 export async function openClip(path) {
   const opened = await post('/open', { path });
@@ -408,6 +420,7 @@ export function timeText(n) {
 let saving;
 /** The data that are kept between runs of the studio. */
 export const keepsake = () => ({
+  tab: tab(),
   when: Date.now(),
   clip: clip.value?.path ?? null,
   frame: frame.value,

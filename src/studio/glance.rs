@@ -1,0 +1,150 @@
+//! The size and length of clips in a folder, from their headers.
+
+use super::fault::Fault;
+use crate::disk::reach;
+use crate::format::Formats;
+use crate::session::Cancel;
+use crate::source::{self, Length, Options};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// The largest number of clips that are remembered.
+const MOST: usize = 8192;
+/// The largest number of boxes in a part of an MP4 file.
+const BOXES: usize = 1024;
+
+/// The properties of a clip, for a listing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Glance {
+    width: u32,
+    height: u32,
+    /// Seconds, if the header says them.
+    seconds: Option<f64>,
+}
+
+/// The identity of a file: its path, size and time.
+type Key = (std::ffi::OsString, u64, Option<SystemTime>);
+
+/// What is known of files.
+#[derive(Default)]
+pub(super) struct Glances(Mutex<HashMap<Key, Glance>>);
+
+impl Glances {
+    /// The size and length of a clip.
+    pub(super) fn get(&self, input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
+        let meta = fs::metadata(input).ok().filter(fs::Metadata::is_file);
+        let key = meta.map(|m| (input.to_owned(), m.len(), m.modified().ok()));
+        let known = |key: &Key| super::api::lock(&self.0).get(key).cloned();
+        if let Some(known) = key.as_ref().and_then(known) {
+            return Ok(known);
+        }
+        let found = look(input, cancel)?;
+        if let Some(key) = key {
+            let mut all = super::api::lock(&self.0);
+            if all.len() >= MOST {
+                all.clear();
+            }
+            all.insert(key, found.clone());
+        }
+        Ok(found)
+    }
+}
+
+fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
+    let options = Options { length: Length::Header, stop: Arc::clone(cancel.flag()), ..Options::default() };
+    let mut rows = Formats::default().0.iter().filter_map(|row| Some((row.name, row.input.as_ref()?)));
+    let Some((name, row)) = rows.find(|(_, row)| (row.takes)(input)) else {
+        return Err(Fault::new(format!("{}: no format reads this file", Path::new(input).display())));
+    };
+    if name == "video" {
+        let found = reach::open(input.as_ref()).ok().and_then(|file| mp4(&file).ok().flatten());
+        #[cfg(feature = "ffmpeg")]
+        let found = found.or_else(|| {
+            let (width, height, seconds) = crate::libav::glance(input, &options)?;
+            Some(Glance { width, height, seconds })
+        });
+        return found
+            .ok_or_else(|| Fault::new(format!("{}: its header has no size", Path::new(input).display())));
+    }
+    let source = (row.open)(input, &options).map_err(Fault::new)?;
+    let source::Info { format, first, last, .. } = source.info();
+    let seconds = last.map(|last| (last - first + 1) as f64 / format.rate.to_f64());
+    Ok(Glance { width: format.width, height: format.height, seconds })
+}
+
+/// The boxes of an MP4 or QuickTime file between two positions: names, and positions of their contents.
+fn boxes(file: &File, mut from: u64, to: u64) -> io::Result<Vec<([u8; 4], u64, u64)>> {
+    let mut all = Vec::new();
+    while from + 8 <= to && all.len() < BOXES {
+        let mut head = [0; 16];
+        file.read_exact_at(&mut head[..8], from)?;
+        let (start, size) = match u32::from_be_bytes([head[0], head[1], head[2], head[3]]) {
+            0 => (from + 8, to - from),
+            1 => {
+                file.read_exact_at(&mut head[8..], from + 8)?;
+                (from + 16, u64::from_be_bytes(std::array::from_fn(|i| head[8 + i])))
+            }
+            size => (from + 8, size.into()),
+        };
+        let Some(end) = from.checked_add(size).filter(|end| *end >= start && *end <= to) else { break };
+        all.push(([head[4], head[5], head[6], head[7]], start, end));
+        from = end;
+    }
+    Ok(all)
+}
+
+/// The contents of the box at the end of a way of names.
+fn inside(file: &File, from: u64, to: u64, way: &[&[u8; 4]]) -> io::Result<Option<(u64, u64)>> {
+    let [name, rest @ ..] = way else { return Ok(Some((from, to))) };
+    let found = boxes(file, from, to)?.into_iter().find(|b| b.0 == **name);
+    found.map_or(Ok(None), |(_, from, to)| inside(file, from, to, rest))
+}
+
+/// The size and duration of an MP4 or QuickTime file: libav would read all of its index for that.
+fn mp4(file: &File) -> io::Result<Option<Glance>> {
+    let mut head = [0; 12];
+    file.read_exact_at(&mut head, 0)?;
+    if !matches!(&head[4..8], b"ftyp" | b"moov" | b"mdat" | b"wide" | b"free" | b"skip") {
+        return Ok(None);
+    }
+    let Some((from, to)) = inside(file, 0, file.metadata()?.len(), &[b"moov"])? else { return Ok(None) };
+    let bytes = |at: u64| -> io::Result<[u8; 32]> {
+        let mut bytes = [0; 32];
+        file.read_exact_at(&mut bytes, at)?;
+        Ok(bytes)
+    };
+    let word = |b: &[u8; 32], at: usize| u32::from_be_bytes(std::array::from_fn(|i| b[at + i]));
+    let Some((header, _)) = inside(file, from, to, &[b"mvhd"])? else { return Ok(None) };
+    let b = bytes(header)?;
+    let (scale, duration) = match b[0] {
+        0 => (word(&b, 12), u64::from(word(&b, 16))),
+        _ => (word(&b, 20), u64::from(word(&b, 24)) << 32 | u64::from(word(&b, 28))),
+    };
+    // Fragmented files have no duration there.
+    if scale == 0 || duration == 0 {
+        return Ok(None);
+    }
+    for (_, from, to) in boxes(file, from, to)?.into_iter().filter(|b| &b.0 == b"trak") {
+        let Some((handler, _)) = inside(file, from, to, &[b"mdia", b"hdlr"])? else { continue };
+        if &bytes(handler)?[8..12] != b"vide" {
+            continue;
+        }
+        let Some((entries, _)) = inside(file, from, to, &[b"mdia", b"minf", b"stbl", b"stsd"])? else {
+            continue;
+        };
+        // The first entry begins after 8 bytes, and has its size after 32 more.
+        let size = word(&bytes(entries + 40)?, 0);
+        let (width, height) = (size >> 16, size & 0xffff);
+        if width > 0 && height > 0 {
+            return Ok(Some(Glance { width, height, seconds: Some(duration as f64 / f64::from(scale)) }));
+        }
+    }
+    Ok(None)
+}

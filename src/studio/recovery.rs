@@ -1,0 +1,221 @@
+//! Unsaved work: each tab has a file of its own, which a later tab takes over after the server or the tab has ended.
+
+use super::api::{Answer, Shared, apart, lock, write};
+use super::fault::Fault;
+use super::problem::{Ask, Body, Problem};
+use super::random;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Work is offered for this long.
+const OFFERED: Duration = Duration::from_secs(24 * 3600);
+/// A page that is being loaded connects within this time.
+const LOADING: Duration = Duration::from_secs(10);
+/// The number of digits of a tab's name.
+const DIGITS: usize = 16;
+
+/// The files of one folder in which a studio is started.
+pub(super) struct Recovery {
+    folder: Option<PathBuf>,
+    /// What the names of its files begin with.
+    prefix: String,
+    /// For each tab the number of its connections, and when it was loaded.
+    tabs: Mutex<HashMap<String, (usize, Instant)>>,
+}
+
+/// The file of a tab.
+struct Kept {
+    tab: String,
+    path: PathBuf,
+    written: SystemTime,
+    state: Value,
+}
+
+impl Kept {
+    fn is_dirty(&self) -> bool {
+        self.state["dirty"] == true && self.written.elapsed().is_ok_and(|age| age < OFFERED)
+    }
+
+    /// The description of an offer.
+    fn offer(&self) -> Value {
+        let steps = self.state["recipe"]["steps"].as_array();
+        let filters: Vec<&Value> = steps.into_iter().flatten().map(|step| &step["name"]).collect();
+        let when = self.written.duration_since(UNIX_EPOCH).map_or(0, |t| t.as_millis() as u64);
+        json!({ "id": self.tab, "when": when, "clip": self.state["clip"], "filters": filters })
+    }
+}
+
+fn named(tab: &str) -> Result<(), Problem> {
+    let is_name = tab.len() == DIGITS && tab.bytes().all(|b| b.is_ascii_hexdigit());
+    let wrong =
+        || Problem::new(StatusCode::BAD_REQUEST, format!("a tab's name has {DIGITS} hexadecimal digits"));
+    is_name.then_some(()).ok_or_else(wrong)
+}
+
+impl Recovery {
+    /// `state` is the folder of all studios' files, `root` the one in which this studio was started.
+    pub(super) fn new(state: Option<&Path>, root: &Path) -> Recovery {
+        use md5::{Digest, Md5};
+        let sum = Md5::digest(root.as_os_str().as_encoded_bytes());
+        let prefix = sum.iter().map(|b| format!("{b:02x}")).collect::<String>() + "-";
+        Recovery { folder: state.map(|s| s.join("studio")), prefix, tabs: Mutex::default() }
+    }
+
+    fn path(&self, tab: &str) -> Option<PathBuf> {
+        Some(self.folder.as_ref()?.join(format!("{}{tab}.json", self.prefix)))
+    }
+
+    /// All files, the newest first.
+    fn all(&self) -> Vec<Kept> {
+        let entries = self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+        let kept = entries.filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let tab = name.strip_prefix(&self.prefix)?.strip_suffix(".json")?.to_owned();
+            named(&tab).ok()?;
+            let state = serde_json::from_slice(&fs::read(entry.path()).ok()?).ok()?;
+            Some(Kept { tab, path: entry.path(), written: entry.metadata().ok()?.modified().ok()?, state })
+        });
+        let mut all: Vec<Kept> = kept.collect();
+        all.sort_by_key(|kept| std::cmp::Reverse(kept.written));
+        all
+    }
+
+    fn is_connected(&self, tab: &str) -> bool {
+        lock(&self.tabs).get(tab).is_some_and(|(connections, _)| *connections > 0)
+    }
+
+    /// Whether a page has this file.
+    fn is_taken(&self, tab: &str) -> bool {
+        let loading = |(_, since): &(usize, Instant)| since.elapsed() < LOADING;
+        self.is_connected(tab) || lock(&self.tabs).get(tab).is_some_and(loading)
+    }
+
+    /// What a page begins with: its name, the state that it goes on with, and other unsaved work. `tab` is its name
+    /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names.
+    pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, Problem> {
+        let mut all = self.all();
+        let own = all.iter().position(|k| k.tab == tab);
+        let asked = all.iter().position(|k| k.tab == work && !self.is_taken(work));
+        let fits = |kept: &Kept| start["input"].is_null() || start["input"] == kept.state["clip"];
+        let goes_on = |kept: &Kept| start["recipe"].is_null() && fits(kept) && !self.is_taken(&kept.tab);
+        let newest = all.first().is_some_and(goes_on).then_some(0);
+        let name = match own {
+            // A tab that the browser has copied shares the name with the one that it was copied from.
+            Some(_) if !self.is_connected(tab) => tab.to_owned(),
+            _ => random(DIGITS / 2).map_err(Fault::new)?,
+        };
+        let (mut state, resume) = match own.or(asked).or(newest) {
+            Some(i) => {
+                let dirty = all[i].is_dirty();
+                let kept = all.remove(i);
+                if let Some(path) = self.path(&name).filter(|_| own.is_none()) {
+                    fs::rename(&kept.path, path).map_err(Fault::new)?;
+                }
+                let mut state = kept.state;
+                state["dirty"] = dirty.into();
+                (state, true)
+            }
+            None => match all.first() {
+                Some(kept) => {
+                    let mut state = kept.state.clone();
+                    (state["dirty"], state["recipe"]) = (false.into(), Value::Null);
+                    (state, fits(kept))
+                }
+                None => (Value::Null, false),
+            },
+        };
+        if let Some(state) = state.as_object_mut() {
+            state.remove("tab");
+        }
+        lock(&self.tabs).insert(name.clone(), (0, Instant::now()));
+        let (dirty, clean): (Vec<Kept>, _) =
+            all.into_iter().filter(|kept| !self.is_taken(&kept.tab)).partition(Kept::is_dirty);
+        // The settings of the page are in every file.
+        if own.or(asked).or(newest).is_some() {
+            clean.iter().for_each(|kept| drop(fs::remove_file(&kept.path)));
+        }
+        let unsaved: Vec<Value> = dirty.iter().map(Kept::offer).collect();
+        Ok(json!({ "tab": name, "autosave": state, "resume": resume, "unsaved": unsaved }))
+    }
+
+    /// Counts a connection of a tab, until the result is dropped.
+    pub(super) fn connect(&self, tab: &str) -> Connected<'_> {
+        lock(&self.tabs).entry(tab.to_owned()).or_insert((0, Instant::now())).0 += 1;
+        Connected(self, tab.to_owned())
+    }
+}
+
+/// See [`Recovery::connect`].
+pub(super) struct Connected<'a>(&'a Recovery, String);
+
+impl Drop for Connected<'_> {
+    fn drop(&mut self) {
+        let mut tabs = lock(&self.0.tabs);
+        if let Some((connections, since)) = tabs.get_mut(&self.1) {
+            *connections -= 1;
+            // A page that is loaded again comes back at once.
+            *since = Instant::now();
+        }
+        tabs.retain(|_, (connections, since)| *connections > 0 || since.elapsed() < LOADING);
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct BeginAsked {
+    #[serde(default)]
+    tab: String,
+    #[serde(default)]
+    work: String,
+}
+
+/// The initial data of the page.
+pub(super) async fn session(State(studio): Shared, Ask(asked): Ask<BeginAsked>) -> Answer {
+    let told = apart(&studio, move |studio, _| {
+        let mut told = studio.recovery.begin(&asked.tab, &asked.work, &studio.start)?;
+        told["version"] = env!("CARGO_PKG_VERSION").into();
+        told["folder"] = json!(studio.roots.first());
+        told["start"] = studio.start.clone();
+        Ok(told)
+    });
+    Ok(Json(told.await?).into_response())
+}
+
+/// Stores the work of a tab.
+pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
+    apart(&studio, move |studio, _| {
+        let tab = state["tab"].as_str().unwrap_or_default();
+        named(tab)?;
+        let Some(path) = studio.recovery.path(tab) else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Fault::new)?;
+        }
+        write(&path, &state.to_string(), true)
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct ForgetAsked {
+    id: String,
+}
+
+/// Deletes work that was offered.
+pub(super) async fn forget(State(studio): Shared, Body(asked): Body<ForgetAsked>) -> Answer {
+    named(&asked.id)?;
+    if !studio.recovery.is_taken(&asked.id)
+        && let Some(path) = studio.recovery.path(&asked.id)
+    {
+        fs::remove_file(path).map_err(Fault::new)?;
+    }
+    Ok(Json(json!({})).into_response())
+}

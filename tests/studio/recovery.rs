@@ -1,0 +1,105 @@
+//! Unsaved work of each tab after the server has been killed.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
+
+const CLIP: &str = "pattern:bars:size=64x48:frames=30";
+
+fn work(tab: &Value, name: &str) -> Value {
+    let recipe = json!({ "seed": null, "steps": [{ "name": name, "off": false, "values": {} }] });
+    json!({ "tab": tab, "when": 1, "clip": CLIP, "frame": 3, "recipe": recipe, "dirty": true })
+}
+
+fn kill(mut studio: Studio) {
+    studio.child.kill().unwrap();
+    studio.child.wait().unwrap();
+}
+
+fn first_filter(state: &Value) -> &Value {
+    &state["recipe"]["steps"][0]["name"]
+}
+
+#[test]
+fn no_tab_loses_its_work_to_another() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let [a, b] = [0, 1].map(|_| studio.get("/session").json()["tab"].clone());
+    assert!(a.is_string() && a != b, "{a} {b}");
+    studio.post("/autosave", &work(&a, "noise"));
+    studio.post("/autosave", &work(&b, "invert"));
+    // A page that is loaded again has its own work, and no new tab takes it away.
+    let again = studio.get(&format!("/session?tab={}", a.as_str().unwrap())).json();
+    assert_eq!((first_filter(&again["autosave"]), &again["unsaved"]), (&json!("noise"), &json!([])));
+    kill(studio);
+
+    let studio = Studio::start(&session, "");
+    let told = studio.get("/session").json();
+    assert_eq!(first_filter(&told["autosave"]), "invert", "the newest: {told}");
+    let offered = told["unsaved"].as_array().unwrap();
+    assert_eq!((offered.len(), &offered[0]["filters"]), (1, &json!(["noise"])), "{told}");
+    // The other is taken by its name, once.
+    let id = offered[0]["id"].as_str().unwrap();
+    let other = studio.get(&format!("/session?work={id}")).json();
+    assert_eq!((first_filter(&other["autosave"]), &other["unsaved"]), (&json!("noise"), &json!([])));
+    assert_eq!(studio.get("/session").json()["autosave"]["recipe"], Value::Null);
+    kill(studio);
+
+    // Dismissed work is gone, and old work is not offered.
+    let studio = Studio::start(&session, "");
+    let id = studio.get("/session").json()["unsaved"][0]["id"].clone();
+    studio.post("/forget", &json!({ "id": id }));
+    kill(studio);
+    let studio = Studio::start(&session, "");
+    assert_eq!(studio.get("/session").json()["unsaved"], json!([]));
+    kill(studio);
+    let old = SystemTime::now() - Duration::from_secs(25 * 3600);
+    let mut files = 0;
+    for entry in std::fs::read_dir(session.path(".state/grainfield/studio")).unwrap() {
+        std::fs::File::open(entry.unwrap().path()).unwrap().set_modified(old).unwrap();
+        files += 1;
+    }
+    assert!(files > 0);
+    let studio = Studio::start(&session, "");
+    let told = studio.get("/session").json();
+    assert_eq!((&told["autosave"]["dirty"], &told["unsaved"]), (&json!(false), &json!([])), "{told}");
+    // Names of tabs are no paths.
+    for bad in ["../x", "a/b", "", "0123456789abcdef0"] {
+        assert_eq!(studio.send("POST", "/autosave", &work(&json!(bad), "noise")).status, 400, "{bad}");
+        assert_eq!(studio.send("POST", "/forget", &json!({ "id": bad })).status, 400, "{bad}");
+    }
+}
+
+#[test]
+fn the_offer_covers_nothing_and_does_what_it_says() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise'); await 0; s.addStep('invert'); await 0; s.addStep('blur'); s.seek(11); s.selection.value = [3, 9];");
+    b.settle();
+    b.run("await new Promise((r) => setTimeout(r, 1000))");
+    kill(studio);
+    let studio = Studio::start(&session, CLIP);
+    b.open(&studio);
+    b.until("return !!document.querySelector('#notice button')");
+    let covered = b.run(
+        "const n = document.getElementById('notice').getBoundingClientRect();
+         const p = document.getElementById('view').getBoundingClientRect();
+         return n.height > 0 && n.bottom > p.top + 0.5 && n.top < p.bottom - 0.5;",
+    );
+    assert_eq!(covered, json!(false));
+    assert_eq!(b.run("return s.doc.value.steps.map((e) => e.name)"), json!(["noise", "invert", "blur"]));
+    // Also after the recipe has been changed.
+    b.run("s.addStep('grain')");
+    b.settle();
+    b.run("[...document.querySelectorAll('#notice button')].find((e) => e.textContent === 'Start without it').click()");
+    b.settle();
+    let told = "return [s.doc.value.steps.length, s.frame.value, s.selection.value, s.clip.value.path, s.dirty.value]";
+    assert_eq!(b.run(told), json!([0, 11, [3, 9], CLIP, false]));
+    assert_eq!(b.run("return document.querySelector('#notice').childElementCount"), json!(0));
+    b.run("s.undo()");
+    assert_eq!(b.run("return s.doc.value.steps.length"), json!(4));
+}
