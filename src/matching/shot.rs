@@ -26,7 +26,7 @@ const CERTAIN: f64 = 0.1;
 /// The strength in steps of codes below which rounding, of strength 0.29, cannot be told from grain.
 const WEAK: f64 = 0.45;
 /// The number of frames by which a clean version is checked.
-const CHECKED: usize = 4;
+const CHECKED: usize = 3;
 /// Rows and frames of the ramp that replaces a clean picture.
 const RAMP_ROWS: u32 = 256;
 const RAMP_FRAMES: i64 = 8;
@@ -122,15 +122,17 @@ pub enum Doubt {
     /// Plain parts of single frames were measured.
     #[error("texture of plain parts may count as grain; select a static shot with --frames, or give --clean")]
     Texture,
+    /// Compression has removed grain.
+    #[error("compression has removed grain; match a less compressed plate")]
+    Compressed,
     /// Motion may add this share to the strength.
     #[error("motion may change the strength by {:.0} %; select a static shot or part, or give --clean", 100.0 * .0)]
     Motion(f64),
-    /// Strengths of the differences between frames and from the clean version in the same blocks.
+    /// The strength of the differences between frames, and of their part in the difference from the clean version.
     #[error(
-        "where the picture stands still or moves steadily, frames of the plate differ by grain of strength {:.2}, but \
-         from the clean version by {:.2}: {}",
-        .0[0], .0[1],
-        if .0[0] > .0[1] { "it still holds grain; match without --clean" } else { "it lacks more than grain" }
+        "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2}, the clean version of {:.2}: it \
+         still holds grain or lacks detail, as after denoising; compare with a match without --clean",
+        .0[0], .0[1]
     )]
     Clean([f64; 2]),
     /// No blocks show grain without a clean version.
@@ -330,17 +332,11 @@ impl Shot {
         if self.is_blind() {
             let frames: Vec<&Frame> = self.plates.iter().collect();
             let Found { grain, way, blocks, gone, evidence } = blind::measure(&frames, self.area);
-            if !grain.planes()[0].bins.iter().any(Bin::counts) {
+            if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
                 return Err(MatchError::Nothing(format!(
-                    "{} has too few blocks that stand still, move by whole samples or are plain (give a clean version \
-                     with --clean, or select other parts with --frames and --area)",
-                    self.names[0]
-                )));
-            }
-            if !evidence.is_grain() {
-                return Err(MatchError::Nothing(format!(
-                    "the differences between frames of {} are those of motion, texture or compression (give a clean \
-                     version with --clean, or select a static shot or part with --frames and --area)",
+                    "in {} too few blocks differ from frame to frame by grain only, without motion, texture or \
+                     compression (give a clean version with --clean, or select a static shot or part with --frames and \
+                     --area)",
                     self.names[0]
                 )));
             }
@@ -354,6 +350,8 @@ impl Shot {
             let blind = Blind { way, blocks, held: grain.held(), gone, bound: evidence.bound };
             let doubt = if !evidence.followed {
                 Some(Doubt::Few)
+            } else if blind.is_eaten() {
+                Some(Doubt::Compressed)
             } else if way == blind::Way::Flat {
                 Some(Doubt::Texture)
             } else {

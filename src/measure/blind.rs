@@ -241,9 +241,11 @@ impl Shot {
             let vector = self.vector(a, b, *at, &vectors)?;
             let spot = self.spot(0, *at);
             let block = of(b, spot, vector)?;
-            let other = third.map(|n| of(n, spot, (-vector.0, -vector.1)));
-            // Where the motion cannot be followed nothing tells that it does not go on.
-            let renewed = other.map(|other| other.map_or(0.0, |other| 2.0 * block.common(&other)));
+            let other = match third {
+                Some(n) => Some(of(n, spot, (-vector.0, -vector.1))?),
+                None => None,
+            };
+            let renewed = other.map(|other| 2.0 * block.common(&other));
             let new = Candidate::new((a, Some(b)), *at, &block);
             Some(Candidate { vector, third, renewed, chroma_only, ..new })
         };
@@ -404,8 +406,8 @@ impl Renewal {
         })
     }
 
-    fn holds(&self, renewed: f64, deviations: f64) -> bool {
-        self.rho <= TEMPORAL[1] && (renewed - self.middle).abs() <= deviations * self.spread
+    fn holds(&self, renewed: f64) -> bool {
+        self.rho <= TEMPORAL[1] && (renewed - self.middle).abs() <= NEAR * self.spread
     }
 }
 
@@ -420,11 +422,11 @@ struct Chosen {
 /// Chooses the blocks of grain; `bounds` are blocks with at least the difference that grain makes.
 fn choose(all: &[Candidate], bounds: &[Candidate], low: bool) -> Chosen {
     let renewal = Renewal::of(all);
-    let holds = |c: &Candidate, n: f64| match (&renewal, c.renewed) {
-        (Some(renewal), Some(renewed)) => renewal.holds(renewed, n),
+    let holds = |c: &&Candidate| match (&renewal, c.renewed) {
+        (Some(renewal), Some(renewed)) => renewal.holds(renewed),
         _ => true,
     };
-    let renewed: Vec<&Candidate> = all.iter().filter(|c| holds(c, NEAR)).collect();
+    let renewed: Vec<&Candidate> = all.iter().filter(holds).collect();
     let levels: Vec<Level> = renewed.iter().filter(|c| c.kurtosis <= PEAKED).map(|c| c.luma).collect();
     let cluster = Cluster::of(&levels, low);
     let found = renewed.iter().filter(|c| cluster.holds(&c.luma));
@@ -434,8 +436,8 @@ fn choose(all: &[Candidate], bounds: &[Candidate], low: bool) -> Chosen {
         bounds.iter().filter_map(|c| Some(c.luma.level - cluster.middle(c.luma.bright)?)).collect();
     let low = floors.iter().filter(|d| **d < -4.0 * cluster.spread).count();
     let (rho, off) = renewal.as_ref().map_or((0.0, 0.0), |r| (r.rho, r.off));
-    // Slow motion looks like grain that is correlated in time; then not all blocks have the same correlation.
-    let moving = 1.0 - share(all.iter().filter(|c| holds(c, 3.0)).count(), all.len());
+    // Blocks that seem still between many that move do so too, and slow motion looks like grain correlated in time.
+    let moving = 1.0 - share(blocks.len(), all.len());
     let chance = cluster.spread / (blocks.len().max(1) as f64).sqrt();
     let evidence = Evidence {
         followed: renewal.is_some(),
@@ -450,7 +452,8 @@ fn choose(all: &[Candidate], bounds: &[Candidate], low: bool) -> Chosen {
 /// The strength of grain in the same blocks, measured in two ways.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Check {
-    /// By the differences of neighbouring frames, and from a clean version.
+    /// By the differences of neighbouring frames, and the part of it that the difference from the clean version has. Of a
+    /// true clean version they are equal; grain that it holds and detail that it lacks make the second less.
     pub strengths: [f64; 2],
     /// The uncertainty of the first, relative to it.
     pub bound: f64,
@@ -473,14 +476,19 @@ pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<
         return None;
     }
     let clean: Vec<Field> = clean.iter().map(|f| Field::of(f, 0)).collect();
-    let mut powers = [0.0; 2];
+    let [mut frames, mut cleaned, mut both] = [0.0; 3];
     for c in &blocks {
         let n = c.frames.0;
         let residual = Block::residual(&shot.fields[n][0], &clean[n], shot.spot(0, c.at))?;
-        powers[0] += c.luma.level.exp() / (1.0 - rho);
-        powers[1] += residual.variance();
+        let own = shot.block(0, c)?;
+        frames += own.variance();
+        cleaned += residual.variance();
+        both += own.with(&residual);
     }
-    Some(Check { strengths: powers.map(|p| (p / blocks.len() as f64).sqrt()), bound: evidence.bound })
+    let count = blocks.len() as f64 * (1.0 - rho);
+    // Two frames have grain in their difference, which is scaled to one.
+    let part = both * std::f64::consts::SQRT_2 / count / (cleaned / blocks.len() as f64).sqrt();
+    Some(Check { strengths: [(frames / count).sqrt(), part], bound: evidence.bound })
 }
 
 /// Measures the grain of consecutive frames of one format, or of an area of them. Panics without frames.

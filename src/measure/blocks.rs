@@ -174,6 +174,11 @@ impl Block {
         if own > 0.0 { 2.0 * dot(&self.grain, &other.grain) / own } else { 0.0 }
     }
 
+    /// The covariance with another block.
+    pub(super) fn with(&self, other: &Block) -> f64 {
+        dot(&self.grain, &other.grain) / self.grain.len() as f64
+    }
+
     pub(super) fn brightness(&self) -> f64 {
         self.bright.iter().map(|&v| f64::from(v)).sum::<f64>() / self.bright.len() as f64
     }
