@@ -9,7 +9,7 @@ use grainfield_filters::lend::{CurrentThread, Host, NoCache, PrepareError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use grainfield_measure::Field;
-use grainfield_measure::blind::{self, Found};
+use grainfield_measure::blind::{self, Check, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -128,13 +128,14 @@ pub enum Doubt {
     /// Motion may add this share to the strength.
     #[error("motion may change the strength by {:.0} %; select a static shot or part, or give --clean", 100.0 * .0)]
     Motion(f64),
-    /// The strength of the differences between frames, and of their part in the difference from the clean version.
+    /// The differences between frames contradict those from the clean version.
     #[error(
-        "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2}, the clean version of {:.2}: it \
-         still holds grain or lacks detail, as after denoising; compare with a match without --clean",
-        .0[0], .0[1]
+        "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2} (coarse grain {:.2}), the \
+         clean version of {:.2} ({:.2}): it still holds grain or lacks detail, as after denoising; compare with a match \
+         without --clean",
+        .0.strengths[0], .0.coarse[0], .0.strengths[1], .0.coarse[1]
     )]
-    Clean([f64; 2]),
+    Clean(Check),
     /// No blocks show grain without a clean version.
     #[error("the plate moves too much to check the clean version; a denoised one still holds grain")]
     Unchecked,
@@ -364,12 +365,14 @@ impl Shot {
         if none(&grain) {
             return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
         }
-        let few = self.plates.len().min(CHECKED);
-        let plates: Vec<&Frame> = self.plates[..few].iter().collect();
-        let clean: Vec<&Frame> = self.beds[..few].iter().map(|bed| &*bed.clean).collect();
+        // The last frames: denoisers begin with frames that they hardly change.
+        let from = self.plates.len().saturating_sub(CHECKED);
+        let plates: Vec<&Frame> = self.plates[from..].iter().collect();
+        let clean: Vec<&Frame> = self.beds[from..].iter().map(|bed| &*bed.clean).collect();
         let doubt = match blind::check(&plates, &clean, self.area) {
-            None => Some(Doubt::Unchecked),
-            Some(found) => found.differ().then_some(Doubt::Clean(found.strengths)),
+            Some(found) if found.differ() => Some(Doubt::Clean(found)),
+            Some(found) if found.bound <= CERTAIN => None,
+            _ => Some(Doubt::Unchecked),
         };
         Ok(Measured { grain, blind: None, doubt })
     }

@@ -25,6 +25,8 @@ const SAME: f64 = 0.03;
 /// the test, in squared 8-bit codes, which excludes rounding.
 const GONE: f64 = 0.05;
 const TELLING: f64 = 0.5;
+/// The least relative difference of coarse grain that is not chance.
+const COARSE: f64 = 0.1;
 /// A motion vector must reduce the difference by this factor to be used.
 const BETTER: f64 = 0.7;
 /// Texture varies more along one direction; few blocks of grain exceed this ratio.
@@ -452,17 +454,24 @@ fn choose(all: &[Candidate], bounds: &[Candidate], low: bool) -> Chosen {
 /// The strength of grain in the same blocks, measured in two ways.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Check {
-    /// By the differences of neighbouring frames, and the part of it that the difference from the clean version has. Of a
-    /// true clean version they are equal; grain that it holds and detail that it lacks make the second less.
+    /// By the differences of neighbouring frames, and of frames from their clean versions.
     pub strengths: [f64; 2],
-    /// The uncertainty of the first, relative to it.
+    /// The same for means of 4x4 samples. Denoisers leave coarse grain.
+    pub coarse: [f64; 2],
+    /// The ratio of the covariance of both differences and the variance of the second: 1 if that is all of the grain, and
+    /// nothing but grain.
+    pub renewed: f64,
+    /// The uncertainty of the first strength, relative to it.
     pub bound: f64,
 }
 
 impl Check {
     /// Whether the strengths contradict each other.
     pub fn differ(&self) -> bool {
-        (self.strengths[1] / self.strengths[0] - 1.0).abs() > self.bound + LEAST_BOUND
+        let off = |[a, b]: [f64; 2]| (b / a - 1.0).abs();
+        off(self.strengths) > self.bound + LEAST_BOUND
+            || off(self.coarse) > self.bound + COARSE
+            || (self.renewed - 1.0).abs() > LEAST_BOUND
     }
 }
 
@@ -477,18 +486,26 @@ pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<
     }
     let clean: Vec<Field> = clean.iter().map(|f| Field::of(f, 0)).collect();
     let [mut frames, mut cleaned, mut both] = [0.0; 3];
+    let mut coarse = [0.0; 2];
     for c in &blocks {
         let n = c.frames.0;
-        let residual = Block::residual(&shot.fields[n][0], &clean[n], shot.spot(0, c.at))?;
+        let spot = shot.spot(0, c.at);
+        let residual = Block::residual(&shot.fields[n][0], &clean[n], spot)?;
         let own = shot.block(0, c)?;
         frames += own.variance();
         cleaned += residual.variance();
         both += own.with(&residual);
+        coarse[0] += own.coarse(spot) / (1.0 - rho);
+        coarse[1] += residual.coarse(spot);
     }
-    let count = blocks.len() as f64 * (1.0 - rho);
-    // Two frames have grain in their difference, which is scaled to one.
-    let part = both * std::f64::consts::SQRT_2 / count / (cleaned / blocks.len() as f64).sqrt();
-    Some(Check { strengths: [(frames / count).sqrt(), part], bound: evidence.bound })
+    let mean = |sum: f64| (sum / blocks.len() as f64).sqrt();
+    Some(Check {
+        strengths: [mean(frames / (1.0 - rho)), mean(cleaned)],
+        coarse: coarse.map(mean),
+        // Two frames have grain in their difference, which is scaled to one.
+        renewed: both * std::f64::consts::SQRT_2 / (1.0 - rho) / cleaned,
+        bound: evidence.bound,
+    })
 }
 
 /// Measures the grain of consecutive frames of one format, or of an area of them. Panics without frames.
