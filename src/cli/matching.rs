@@ -7,7 +7,9 @@ use super::terminal::{self, Style};
 use super::{chain, eprintln_quietly, printed, report_error, resolve};
 use crate::cli::resolve::Environment;
 use crate::disk::{Output, Place, Uses};
-use crate::matching::{self, Blind, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot};
+use crate::matching::{
+    self, Blind, Doubt, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot,
+};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
 use grainfield_measure::blind::Way;
@@ -92,6 +94,8 @@ struct Fitted {
     frames: (i64, i64, usize),
     /// How it was found without a clean version.
     blind: Option<Blind>,
+    /// Why the strength is not certain.
+    doubt: Option<Doubt>,
     kept: Option<Kept>,
 }
 
@@ -153,7 +157,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || -> Result<Fitted, MatchError> {
         let shot = Shot::read(&plate, clean.as_deref(), &options)?;
-        let Measured { grain: measured, blind } = shot.measure()?;
+        let Measured { grain: measured, blind, doubt } = shot.measure()?;
         let frames = shot.frames();
         let kept = match &keep {
             Some(name) => {
@@ -165,13 +169,21 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         if tabled {
             let found = matching::table(&shot, &measured)?;
             let text = found.table.to_string();
-            Ok(Fitted { text, chain: None, matched: found.matched, frames, blind, kept })
+            Ok(Fitted { text, chain: None, matched: found.matched, frames, blind, doubt, kept })
         } else {
             let name = keep.as_ref().map(|name| name.to_string_lossy());
             let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
             let found = matching::recipe(&shot, &measured, own)?;
             let chain = Some(found.recipe.to_chain());
-            Ok(Fitted { text: found.recipe.to_toml(), chain, matched: found.matched, frames, blind, kept })
+            Ok(Fitted {
+                text: found.recipe.to_toml(),
+                chain,
+                matched: found.matched,
+                frames,
+                blind,
+                doubt,
+                kept,
+            })
         }
     };
     let fitted = match signals.unless_stopped(work) {
@@ -215,6 +227,9 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
             Style::of_stderr().warning(),
             100.0 * blind.gone
         ));
+    }
+    if let Some(doubt) = &fitted.doubt {
+        eprintln_quietly(&format!("{} the strength is not certain: {doubt}", Style::of_stderr().warning()));
     }
     for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
         eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
@@ -280,7 +295,10 @@ fn as_json(fitted: &Fitted) -> Value {
             "frames_held": b.held,
             "lost": b.gone,
             "compressed": b.is_eaten(),
+            "strength_bound": b.bound,
         })),
+        "certain": fitted.doubt.is_none(),
+        "doubt": fitted.doubt.map(|d| d.to_string()),
         "chain": fitted.chain,
         "kept": fitted.kept.as_ref().map(|k| json!({ "patches": k.plate.count(), "side": k.plate.side() })),
         "planes": fitted.matched.planes.iter().map(plane).collect::<Vec<_>>(),
@@ -298,9 +316,13 @@ fn as_text(fitted: &Fitted) -> String {
     if let Some(blind) = &fitted.blind {
         let (used, all) = blind.blocks;
         line(format_args!("no clean version: {}; {used} of {all} blocks", way(blind.way).1));
+        line(format_args!("strength is known to {:.0} %", 100.0 * blind.bound));
         if blind.held > 1 {
             line(format_args!("each picture and its grain stay for {} frames", blind.held));
         }
+    }
+    if let Some(doubt) = &fitted.doubt {
+        line(format_args!("not certain: {doubt}"));
     }
     for p in &fitted.matched.planes {
         line(format_args!(""));

@@ -19,5 +19,5 @@ mod table;
 pub use keep::{Kept, check_name, keep};
 pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
-pub use shot::{Blind, MatchError, Measured, Options, Shot};
+pub use shot::{Blind, Doubt, MatchError, Measured, Options, Shot};
 pub use table::{TableMatch, table};

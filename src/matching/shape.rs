@@ -5,9 +5,10 @@
 //! which is corrected once the fitted look has been rendered.
 
 use super::fit::minimize;
+use super::shot::code_step;
 use grainfield_filters::chain::Fields;
 use grainfield_filters::filter::grain::{self, Kernel, Sizes};
-use grainfield_filters::frame::{Depth, Format, Parity};
+use grainfield_filters::frame::{Format, Parity};
 use grainfield_measure::residual::PlaneGrain;
 use grainfield_measure::spectrum::{Ring, Spectrum};
 
@@ -83,10 +84,7 @@ impl Wanted {
         let (width, height, tiles) = of.spectrum.tiles();
         let count: f64 = of.bins.iter().map(|b| b.count).sum();
         let chance = |ring: &Ring| 4.343 * 4.343 / (ring.modes * tiles as f64 * INDEPENDENT).max(1.0);
-        let step = match format.depth {
-            Depth::Bits(bits) => 1.0 / f64::from(1u32 << (bits - 8)),
-            Depth::Float => 0.0,
-        };
+        let step = code_step(format);
         let rounded = of.bins.iter().map(|bin| {
             let square = bin.strength().powi(2);
             if square > 0.0 { bin.count * (step * step / 12.0 / square).min(1.0) } else { 0.0 }

@@ -9,7 +9,7 @@ use grainfield_filters::lend::{CurrentThread, Host, NoCache, PrepareError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use grainfield_measure::Field;
-use grainfield_measure::blind::{self, Found};
+use grainfield_measure::blind::{self, Check, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -21,6 +21,12 @@ const DEFAULT_FRAMES: i64 = 8;
 const KEPT: usize = 1 << 30;
 /// The smallest useful area in luma samples.
 const LEAST_AREA: usize = 64 * 64;
+/// The largest relative uncertainty of a strength that is certain.
+const CERTAIN: f64 = 0.1;
+/// The strength in steps of codes below which rounding, of strength 0.29, cannot be told from grain.
+const WEAK: f64 = 0.45;
+/// The number of frames by which a clean version is checked.
+const CHECKED: usize = 3;
 /// Rows and frames of the ramp that replaces a clean picture.
 const RAMP_ROWS: u32 = 256;
 const RAMP_FRAMES: i64 = 8;
@@ -101,6 +107,38 @@ pub struct Measured {
     pub grain: Residual,
     /// How it was found without a clean picture; `None` if there was one.
     pub blind: Option<Blind>,
+    /// Why the strength is not certain; `None` if it is.
+    pub doubt: Option<Doubt>,
+}
+
+/// Why a measured strength is not certain.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+pub enum Doubt {
+    /// There are no three different pictures.
+    #[error(
+        "fewer than three different pictures do not tell grain from motion or texture; measure more with --frames"
+    )]
+    Few,
+    /// Plain parts of single frames were measured.
+    #[error("texture of plain parts may count as grain; select a static shot with --frames, or give --clean")]
+    Texture,
+    /// Compression has removed grain.
+    #[error("compression has removed grain; match a less compressed plate")]
+    Compressed,
+    /// Motion may add this share to the strength.
+    #[error("motion may change the strength by {:.0} %; select a static shot or part, or give --clean", 100.0 * .0)]
+    Motion(f64),
+    /// The differences between frames contradict those from the clean version.
+    #[error(
+        "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2} (coarse grain {:.2}), the \
+         clean version of {:.2} ({:.2}): it still holds grain or lacks detail, as after denoising; compare with a match \
+         without --clean",
+        .0.strengths[0], .0.coarse[0], .0.strengths[1], .0.coarse[1]
+    )]
+    Clean(Check),
+    /// No blocks show grain without a clean version.
+    #[error("the plate moves too much to check the clean version; a denoised one still holds grain")]
+    Unchecked,
 }
 
 /// How grain was found without a clean picture.
@@ -114,6 +152,8 @@ pub struct Blind {
     pub held: u32,
     /// The share of 8x8 parts without grain.
     pub gone: f64,
+    /// The relative uncertainty of the strength.
+    pub bound: f64,
 }
 
 impl Blind {
@@ -174,6 +214,14 @@ fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Fra
     let stamp = source.next(&mut slot)?.filter(|s| s.number == number).ok_or_else(missing)?;
     source.decoder().decode(&stamp, &mut slot)?;
     Ok((stamp, slot.frame))
+}
+
+/// The step of codes, in 8-bit code values.
+pub(super) fn code_step(format: &Format) -> f64 {
+    match format.depth {
+        Depth::Bits(bits) => 1.0 / f64::from(1u32 << (bits - 8)),
+        Depth::Float => 0.0,
+    }
 }
 
 /// Checks that an area and a picture are large enough.
@@ -284,23 +332,49 @@ impl Shot {
         let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
         if self.is_blind() {
             let frames: Vec<&Frame> = self.plates.iter().collect();
-            let Found { grain, way, blocks, gone, .. } = blind::measure(&frames, self.area);
-            if !grain.planes()[0].bins.iter().any(Bin::counts) {
+            let Found { grain, way, blocks, gone, evidence } = blind::measure(&frames, self.area);
+            if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
                 return Err(MatchError::Nothing(format!(
-                    "{} has too few blocks that stand still, move by whole samples or are plain (give a clean version \
-                     with --clean, or select other parts with --frames and --area)",
+                    "in {} too few blocks differ from frame to frame by grain only, without motion, texture or \
+                     compression (give a clean version with --clean, or select a static shot or part with --frames and \
+                     --area)",
                     self.names[0]
                 )));
             }
-            let blind = Blind { way, blocks, held: grain.held(), gone };
-            return Ok(Measured { grain, blind: Some(blind) });
+            let (step, strength) = (code_step(self.format()), grain.planes()[0].overall().0);
+            if strength < WEAK * step {
+                return Err(MatchError::Nothing(format!(
+                    "{} has differences of {strength:.2}, which rounding to codes makes",
+                    self.names[0]
+                )));
+            }
+            let blind = Blind { way, blocks, held: grain.held(), gone, bound: evidence.bound };
+            let doubt = if !evidence.followed {
+                Some(Doubt::Few)
+            } else if blind.is_eaten() {
+                Some(Doubt::Compressed)
+            } else if way == blind::Way::Flat {
+                Some(Doubt::Texture)
+            } else {
+                (evidence.bound > CERTAIN).then_some(Doubt::Motion(evidence.bound))
+            };
+            return Ok(Measured { grain, blind: Some(blind), doubt });
         }
         let mut grain = Residual::new(self.format(), self.area);
         self.plates.iter().zip(&self.beds).for_each(|(plate, bed)| grain.add(plate, &bed.clean));
         if none(&grain) {
             return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
         }
-        Ok(Measured { grain, blind: None })
+        // The last frames: denoisers begin with frames that they hardly change.
+        let from = self.plates.len().saturating_sub(CHECKED);
+        let plates: Vec<&Frame> = self.plates[from..].iter().collect();
+        let clean: Vec<&Frame> = self.beds[from..].iter().map(|bed| &*bed.clean).collect();
+        let doubt = match blind::check(&plates, &clean, self.area) {
+            Some(found) if found.differ() => Some(Doubt::Clean(found)),
+            Some(found) if found.bound <= CERTAIN => None,
+            _ => Some(Doubt::Unchecked),
+        };
+        Ok(Measured { grain, blind: None, doubt })
     }
 
     /// The plate's grain over its strength, by frames and planes.

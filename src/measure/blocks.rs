@@ -1,6 +1,7 @@
 //! Estimates the grain of a block without a clean picture.
 
-use super::Field;
+use super::cluster::{Level, NOTHING};
+use super::{Field, Moments};
 use std::f32::consts::FRAC_1_SQRT_2;
 
 /// The side of a block in luma samples.
@@ -108,11 +109,19 @@ impl Block {
         Some(Block { grain, bright: spot.smooth(&mean) })
     }
 
-    /// Numbers whose mean is that of the cubes of grain: of the differences of three frames whose picture moves by
-    /// `vector` from each to the next.
+    /// The difference of a frame and its clean version, less its mean.
+    pub(super) fn residual(plate: &Field, clean: &Field, spot: Spot) -> Option<Block> {
+        let bright = spot.cut(clean, (0, 0))?;
+        let mut grain: Vec<f32> = spot.cut(plate, (0, 0))?.iter().zip(&bright).map(|(a, b)| a - b).collect();
+        without(&mut grain, vec![vec![1.0; bright.len()]]);
+        Some(Block { grain, bright })
+    }
+
+    /// Numbers whose mean is that of the cubes of grain: of the differences of three frames, in which the picture moves by
+    /// `vector` from `c` to `a` and from `a` to `b`.
     pub(super) fn cubes([a, b, c]: [&Field; 3], spot: Spot, vector: (i64, i64)) -> Option<Vec<f32>> {
         let one = Block::of_two(a, b, spot, vector)?.grain;
-        let [a, b, c] = [(a, 0), (b, 1), (c, 2)].map(|(f, n)| spot.cut(f, (n * vector.0, n * vector.1)));
+        let [a, b, c] = [(a, 0), (b, 1), (c, -1)].map(|(f, n)| spot.cut(f, (n * vector.0, n * vector.1)));
         let (a, b, c) = (a?, b?, c?);
         let mut other: Vec<f32> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| a + b - 2.0 * c).collect();
         let [across, down] = spot.slopes(&b);
@@ -121,9 +130,9 @@ impl Block {
         Some(one.iter().zip(&other).map(|(d, e)| d * d * e).collect())
     }
 
-    /// The difference of a frame and a smooth surface.
-    pub(super) fn of_one(a: &Field, spot: Spot) -> Option<Block> {
-        let a = spot.cut(a, (0, 0))?;
+    /// The difference of a frame, where the picture has moved by `vector`, and a smooth surface.
+    pub(super) fn of_one(a: &Field, spot: Spot, vector: (i64, i64)) -> Option<Block> {
+        let a = spot.cut(a, vector)?;
         if is_flat(&a) {
             return None;
         }
@@ -148,6 +157,26 @@ impl Block {
 
     pub(super) fn variance(&self) -> f64 {
         dot(&self.grain, &self.grain) / self.grain.len() as f64
+    }
+
+    pub(super) fn level(&self) -> Level {
+        Level { bright: self.brightness(), level: self.variance().max(NOTHING).ln() }
+    }
+
+    /// The excess kurtosis.
+    pub(super) fn kurtosis(&self) -> f64 {
+        Moments::of(self.grain.iter().map(|&v| f64::from(v))).kurtosis()
+    }
+
+    /// The part of the variance that is common with another block.
+    pub(super) fn common(&self, other: &Block) -> f64 {
+        let own = dot(&self.grain, &self.grain) + dot(&other.grain, &other.grain);
+        if own > 0.0 { 2.0 * dot(&self.grain, &other.grain) / own } else { 0.0 }
+    }
+
+    /// The covariance with another block.
+    pub(super) fn with(&self, other: &Block) -> f64 {
+        dot(&self.grain, &other.grain) / self.grain.len() as f64
     }
 
     pub(super) fn brightness(&self) -> f64 {
@@ -196,7 +225,7 @@ mod tests {
         let grain = [normal(64, 64, 1), normal(64, 64, 2)];
         let hill = |x: f32, y: f32| 80.0 + 0.5 * x + 0.02 * x * y - 0.01 * y * y;
         let one = Field::from_fn(64, 64, |x, y| hill(x as f32, y as f32) + 3.0 * grain[0].row(y)[x]);
-        let block = Block::of_one(&one, SPOT).unwrap();
+        let block = Block::of_one(&one, SPOT, (0, 0)).unwrap();
         assert!((block.variance() / 9.0 - 1.0).abs() < 0.1, "{}", block.variance());
         assert!((block.bright[0] - hill(4.0, 6.0)).abs() < 1.5 && block.direction(SPOT) < 1.3);
         // Steep waves, shifted by a third of a sample, and lighter.
@@ -209,7 +238,7 @@ mod tests {
         let block = Block::of_two(&two[0], &two[1], SPOT, (0, 0)).unwrap();
         assert!((block.variance() / 9.0 - 1.0).abs() < 0.12, "{}", block.variance());
         assert!(block.coarse(SPOT) < 2.0);
-        assert!(Block::of_one(&two[0], SPOT).unwrap().direction(SPOT) > 5.0);
+        assert!(Block::of_one(&two[0], SPOT, (0, 0)).unwrap().direction(SPOT) > 5.0);
     }
 
     /// Squares of normal numbers, less 1, have variance 2 and third cumulant 8.
@@ -230,7 +259,7 @@ mod tests {
                 })
             };
             let frames = [0, 1, 2].map(frame);
-            let frames = [0, 1, 2].map(|n| &frames[n]);
+            let frames = [1, 2, 0].map(|n| &frames[n]);
             for cube in Block::cubes(frames, SPOT, (-2, -1)).unwrap() {
                 (all, n) = (all + f64::from(cube), n + 1.0);
             }
@@ -241,7 +270,9 @@ mod tests {
     #[test]
     fn bars_are_no_blocks() {
         let bar = Field::from_fn(64, 64, |_, _| 16.0);
-        assert!(Block::of_one(&bar, SPOT).is_none() && Block::of_two(&bar, &bar, SPOT, (0, 0)).is_none());
+        assert!(
+            Block::of_one(&bar, SPOT, (0, 0)).is_none() && Block::of_two(&bar, &bar, SPOT, (0, 0)).is_none()
+        );
         let white = normal(64, 64, 3);
         assert!(Block::of_two(&white, &white, SPOT, (40, 0)).is_none(), "outside");
     }

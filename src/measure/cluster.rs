@@ -31,7 +31,7 @@ fn bin(bright: f64) -> usize {
 
 /// The mode of sorted numbers, by the half-sample method: the narrowest half, and of that the narrowest half,
 /// and so on.
-fn densest(sorted: &[f64]) -> f64 {
+pub(super) fn densest(sorted: &[f64]) -> f64 {
     let mut part = sorted;
     while part.len() > 3 {
         let half = part.len().div_ceil(2);
@@ -48,7 +48,7 @@ fn densest(sorted: &[f64]) -> f64 {
 #[derive(Debug)]
 pub(super) struct Cluster {
     middle: [Option<f64>; BINS],
-    spread: f64,
+    pub(super) spread: f64,
 }
 
 impl Cluster {

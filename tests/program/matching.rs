@@ -201,3 +201,19 @@ fn grain_of_rgb_is_kept_as_a_picture() {
         assert!(off.abs() < 0.03, "{plane}: {channel}");
     }
 }
+
+/// A clean version that still holds grain is told by the differences of frames; a true one is not suspected.
+#[test]
+fn a_clean_version_with_grain_is_doubted() {
+    let s = Session::new();
+    s.run(&format!("render {CLEAN} plate.y4m -f grain=size=1.5:strength=6 --seed 5")).ok();
+    s.run("render plate.y4m soft.y4m -f blur=sigma=1").ok();
+    let of = |clean: &str| -> Value {
+        let report = s.run(&format!("match plate.y4m --clean {clean} --json")).ok();
+        serde_json::from_str(&report.text()).unwrap()
+    };
+    let (clean, soft) = (of(CLEAN), of("soft.y4m"));
+    assert_eq!(clean["certain"], true, "{}", clean["doubt"]);
+    assert_eq!(soft["certain"], false);
+    assert!(soft["doubt"].as_str().unwrap().contains("still holds grain"), "{}", soft["doubt"]);
+}
