@@ -114,7 +114,7 @@ impl Demuxer {
                     let set = sys::av_dict_set(&mut options, key, place.protocols.as_ptr(), 0);
                     check(set)?;
                     confine(context);
-                    let mut interrupt = Interrupt::watch(&place.stop, context);
+                    let interrupt = Interrupt::watch(&place.stop, context);
                     if let For::Head(bytes) = purpose {
                         interrupt.limit(bytes);
                         // The rest is for the end of the file.

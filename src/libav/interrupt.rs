@@ -46,7 +46,12 @@ impl Interrupt {
     /// # Safety
     /// `context` must be valid.
     pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Interrupt {
-        let poll = Poll { stop: Arc::clone(stop), since: Mutex::default(), context, limit: AtomicI64::new(i64::MAX) };
+        let poll = Poll {
+            stop: Arc::clone(stop),
+            since: Mutex::default(),
+            context,
+            limit: AtomicI64::new(i64::MAX),
+        };
         let own = Interrupt(NonNull::from(Box::leak(Box::new(poll))));
         let opaque = own.0.as_ptr().cast();
         // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and

@@ -1,7 +1,7 @@
 //! Properties that a container can store, and warnings about those it loses. libav's muxers drop unsupported properties
 //! without a message; these rules were found by reading back written files.
 
-use super::choose::Choice;
+use super::choose::{Choice, private_option};
 use super::container::{Container, ContainerFamily};
 use super::encoder::WHOLE_FRAMES;
 use super::hdr::Hdr;
@@ -174,15 +174,7 @@ const IN_FRAMES: [(AVFrameSideDataType, &str, &CStr); 4] = [
 
 /// Whether an encoder has a private option of that name.
 fn has_option(choice: &Choice, name: &CStr) -> bool {
-    let class: *const sys::AVClass = choice.codec.priv_class;
-    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; a codec
-    // without private options is not searched.
-    !class.is_null()
-        && unsafe {
-            let searched = (&raw const class).cast_mut().cast();
-            let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
-            !sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).is_null()
-        }
+    private_option(choice.codec, name).is_some()
 }
 
 /// Encoders whose streams signal the field order, in any container.

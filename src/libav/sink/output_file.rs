@@ -151,7 +151,10 @@ impl OutputFile {
                 picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
                 trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
-                output_params.timecode.iter().for_each(|code| set_timecode(muxer.context, code));
+                if let Some(code) = &output_params.timecode {
+                    // SAFETY: the muxer's own context.
+                    unsafe { set_timecode(muxer.context, code) };
+                }
                 None
             }
             Some(input) => {

@@ -1,6 +1,6 @@
 //! The sink for video files.
 
-use super::choose::{Choice, choose, private_option};
+use super::choose::{Choice, choose};
 use super::clock::Clock;
 use super::container::Container;
 use super::encoder::{Encoder, OpenError, rational, threads};
@@ -23,7 +23,7 @@ use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Frame, Transfer};
 use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CString, OsStr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
@@ -164,9 +164,6 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     said.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
-    if source.is_some_and(|s| s.captions) && private_option(choice.codec, c"a53cc").is_none() {
-        said.push(format!("closed captions are lost: {} does not write them", choice.name));
-    }
     let rate = choice.format.rate;
     let seconds = rate.recip().unwrap_or(Ratio::ONE);
     match container.has_constant_rate() {
