@@ -5,7 +5,7 @@
 //! are compared with a smooth surface. No denoising is used, since a filter would mistake some grain for picture detail.
 //!
 //! Motion, texture and compression also make differences. Those of grain have similar variances at one brightness
-//! (`cluster`), no excess of large values, and are renewed from frame to frame ([`Candidate::renewed`]). Blocks without
+//! (`cluster`), no excess of large values, and are renewed from frame to frame (`Candidate::renewed`). Blocks without
 //! these properties are not used, and [`Evidence`] tells whether the others are grain.
 
 use super::blocks::{Block, SIDE, Spot};
