@@ -58,11 +58,6 @@ fn pattern() {
 }
 
 #[test]
-fn pma() {
-    hold("pma", 1000);
-}
-
-#[test]
 fn tracks() {
     hold("tracks", 3000);
 }

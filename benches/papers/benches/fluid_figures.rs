@@ -1,6 +1,6 @@
 //! The paper's Figures 5 and 6: sorting and the whole of a corner breaking dam.
 //!
-//! `cargo bench --bench fluid_figures -- [sort] [total] [parcels=N] [steps=N] [full]`: the parts to run (both, if none
+//! `cargo bench -p grainfield-papers --bench fluid_figures -- [sort] [total] [parcels=N] [steps=N] [full]`: the parts to run (both, if none
 //! is named). `sort` takes 200,000 parcels and 480 steps unless told, `full` the paper's 2,900,000 in 354 x 94 x 55
 //! cells; `total` takes the paper's 180,000 in 141 x 41 x 23, and 60 steps, or with `full` the paper's 1,000. The
 //! paper's steps are longer than ours, so that more parcels change cells in each.
@@ -8,12 +8,14 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod native;
+#[path = "../../rows/mod.rs"]
 mod rows;
+#[path = "../../timing/mod.rs"]
 mod timing;
 
 use grainfield_filters::lend::CurrentThread;
-use grainfield_filters::particle::fluid::{Fluid, Parcel, Phase, block};
 use grainfield_filters::simd::Level;
+use grainfield_papers::fluid::{Fluid, Parcel, Phase, block};
 use native::{Native, Policy, Scene};
 use rows::Sheet;
 use timing::{median, ratio, time};

@@ -1,20 +1,23 @@
 //! Putting the parcels of the fluid in order: a stable counting sort of all beside the packed memory array, at the
 //! rates at which parcels of a breaking dam change cells from step to step.
 //!
-//! `cargo bench --bench settle [-- steps=N]`. Both sides end with the same columns in the same order: by cell, then by
+//! `cargo bench -p grainfield-papers --bench settle [-- steps=N]`. Both sides end with the same columns in the same order: by cell, then by
 //! number. The array moves those that change cells and is then read in order; "its moves alone" leaves the reading out,
 //! which nothing that sums over runs of cells can. Nanoseconds a parcel, the least of all steps and their median, in
 //! this thread's processor time; "sums and move" is the rest of the step.
 #![allow(unsafe_code)] // the clock is a foreign function
 #![allow(missing_docs, unreachable_pub)]
 
+#[path = "../../rows/mod.rs"]
 mod rows;
+#[path = "../../timing/mod.rs"]
 mod timing;
 
 use grainfield_filters::lend::CurrentThread;
-use grainfield_filters::particle::fluid::{Fluid2d, Fluid2dSettings, Parcel};
-use grainfield_filters::pma::{CellBatch, CellIndex, CellPma, CellSettings};
+use grainfield_filters::particle::fluid::{Fluid2d, Fluid2dSettings};
 use grainfield_filters::simd::Level;
+use grainfield_papers::fluid::Parcel;
+use grainfield_papers::pma::{CellBatch, CellIndex, CellPma, CellSettings};
 use rows::Sheet;
 use timing::{median, time};
 

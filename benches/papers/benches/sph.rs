@@ -3,20 +3,22 @@
 //! All rivals run in the same rounds on the same parcels; a figure is the median of the rounds, a ratio the median of
 //! the ratios within a round, in processor time of the one thread.
 //!
-//! `cargo bench --bench sph -- [search] [shares] [parcels=130000] [rounds=15] [steps=60]`: the parts to run (both, if
+//! `cargo bench -p grainfield-papers --bench sph -- [search] [shares] [parcels=130000] [rounds=15] [steps=60]`: the parts to run (both, if
 //! none is named). `search` takes 130,000 parcels unless told, `shares` 180,000 and so many steps (the paper: 4000).
 #![allow(unsafe_code)] // the C library's sort and clock are foreign functions
 #![allow(missing_docs, unreachable_pub)]
 
 mod native;
+#[path = "../../rows/mod.rs"]
 mod rows;
+#[path = "../../timing/mod.rs"]
 mod timing;
 
 use grainfield_filters::lend::CurrentThread;
-use grainfield_filters::particle::fluid::{
+use grainfield_filters::simd::Level;
+use grainfield_papers::fluid::{
     Candidates, Fluid, Grid, Layout, List, Phase, Search, Settings, block, pairs,
 };
-use grainfield_filters::simd::Level;
 use native::{Bodies, Chains, Native, Near, Rng, hashing};
 use rows::{Sheet, gate};
 use timing::{median, ratio, time};

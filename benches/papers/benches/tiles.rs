@@ -1,7 +1,7 @@
 //! Particles by tile: a counting sort of each frame's splats, as the drawing does it, beside the packed memory array in
 //! cell order, at the rates at which the particles of each preset really change tiles.
 //!
-//! `cargo bench --bench tiles`. Frames are 1/24 s apart, in 1080p. Both sides end with every tile's splats read in the
+//! `cargo bench -p grainfield-papers --bench tiles`. Frames are 1/24 s apart, in 1080p. Both sides end with every tile's splats read in the
 //! order of drawing (by depth, then by birth). Splats have the smallest size, so that few are in two tiles: the sort
 //! puts such a splat into both, the array into the tile of its centre. The array has an advantage: the new positions of
 //! its splats are known before the measured move. Both run in every round; a figure is the lowest of the rounds.
@@ -12,14 +12,16 @@ use grainfield_filters::filter::particles::{Particles, Preset};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::lend::CurrentThread;
 use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
-use grainfield_filters::pma::{CellPma, CellSettings, UpdateAction};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::ChoiceEnum;
 use grainfield_filters::simd::Level;
+use grainfield_papers::pma::{CellPma, CellSettings, Ranked, UpdateAction};
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
+#[path = "../../rows/mod.rs"]
 mod rows;
+#[path = "../../timing/mod.rs"]
 mod timing;
 use rows::Sheet;
 use timing::time;
@@ -39,6 +41,17 @@ fn tile(s: &Splat) -> u32 {
     (y * ACROSS + x) as u32
 }
 
+/// A splat as the array stores it, ranked by the order of drawing.
+#[derive(Clone, Copy)]
+struct Stored(Splat);
+
+impl Ranked for Stored {
+    type Rank = Splat;
+    fn rank(&self) -> Splat {
+        self.0
+    }
+}
+
 /// A particle's number in its effect.
 fn number(s: &Splat) -> u64 {
     s.rank & ((1 << 40) - 1)
@@ -54,8 +67,8 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
     let styles = vec![SplatStyle::new(right(Shape::disc(1.0)), Blend::Over); 64];
     let painter = right(Painter::new(&format, styles, level));
     let mut bins = Bins::default();
-    let mut array = right(CellPma::<Splat>::new((ACROSS * DOWN) as u32, CellSettings::default(), level));
-    let first: Vec<(u32, Splat)> = splats(start).iter().map(|s| (tile(s), *s)).collect();
+    let mut array = right(CellPma::<Stored>::new((ACROSS * DOWN) as u32, CellSettings::default(), level));
+    let first: Vec<(u32, Stored)> = splats(start).iter().map(|s| (tile(s), Stored(*s))).collect();
     right(array.update(&first, &CurrentThread, |_, _| UpdateAction::Stay));
     let mut best = [f64::INFINITY; 3];
     let (mut count, mut moved, mut changed) = (0usize, 0usize, 0usize);
@@ -63,7 +76,7 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
         let now = splats(n);
         let mut by_number: BTreeMap<u64, Splat> = now.iter().map(|s| (number(s), *s)).collect();
         let mut slots = vec![];
-        array.for_each(|slot, cell, s| slots.push((slot, cell, number(s))));
+        array.for_each(|slot, cell, s| slots.push((slot, cell, number(&s.0))));
         for (slot, cell, number) in slots {
             let next = by_number.remove(&number);
             match next {
@@ -72,22 +85,22 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
                 None => changed += 1,
             }
             if let Some(s) = array.get_mut(slot) {
-                *s = next.unwrap_or(Splat { opacity: 0, ..*s });
+                s.0 = next.unwrap_or(Splat { opacity: 0, ..s.0 });
             }
         }
         changed += by_number.len();
         count += now.len();
-        let births: Vec<(u32, Splat)> = by_number.values().map(|s| (tile(s), *s)).collect();
+        let births: Vec<(u32, Stored)> = by_number.values().map(|s| (tile(s), Stored(*s))).collect();
         let per = 1e9 / now.len().max(1) as f64;
         let mut sum = 0;
         let step = time(|| {
-            right(array.update(&births, &CurrentThread, |s, cell| match tile(s) {
-                _ if s.opacity == 0 => UpdateAction::Gone,
+            right(array.update(&births, &CurrentThread, |s, cell| match tile(&s.0) {
+                _ if s.0.opacity == 0 => UpdateAction::Gone,
                 to if to == cell => UpdateAction::Stay,
                 to => UpdateAction::Move(to),
             }));
         });
-        let read = time(|| array.for_each_in_order(|_, _, s| sum ^= s.x));
+        let read = time(|| array.for_each_in_order(|_, _, s| sum ^= s.0.x));
         let sort = time(|| {
             painter.bin(&now, &mut bins, &CurrentThread);
             bins.for_each(|_, splats| splats.iter().for_each(|s| sum ^= s.x));

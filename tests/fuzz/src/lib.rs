@@ -34,14 +34,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 15] = [
     targets::y4m::TARGET,
     targets::recipe::CHAIN,
     targets::recipe::TOML,
     targets::curve::TARGET,
     targets::ranges::TARGET,
     targets::pattern::TARGET,
-    targets::pma::TARGET,
     targets::files::TRACKS,
     targets::files::STATE,
     targets::files::LOTTIE,

@@ -6,7 +6,7 @@
 pub mod hashing;
 mod step;
 
-use grainfield_filters::particle::fluid::Settings;
+use grainfield_papers::fluid::Settings;
 #[allow(unused_imports)] // as above
 pub use step::{Native, Policy, reference};
 

@@ -3,9 +3,9 @@
 
 use super::{Bodies, Body, Chains, Hold, Near};
 use grainfield_filters::lend::CurrentThread;
-use grainfield_filters::particle::fluid::{Grid, Parcel, Settings};
-use grainfield_filters::pma::{CellBatch, CellIndex, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
+use grainfield_papers::fluid::{Grid, Parcel, Settings};
+use grainfield_papers::pma::{CellBatch, CellIndex, CellPma, CellSettings, Ranked};
 
 impl Ranked for Body {
     type Rank = u32;

@@ -4,8 +4,8 @@ use super::rivals::{extract, isort, merge, qsort, radix};
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table, simd};
 use grainfield_filters::lend::CurrentThread;
-use grainfield_filters::pma::{Batch, Bounds, Pma};
 use grainfield_filters::simd::Level;
+use grainfield_papers::pma::{Batch, Bounds, Pma};
 
 const OURS: &str = "packed memory array";
 

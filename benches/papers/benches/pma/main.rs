@@ -5,17 +5,17 @@
 //! are this thread's processor time. Before each side of the particles' tables its elements are read once, as the
 //! step of a simulation that finds the movers does.
 //!
-//! `cargo bench --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick] [full] [n=N] [percent=P]`: the parts
+//! `cargo bench -p grainfield-papers --bench pma -- [keys] [rates] [scan] [cells] [order] [big] [quick] [full] [n=N] [percent=P]`: the parts
 //! to run (all, if none is named); `big` adds 10 M keys, `quick` makes fewer rounds, `full` the paper's 32 or more of
 //! the longest, `n` and `percent` keep the particles' table to one size and one share of movers.
 
 mod cells;
 mod keys;
 mod rivals;
-#[path = "../rows/mod.rs"]
+#[path = "../../../rows/mod.rs"]
 mod rows;
 mod simd;
-#[path = "../timing/mod.rs"]
+#[path = "../../../timing/mod.rs"]
 #[allow(unsafe_code)] // asks the C library for the thread's time
 mod timing;
 

@@ -17,8 +17,6 @@
 //! | `parcel_store` | the parcels in their packed array |
 //! | `step` | a step, and steps up to a time |
 //! | `state` | a state as bytes, and back |
-//! | `fluid2d`, `rows` | the fast 2-D form with a constant time step, for pictures |
-//! | `solid` | obstacles |
 //! | `energy` | conserved quantities, for checks |
 //!
 //! **One result.** Positions and velocities are f32, and only + - * / and sqrt make them. Sums run over a parcel's
@@ -28,7 +26,7 @@
 //!
 //! ```
 //! use grainfield_filters::lend::CurrentThread;
-//! use grainfield_filters::particle::fluid::{Fluid, Settings, block};
+//! use grainfield_papers::fluid::{Fluid, Settings, block};
 //! use grainfield_filters::simd::Level;
 //!
 //! let settings = Settings::flat([1.0, 0.5], 0.02);
@@ -45,14 +43,11 @@
 
 mod energy;
 mod error;
-mod fluid2d;
 mod grid;
 mod list;
 mod parcel_store;
-mod rows;
 mod search;
 mod settings;
-mod solid;
 mod state;
 mod step;
 mod sums;
@@ -61,12 +56,10 @@ mod tests;
 
 pub use energy::Energy;
 pub use error::FluidError;
-pub use fluid2d::{Fluid2d, Fluid2dSettings};
 pub use grid::{Grid, Held, Layout};
 pub use list::{Candidates, LANES, List, MAX_NEIGHBORS};
 pub use search::{Search, pairs};
 pub use settings::{EquationOfState, Settings};
-pub use solid::Solid;
 pub use state::VERSION;
 pub use step::{Fluid, Phase};
 

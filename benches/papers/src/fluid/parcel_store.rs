@@ -1,9 +1,9 @@
 //! The parcels in their packed memory array: in cell order where the grid has a dense table, else in total order.
 
 use super::{FluidError, Grid, Parcel};
-use crate::lend::Executor;
 use crate::pma::{Batch, Bounds, CellBatch, CellIndex, CellPma, CellSettings, Pma, Slot};
 use crate::simd::Level;
+use grainfield_filters::lend::Executor;
 
 #[derive(Clone)]
 enum Kind {

@@ -5,9 +5,9 @@ use super::parcel_store::ParcelStore;
 use super::settings::{Constants, MAX_PARCELS};
 use super::sums::{self, Known};
 use super::{FluidError, Grid, Layout, Parcel, Settings};
-use crate::lend::{Executor, Host, PrepareError};
 use crate::simd::Level;
 use core::ops::Range;
+use grainfield_filters::lend::{Executor, Host, PrepareError};
 use std::sync::{Mutex, PoisonError};
 
 /// A part of a step, as the paper's Table 4 has them.
@@ -134,7 +134,7 @@ impl Fluid {
             steps: 0,
             moved: 0,
         };
-        fluid.store.apply_moves(&crate::lend::CurrentThread)?;
+        fluid.store.apply_moves(&grainfield_filters::lend::CurrentThread)?;
         fluid.index()?;
         Ok(fluid)
     }

@@ -108,11 +108,6 @@ pub enum InvariantError {
         /// The cell.
         cell: u32,
     },
-    /// The elements that are read differ from the model.
-    Model {
-        /// The index of the first difference in reading order.
-        at: usize,
-    },
 }
 
 impl fmt::Display for InvariantError {

@@ -21,8 +21,9 @@
 mod bounds;
 mod cells;
 mod error;
-pub mod fuzz;
 mod key;
+#[cfg(test)]
+mod random_tests;
 mod sort;
 mod total;
 

@@ -2,7 +2,6 @@
 
 use super::super::arch::whole;
 use super::super::births::BLOCK;
-use crate::pma::Ranked;
 use bytemuck::{Pod, Zeroable};
 
 /// Steps of a position in a luma sample.
@@ -174,14 +173,6 @@ pub(crate) fn lanes(centre: &[Row; 2], half: &[Row; 2], turns: &Row, part: &Row,
     }
     for j in 0..BLOCK {
         out.angle[j] = angle(turns[j]);
-    }
-}
-
-impl Ranked for Splat {
-    type Rank = Splat;
-
-    fn rank(&self) -> Splat {
-        *self
     }
 }
 

@@ -1,8 +1,7 @@
-//! A flat fluid for pictures: the same equations in 2-D, in steps of one length, that never fails.
+//! A weakly compressible fluid of parcels of equal mass, each spread over a radius by a kernel.
 //!
-//! [`Fluid`](super::Fluid) chooses the length of its steps by the motion and reports instability, but pictures need
-//! frames of constant cost that never fail. So the length of a step is given ([`Fluid2d::longest`] is the upper limit),
-//! speed is limited, and parcels that leave the box or enter an obstacle are moved back.
+//! Frames must have a constant cost and never fail. So the length of a step is given ([`Fluid2d::longest`] is the upper
+//! limit), speed is limited, and parcels that leave the box or enter an obstacle are moved back.
 //!
 //! Parcels are stored in columns in the order of a grid's cells, row by row, within a cell by number. They are sorted
 //! before every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: a packed
@@ -17,8 +16,7 @@ mod cells;
 mod tests;
 
 use super::FluidError;
-use super::list::LANES;
-use super::rows::{self, Constants, View};
+use super::rows::{self, Constants, LANES, View};
 use super::solid::Solid;
 use crate::lend::{CurrentThread, Executor};
 use crate::simd::{Level, multiversion};
@@ -136,7 +134,7 @@ impl Fluid2d {
     /// A fluid of parcels by number: place, then velocity.
     ///
     /// # Errors
-    /// [`FluidError::Setting`] if the box has too many cells for the radius, [`FluidError::Parcel`]
+    /// [`FluidError::Radius`] if the box has too many cells for the radius, [`FluidError::Parcel`]
     /// for parcels that are outside of the box or not finite.
     pub fn new(
         set: Fluid2dSettings,
@@ -145,11 +143,10 @@ impl Fluid2d {
         steps: u64,
         level: Level,
     ) -> Result<Fluid2d, FluidError> {
-        let cells = Cells::new(set.size, set.radius).ok_or(FluidError::Setting {
-            name: "radius",
-            value: f64::from(set.radius),
-            low: f64::from(set.size[0].max(set.size[1])) / 2000.0,
-            high: f64::from(set.size[0]),
+        let cells = Cells::new(set.size, set.radius).ok_or(FluidError::Radius {
+            value: set.radius,
+            low: set.size[0].max(set.size[1]) / 2000.0,
+            high: set.size[0],
         })?;
         let skin = 0.5 * set.spacing;
         let stop = set.sound / (4.0 * skin);

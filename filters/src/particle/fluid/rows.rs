@@ -9,8 +9,6 @@
 
 mod arch;
 
-use super::list::LANES;
-use super::sums::Sums;
 use crate::simd::multiversion;
 pub(super) use arch::{densities, forces};
 use core::ops::Range;
@@ -36,7 +34,29 @@ pub(super) struct View<'a> {
     pub(super) c: &'a Constants,
 }
 
-/// Constants of the flat sums; as in [`settings`](super::settings), by the same derivation.
+/// Numbers per vector.
+pub(super) const LANES: usize = 16;
+
+/// Sixteen partial sums. Aligned, because a read that follows a write across two cache lines waits for the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+struct Sums([f32; LANES]);
+
+impl Sums {
+    const ZERO: Sums = Sums([0.0; LANES]);
+
+    /// Their sum, in a fixed tree.
+    #[inline(always)]
+    fn total(&self) -> f32 {
+        let v = &self.0;
+        let v: [f32; 8] = core::array::from_fn(|k| v[k] + v[k + 8]);
+        let v: [f32; 4] = core::array::from_fn(|k| v[k] + v[k + 4]);
+        (v[0] + v[2]) + (v[1] + v[3])
+    }
+}
+
+/// Constants of the sums, scaled by what they are on a square lattice of the settings' spacing, which is therefore at
+/// rest. The kernel is Wendland's C2 with support `h`: `w(s) = (1-s)^4 (1+4s)` with `s = r/h`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Constants {
     pub(super) inv_h: f32,

@@ -5,7 +5,6 @@ pub mod effect;
 pub mod files;
 pub mod film_grain;
 pub mod pattern;
-pub mod pma;
 pub mod ranges;
 pub mod recipe;
 pub mod y4m;

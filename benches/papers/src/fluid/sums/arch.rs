@@ -2,8 +2,8 @@
 #![allow(unsafe_code)] // loads and stores by pointer; calls for a detected level
 
 use super::{Known, forces_body};
-use crate::particle::fluid::list::List;
-use crate::particle::fluid::settings::Constants;
+use crate::fluid::list::List;
+use crate::fluid::settings::Constants;
 use crate::simd::{Level, multiversion};
 
 multiversion! {
@@ -11,7 +11,7 @@ multiversion! {
 }
 
 /// As `forces_body`, with the instructions of the level.
-pub(in crate::particle::fluid) fn forces(
+pub(in crate::fluid) fn forces(
     level: Level,
     list: &List,
     c: &Constants,
@@ -30,7 +30,7 @@ pub(in crate::particle::fluid) fn forces(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
 fn forces_512(list: &List, c: &Constants, known: &[Known], out: &mut [[f32; 3]]) {
-    use crate::particle::fluid::list::LANES;
+    use crate::fluid::list::LANES;
     use core::arch::x86_64::*;
     let all = |v: f32| _mm512_set1_ps(v);
     let (one, four, inv_h) = (all(1.0), all(4.0), all(c.inv_h));

@@ -5,8 +5,8 @@ use super::partition::Partition;
 use super::rebuild::cursors;
 use super::workspace::{WindowBuffer, Workspace};
 use super::{CellPma, FREE, WIDE, count};
-use crate::lend::Executor;
 use crate::pma::Ranked;
+use grainfield_filters::lend::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// From this number of entries without a slot on, ranges of [`STRETCH`] segments are rebalanced separately first.

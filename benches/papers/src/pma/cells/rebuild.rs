@@ -5,9 +5,9 @@ use super::partition::Partition;
 use super::scatter::scatter;
 use super::workspace::Workspace;
 use super::{CellPma, FREE, Head, MAX_SLOTS, WIDE, lowest};
-use crate::lend::Executor;
 use crate::pma::{PmaError, Ranked};
 use crate::simd::{Level, multiversion, prefetch};
+use grainfield_filters::lend::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// The prefetch distance in elements, ahead of the one being placed.

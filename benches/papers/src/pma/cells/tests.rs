@@ -1,9 +1,9 @@
 //! Comparisons with a sorted list over long random histories.
 
 use super::*;
-use crate::lend::{CurrentThread, Executor};
 use crate::pma::InvariantError;
 use crate::pma::total::tests::{Rng, Threads};
+use grainfield_filters::lend::{CurrentThread, Executor};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn empty(cells: u32) -> CellPma<u32> {

@@ -2,10 +2,10 @@
 
 use super::kernel::{Piece, merge_body};
 use super::{Pma, SEGMENT, arch};
-use crate::lend::Executor;
 use crate::pma::sort::sort;
 use crate::pma::{Key, PmaError, Ranked, Slot};
 use crate::simd::Level;
+use grainfield_filters::lend::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// Changes that are made together.

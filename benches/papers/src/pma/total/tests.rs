@@ -1,9 +1,9 @@
 //! Comparisons with a sorted list over long random histories.
 
 use super::*;
-use crate::lend::{CurrentThread, Executor};
 use crate::pma::InvariantError;
 use core::ops::Bound;
+use grainfield_filters::lend::{CurrentThread, Executor};
 
 /// A seeded generator: every test prints its seed on failure.
 pub(crate) struct Rng(pub(crate) u64);

@@ -1,5 +1,0 @@
-#![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let target = grainfield_fuzz::find("pma").expect("a target of that name");
-    (target.run)(data);
-});
