@@ -3,10 +3,10 @@
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
 use super::exit::Exit;
 use super::{chain, job, printed, report_error, resolve, terminal};
-use crate::analyze::{self, Report, ReportHandle};
 use crate::cli::resolve::Environment;
-use crate::disk::Output;
 use clap::Args;
+use grainfield_io::disk::{Output, Place};
+use grainfield_render::analyze::{self, Report, ReportHandle};
 use std::ffi::{OsStr, OsString};
 
 mod table;
@@ -67,7 +67,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
     let (say, mut plot) = (typed.common.say, None);
     let begin = || {
-        let resolved = resolve::analyze(typed, environment)?;
+        let resolved = resolved(typed, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the measurement.
         plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
@@ -116,4 +116,23 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
         None if !chains.is_empty() => text + " against the same without them",
         None => text,
     }
+}
+
+/// The request of the measured render, which writes no frames.
+fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolved, resolve::ResolveError> {
+    let Analyze { input, clean, plot, filters, span, common, .. } = typed;
+    let mut resolved =
+        resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;
+    let beside = &mut resolved.request.beside;
+    beside.write("the report", Place::Output);
+    if let Some(plot) = plot {
+        beside.write("the plot", Place::Path(plot.into()));
+    }
+    if let Some(clean) = clean {
+        resolve::check_input(&clean, environment)?;
+        grainfield_io::source::reads(&clean)
+            .into_iter()
+            .for_each(|place| beside.read("the input of --clean", place));
+    }
+    Ok(resolved)
 }

@@ -1,29 +1,29 @@
 //! `batch`: many renders.
 
 use super::args::{
-    Cli, Command, CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
+    CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
 };
 use super::exit::Exit;
 use super::report::{BatchReporter, JobEnd, Start as Started};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
 use super::{chain, prints, report_error};
-use crate::batch::jobs::{self, Job, Jobs};
-use crate::batch::list;
-use crate::batch::output_path::output_path;
-use crate::batch::queue::Queue;
-use crate::batch::{self, End, Event, Tally};
-use crate::disk::{Place, SameFile, Uses, Written};
-use crate::format::Formats;
-use crate::journal::resume::{Resume, file_id};
-use crate::journal::shard::Shard;
-use crate::session::job::{DEFAULT_MEMORY, RunError};
-use crate::session::{self, Summary};
-use crate::sink::{Files, Output};
-use crate::source;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, FromArgMatches, Parser};
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
+use grainfield_io::disk::{Place, SameFile, Uses, Written};
+use grainfield_io::format::Formats;
+use grainfield_io::journal::resume::{Resume, file_id};
+use grainfield_io::journal::shard::Shard;
+use grainfield_io::sink::{Files, Output};
+use grainfield_io::source;
+use grainfield_render::batch::jobs::{self, Job, Jobs};
+use grainfield_render::batch::list;
+use grainfield_render::batch::output_path::output_path;
+use grainfield_render::batch::queue::Queue;
+use grainfield_render::batch::{self, End, Event, Tally};
+use grainfield_render::session::job::{DEFAULT_MEMORY, RunError};
+use grainfield_render::session::{self, Summary};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -365,13 +365,11 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
 
 /// A job as a command line of `render`.
 fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
-    let mut line: Vec<OsString> = vec!["grainfield".into(), "render".into()];
+    let mut line: Vec<OsString> = vec!["render".into()];
     line.extend(job.options.iter().cloned());
     line.extend(["--".into(), job.input.clone(), output]);
-    match Cli::try_parse_from(line)?.command {
-        Command::Render(render) => Ok(Box::new(render)),
-        _ => Err(clap::Error::raw(ErrorKind::InvalidSubcommand, "not a render")),
-    }
+    let command = Render::augment_args(clap::Command::new("render"));
+    Ok(Box::new(Render::from_arg_matches(&command.try_get_matches_from(line)?)?))
 }
 
 /// The error of a command line, without the usage text.
@@ -526,14 +524,12 @@ fn perform(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::made::DEFAULTS;
-    use clap::CommandFactory;
+    use grainfield_render::batch::made::DEFAULTS;
 
     /// Options at their defaults do not make another job.
     #[test]
     fn the_defaults_are_those_of_render() {
-        let cli = Cli::command();
-        let render = cli.find_subcommand("render").unwrap();
+        let render = Render::augment_args(clap::Command::new("render"));
         let word = |arg: &clap::Arg| {
             let (long, [value]) = (arg.get_long()?, arg.get_default_values()) else { return None };
             Some(format!("--{long}={}", value.to_string_lossy()))

@@ -1,7 +1,5 @@
 //! `filters NAME=SETTINGS`: the memory that a filter needs with these settings, and the effect that they draw.
 
-use crate::disk::Place;
-use crate::session::job::{self, JobError};
 use grainfield_filters::chain::Step;
 use grainfield_filters::filter::{Memory, particles};
 use grainfield_filters::frame::{Depth, Family, Format};
@@ -9,6 +7,8 @@ use grainfield_filters::recipe::effect;
 use grainfield_filters::recipe::{Recipe, RecipeError};
 use grainfield_filters::settings::SettingError;
 use grainfield_filters::simd::Level;
+use grainfield_io::disk::Place;
+use grainfield_render::session::job::{self, JobError};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -40,7 +40,7 @@ pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut uses = job::named(&recipe);
     uses.write("the report", Place::Output);
     uses.check().map_err(JobError::from)?;
-    crate::assets::attach(&mut recipe).map_err(JobError::from)?;
+    grainfield_render::assets::attach(&mut recipe).map_err(JobError::from)?;
     job::load_files(&mut recipe)?;
     let count = recipe.steps.len();
     match recipe.steps.pop() {

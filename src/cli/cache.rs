@@ -3,8 +3,8 @@
 use super::exit::Exit;
 use super::resolve::{self, Environment};
 use super::{printed, report_error, terminal};
-use crate::disk::cache::{Cache, DEFAULT_LIMIT};
 use clap::{Args, Subcommand};
+use grainfield_io::disk::cache::{Cache, DEFAULT_LIMIT};
 use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\

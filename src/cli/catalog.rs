@@ -1,9 +1,9 @@
 //! `filters`: the catalog, for people and as JSON.
 
-use crate::session::describe;
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{Kind, Setting, Unit};
+use grainfield_render::session::describe;
 use std::fmt::Write;
 
 /// Text is broken at this column, which fits every terminal.

@@ -2,19 +2,18 @@
 
 use super::exit::Exit;
 use super::{chain, eprintln_quietly, printed, report_error, terminal};
-use crate::assets::{self, Table, TrackFile};
-use crate::disk::{Output, Place, Uses};
 use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
+use grainfield_io::disk::{Output, Place, Uses};
+use grainfield_render::analyze::plot::{MAX_TRACKS, Track, short, tracks};
+use grainfield_render::assets::{self, Table, TrackFile};
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-mod draw;
 
 use super::values::Keywords;
 
@@ -226,18 +225,12 @@ impl Fitted {
         }
     }
 
-    fn said(&self) -> String {
+    fn summary(&self) -> String {
         let far = deviation(&self.curve, &self.samples).map_or(0.0, |d| d.1);
         let (keys, samples) = (self.curve.keys().len(), self.samples.len());
         let worst = format!("largest error {} (bound {})", short(far), short(self.bound));
         format!("{}: {keys} keys for {samples} samples, {worst}", self.name)
     }
-}
-
-fn short(v: f64) -> String {
-    let text = format!("{v:.3e}");
-    let value: f64 = text.parse().unwrap_or(v);
-    if value != 0.0 && !(1e-4..1e6).contains(&value.abs()) { format!("{value:e}") } else { value.to_string() }
 }
 
 fn extension(name: &OsStr) -> String {
@@ -261,7 +254,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
         .into_iter()
         .map(|track| Fitted::new(track, &typed.fit, shape))
         .collect::<Result<Vec<_>, Fault>>()?;
-    fitted.iter().for_each(|f| eprintln_quietly(&f.said()));
+    fitted.iter().for_each(|f| eprintln_quietly(&f.summary()));
     let Some((output, kind)) = kind else {
         // A single track is printed as a value that can be pasted.
         return Ok(fitted.iter().fold(String::new(), |mut text, f| {
@@ -419,14 +412,21 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
     let kind = extension(&typed.input);
     // A keyframe string or a track file holds curves; CSV and the other JSON hold samples.
     let is_curve = kind == "gfa" || (kind != "csv" && text.contains('='));
-    let mut all: Vec<Fitted> = Vec::new();
+    let mut all: Vec<Track> = Vec::new();
     let found = if is_curve {
         curves(&typed.input, typed.fit.rate)
     } else {
         match samples(&typed.input, &typed.fit.track) {
             Ok(table) => {
-                for track in table.into_iter().take(draw::MAX_TRACKS) {
-                    all.push(Fitted::new(track, &typed.fit, FitShape::Smooth)?);
+                for track in table.into_iter().take(MAX_TRACKS) {
+                    let fitted = Fitted::new(track, &typed.fit, FitShape::Smooth)?;
+                    let legend = fitted.summary();
+                    all.push(Track {
+                        legend,
+                        samples: fitted.samples,
+                        curve: fitted.curve,
+                        bound: fitted.bound,
+                    });
                 }
                 Ok(Vec::new())
             }
@@ -435,18 +435,19 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
             Err(fault) => Err(fault),
         }
     };
-    for (name, curve) in found?.into_iter().take(draw::MAX_TRACKS) {
+    for (name, curve) in found?.into_iter().take(MAX_TRACKS) {
         if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
             if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
                 return Err(usage("a plot cannot show keys that count from the end: write the frame number"));
             }
-            all.push(Fitted { name, samples: Vec::new(), curve, bound: 0.0 });
+            let legend = about(&name, &curve).trim_end().to_owned();
+            all.push(Track { legend, samples: Vec::new(), curve, bound: 0.0 });
         }
     }
     if all.is_empty() {
         return Err(usage(format!("{text}: it has no such track")));
     }
-    let png = draw::png(&all).map_err(failed)?;
+    let png = tracks(&all).map_err(failed)?;
     put(&typed.output, typed.overwrite, &png)?;
     Ok(String::new())
 }

@@ -1,6 +1,6 @@
 //! The exit codes of the program.
 
-use crate::session::ErrorKind;
+use grainfield_render::session::ErrorKind;
 use std::process::ExitCode;
 
 /// Exit statuses. The numbers are part of the interface.

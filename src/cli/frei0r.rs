@@ -2,9 +2,9 @@
 
 use super::exit::Exit;
 use super::{catalog, printed, report_error, terminal};
-use crate::disk::{DiskError, Output};
 use clap::{Args, Subcommand};
 use grainfield_filters::catalog::{FILTERS, find};
+use grainfield_io::disk::{DiskError, Output};
 use std::path::{Path, PathBuf};
 
 pub(super) const EXAMPLES: &str = "\

@@ -1,6 +1,6 @@
 //! `help`: a command, a filter, or a page of the handbook.
 
-use super::args::Cli;
+use super::commands::Cli;
 use super::{Exit, catalog, printed, report_error, terminal};
 use clap::CommandFactory;
 use grainfield_filters::catalog::{FILTERS, find};

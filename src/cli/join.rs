@@ -4,9 +4,9 @@ use super::exit::Exit;
 use super::signals::Signals;
 use super::terminal::Style;
 use super::{chain, eprintln_quietly, report_error};
-use crate::join::{JoinError, join};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
+use grainfield_render::join::{JoinError, join};
 use std::ffi::OsString;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! `man` and `completions`, generated from the arguments.
 
-use super::args::Cli;
+use super::commands::Cli;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use std::io::{self, Write};

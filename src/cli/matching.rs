@@ -6,14 +6,14 @@ use super::signals::Signals;
 use super::terminal::{self, Style};
 use super::{chain, eprintln_quietly, printed, report_error, resolve};
 use crate::cli::resolve::Environment;
-use crate::disk::{Output, Place, Uses};
-use crate::matching::{
-    self, Blind, Doubt, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot,
-};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
+use grainfield_io::disk::{Output, Place, Uses};
 use grainfield_measure::blind::Way;
 use grainfield_measure::residual::Area;
+use grainfield_render::matching::{
+    self, Blind, Doubt, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot,
+};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -127,7 +127,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
     let mut uses = Uses::default();
     let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
     for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
-        crate::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
+        grainfield_io::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
     }
     uses.write("the report", Place::Output);
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {

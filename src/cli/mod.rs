@@ -7,6 +7,7 @@ mod batch;
 mod bound;
 mod cache;
 mod catalog;
+mod commands;
 mod curve;
 mod exit;
 mod frei0r;
@@ -25,18 +26,17 @@ mod terminal;
 mod values;
 
 pub use exit::Exit;
-#[cfg(feature = "studio")]
-pub use studio::{Serve, StudioArgs};
 
-use crate::disk::{Place, SameFile, Uses};
-use crate::journal::resume::Resume;
-use crate::session::job::{Request, RunError};
-use crate::session::{Error, Render, Summary};
-use crate::source;
-use args::{Cli, Command, ReportArgs};
+use args::ReportArgs;
 use clap::Parser;
 use clap::error::ErrorKind;
+use commands::{Cli, Command};
 use grainfield_filters::catalog::{FILTERS, find};
+use grainfield_io::disk::{Place, SameFile, Uses};
+use grainfield_io::journal::resume::Resume;
+use grainfield_io::source;
+use grainfield_render::session::job::{Request, RunError};
+use grainfield_render::session::{Error, Render, Summary};
 use report::{JobEnd, Reporter, Start};
 use resolve::{Environment, ResolveError, Resolved};
 use signals::Signals;
@@ -46,17 +46,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use terminal::{Errors, Style};
 
-/// Commands that are above the command line in the order of modules and are started by it.
-#[derive(Clone, Copy, Debug)]
-pub struct Above {
-    /// `studio`.
-    #[cfg(feature = "studio")]
-    pub studio: Serve,
-}
-
 /// Runs the program: `line` is the command line with the program's name in front.
-pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
-    crate::disk::reach::inherit();
+pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
+    grainfield_io::disk::reach::inherit();
     let line: Vec<OsString> = line.into_iter().collect();
     // even errors of the command line could not be reported
     if by_words(&line).check_errors().is_err() {
@@ -67,7 +59,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>, above: Above) -> Exit {
         return Exit::Usage;
     }
     match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli.command, above),
+        Ok(cli) => command(cli.command),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -117,16 +109,14 @@ fn by_words(line: &[OsString]) -> Uses {
             source::reads(word).into_iter().for_each(|place| uses.read("a file of the command line", place));
             // `@` and `#` enclose the name of a curve's file
             let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
-            let inside = pieces.flat_map(crate::disk::same::inside);
+            let inside = pieces.flat_map(grainfield_io::disk::same::inside);
             inside.for_each(|path| uses.read("a file of the command line", Place::Path(path)));
         }
     }
     uses
 }
 
-fn command(command: Command, above: Above) -> Exit {
-    #[cfg(not(feature = "studio"))]
-    let Above {} = above;
+fn command(command: Command) -> Exit {
     let environment = Environment::look();
     match command {
         Command::Render(typed) => {
@@ -149,7 +139,7 @@ fn command(command: Command, above: Above) -> Exit {
         Command::Curve(typed) => curve::run(typed),
         Command::Sheet(typed) => sheet::run(typed, &environment),
         #[cfg(feature = "studio")]
-        Command::Studio(typed) => studio::run(typed, &environment, above.studio),
+        Command::Studio(typed) => studio::run(typed, &environment),
         Command::Filters(typed) => filters(&typed),
         Command::Probe(typed) => probe(typed, &environment),
         Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
@@ -271,13 +261,17 @@ fn probe(typed: args::Probe, environment: &Environment) -> Exit {
     if let Err(error) = resolve::check_input(&typed.input, environment) {
         return report_error(error.exit(), &chain(&error));
     }
-    let mut uses = typed.source.lavfi.as_deref().map(crate::session::job::by_graph).unwrap_or_default();
+    let mut uses =
+        typed.source.lavfi.as_deref().map(grainfield_render::session::job::by_graph).unwrap_or_default();
     source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
     uses.write("the report", Place::Output);
     if let Err(error) = uses.check().and_then(|()| uses.check_asked()) {
         return report_error(Exit::Usage, &chain(&error));
     }
-    match crate::session::job::probe(&typed.input, &resolve::source_options(&typed.source, environment)) {
+    match grainfield_render::session::job::probe(
+        &typed.input,
+        &resolve::source_options(&typed.source, environment),
+    ) {
         Err(error) => report_error(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
         Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
         Ok(info) => {

@@ -1,8 +1,8 @@
 //! `probe`: the properties of an input, for people and as JSON.
 
-use crate::source::Info;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Siting};
 use grainfield_filters::ratio::Ratio;
+use grainfield_io::source::Info;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -1,25 +1,23 @@
 //! The conversion of arguments to a [`Request`], including the recipe file and the environment.
 
-use super::analyze::Analyze;
 use super::args::{
     CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
 };
 use super::exit::Exit;
-use super::sheet::Sheet;
-use crate::assets::{TextFileError, load_grain_table};
-use crate::disk::{DiskError, Place, Uses};
-use crate::format::Formats;
-use crate::journal::resume::Resume;
-use crate::journal::segments::DEFAULT_FRAMES;
-use crate::journal::shard::{Shard, ShardError};
-use crate::session::job::{Cache, JobError, OnError, Request};
-use crate::sink::Encoding;
-use crate::source;
 use grainfield_filters::curve::Animate;
 use grainfield_filters::frame::{Ranges, RangesError};
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
+use grainfield_io::disk::{DiskError, Place, Uses};
+use grainfield_io::format::Formats;
+use grainfield_io::journal::resume::Resume;
+use grainfield_io::journal::segments::DEFAULT_FRAMES;
+use grainfield_io::journal::shard::{Shard, ShardError};
+use grainfield_io::sink::Encoding;
+use grainfield_io::source;
+use grainfield_render::assets::{TextFileError, load_grain_table};
+use grainfield_render::session::job::{Cache, JobError, OnError, Request};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -39,7 +37,7 @@ pub(super) enum ResolveError {
     #[error("{0}{advice}", advice = elsewhere(.0))]
     Recipe(#[source] RecipeError),
     #[error(transparent)]
-    Attach(#[from] crate::assets::AttachError),
+    Attach(#[from] grainfield_render::assets::AttachError),
     #[error(transparent)]
     FilmGrain(#[from] TextFileError),
     #[error("{}: {cause}", path.display())]
@@ -96,7 +94,7 @@ fn elsewhere(error: &RecipeError) -> String {
 
 /// Whether FFmpeg has a filter of this name.
 #[cfg(feature = "ffmpeg")]
-use crate::libav::has_filter as lavfi_has;
+use grainfield_io::libav::has_filter as lavfi_has;
 #[cfg(not(feature = "ffmpeg"))]
 fn lavfi_has(_: &str) -> bool {
     false
@@ -158,7 +156,7 @@ impl Environment {
             cache: std::env::var_os(CACHE_VARIABLE)
                 .filter(|v| !v.is_empty())
                 .map(PathBuf::from)
-                .or_else(crate::disk::cache::default_folder),
+                .or_else(grainfield_io::disk::cache::default_folder),
             level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
@@ -233,26 +231,6 @@ fn encoding_of(typed: EncodingArgs) -> Result<Encoding, ResolveError> {
     })
 }
 
-pub(super) fn analyze(typed: Analyze, environment: &Environment) -> Result<Resolved, ResolveError> {
-    let Analyze { input, clean, plot, filters, span, common, .. } = typed;
-    let mut resolved = request(input, "null:".into(), false, filters, Some(span), common, environment)?;
-    let beside = &mut resolved.request.beside;
-    beside.write("the report", Place::Output);
-    if let Some(plot) = plot {
-        beside.write("the plot", Place::Path(plot.into()));
-    }
-    if let Some(clean) = clean {
-        check_input(&clean, environment)?;
-        source::reads(&clean).into_iter().for_each(|place| beside.read("the input of --clean", place));
-    }
-    Ok(resolved)
-}
-
-pub(super) fn sheet(typed: Sheet, environment: &Environment) -> Result<Resolved, ResolveError> {
-    let Sheet { input, output, overwrite, filters, span, common, .. } = typed;
-    request(input, output, overwrite, filters, Some(span), common, environment)
-}
-
 /// Whether frames, or lines for them, go to standard output.
 pub(super) fn prints(output: &OsStr) -> bool {
     output == "-" || output == "hash:"
@@ -280,7 +258,7 @@ pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<()
     if input == "-" && environment.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
 }
 
-fn request(
+pub(super) fn request(
     input: OsString,
     output: OsString,
     overwrite: bool,
@@ -357,7 +335,7 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
     if typed.draft {
         recipe.draft();
     }
-    crate::assets::attach(&mut recipe)?;
+    grainfield_render::assets::attach(&mut recipe)?;
     Ok(recipe)
 }
 
@@ -365,7 +343,7 @@ fn read_recipe(path: &Path) -> Result<String, ResolveError> {
     let failed = |cause| ResolveError::ReadRecipe { path: path.into(), cause };
     let not = |problem| ResolveError::NoRecipe { path: path.into(), problem };
     let mut bytes = Vec::new();
-    let file = crate::disk::reach::open(path).map_err(failed)?;
+    let file = grainfield_io::disk::reach::open(path).map_err(failed)?;
     file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > MAX_TEXT {
         return Err(not("it is larger than 1 MiB"));
@@ -399,7 +377,7 @@ fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<Str
 
 #[cfg(test)]
 mod tests {
-    use super::super::args::{Cli, Command};
+    use super::super::commands::{Cli, Command};
     use super::*;
     use clap::Parser;
     use grainfield_filters::frame::ColorRange;
@@ -456,7 +434,7 @@ mod tests {
         assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
         assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
         assert_eq!(r.level, Some(Isa::Scalar));
-        assert_eq!(r.fields, crate::session::job::Fields::Field);
+        assert_eq!(r.fields, grainfield_render::session::job::Fields::Field);
         assert_eq!(r.pix_fmt.as_deref(), Some("yuv420p10"));
         assert_eq!(r.matrix, Some(grainfield_filters::frame::Matrix::BT2020NC));
         assert_eq!(r.range, Some(ColorRange::Full));

@@ -5,9 +5,9 @@ use super::exit::Exit;
 use super::values::Keywords;
 use super::{chain, job, report_error, resolve};
 use crate::cli::resolve::Environment;
-use crate::disk::Output;
-use crate::sheet::{self, Compare, Layout, Thumbnails};
 use clap::Args;
+use grainfield_io::disk::Output;
+use grainfield_render::sheet::{self, Compare, Layout, Thumbnails};
 use std::ffi::OsString;
 
 pub(super) const EXAMPLES: &str = "\
@@ -68,8 +68,9 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
     let (say, thumbnails) = (typed.common.say, Thumbnails::default());
     let (taken, mut output) = (thumbnails.clone(), None);
     let begin = || {
-        let (name, overwrite) = (typed.output.clone(), typed.overwrite);
-        let resolved = resolve::sheet(typed, environment)?;
+        let Sheet { input, output: name, overwrite, filters, span, common, .. } = typed;
+        let to = name.clone();
+        let resolved = resolve::request(input, to, overwrite, filters, Some(span), common, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the rendering.
         output = Some(Output::create(&name, overwrite)?);

@@ -5,9 +5,8 @@ use super::report_error;
 use super::resolve::Environment;
 use super::signals::Signals;
 use clap::Args;
+use grainfield_studio::Options;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -18,7 +17,7 @@ Examples:
 
 /// `studio`.
 #[derive(Args, Clone, Debug)]
-pub struct StudioArgs {
+pub(super) struct StudioArgs {
     /// File, numbered images or pattern:NAME; the page can open others
     pub input: Option<String>,
     /// The recipe to begin with
@@ -50,12 +49,6 @@ pub struct StudioArgs {
     /// It opens again when a frame of it is needed.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86400), default_value = "60")]
     pub idle: u64,
-    /// Where unsaved work is kept between runs.
-    #[arg(skip = state_folder())]
-    pub state: Option<PathBuf>,
-    /// Where what can be made again is kept.
-    #[arg(skip)]
-    pub cache: Option<PathBuf>,
 }
 
 /// `$XDG_STATE_HOME/grainfield`, else `~/.local/state/grainfield`.
@@ -65,17 +58,17 @@ fn state_folder() -> Option<PathBuf> {
     Some(base.join("grainfield"))
 }
 
-/// The function that serves the page until the flag is set.
-pub type Serve = fn(StudioArgs, &Arc<AtomicBool>) -> Result<(), String>;
-
-pub(super) fn run(typed: StudioArgs, environment: &Environment, serve: Serve) -> Exit {
+pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Exit {
+    let StudioArgs { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle } = typed;
     let cache = environment.cache.clone().filter(|folder| folder.as_os_str() != "none");
-    let typed = StudioArgs { cache, ..typed };
+    let state = state_folder();
+    let options =
+        Options { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle, state, cache };
     let signals = match Signals::watch() {
         Ok(signals) => signals,
         Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
     };
-    match serve(typed, &signals.stop) {
+    match grainfield_studio::run(options, &signals.stop) {
         Ok(()) => Exit::Done,
         Err(text) => report_error(Exit::Failed, &text),
     }

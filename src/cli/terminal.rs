@@ -1,6 +1,6 @@
 //! Output of text: standard output, standard error and its colours.
 
-use crate::disk::is_mute;
+use grainfield_io::disk::is_mute;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};

@@ -1,11 +1,11 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
-use crate::session::job::{Light, TransferChoice};
-use crate::source::broadcast_rate;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 use grainfield_filters::frame::{Format, Matrix, Transfer};
 use grainfield_filters::ratio::Ratio;
+use grainfield_io::source::broadcast_rate;
+use grainfield_render::session::job::{Light, TransferChoice};
 use std::ffi::OsStr;
 
 /// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`

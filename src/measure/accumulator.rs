@@ -3,7 +3,6 @@
 use super::correlation::Pair;
 use super::measure::{Measures, PlaneMeasures, Tools, pairs};
 use super::peak::{Fingerprint, Peak, Spare};
-use super::report::{self, Report};
 use std::collections::VecDeque;
 
 /// The number of earlier frames that frames are compared with.
@@ -12,7 +11,7 @@ pub(super) const BACK: usize = 8;
 /// The sums of all frames so far.
 #[derive(Debug)]
 pub struct Accumulator {
-    tools: Tools,
+    pub(super) tools: Tools,
     pub(super) frames: u64,
     pub(super) first: Option<i64>,
     pub(super) last: Option<i64>,
@@ -81,11 +80,6 @@ impl Accumulator {
             sums.kept.truncate(BACK);
             sums.compare(self.tools.correlator(p), m.fingerprint, first, before, number);
         }
-    }
-
-    /// The report so far.
-    pub fn report(&self) -> Report {
-        report::make(self, &self.tools.format)
     }
 }
 

@@ -218,7 +218,14 @@ pub fn names(format: &Format) -> Vec<&'static str> {
     colour.iter().copied().chain(format.has_alpha().then_some("A")).collect()
 }
 
-pub(super) fn make(accumulator: &Accumulator, format: &Format) -> Report {
+impl Accumulator {
+    /// The report so far.
+    pub fn report(&self) -> Report {
+        make(self, &self.tools.format)
+    }
+}
+
+fn make(accumulator: &Accumulator, format: &Format) -> Report {
     let names = names(format);
     let plane = |(p, sums): (usize, &PlaneSums)| plane(names[p], format.plane_size(p), sums);
     let channel = |((a, b), pair): ((usize, usize), &super::correlation::Pair)| Channels {

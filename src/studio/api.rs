@@ -6,15 +6,13 @@ use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::{self, Jobs};
 use super::keep::{self, Base};
+use super::lock;
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery::Recovery;
 use super::{curve as curves, guard, sound};
-use crate::cli::StudioArgs;
-use crate::disk::{Output, reach};
-use crate::session::job::Cache;
-use crate::session::{self, Cancel, Clip};
+use crate::Options;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -23,11 +21,14 @@ use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
+use grainfield_io::disk::{Output, reach};
+use grainfield_render::session::job::Cache;
+use grainfield_render::session::{self, Cancel, Clip};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, broadcast};
 
 /// The largest number of recipes that are kept by key.
@@ -38,10 +39,6 @@ const MAX_SOCKETS: usize = 32;
 const MAX_TEXT: u64 = 1 << 20;
 
 pub(super) type Shared = State<Arc<Studio>>;
-
-pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The shared state of all requests.
 pub(super) struct Studio {
@@ -63,20 +60,20 @@ pub(super) struct Studio {
 
 impl Studio {
     pub(super) fn new(
-        asked: &StudioArgs,
+        options: &Options,
         token: String,
         hosts: Vec<String>,
         stop: Arc<AtomicBool>,
     ) -> Result<Studio, String> {
-        let input = asked.input.as_deref().filter(|i| !i.starts_with("pattern:"));
+        let input = options.input.as_deref().filter(|i| !i.starts_with("pattern:"));
         let named: Vec<&std::path::Path> =
-            input.map(std::path::Path::new).into_iter().chain(asked.recipe.as_deref()).collect();
-        let roots = Roots::new(&named, &asked.allow_folder)?;
-        if let Some(input) = &asked.input {
+            input.map(std::path::Path::new).into_iter().chain(options.recipe.as_deref()).collect();
+        let roots = Roots::new(&named, &options.allow_folder)?;
+        if let Some(input) = &options.input {
             roots.input(input).map_err(|e| e.text)?;
         }
-        let mut start = json!({ "input": asked.input, "recipe": Value::Null });
-        if let Some(path) = &asked.recipe {
+        let mut start = json!({ "input": options.input, "recipe": Value::Null });
+        if let Some(path) = &options.recipe {
             let name = path.to_string_lossy();
             let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
             let read = recipe::parse(&text, false)
@@ -84,8 +81,8 @@ impl Studio {
             start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
         }
         let news = broadcast::channel(256).0;
-        let cache = Cache { folder: asked.cache.clone(), limit: None };
-        let clips = Clips::new(asked.memory, cache, news.clone());
+        let cache = Cache { folder: options.cache.clone(), limit: None };
+        let clips = Clips::new(options.memory, cache, news.clone());
         Ok(Studio {
             token,
             hosts,
@@ -93,7 +90,7 @@ impl Studio {
             sockets: Semaphore::new(MAX_SOCKETS),
             jobs: Jobs::new(roots.first(), news.clone()),
             news,
-            recovery: Recovery::new(asked.state.as_deref(), roots.first()),
+            recovery: Recovery::new(options.state.as_deref(), roots.first()),
             roots,
             clips: Arc::new(clips),
             glances: Glances::default(),

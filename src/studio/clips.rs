@@ -7,15 +7,15 @@
 //! requests in progress. Of several clips those that were used last stay open within half of it; others are closed, and
 //! opened again when they are needed.
 
-use super::api::lock;
 use super::fault::Fault;
+use super::lock;
 use super::problem::Problem;
-use crate::assets::DiskStateCache;
-use crate::session::job::{Cache, Request};
-use crate::session::{Cancel, Clip};
-use crate::source::{Info, Length};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::lend::StateCache;
+use grainfield_io::source::{Info, Length};
+use grainfield_render::assets::DiskStateCache;
+use grainfield_render::session::job::{Cache, Request};
+use grainfield_render::session::{Cancel, Clip};
 use serde_json::json;
 use std::ffi::{OsStr, OsString};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
@@ -270,7 +270,7 @@ impl Clips {
         if !closed.is_empty() {
             lock(&self.finished).retain(|((id, ..), _)| !closed.contains(id));
             #[cfg(feature = "ffmpeg")]
-            crate::libav::give_back();
+            grainfield_io::libav::give_back();
         }
     }
 

@@ -1,6 +1,6 @@
 //! Errors for the page.
 
-use crate::session::{Error, ErrorKind};
+use grainfield_render::session::{Error, ErrorKind};
 
 /// An error, and its position in the recipe.
 #[derive(Clone, Debug)]

@@ -1,10 +1,10 @@
 //! The size and length of clips in a folder, from their headers.
 
 use super::fault::Fault;
-use crate::disk::reach;
-use crate::format::Formats;
-use crate::session::Cancel;
-use crate::source::{self, Length, Options};
+use grainfield_io::disk::reach;
+use grainfield_io::format::Formats;
+use grainfield_io::source::{self, Length, Options};
+use grainfield_render::session::Cancel;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -41,13 +41,13 @@ impl Glances {
     pub(super) fn get(&self, input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
         let meta = fs::metadata(input).ok().filter(fs::Metadata::is_file);
         let key = meta.map(|m| (input.to_owned(), m.len(), m.modified().ok()));
-        let known = |key: &Key| super::api::lock(&self.0).get(key).cloned();
+        let known = |key: &Key| super::lock(&self.0).get(key).cloned();
         if let Some(known) = key.as_ref().and_then(known) {
             return Ok(known);
         }
         let found = look(input, cancel)?;
         if let Some(key) = key {
-            let mut all = super::api::lock(&self.0);
+            let mut all = super::lock(&self.0);
             if all.len() >= MOST {
                 all.clear();
             }
@@ -67,7 +67,7 @@ fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
         let found = reach::open(input.as_ref()).ok().and_then(|file| mp4(&file).ok().flatten());
         #[cfg(feature = "ffmpeg")]
         let found = found.or_else(|| {
-            let (width, height, seconds) = crate::libav::glance(input, &options)?;
+            let (width, height, seconds) = grainfield_io::libav::glance(input, &options)?;
             Some(Glance { width, height, seconds })
         });
         return found

@@ -4,9 +4,9 @@
 
 use super::fault::Fault;
 use super::recipe::quoted;
-use crate::batch::jobs::{Job, Jobs as List, JobsError};
-use crate::batch::queue::{Claim, Queue, State};
-use crate::disk::Output;
+use grainfield_io::disk::Output;
+use grainfield_render::batch::jobs::{Job, Jobs as List, JobsError};
+use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, ErrorKind};
@@ -371,7 +371,7 @@ impl Jobs {
         let mut child = command
             .arg(format!("--job={}", row.name))
             .current_dir(&self.folder)
-            .envs(crate::disk::reach::inherited())
+            .envs(grainfield_io::disk::reach::inherited())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

@@ -105,7 +105,7 @@ fn with_off(text: &str, asked: &RecipeText) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::studio::recipe::{StepText, read, to_toml};
+    use crate::recipe::{StepText, read, to_toml};
 
     const TEXT: &str = "# My look.\nversion = 1\n\nseed = 7 # the good one\n\n# First the grain,\n# then the rest.\n[[filter]]\nname = \"grain\"\nsize = 1.50 # not larger\npreset = \"35mm\"\n\n#off [[filter]]\n#off name = \"invert\" # perhaps\n\n# At the end.\n[[filter]]\nname = \"noise\"\nstrength = \"0=0; 24=6\"\n";
 

@@ -3,14 +3,14 @@
 use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::Body;
-use crate::encoding::Encoding;
-use crate::format::{Files, Formats};
-use crate::session::job::{Request, target};
-use crate::sink::Output;
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use grainfield_filters::frame::{Depth, Format};
+use grainfield_io::encoding::Encoding;
+use grainfield_io::format::{Files, Formats};
+use grainfield_io::sink::Output;
+use grainfield_render::session::job::{Request, target};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) struct Asked {
 /// The encoder that writes a video; `None` for other outputs.
 #[cfg(feature = "ffmpeg")]
 fn encoder(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
-    crate::libav::sink::encoder_of(output, format, encoding)
+    grainfield_io::libav::sink::encoder_of(output, format, encoding)
 }
 
 #[cfg(not(feature = "ffmpeg"))]

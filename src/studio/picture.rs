@@ -6,9 +6,9 @@
 //! always process the whole frame in full size.
 
 use super::fault::Fault;
-use crate::session::converted;
 use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
+use grainfield_render::session::converted;
 
 /// The part of a frame that is shown, and how it is shown.
 #[derive(Clone, Copy, Debug)]

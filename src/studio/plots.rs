@@ -1,10 +1,10 @@
 //! The measurements of `grainfield analyze` over a region of the picture.
 
 use super::fault::Fault;
-use crate::analyze::{Accumulator, Tools, plot};
-use crate::session::{Cancel, Clip};
 use grainfield_filters::frame::{Frame, Sample};
 use grainfield_filters::recipe::Recipe;
+use grainfield_render::analyze::{Accumulator, Tools, plot};
+use grainfield_render::session::{Cancel, Clip};
 
 /// The largest number of frames that are measured.
 pub(super) const MAX_FRAMES: i64 = 24;
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn a_part_has_the_samples_of_the_whole() {
-        let clip = crate::open("pattern:zoneplate:size=97x81:frames=3:format=yuv420p10").unwrap();
+        let clip = grainfield_render::session::open("pattern:zoneplate:size=97x81:frames=3:format=yuv420p10")
+            .unwrap();
         let whole = clip.preview(1, &Recipe::default(), &Cancel::new()).unwrap().frame;
         let cut = part(&whole, Some([11, 20, 64, 99])).unwrap();
         assert_eq!((cut.format().width, cut.format().height), (64, 61));

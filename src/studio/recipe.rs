@@ -3,11 +3,11 @@
 
 use super::fault::Fault;
 use super::files::Roots;
-use crate::assets::load_effect_with;
 use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use grainfield_filters::settings::{Animated, Kind, Value, Values};
+use grainfield_render::assets::load_effect_with;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -283,8 +283,8 @@ pub(super) fn load(
             }
         }
     }
-    crate::assets::attach(recipe).map_err(|e| (None, Fault::new(e)))?;
-    crate::session::job::load_files(recipe).map_err(|e| (None, Fault::new(e)))
+    grainfield_render::assets::attach(recipe).map_err(|e| (None, Fault::new(e)))?;
+    grainfield_render::session::job::load_files(recipe).map_err(|e| (None, Fault::new(e)))
 }
 
 /// Grain over brightness as the preset or the curve has it, as points to draw a line through.

@@ -1,7 +1,8 @@
 //! Unsaved work: each tab has a file of its own, which a later tab takes over after the server or the tab has ended.
 
-use super::api::{Answer, Shared, apart, lock, write};
+use super::api::{Answer, Shared, apart, write};
 use super::fault::Fault;
+use super::lock;
 use super::problem::{Ask, Body, Problem};
 use super::random;
 use axum::Json;

@@ -2,9 +2,9 @@
 
 use super::fault::Fault;
 use super::picture::{code, full_scale};
-use crate::session::{Cancel, Clip};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
+use grainfield_render::session::{Cancel, Clip};
 
 /// The numbers of columns and rows of cells whose means are compared: motion within cells, noise and grain
 /// have little effect.
@@ -133,7 +133,7 @@ mod tests {
         }
         let path = folder.path().join("cuts.y4m");
         std::fs::write(&path, bytes).unwrap();
-        let clip = crate::open(&path).unwrap();
+        let clip = grainfield_render::session::open(&path).unwrap();
         let cancel = Cancel::new();
         let look = |from, back| find(&clip, from, back, &cancel).unwrap();
         assert_eq!([0, 19, 20, 79].map(|n| look(n, false)), [Some(20), Some(20), Some(80), Some(80)]);

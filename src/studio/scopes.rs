@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::picture::Rgba;
-use crate::session::converted;
 use grainfield_filters::frame::Frame;
+use grainfield_render::session::converted;
 
 /// Width of a waveform.
 const COLUMNS: usize = 512;

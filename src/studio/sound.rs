@@ -3,11 +3,11 @@
 use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::{Name, Problem};
-use crate::disk::reach;
-use crate::source::{Info, VIDEO};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
+use grainfield_io::disk::reach;
+use grainfield_io::source::{Info, VIDEO};
 use std::ffi::OsStr;
 use std::io::{Read, Seek, SeekFrom};
 

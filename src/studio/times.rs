@@ -1,8 +1,8 @@
 //! The time that each filter adds to a frame.
 
 use super::fault::Fault;
-use crate::session::{Cancel, Clip};
 use grainfield_filters::recipe::Recipe;
+use grainfield_render::session::{Cancel, Clip};
 use std::time::{Duration, Instant};
 
 /// The number of measured runs; the fastest counts, as other work of the machine slows the rest.
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn each_filter_has_its_time() {
-        let clip = crate::open("pattern:bars:size=320x240:frames=3").unwrap();
+        let clip = grainfield_render::session::open("pattern:bars:size=320x240:frames=3").unwrap();
         let recipe = Recipe::parse_chain("noise,blur=sigma=40,invert").unwrap();
         let times = measure(&clip, &recipe, 1, &Cancel::new()).unwrap();
         assert_eq!(times.len(), 3);

@@ -1,60 +1,14 @@
-//! Rules that can be checked from the sources: which modules may import which, where `unsafe` is allowed, and
+//! Rules that can be checked from the sources: no circles of imports, where `unsafe` is allowed, and
 //! which functions must not compute samples.
 //!
-//! A module imports only from rows below its own, never sideways. A new module gets a line in [`FILTERS`] or
-//! [`PROGRAM`]. Tests inside the sources are exempt from all rules but those about `unsafe` and length.
+//! Tests inside the sources are exempt from all rules but those about `unsafe` and length.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Modules and their rows.
-type Rows = &'static [(&'static str, u32)];
-
-/// The modules of `filters/src`. `catalog` is below `chain`, which consists of its entries.
-const FILTERS: Rows = &[
-    ("ratio", 0),
-    ("simd", 0),
-    ("lend", 0),
-    ("gf2", 0),
-    ("curve", 1),
-    ("frame", 1),
-    // A macro of `settings`: macros are at the crate root, in whatever module they are defined.
-    ("choices", 1),
-    ("film_grain", 1),
-    ("settings", 2),
-    ("plate", 2),
-    ("noise", 2),
-    ("pixel", 3),
-    ("particle", 4),
-    ("filter", 5),
-    ("catalog", 6),
-    ("chain", 7),
-    ("recipe", 8),
-];
-
-/// The modules of `src`. `media` defines the interfaces of sources and sinks, so it is below their implementations; the
-/// tables of inputs and outputs are above.
-const PROGRAM: Rows = &[
-    ("disk", 0),
-    ("encoding", 0),
-    ("journal", 1),
-    ("media", 2),
-    ("libav", 3),
-    ("format", 4),
-    ("source", 5),
-    ("sink", 5),
-    ("assets", 5),
-    ("pipeline", 6),
-    ("session", 7),
-    ("analyze", 8),
-    ("batch", 8),
-    ("join", 8),
-    ("matching", 9),
-    ("sheet", 9),
-    ("cli", 10),
-    ("studio", 11),
-];
+/// The folders of the crates' sources. What a crate may use of another one is refused by the compiler.
+const CRATES: &[&str] = &["filters/src", "src/io", "src/measure", "src/render", "src/studio", "src"];
 
 /// Floating-point functions of std whose last bit may differ between machines or releases, and `mul_add`, which
 /// rounds once with hardware support and is slow without.
@@ -77,51 +31,33 @@ struct Source {
     shipped: String,
 }
 
+/// Folders whose files still import each other in a loop; none may be added.
+const LOOPS: &[&str] = &["filters/src: pixel/grain", "src/io: libav", "src/io: libav/sink", "src/studio: "];
+
+/// The modules of a crate, and the files of each folder with their subfolders of the same name, import each other
+/// without loops.
 #[test]
-fn modules_import_downwards_only() {
+fn files_import_each_other_in_one_order() {
     let mut faults = Vec::new();
-    for (folder, rows) in [("filters/src", FILTERS), ("src", PROGRAM)] {
-        let row = |name: &str| rows.iter().find(|r| r.0 == name).map(|r| r.1);
-        // a separate crate
-        for s in sources(folder).iter().filter(|s| !s.path.starts_with("src/measure/")) {
-            let Some(own) = module_of(&s.path, folder) else { continue };
-            let Some(own_row) = row(own) else {
-                faults.push(format!("{}: the module '{own}' has no row in tests/library/layers.rs", s.path));
-                continue;
-            };
-            for used in imports(&s.shipped).into_iter().filter(|u| *u != own) {
-                match row(used) {
-                    Some(r) if r < own_row => {}
-                    Some(r) => {
-                        faults.push(format!("{}: {own} (row {own_row}) imports {used} (row {r})", s.path))
-                    }
-                    None => faults.push(format!("{}: imports '{used}', which has no row", s.path)),
-                }
-            }
-        }
+    for folder in CRATES {
+        let others = CRATES.iter().filter(|other| other.starts_with(&format!("{folder}/")));
+        let others: Vec<String> = others.map(|other| format!("{other}/")).collect();
+        let sources = sources(folder);
+        let files: Vec<(Vec<&str>, &str)> = sources
+            .iter()
+            .filter(|s| !s.shipped.is_empty() && !others.iter().any(|other| s.path.starts_with(other)))
+            .map(|s| (place_of(&s.path[folder.len() + 1..]), &*s.shipped))
+            .collect();
+        let found = loops(&files).into_iter();
+        let found = found.filter(|(place, _)| !LOOPS.contains(&&*format!("{folder}: {place}")));
+        faults.extend(found.map(|(_, fault)| format!("{folder}: {fault}")));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Folders of `filters/src` whose files still import each other in a loop, which should be removed; no folder
-/// may be added.
-const LOOPS: &[&str] = &["pixel/grain"];
-
-/// The files of a folder, each with its subfolder of the same name, import each other without loops.
-#[test]
-fn files_of_a_module_import_each_other_in_one_order() {
-    let sources = sources("filters/src");
-    let files: Vec<(Vec<&str>, &str)> =
-        sources.iter().filter(|s| !s.shipped.is_empty()).map(|s| (place_of(&s.path), &*s.shipped)).collect();
-    let faults: Vec<String> =
-        loops(&files).into_iter().filter(|l| !LOOPS.contains(&&*l.0)).map(|l| l.1).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-/// The module path of a file of `filters/src`; empty for `lib.rs`.
+/// The module path of a file of a crate; empty for `lib.rs`.
 fn place_of(path: &str) -> Vec<&str> {
-    let names = path.trim_start_matches("filters/src/").trim_end_matches(".rs").split('/');
-    names.filter(|n| !["lib", "mod"].contains(n)).collect()
+    path.trim_end_matches(".rs").split('/').filter(|n| !["lib", "mod", "main"].contains(n)).collect()
 }
 
 /// Each folder with a loop among its files, and a description of the loop.
@@ -140,8 +76,13 @@ fn loops(files: &[(Vec<&str>, &str)]) -> Vec<(String, String)> {
     let found = graphs.iter().filter_map(|(folder, graph)| {
         let all: Vec<&str> =
             graph.keys().copied().filter(|name| reached(graph, name).contains(name)).collect();
-        (!all.is_empty())
-            .then(|| (folder.clone(), format!("{folder}: {} import each other in a loop", all.join(", "))))
+        let within = |name: &&str| all.contains(name) && reached(graph, name).contains(name);
+        let arrows = all.iter().map(|name| {
+            let used: Vec<&str> = graph[name].iter().copied().filter(within).collect();
+            format!("{name} -> {}", used.join(" "))
+        });
+        let text = format!("{folder}: a loop of imports: {}", arrows.collect::<Vec<_>>().join(", "));
+        (!all.is_empty()).then(|| (folder.clone(), text))
     });
     found.collect()
 }
@@ -213,13 +154,13 @@ fn unsafe_is_only_in_the_allowed_files() {
     for s in ["benches/papers/src", "filters/src", "src"].into_iter().flat_map(sources) {
         let parts: Vec<&str> = s.path.split('/').collect();
         let may = match parts[0] {
-            "src" => parts[1] == "libav",
+            "src" => s.path.starts_with("src/io/libav/"),
             _ => s.path.contains("/src/simd") || is_arch_file(&parts),
         };
         if !may && words(&s.code).any(|w| w == "unsafe") {
             faults.push(format!("{}: unsafe", s.path));
         }
-        if parts[0] == "src" && parts[1] != "libav" && s.code.contains("core::arch") {
+        if parts[0] == "src" && s.code.contains("core::arch") {
             faults.push(format!("{}: intrinsics belong to the filters crate", s.path));
         }
     }
@@ -267,43 +208,6 @@ fn files_are_short() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-/// `filters/src/noise/lfsr.rs` and `filters/src/noise.rs` belong to `noise`; `lib.rs` and `main.rs` to none.
-fn module_of<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    let name = path.strip_prefix(folder)?.split('/').nth(1)?;
-    let name = name.strip_suffix(".rs").unwrap_or(name);
-    (!["lib", "main"].contains(&name)).then_some(name)
-}
-
-/// The modules named after `crate::`, also inside braces.
-fn imports(code: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
-        if let Some(list) = rest.strip_prefix('{') {
-            // `use crate::{a, b::{c, d}};`: the names at depth 0.
-            let (mut depth, mut fresh) = (0, true);
-            for (i, c) in list.char_indices() {
-                match c {
-                    '{' => depth += 1,
-                    '}' if depth == 0 => break,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => fresh = true,
-                    c if depth == 0 && fresh && (c.is_alphabetic() || c == '_') => {
-                        found.extend(words(&list[i..]).next());
-                        fresh = false;
-                    }
-                    _ => {}
-                }
-            }
-        } else {
-            found.extend(words(rest).next().filter(|_| rest.starts_with(|c: char| c.is_alphabetic())));
-        }
-    }
-    // Macros are at the crate root, in whatever module they are defined; they are used by name, as
-    // `crate::name!`.
-    found
 }
 
 fn words(code: &str) -> impl Iterator<Item = &str> {
@@ -435,7 +339,11 @@ fn the_reader_of_sources_reads() {
     assert!(!code.contains("unsafe"), "{code}");
     assert_eq!(words(&code).collect::<String>(), "abcade", "{code}");
     let code = "use crate::{noise::{a, b}, frame}; x = crate::pixel::add; #[cfg(test)] mod tests { use crate::chain; } use crate::gf2;";
-    assert_eq!(imports(&without_tests(code)), ["noise", "frame", "pixel", "gf2"]);
+    let shipped = without_tests(code);
+    let mut used = paths(&shipped, &[]);
+    used.iter_mut().for_each(|path| path.truncate(1));
+    used.dedup();
+    assert_eq!(used.concat(), ["noise", "frame", "pixel", "gf2"]);
     assert!(without_tests("#[cfg(test)] mod tests; fn f() {}").contains("fn f"));
     let files = [
         (vec!["filter", "a"], "use super::{b::{X, c}, super::pixel};"),
@@ -444,9 +352,11 @@ fn the_reader_of_sources_reads() {
         (vec!["filter", "d", "deep"], "use super::super::a::Y; use super::twin;"),
         (vec!["filter", "d", "twin"], "use crate::pixel::add;"),
     ];
-    assert_eq!(loops(&files), [("filter".into(), "filter: a, b, d import each other in a loop".into())]);
+    assert_eq!(
+        loops(&files),
+        [("filter".into(), "filter: a loop of imports: a -> b, b -> d, d -> a".into())]
+    );
     assert!(loops(&files[..3]).is_empty(), "{:?}", loops(&files[..3]));
-    assert_eq!(module_of("filters/src/noise/lfsr.rs", "filters/src"), Some("noise"));
-    assert_eq!(module_of("filters/src/gf2.rs", "filters/src"), Some("gf2"));
-    assert_eq!(module_of("src/lib.rs", "src"), None);
+    assert_eq!(place_of("noise/lfsr.rs"), ["noise", "lfsr"]);
+    assert!(place_of("lib.rs").is_empty() && place_of("main.rs").is_empty());
 }

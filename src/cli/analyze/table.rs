@@ -1,7 +1,7 @@
 //! The report for people.
 
-use crate::analyze::Report;
-use crate::analyze::report::PlaneReport;
+use grainfield_render::analyze::Report;
+use grainfield_render::analyze::report::PlaneReport;
 use std::fmt::Write;
 
 /// Width of the first column, and of each plane's.

@@ -4,7 +4,7 @@ use super::super::exit::Exit;
 use super::super::resolve::Environment;
 use super::super::{lossy, printed, report, report_error, terminal};
 use super::{Batch, Plan, request};
-use crate::batch::queue::State;
+use grainfield_render::batch::queue::State;
 use serde::Serialize;
 use std::fmt::Write;
 

@@ -2,9 +2,9 @@
 
 use super::stats::ProgressStats;
 use super::{JobEnd, Start};
-use crate::batch::Tally;
 use crate::cli::exit::Exit;
-use crate::session::FrameDone;
+use grainfield_render::batch::Tally;
+use grainfield_render::session::FrameDone;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -171,7 +171,7 @@ mod tests {
     use super::super::stats::tests::sample;
     use super::*;
     use crate::cli::exit::Exit;
-    use crate::session::job::Summary;
+    use grainfield_render::session::job::Summary;
     use std::path::Path;
 
     #[test]

@@ -1,6 +1,6 @@
 //! The speed of rendering and its display.
 
-use crate::session::FrameDone;
+use grainfield_render::session::FrameDone;
 use std::time::Duration;
 
 /// A number of frames, and the time at which it was reached.

@@ -1,0 +1,22 @@
+//! Everything that touches a user's folder: [incomplete files](partial) that get their names in one step, the [output
+//! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the checks that a job never
+//! [writes](same) a file that it reads and that no other program changes it, and the limit on [which
+//! files](reach) may be read.
+//!
+//! It uses no other module of the crate.
+
+pub mod cache;
+mod error;
+pub mod lines;
+pub(crate) mod opened;
+pub mod output;
+pub mod partial;
+pub mod reach;
+mod rescue;
+pub mod same;
+
+pub use error::DiskError;
+pub use output::Output;
+pub use partial::{Left, Partial};
+pub use rescue::OutputRescue;
+pub use same::{Place, SameFile, Uses, Written, is_mute};

@@ -1,0 +1,55 @@
+//! Ends an output while its own thread does not return.
+
+use super::error::DiskError;
+use super::partial::{Left, gone, still_there};
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The part of an output that consists of whole frames.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Whole {
+    pub(super) bytes: u64,
+    pub(super) frames: u64,
+    /// Whether the output has been ended from outside, so that nothing may be written any more.
+    pub(super) ended: bool,
+}
+
+pub(super) fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
+    whole.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends an output from another thread, while its own may be blocked in a write.
+#[derive(Debug)]
+pub struct OutputRescue {
+    /// `None` if it is not a file.
+    pub(super) file: Option<(File, PathBuf)>,
+    pub(super) whole: Arc<Mutex<Whole>>,
+}
+
+impl OutputRescue {
+    /// Keeps the part up to the last whole frame, as [`Output::abandon`](super::Output::abandon) does. Later writes fail.
+    ///
+    /// # Errors
+    /// If the file is no longer there, or cannot be cut.
+    pub fn end(&self) -> Result<Left, DiskError> {
+        let Whole { bytes, frames, .. } = {
+            let mut whole = lock(&self.whole);
+            whole.ended = true;
+            *whole
+        };
+        let Some((file, name)) = &self.file else { return Ok(Left { partial: None, frames: Some(frames) }) };
+        let io = |cause| DiskError::Io { name: name.display().to_string(), cause };
+        match still_there(file, name) {
+            false => Err(io(gone(name))),
+            true if frames == 0 => {
+                std::fs::remove_file(name).map_err(io)?;
+                Ok(Left { partial: None, frames: Some(0) })
+            }
+            true => {
+                file.set_len(bytes).map_err(io)?;
+                Ok(Left { partial: Some(name.clone()), frames: Some(frames) })
+            }
+        }
+    }
+}

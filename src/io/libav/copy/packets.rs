@@ -1,0 +1,550 @@
+//! The packets of streams that are not filtered, in order of time, cut to the rendered part.
+
+use super::route::Planned;
+use super::sound::AudioTranscoder;
+use super::subtitles::Text;
+use super::tags::stream_tags;
+use super::{AvError, Input, check};
+use crate::libav::sink::container::Container;
+use crate::libav::sink::handles::{Dict, Packet, entries};
+use crate::libav::sink::mux::Muxer;
+use crate::libav::timeline::{Company, NO_TIME, Timeline};
+use crate::libav::versions;
+use ffmpeg_sys_next as sys;
+use std::collections::VecDeque;
+use std::ptr;
+use sys::{AVMediaType, AVPacketSideDataType, AVRational};
+
+/// The part of the input's time that is written. Times are in ticks of the filtered stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) base: AVRational,
+    /// The first picture's time, if earlier packets are left out.
+    pub(crate) first: Option<i64>,
+    /// The end of the last picture, if later packets are left out.
+    pub(crate) end: Option<i64>,
+    /// The offset subtracted from all times.
+    pub(crate) shift: i64,
+}
+
+fn rescale(t: i64, from: AVRational, to: AVRational) -> i64 {
+    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
+    unsafe { sys::av_rescale_q(t, from, to) }
+}
+
+impl Span {
+    pub(crate) fn first_in(&self, base: AVRational) -> Option<i64> {
+        self.first.map(|t| rescale(t, self.base, base))
+    }
+
+    pub(crate) fn end_in(&self, base: AVRational) -> Option<i64> {
+        self.end.map(|t| rescale(t, self.base, base))
+    }
+
+    pub(crate) fn shift_in(&self, base: AVRational) -> i64 {
+        rescale(self.shift, self.base, base)
+    }
+}
+
+enum How {
+    Copy,
+    Sound(Box<AudioTranscoder>),
+    Text(Box<Text>),
+}
+
+/// The route of a stream.
+struct Route {
+    /// Index in the output.
+    to: usize,
+    how: How,
+    kind: AVMediaType,
+}
+
+impl Route {
+    fn is_subtitle(&self) -> bool {
+        self.kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE
+    }
+}
+
+/// Whether the first time is after the second.
+fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
+    // SAFETY: plain arithmetic.
+    unsafe { sys::av_compare_ts(a, a_base, b, b_base) > 0 }
+}
+
+/// Copies streams from a second reading of the input.
+pub(crate) struct StreamCopier {
+    pub(crate) input: Input,
+    /// By index in the input; `None` for streams that are not copied.
+    routes: Vec<Option<Route>>,
+    /// Packets that have been read but not written.
+    waiting: VecDeque<Packet>,
+    /// The filtered stream, the times of its packets, and the adjustment of all other streams to it.
+    video: usize,
+    timeline: Timeline,
+    company: Company<Packet>,
+    ready: VecDeque<Packet>,
+    /// Subtitles that may extend beyond the end of the picture, which is not known yet.
+    held: VecDeque<Packet>,
+    /// Whether streams are cut at an end.
+    cut_end: bool,
+    ended: bool,
+    span: Option<Span>,
+}
+
+impl AsMut<sys::AVPacket> for Packet {
+    fn as_mut(&mut self) -> &mut sys::AVPacket {
+        // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &mut *self.0 }
+    }
+}
+
+/// The limits on packets and bytes that are read ahead to find where each sound begins.
+const AHEAD: (usize, usize) = (2000, 32 << 20);
+
+impl StreamCopier {
+    /// Makes the streams of the output; `picture` is called for the filtered one.
+    pub(crate) fn new(
+        input: Input,
+        plans: &[Planned],
+        container: Container,
+        muxer: &mut Muxer,
+        cut: bool,
+        video: usize,
+        picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+    ) -> Result<StreamCopier, AvError> {
+        let routes = lay(&input, plans, container, muxer, cut, picture)?;
+        let ended = routes.iter().all(Option::is_none);
+        let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
+        // SAFETY: a stream of the open input.
+        let timeline = unsafe { Timeline::new(input.context, picture) };
+        if timeline.may_jump() {
+            // SAFETY: as above.
+            unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
+        }
+        let company = Company::default();
+        Ok(StreamCopier {
+            input,
+            routes,
+            waiting,
+            video,
+            timeline,
+            company,
+            ready,
+            held,
+            cut_end: false,
+            ended,
+            span: None,
+        })
+    }
+
+    /// Sets the start, seeks there, and finds where each sound begins.
+    pub(crate) fn begin(
+        &mut self,
+        span: Span,
+        cut_end: bool,
+        jumps: bool,
+        muxer: &mut Muxer,
+    ) -> Result<(), AvError> {
+        self.span = Some(span);
+        self.cut_end = cut_end;
+        for route in self.routes.iter_mut().flatten() {
+            if let How::Sound(sound) = &mut route.how {
+                sound.trims = span.first.is_some();
+            }
+        }
+        if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
+            // a second earlier, for subtitles that are still shown; inputs without seeking are read through
+            let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
+            // SAFETY: our own context. If it fails, reading is only slower.
+            unsafe { sys::avformat_seek_file(self.input.context, -1, i64::MIN, to, to, 0) };
+        }
+        let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_sound(i)).collect();
+        let (mut count, mut bytes) = (0, 0);
+        while !unseen.is_empty() && count < AHEAD.0 && bytes < AHEAD.1 {
+            let Some(packet) = self.read()? else { break };
+            let p = self.look(&packet).0;
+            let (index, pts, size) = (p.stream_index as usize, p.pts, p.size);
+            (count, bytes) = (count + 1, bytes + size as usize);
+            if self.is_hidden(&packet) {
+                continue;
+            }
+            if unseen.contains(&index) {
+                unseen.retain(|&i| i != index);
+                self.lead_in(index, pts, muxer);
+            }
+            self.waiting.push_back(packet);
+        }
+        Ok(())
+    }
+
+    fn is_sound(&self, i: usize) -> bool {
+        let route = self.routes.get(i).and_then(Option::as_ref);
+        route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
+    }
+
+    /// Whether copied sound is hidden by an edit list and is not needed for the decoder's start: one packet, and the
+    /// codec's pre-roll.
+    fn is_hidden(&self, packet: &Packet) -> bool {
+        let (p, base) = self.look(packet);
+        let index = p.stream_index as usize;
+        let Some(stream) = self.input.stream(index) else { return false };
+        if p.flags & sys::AV_PKT_FLAG_DISCARD == 0 || p.pts == NO_TIME || !self.is_sound(index) {
+            return false;
+        }
+        // SAFETY: every stream has parameters.
+        let (preroll, rate) = unsafe { ((*stream.codecpar).seek_preroll, (*stream.codecpar).sample_rate) };
+        let preroll = rescale(preroll.max(0).into(), AVRational { num: 1, den: rate.max(1) }, base);
+        p.pts.saturating_add(p.duration).saturating_add(preroll.max(p.duration)) <= 0
+    }
+
+    /// Sound that begins before zero has leading samples of the codec; set this delay in the container if the
+    /// codec's parameters do not contain it.
+    fn lead_in(&mut self, index: usize, pts: i64, muxer: &mut Muxer) {
+        let (Some(Some(route)), Some(span)) = (self.routes.get(index), self.span) else { return };
+        let Some(stream) = self.input.stream(index) else { return };
+        if pts == NO_TIME || pts >= 0 || span.first.is_some() {
+            return;
+        }
+        // SAFETY: every stream has parameters.
+        unsafe {
+            let par = muxer.get(route.to).codecpar;
+            if (*par).initial_padding == 0 && (*par).sample_rate > 0 {
+                let tick = AVRational { num: 1, den: (*par).sample_rate };
+                (*par).initial_padding = i32::try_from(rescale(-pts, stream.time_base, tick)).unwrap_or(0);
+            }
+        }
+    }
+
+    /// The next packet to copy; `None` at the end.
+    fn read(&mut self) -> Result<Option<Packet>, AvError> {
+        loop {
+            if let Some(packet) = self.ready.pop_front() {
+                return Ok(Some(packet));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let mut packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
+            self.input.interrupt.renew();
+            // SAFETY: our own context and packet.
+            match check(unsafe { sys::av_read_frame(self.input.context, packet.0) }) {
+                Ok(_) => {
+                    let index = packet.as_mut().stream_index as usize;
+                    if index == self.video {
+                        let before = self.timeline.parts();
+                        self.timeline.place(packet.as_mut());
+                        if self.timeline.parts() > before {
+                            self.release();
+                        }
+                    } else if self.routes.get(index).is_some_and(Option::is_some) {
+                        let (base, sound) = kind_of(&self.input, index);
+                        self.company.take(&self.timeline, base, sound, packet, &mut self.ready);
+                    }
+                }
+                Err(AvError::AGAIN) => {}
+                Err(AvError::EOF) => {
+                    self.ended = true;
+                    self.release();
+                }
+                Err(error) => {
+                    self.ended = true;
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Releases packets that waited for a jump of the filtered stream.
+    fn release(&mut self) {
+        let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
+        self.company.waited(&self.timeline, of, &mut self.ready);
+    }
+
+    /// Writes all packets before a time, in ticks of a base and after the shift.
+    pub(crate) fn until(&mut self, dts: i64, base: AVRational, muxer: &mut Muxer) -> Result<(), AvError> {
+        let Some(span) = self.span else { return Ok(()) };
+        while let Some(packet) = self.held.pop_front() {
+            let (p, own_base) = self.look(&packet);
+            let end = p.pts.saturating_add(p.duration).saturating_sub(span.shift_in(own_base));
+            if later(end, own_base, dts, base) {
+                self.held.push_front(packet);
+                break;
+            }
+            self.pass(packet, muxer)?;
+        }
+        while let Some(packet) = self.next()? {
+            let (p, own_base) = self.look(&packet);
+            let own = if p.dts == NO_TIME { p.pts } else { p.dts };
+            if own != NO_TIME && later(own.saturating_sub(span.shift_in(own_base)), own_base, dts, base) {
+                self.waiting.push_front(packet);
+                break;
+            }
+            let index = p.stream_index as usize;
+            let subtitle = self.routes.get(index).and_then(Option::as_ref).is_some_and(Route::is_subtitle);
+            if subtitle && self.cut_end && p.pts != NO_TIME && p.duration > 0 {
+                self.held.push_back(packet);
+            } else {
+                self.pass(packet, muxer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A packet and its time base.
+    fn look<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
+        // SAFETY: never null, and not changed while it is borrowed.
+        let p = unsafe { &*packet.0 };
+        let none = AVRational { num: 1, den: 1 };
+        (p, self.input.stream(p.stream_index as usize).map_or(none, |s| s.time_base))
+    }
+
+    fn next(&mut self) -> Result<Option<Packet>, AvError> {
+        match self.waiting.pop_front() {
+            Some(packet) => Ok(Some(packet)),
+            None => self.read(),
+        }
+    }
+
+    /// Writes the remaining packets, up to the end of the span.
+    pub(crate) fn finish(&mut self, end: Option<i64>, muxer: &mut Muxer) -> Result<Option<Span>, AvError> {
+        let Some(span) = &mut self.span else { return Ok(None) };
+        span.end = end;
+        let span = *span;
+        // which streams have passed the end
+        let mut past = vec![false; self.routes.len()];
+        while let Some(packet) = self.held.pop_front() {
+            self.pass(packet, muxer)?;
+        }
+        while let Some(packet) = self.next()? {
+            // SAFETY: our own packet.
+            let index = unsafe { (*packet.0).stream_index as usize };
+            if !self.pass(packet, muxer)? {
+                past[index] = true;
+                let open = |(route, past): (&Option<Route>, &bool)| {
+                    route.as_ref().is_some_and(|r| !r.is_subtitle()) && !past
+                };
+                // subtitles are sparse: do not wait for them
+                if !self.routes.iter().zip(&past).any(open) {
+                    break;
+                }
+            }
+        }
+        for route in self.routes.iter_mut().flatten() {
+            if let How::Sound(sound) = &mut route.how {
+                sound.finish(route.to, muxer)?;
+            }
+        }
+        Ok(Some(span))
+    }
+
+    /// Writes a packet, unless it is outside the span. `false` if it is after its end.
+    fn pass(&mut self, packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
+        let Some(span) = self.span else { return Ok(true) };
+        if self.is_hidden(&packet) {
+            return Ok(true);
+        }
+        // SAFETY: our own packet.
+        let p = unsafe { &mut *packet.0 };
+        let index = p.stream_index as usize;
+        let (Some(Some(route)), Some(stream)) = (self.routes.get_mut(index), self.input.stream(index)) else {
+            return Ok(true);
+        };
+        let base = stream.time_base;
+        let subtitle = route.is_subtitle();
+        let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
+        let time = if p.pts == NO_TIME { p.dts } else { p.pts };
+        if cover {
+            // shown all the time: it has no time
+            (p.pts, p.dts) = (0, 0);
+        } else if time != NO_TIME {
+            let trimmed = matches!(route.how, How::Sound(_));
+            if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
+                // a subtitle that is still shown begins with the first picture
+                let end = time.saturating_add(p.duration);
+                if !subtitle || end <= first {
+                    return Ok(true);
+                }
+                (p.pts, p.dts, p.duration) = (first, first, end - first);
+            }
+            if let Some(end) = span.end_in(base) {
+                if time >= end {
+                    return Ok(false);
+                }
+                if subtitle && p.duration > 0 {
+                    p.duration = p.duration.min(end - p.pts.max(time));
+                }
+            }
+            let shift = span.shift_in(base);
+            for t in [&mut p.pts, &mut p.dts] {
+                if *t != NO_TIME {
+                    *t = t.saturating_sub(shift);
+                }
+            }
+        }
+        match &mut route.how {
+            How::Copy => muxer.write(&packet, base, route.to)?,
+            How::Sound(sound) => sound.take(&packet, base, route.to, muxer)?,
+            How::Text(text) => text.take(&packet, base, route.to, muxer)?,
+        }
+        Ok(true)
+    }
+}
+
+/// The time base of a stream, and whether it is sound.
+fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
+    let none = (AVRational { num: 1, den: 1 }, false);
+    // SAFETY: every stream has parameters.
+    input.stream(index).map_or(none, |s| unsafe {
+        (s.time_base, (*s.codecpar).codec_type == AVMediaType::AVMEDIA_TYPE_AUDIO)
+    })
+}
+
+/// Whether a container accepts streams as planned, by writing a header for them.
+pub(crate) fn fits(
+    input: &Input,
+    plans: &[Planned],
+    container: Container,
+    picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+) -> Result<(), AvError> {
+    let mut muxer = Muxer::trial(container)?;
+    lay(input, plans, container, &mut muxer, false, picture)?;
+    muxer.begin(Dict::new())
+}
+
+/// Makes the streams of the output; `picture` is called for the filtered one.
+fn lay(
+    input: &Input,
+    plans: &[Planned],
+    container: Container,
+    muxer: &mut Muxer,
+    cut: bool,
+    mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+) -> Result<Vec<Option<Route>>, AvError> {
+    let mut routes = Vec::new();
+    for (&from, plan) in input.streams().iter().zip(plans) {
+        // SAFETY: streams live as long as the input.
+        let from = unsafe { &mut *from };
+        from.discard = sys::AVDiscard::AVDISCARD_ALL;
+        let route = match plan {
+            Planned::Picture => {
+                picture(muxer, from)?;
+                None
+            }
+            Planned::Drop => None,
+            Planned::Attach => {
+                attach(from, muxer)?;
+                None
+            }
+            plan => Some(route(from, *plan, container, muxer, cut)?),
+        };
+        // attachments have no packets SAFETY: every stream has parameters.
+        let kind = unsafe { (*from.codecpar).codec_type };
+        let packets = route.is_some() && kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+        if packets {
+            from.discard = sys::AVDiscard::AVDISCARD_DEFAULT;
+        }
+        routes.push(route.filter(|_| packets));
+    }
+    Ok(routes)
+}
+
+/// Makes the stream of the output for a stream of the input.
+fn route(
+    from: &sys::AVStream,
+    plan: Planned,
+    container: Container,
+    muxer: &mut Muxer,
+    cut: bool,
+) -> Result<Route, AvError> {
+    // SAFETY: every stream has parameters.
+    let kind = unsafe { (*from.codecpar).codec_type };
+    let global = container.flag(sys::AVFMT_GLOBALHEADER);
+    let stream = muxer.stream()?;
+    let to = stream.index as usize;
+    stream.time_base = from.time_base;
+    stream.disposition = from.disposition;
+    stream.sample_aspect_ratio = from.sample_aspect_ratio;
+    stream.avg_frame_rate = from.avg_frame_rate;
+    // SAFETY: both streams are valid.
+    unsafe { stream_tags(from, stream, container, cut || plan != Planned::Copy) };
+    let how = match plan {
+        Planned::Sound(into) => {
+            let fills = container.counts_frames();
+            How::Sound(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+        }
+        Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
+        _ => {
+            // SAFETY: both streams are valid; the tag of the old container has no meaning in the new one.
+            unsafe {
+                check(sys::avcodec_parameters_copy(stream.codecpar, from.codecpar))?;
+                (*stream.codecpar).codec_tag = 0;
+                side_data(from, stream);
+            }
+            How::Copy
+        }
+    };
+    Ok(Route { to, how, kind })
+}
+
+/// Kinds of side data that belong to a whole stream, for any codec.
+const KINDS: [AVPacketSideDataType; 6] = [
+    AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
+    AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
+    AVPacketSideDataType::AV_PKT_DATA_SPHERICAL,
+    AVPacketSideDataType::AV_PKT_DATA_REPLAYGAIN,
+    AVPacketSideDataType::AV_PKT_DATA_AUDIO_SERVICE_TYPE,
+    AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+];
+
+/// Copies a stream's side data.
+///
+/// # Safety
+/// Both streams must be valid.
+pub(crate) unsafe fn side_data(from: &sys::AVStream, to: &mut sys::AVStream) {
+    for kind in KINDS {
+        // SAFETY: guaranteed by the caller.
+        unsafe {
+            if let Some(bytes) = versions::stream_side_data(from, kind) {
+                let bytes = bytes.to_vec();
+                versions::set_stream_side_data(to, kind, &bytes);
+            }
+        }
+    }
+}
+
+/// Writes an attached picture as a file, which Matroska supports.
+fn attach(from: &sys::AVStream, muxer: &mut Muxer) -> Result<(), AvError> {
+    // SAFETY: every stream has parameters; the stream owns the packet of the attached picture.
+    unsafe {
+        let picture = &from.attached_pic;
+        if picture.data.is_null() || picture.size <= 0 {
+            return Ok(());
+        }
+        let to = muxer.stream()?;
+        let par = &mut *to.codecpar;
+        par.codec_type = AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+        par.codec_id = (*from.codecpar).codec_id;
+        let size = picture.size as usize;
+        par.extradata = sys::av_mallocz(size + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize).cast();
+        if par.extradata.is_null() {
+            return Err(AvError(-libc::ENOMEM));
+        }
+        ptr::copy_nonoverlapping(picture.data.cast_const(), par.extradata, size);
+        par.extradata_size = picture.size;
+        let (mime, name) = match par.codec_id {
+            sys::AVCodecID::AV_CODEC_ID_PNG => ("image/png", "cover.png"),
+            sys::AVCodecID::AV_CODEC_ID_BMP => ("image/bmp", "cover.bmp"),
+            _ => ("image/jpeg", "cover.jpg"),
+        };
+        let mut tags = Dict::new();
+        tags.set("filename", name);
+        tags.set("mimetype", mime);
+        for (key, value) in entries(from.metadata) {
+            tags.set(&key, &value);
+        }
+        to.metadata = std::mem::replace(&mut tags.0, ptr::null_mut());
+    }
+    Ok(())
+}

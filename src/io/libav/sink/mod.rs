@@ -1,0 +1,124 @@
+//! Video files with any container and encoder of libav.
+//!
+//! The container follows from the file's name; the encoder and its pixel format from container and picture, or from
+//! the user's options ([`Encoding`]). No property of the picture is lost silently: see [`accepts`]. Times are those
+//! of the source, in its ticks. Streams that are not filtered (sound, subtitles, chapters, tags) come from a second
+//! reading of the input, see [`crate::libav::copy`].
+//!
+//! Memory: encoders hold many pictures. libx264 with its default preset holds about 60, which for 3840x2160 is 1.6
+//! to 3 GB in addition to `--memory`; `--codec-opt rc-lookahead=10` or a faster preset reduce it.
+
+mod choose;
+mod clock;
+pub(crate) mod container;
+mod encoder;
+pub(crate) mod handles;
+pub(crate) mod hdr;
+mod holds;
+pub mod join;
+pub(crate) mod mux;
+mod output_file;
+mod packet;
+mod segmented;
+mod video;
+
+use super::error::AvError;
+use super::log::{Log, said};
+use crate::disk::Left;
+use crate::encoding::Encoding;
+use crate::media::FrameStamp;
+use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
+use grainfield_filters::frame::{Format, Frame};
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+/// Whether the output is named as a video file that libav can write.
+pub fn recognises(output: &OsStr) -> bool {
+    super::init();
+    container::Container::of(output).is_some()
+}
+
+/// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
+/// subsampled further. RGB becomes YUV 4:2:0 for delivery codecs (H.264, HEVC, AV1, VP9), and stays RGB or becomes
+/// 4:4:4 for editing and archiving (FFV1, ProRes).
+///
+/// If the encoder supports no such format, the error names encoders that do.
+pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
+    super::init();
+    choose::choose(output, format, encoding).map(|choice| choice.format)
+}
+
+/// The encoder that a video of this format gets.
+pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
+    super::init();
+    choose::choose(output, format, encoding).ok().map(|choice| choice.name)
+}
+
+/// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
+/// container cannot store. `plan.format` must come from [`accepts`].
+pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
+    let log = Log::new();
+    let _log = log.enter();
+    let sink: Box<dyn Sink> = match &plan.keep.segments {
+        Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
+        None => Box::new(video::Video::create(output, plan)?),
+    };
+    Ok(Box::new(Logged { log, sink }))
+}
+
+/// A sink with its own log.
+struct Logged {
+    log: Log,
+    sink: Box<dyn Sink>,
+}
+
+impl Sink for Logged {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        self.sink.encoder()
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        self.sink.rescue()
+    }
+
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        let _log = self.log.enter();
+        self.sink.write(stamp, frame, encoded)
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.sink.keeps_times()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.sink.warnings()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.sink.notes()
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        let _log = self.log.enter();
+        self.sink.finish()
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        let _log = self.log.enter();
+        self.sink.abandon()
+    }
+}
+
+fn fault(output: &OsStr, problem: String) -> SinkError {
+    SinkError::Bad { name: output.to_string_lossy().into_owned(), problem }
+}
+
+/// An error of libav with its messages.
+fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
+    let said = said();
+    let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
+    if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
+        return SinkError::Io { name: name.into(), cause };
+    }
+    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{said}") }
+}

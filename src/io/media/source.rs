@@ -1,0 +1,273 @@
+//! The interface of sources.
+
+use crate::disk::cache::Cache;
+use crate::journal::resume::FileOf;
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Matrix};
+use grainfield_filters::ratio::Ratio;
+use std::any::Any;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The properties that a source knows before its first frame.
+#[derive(Clone, Debug)]
+pub struct Info {
+    /// The name in messages: the path, `standard input`, the pattern.
+    pub name: String,
+    /// The kind: `y4m`, `image sequence`, `pattern`.
+    pub kind: &'static str,
+    /// The format of every frame.
+    pub format: Format,
+    /// Number of the first frame: 0, or the first file's of a sequence.
+    pub first: i64,
+    /// Number of the last frame, if it is known.
+    pub last: Option<i64>,
+    /// Whether any frame can be read next; otherwise only later ones, and those in between are read and dropped.
+    pub seekable: bool,
+    /// Whether frame durations vary.
+    pub variable_rate: bool,
+    /// Assumptions about properties that the input does not specify, to show to the user.
+    pub notes: Vec<String>,
+    /// Further properties as names and values, for `probe`.
+    pub details: Vec<(String, String)>,
+    /// Data for a sink of the same kind (a y4m header line, image metadata).
+    pub carried: Carried,
+}
+
+/// Data that pass from source to sink without affecting filters.
+pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
+
+/// The position of a frame in its source.
+#[derive(Clone, Debug)]
+pub struct FrameStamp {
+    /// The frame's number (before `--frame-offset`).
+    pub number: i64,
+    /// Exact seconds since the source's first frame.
+    pub time: Ratio,
+    /// Duration in seconds.
+    pub duration: Ratio,
+    /// Data of this frame (per-frame parameters, an ICC profile).
+    pub carried: Carried,
+}
+
+/// A frame in progress, which a worker owns and reuses.
+#[derive(Debug)]
+pub struct Slot {
+    /// The picture.
+    pub frame: Frame,
+    /// Work that [`Source::next`] left for [`Decode::decode`], outside the lock.
+    pub pending: Option<Pending>,
+    /// Data that [`Decode::decode`] found, to be moved to [`FrameStamp::carried`]; `None` leaves the stamp unchanged.
+    pub carried: Carried,
+}
+
+impl Default for Slot {
+    /// A slot with a picture of one sample, which the first frame replaces.
+    fn default() -> Slot {
+        let frame = Frame::new(Format::new(1, 1, Family::Gray, Depth::Bits(8), (0, 0)));
+        Slot { frame, pending: None, carried: None }
+    }
+}
+
+/// Work for [`Decode`].
+#[derive(Debug)]
+pub enum Pending {
+    /// Read and decode a file.
+    File {
+        /// Its name.
+        path: PathBuf,
+        /// Whether it stands for a missing one: then its time code and the like are those of another frame.
+        held: bool,
+    },
+    /// Compute the picture of this number.
+    Number(i64),
+    /// The picture is black (a missing frame in a sequence).
+    Black,
+    /// Data of the source.
+    Opaque(Box<dyn Any + Send>),
+}
+
+/// An error of a source.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// An error of the system.
+    #[error("{name}: {cause}")]
+    Io {
+        /// The input.
+        name: String,
+        /// The error.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// The request is invalid. The text says what is wrong and what would be right.
+    #[error("{name}: {problem}")]
+    Usage {
+        /// The input.
+        name: String,
+        /// The problem, and what would be right.
+        problem: String,
+    },
+    /// The input is invalid. The text says what is wrong, where, and what would be right.
+    #[error("{name}: {problem}")]
+    Bad {
+        /// The input.
+        name: String,
+        /// The problem, its position, and what would be right.
+        problem: String,
+    },
+    /// The decoder reports a damaged frame. Its result is in the slot, for callers that accept it.
+    #[error("{name}: {problem}")]
+    Damaged {
+        /// The input.
+        name: String,
+        /// The frame, and the decoder's message.
+        problem: String,
+        /// The position of the frame.
+        stamp: Box<FrameStamp>,
+    },
+    /// The input ended inside a frame.
+    #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
+    Truncated {
+        /// The input.
+        name: String,
+        /// The incomplete frame.
+        number: i64,
+        /// Number of bytes found.
+        got: u64,
+        /// Number of bytes of a frame.
+        want: u64,
+    },
+}
+
+impl SourceError {
+    /// Whether the user can fix the error by changing the command.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, SourceError::Usage { .. })
+    }
+}
+
+/// An input of frames.
+pub trait Source: Send {
+    /// The properties known before the first frame.
+    fn info(&self) -> &Info;
+
+    /// Makes `number` the next frame to be read. Returns an error for an earlier frame if it is not seekable, and
+    /// outside `first..=last`.
+    fn seek(&mut self, number: i64) -> Result<(), SourceError>;
+
+    /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. Whoever fills
+    /// the slot resets its frame to the source's format.
+    ///
+    /// After an error the source continues after the faulty frame if possible; otherwise it has ended.
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError>;
+
+    /// The part of reading that runs on many threads.
+    fn decoder(&self) -> Arc<dyn Decode>;
+
+    /// The next frame after `number`, or the last one before it, at which decoding may begin: its neighbour where
+    /// each frame is independent. `None` where there is none or it is not known.
+    fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
+        let next = number.checked_add(if back { -1 } else { 1 })?;
+        let info = self.info();
+        (next >= info.first && info.last.is_none_or(|last| next <= last)).then_some(next)
+    }
+
+    /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without
+    /// a file.
+    fn files(&self) -> Option<FileOf> {
+        None
+    }
+
+    /// New notes since the last call, in addition to [`Info::notes`].
+    fn drain_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// The part of reading that runs on many threads, without the source.
+pub trait Decode: Send + Sync {
+    /// Completes the work in `slot.pending`; does nothing if it is `None`.
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError>;
+}
+
+/// A decoder that does nothing, for sources whose `next` does all the work.
+#[derive(Debug)]
+pub struct Done;
+
+impl Decode for Done {
+    fn decode(&self, _: &FrameStamp, _: &mut Slot) -> Result<(), SourceError> {
+        Ok(())
+    }
+}
+
+/// The user's options for opening a source.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Frames per second for inputs without a rate (`--rate`, default 24).
+    pub rate: Option<Ratio>,
+    /// The treatment of missing frames in a sequence (`--missing`).
+    pub missing: Missing,
+    /// The range of the samples, which overrides the tag (`--range`, `--matrix`).
+    pub range: Option<ColorRange>,
+    /// The matrix, likewise.
+    pub matrix: Option<Matrix>,
+    /// Protocols other than files that an input may use (`--allow-protocol`).
+    pub allow_protocol: Vec<String>,
+    /// FFmpeg's filters, which run first (`--lavfi`).
+    pub lavfi: Option<String>,
+    /// Threads of a decoder; by default as many as the machine has.
+    pub threads: Option<usize>,
+    /// How much is read to know the number of frames.
+    pub length: Length,
+    /// Set to cancel: reads of a network or a named pipe that stand still then end with an error.
+    pub stop: Arc<AtomicBool>,
+    /// The cache of indexes of large files; `None` for no cache.
+    pub cache: Option<Arc<Cache>>,
+}
+
+/// How much of a video is read to know the number of its frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Length {
+    /// Only its header, and small files: the number may remain unknown.
+    Header,
+    /// All of it, unless it is large.
+    #[default]
+    Cheap,
+    /// All of it.
+    Exact,
+}
+
+/// The treatment of missing frames in a sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Missing {
+    /// An error.
+    #[default]
+    Error,
+    /// Repeat the picture before it.
+    Hold,
+    /// A black picture (alpha transparent).
+    Black,
+    /// No frame.
+    Skip,
+}
+
+/// The broadcast rate for a decimal number: `23.976`, `29.97` and `119.88` mean 24000/1001, 30000/1001 and
+/// 120000/1001. A number with two or more decimals that equals such a rate after rounding means that rate; `None`
+/// for any other.
+pub fn broadcast_rate(text: &str) -> Option<Ratio> {
+    let (whole, part) = text.trim().split_once('.')?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+    if !(2..=9).contains(&part.len()) || whole.len() > 6 || !digits(whole) || !digits(part) {
+        return None;
+    }
+    let unit = 10u64.pow(part.len() as u32);
+    let said = whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
+    // the families of film and of video
+    let nominal = said / unit + 1;
+    let is_family = nominal.is_multiple_of(12) || nominal.is_multiple_of(15);
+    let rounded = (nominal * 1000 * unit * 2 + 1001) / 2002;
+    if is_family && rounded == said { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
+}
+
+/// The value of [`Info::kind`] for inputs that FFmpeg reads.
+pub const VIDEO: &str = "video";

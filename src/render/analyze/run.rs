@@ -1,0 +1,309 @@
+//! Runs the measurements on whole inputs: a source that delivers the clean picture along with the noisy one,
+//! and a sink that measures. The pipeline between them is that of any render, so reading, filtering and
+//! measuring run in parallel.
+
+use super::{Accumulator, Measures, Report, Tools};
+use crate::session::Render;
+use crate::session::job::{Endpoints, JobError, Request};
+use grainfield_filters::frame::{Format, Frame, Ranges};
+use grainfield_io::disk::Left;
+use grainfield_io::sink::{self, Encode, Sink, SinkError};
+use grainfield_io::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The number of frames measured by default.
+pub const DEFAULT_FRAMES: i64 = 24;
+
+/// Receives the report of a job.
+#[derive(Clone, Debug, Default)]
+pub struct ReportHandle(Arc<Mutex<Option<Accumulator>>>);
+
+impl ReportHandle {
+    /// The report on the frames measured so far; `None` before the job has been prepared.
+    pub fn report(&self) -> Option<Report> {
+        lock(&self.0).as_ref().map(Accumulator::report)
+    }
+}
+
+fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prepares a render that measures the result of the request's filters (the output of the request is ignored): the
+/// difference from `clean` if it is given, with frames paired in order; else the difference that the filters make, if
+/// there are any; else the picture itself.
+///
+/// If the request names no frames, the first [`DEFAULT_FRAMES`] are measured.
+pub fn prepare(
+    mut request: Request,
+    clean: Option<OsString>,
+    report_handle: &ReportHandle,
+) -> Result<Render, JobError> {
+    if clean.as_ref().is_some_and(|c| c == "-") && request.input == "-" {
+        return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
+    }
+    request.output = "null:".into();
+    let options = source::Options {
+        rate: request.rate,
+        missing: request.missing,
+        allow_protocol: request.allow_protocol.clone(),
+        stop: request.stop.clone(),
+        ..Default::default()
+    };
+    let reference = match clean {
+        Some(name) => Reference::Other(name, options),
+        None if request.recipe.steps.is_empty() => Reference::None,
+        None => Reference::Itself,
+    };
+    let offset = request.frame_offset;
+    let report_handle = report_handle.clone();
+    Ok(Render::between(request, Measured { reference, offset, clean: None, report_handle }))
+}
+
+/// The reference of the measurement.
+enum Reference {
+    None,
+    Itself,
+    Other(OsString, source::Options),
+}
+
+struct Measured {
+    reference: Reference,
+    offset: i64,
+    /// The name and format of the clean picture, after it has been opened.
+    clean: Option<(String, Format)>,
+    report_handle: ReportHandle,
+}
+
+impl Endpoints for Measured {
+    fn source(
+        &mut self,
+        noisy: Box<dyn Source>,
+        frames: &mut Option<Ranges>,
+    ) -> Result<Box<dyn Source>, JobError> {
+        let mut info = noisy.info().clone();
+        let mut left = None;
+        if frames.is_none() {
+            let last = info.first + DEFAULT_FRAMES - 1;
+            match info.last {
+                Some(end) if end > last => {
+                    let range = format!("{}-{}", info.first + self.offset, last + self.offset);
+                    *frames = range.parse().ok();
+                    info.notes.push(format!(
+                        "measuring the first {DEFAULT_FRAMES} of {} frames; --frames selects others",
+                        end - info.first + 1
+                    ));
+                }
+                Some(_) => {}
+                None => {
+                    left = Some(DEFAULT_FRAMES);
+                    info.notes.push(format!(
+                        "measuring at most the first {DEFAULT_FRAMES} frames; --frames selects others"
+                    ));
+                }
+            }
+        }
+        let clean = match &self.reference {
+            Reference::None => None,
+            Reference::Itself => {
+                self.clean = Some((info.name.clone(), info.format));
+                None
+            }
+            Reference::Other(name, options) => {
+                let clean = source::open(name, options)?;
+                let other = clean.info();
+                info.notes.extend(other.notes.iter().map(|n| format!("{}: {n}", other.name)));
+                if other.format.full_range() != info.format.full_range() {
+                    info.notes.push(format!(
+                        "{} and {} have different ranges: code values are compared as stored",
+                        info.name, other.name
+                    ));
+                }
+                self.clean = Some((other.name.clone(), other.format));
+                Some(Other { at: Some(other.first), source: clean })
+            }
+        };
+        let itself = matches!(self.reference, Reference::Itself);
+        Ok(Box::new(Paired { info, noisy, clean, itself, left }))
+    }
+
+    fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
+        let (format, clean) = (&plan.format, &self.clean);
+        let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha());
+        let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));
+        if let Some((name, other)) = different {
+            return Err(JobError::Usage(format!(
+                "{name} is {}x{} {} and cannot be compared with {}x{} {}: size and planes must be equal (the \
+                    depth may differ)",
+                other.width,
+                other.height,
+                other.name(),
+                format.width,
+                format.height,
+                format.name()
+            )));
+        }
+        let tools = Tools::new(format, clean.as_ref().map(|c| &c.1));
+        *lock(&self.report_handle.0) = Some(Accumulator::new(&tools));
+        let encoder = Arc::new(Measuring { tools, done: Mutex::default() });
+        Ok(Box::new(MeasureSink { encoder, report_handle: self.report_handle.clone() }))
+    }
+
+    fn per_frame(&self, output: &Format) -> usize {
+        Tools::per_frame(output) + output.frame_bytes()
+    }
+}
+
+/// Combines two sources: the clean picture is attached to the noisy one's stamp.
+struct Paired {
+    info: Info,
+    noisy: Box<dyn Source>,
+    clean: Option<Other>,
+    itself: bool,
+    /// The number of frames still to be delivered, if it is limited here.
+    left: Option<i64>,
+}
+
+struct Other {
+    source: Box<dyn Source>,
+    /// The index of the next frame, unless reading was interrupted.
+    at: Option<i64>,
+}
+
+/// A clean picture that was read but perhaps not decoded yet.
+struct Waiting(Mutex<(FrameStamp, Slot)>);
+
+/// A clean picture.
+struct Clean(Frame);
+
+impl Source for Paired {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.noisy.seek(number)
+    }
+
+    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
+        if self.left == Some(0) {
+            return Ok(None);
+        }
+        let Some(mut stamp) = self.noisy.next(slot)? else { return Ok(None) };
+        self.left = self.left.map(|n| n - 1);
+        if let Some(clean) = &mut self.clean {
+            let place = stamp.number - self.info.first;
+            let other = clean.next(place)?.ok_or_else(|| SourceError::Bad {
+                name: clean.source.info().name.clone(),
+                problem: format!(
+                    "has no frame {} to compare with frame {} of {}: use --frames to select frames that both have",
+                    place + clean.source.info().first,
+                    stamp.number,
+                    self.info.name
+                ),
+            })?;
+            stamp.carried = Some(Arc::new(Waiting(Mutex::new(other))));
+        }
+        Ok(Some(stamp))
+    }
+
+    fn decoder(&self) -> Arc<dyn Decode> {
+        Arc::new(PairedDecode {
+            noisy: self.noisy.decoder(),
+            clean: self.clean.as_ref().map(|c| c.source.decoder()),
+            itself: self.itself,
+        })
+    }
+}
+
+impl Other {
+    /// The frame at an index, counted from the first; `None` after the end.
+    fn next(&mut self, place: i64) -> Result<Option<(FrameStamp, Slot)>, SourceError> {
+        let info = self.source.info();
+        let number = info.first + place;
+        if info.last.is_some_and(|last| number > last) {
+            return Ok(None);
+        }
+        if self.at != Some(number) {
+            self.at = None;
+            self.source.seek(number)?;
+        }
+        let mut slot = Slot::default();
+        let stamp = self.source.next(&mut slot)?;
+        self.at = stamp.as_ref().map(|s| s.number + 1);
+        Ok(stamp.filter(|s| s.number == number).map(|s| (s, slot)))
+    }
+}
+
+struct PairedDecode {
+    noisy: Arc<dyn Decode>,
+    clean: Option<Arc<dyn Decode>>,
+    itself: bool,
+}
+
+impl Decode for PairedDecode {
+    fn decode(&self, stamp: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
+        self.noisy.decode(stamp, slot)?;
+        slot.carried = None;
+        let waiting = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Waiting>());
+        if self.itself {
+            slot.carried = Some(Arc::new(Clean(slot.frame.clone())));
+        } else if let (Some(decoder), Some(waiting)) = (&self.clean, waiting) {
+            let (stamp, clean) = &mut *lock(&waiting.0);
+            decoder.decode(stamp, clean)?;
+            slot.carried = Some(Arc::new(Clean(std::mem::take(clean).frame)));
+        }
+        Ok(())
+    }
+}
+
+/// Measures frames on many threads.
+struct Measuring {
+    tools: Tools,
+    /// Measures that wait for earlier frames.
+    done: Mutex<BTreeMap<i64, VecDeque<Measures>>>,
+}
+
+impl Encode for Measuring {
+    fn encode(&self, stamp: &FrameStamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
+        let clean = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Clean>());
+        let measures = self.tools.measure(frame, clean.map(|c| &c.0));
+        lock(&self.done).entry(stamp.number).or_default().push_back(measures);
+        Ok(())
+    }
+}
+
+/// Merges the measures in order of frames.
+struct MeasureSink {
+    encoder: Arc<Measuring>,
+    report_handle: ReportHandle,
+}
+
+impl Sink for MeasureSink {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::clone(&self.encoder) as Arc<dyn Encode>
+    }
+
+    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let mut done = lock(&self.encoder.done);
+        let measures = done.get_mut(&stamp.number).and_then(VecDeque::pop_front);
+        if done.get(&stamp.number).is_some_and(VecDeque::is_empty) {
+            done.remove(&stamp.number);
+        }
+        drop(done);
+        if let (Some(accumulator), Some(measures)) = (lock(&self.report_handle.0).as_mut(), measures) {
+            accumulator.add(stamp.number, measures);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        Ok(Left::default())
+    }
+}

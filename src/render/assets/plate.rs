@@ -1,0 +1,40 @@
+//! Grain of plates, from clips and pictures.
+
+use super::TextFileError;
+use grainfield_filters::plate::{Cutter, Plate};
+use grainfield_io::format::Formats;
+use grainfield_io::media::{Options, Slot, SourceError};
+use md5::{Digest, Md5};
+use std::path::Path;
+
+/// Reads grain from a clip, a sequence or a picture of any format, and returns it with a 128-bit digest: the MD5 of its
+/// tiles, first byte highest. Pictures after the last that is needed are not read.
+pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
+    let says =
+        |problem: &dyn std::fmt::Display| TextFileError::Says(format!("{}: {problem}", path.display()));
+    let named = |e: SourceError| match e {
+        SourceError::Io { cause, .. } => TextFileError::Read { path: path.into(), cause },
+        e => TextFileError::Says(e.to_string()),
+    };
+    let name = path.as_os_str();
+    let mut inputs = Formats::default().0.iter().filter_map(|row| row.input.as_ref());
+    let input = inputs.find(|input| (input.takes)(name)).ok_or_else(|| says(&"no format reads this file"))?;
+    let mut source = (input.open)(name, &Options::default()).map_err(named)?;
+    let mut cutter = Cutter::new(&source.info().format).map_err(|e| says(&e))?;
+    let (decoder, mut slot) = (source.decoder(), Slot::default());
+    while !cutter.is_full() {
+        let Some(stamp) = source.next(&mut slot).map_err(named)? else { break };
+        decoder.decode(&stamp, &mut slot).map_err(named)?;
+        cutter.add(&slot.frame).map_err(|e| says(&e))?;
+    }
+    let plate = cutter.finish().map_err(|e| says(&e))?;
+    let digest = digest(&plate);
+    Ok((plate, digest))
+}
+
+/// The MD5 of a plate's tiles, first byte highest.
+pub(crate) fn digest(plate: &Plate) -> u128 {
+    let mut md5 = Md5::new();
+    plate.digest(|bytes| md5.update(bytes));
+    u128::from_be_bytes(md5.finalize().into())
+}

@@ -1,0 +1,49 @@
+//! Text files that recipes name: read whole, up to a limit.
+
+use grainfield_io::disk::reach;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// An error while reading a text file that a recipe names.
+#[derive(Debug, thiserror::Error)]
+pub enum TextFileError {
+    /// It cannot be read.
+    #[error("{}: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        #[source]
+        cause: io::Error,
+    },
+    /// The file is not text, or is too long.
+    #[error("{}: {what} is UTF-8 text of at most {} MiB", path.display(), most >> 20)]
+    NoText {
+        /// The file.
+        path: PathBuf,
+        /// The expected kind of file.
+        what: &'static str,
+        /// The limit in bytes.
+        most: usize,
+    },
+    /// The content is invalid: the file, the position, and what would be right.
+    #[error("{0}")]
+    Says(String),
+}
+
+impl TextFileError {
+    /// Whether the user can fix the error by changing the text, as opposed to a missing file.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, TextFileError::Read { .. })
+    }
+}
+
+/// Reads the text of a file of at most `most` bytes.
+pub(super) fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
+    let failed = |cause| TextFileError::Read { path: path.into(), cause };
+    let mut bytes = Vec::new();
+    let file = reach::open(path).map_err(failed)?;
+    file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
+    let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= most);
+    text.ok_or_else(|| TextFileError::NoText { path: path.into(), what, most })
+}

@@ -1,0 +1,340 @@
+//! Jobs of a batch, from lists ([`list`](super::list)) or from patterns of inputs and outputs.
+
+use grainfield_io::format::images::pattern::{Pattern, bytes, glob_matches, name};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+/// The largest number of jobs in a list.
+pub const MAX_JOBS: usize = 100_000;
+
+/// One render, as written in a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// The name, which is unique.
+    pub name: String,
+    /// The input.
+    pub input: OsString,
+    /// The output.
+    pub output: OsString,
+    /// Further arguments of the command line of `render`.
+    pub options: Vec<OsString>,
+    /// The line of the list for each of them, from 1; empty without a list.
+    pub lines: Vec<u32>,
+    /// The first line of the job in the list, from 1; 0 without a list.
+    pub line: u32,
+}
+
+impl Job {
+    /// Whether its options allow replacing an existing output.
+    pub fn overwrites(&self) -> bool {
+        self.options.iter().any(|option| option == "--overwrite")
+    }
+}
+
+/// A list of jobs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Jobs {
+    /// The folder for outputs, if it is given.
+    pub folder: Option<PathBuf>,
+    /// In the order of the list.
+    pub jobs: Vec<Job>,
+}
+
+/// An error in a list, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum JobsError {
+    /// Invalid TOML.
+    #[error("{0}")]
+    Toml(String),
+    /// An invalid entry.
+    #[error("{place}: {problem}")]
+    Bad {
+        /// The position.
+        place: String,
+        /// The problem, and what would be right.
+        problem: String,
+    },
+    /// Two jobs have the same name or output.
+    #[error("{a} and {b} have the same {what}: {value}")]
+    Twice {
+        /// One job.
+        a: String,
+        /// The other job.
+        b: String,
+        /// `name` or `output`.
+        what: &'static str,
+        /// The common value.
+        value: String,
+    },
+    /// The list has no jobs.
+    #[error("it has no jobs; add [[job]] with input and output")]
+    Empty,
+    /// A limit is exceeded.
+    #[error("more than {0}")]
+    Most(&'static str),
+}
+
+fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, JobsError> {
+    Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
+}
+
+impl Jobs {
+    /// Returns an error for no jobs, too many, and two with the same name or output.
+    pub(super) fn check(&self) -> Result<(), JobsError> {
+        if self.jobs.is_empty() {
+            return Err(JobsError::Empty);
+        }
+        if self.jobs.len() > MAX_JOBS {
+            return Err(JobsError::Most("100000 jobs"));
+        }
+        let mut names = BTreeMap::new();
+        let mut outputs = BTreeMap::new();
+        for (i, job) in self.jobs.iter().enumerate() {
+            let twice = |j: usize, what, value: &OsStr| {
+                let value = value.to_string_lossy().into_owned();
+                let place = |i: usize| match self.jobs[i].line {
+                    0 => format!("job {}", i + 1),
+                    line => format!("job {} (line {line})", i + 1),
+                };
+                Err(JobsError::Twice { a: place(j), b: place(i), what, value })
+            };
+            if let Some(j) = names.insert(job.name.as_str(), i) {
+                return twice(j, "name", OsStr::new(&job.name));
+            }
+            if let Some(j) = outputs.insert(job.output.as_os_str(), i) {
+                return twice(j, "output", &job.output);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The largest number of files and folders that a pattern of inputs may examine.
+const MAX_SEEN: usize = 10_000_000;
+
+/// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
+/// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
+/// extension. A sequence (`####`) is one job per folder. `options` are those of `render`.
+pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
+    let place = format!("'{input}'");
+    let path = Path::new(input);
+    let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
+        return bad(place, "is empty");
+    };
+    let pattern = match Pattern::parse(OsStr::new(file)) {
+        Err(e) => return bad(place, e.to_string()),
+        Ok(pattern) => pattern,
+    };
+    let wild = |part: &OsStr| bytes(part).iter().any(|b| b"*?".contains(b));
+    let parts: Vec<Component<'_>> = path.parent().unwrap_or(Path::new("")).components().collect();
+    let fixed = parts.iter().take_while(|c| !wild(c.as_os_str())).count();
+    let root: PathBuf = parts[..fixed].iter().collect();
+    let mut folders = vec![(root, PathBuf::new())];
+    let mut seen = 0;
+    for part in &parts[fixed..] {
+        let mut next = Vec::new();
+        for (folder, found) in folders {
+            if !wild(part.as_os_str()) {
+                next.push((folder.join(part), found.join(part)));
+                continue;
+            }
+            for name in listed(&folder, &mut seen, &place)? {
+                let hidden = bytes(&name).starts_with(b".");
+                if !hidden
+                    && glob_matches(bytes(part.as_os_str()), bytes(&name))
+                    && folder.join(&name).is_dir()
+                {
+                    next.push((folder.join(&name), found.join(&name)));
+                }
+            }
+        }
+        folders = next;
+    }
+    let mut jobs = Jobs::default();
+    for (folder, found) in folders {
+        let mut add = |file: &OsStr, stem: String| -> Result<(), JobsError> {
+            let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().into_owned();
+            let dir = found.to_string_lossy();
+            let output = substitute(to, &[("dir", &dir), ("name", &stem), ("ext", &extension)])?;
+            let input = folder.join(file).into_os_string();
+            let name = input.to_string_lossy().into_owned();
+            let (output, options) = (output.into(), options.to_vec());
+            jobs.jobs.push(Job { name, input, output, options, lines: Vec::new(), line: 0 });
+            if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
+        };
+        let names = match listed(&folder, &mut seen, &place) {
+            Ok(names) => names,
+            // a missing folder contains no inputs
+            Err(_) if !folder.exists() => continue,
+            Err(e) => return Err(e),
+        };
+        match &pattern {
+            // the existing sequences: the wildcard in the name stands for one of them
+            Some(pattern) => {
+                for (sequence, stem) in sequences(file, pattern, &names) {
+                    add(&sequence, stem)?;
+                }
+            }
+            None => {
+                for name in &names {
+                    let hidden = bytes(name).starts_with(b".");
+                    if !hidden && glob_matches(bytes(file), bytes(name)) && folder.join(name).is_file() {
+                        let stem =
+                            Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                        add(name, stem)?;
+                    }
+                }
+            }
+        }
+    }
+    if jobs.jobs.is_empty() {
+        return bad(place, "matches no file");
+    }
+    jobs.check()?;
+    Ok(jobs)
+}
+
+fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
+    let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut names = Vec::new();
+    let entries = std::fs::read_dir(real);
+    for entry in entries.or_else(|e| bad(place, format!("{}: {e}", real.display())))? {
+        names.push(entry.or_else(|e| bad(place, format!("{}: {e}", real.display())))?.file_name());
+        *seen += 1;
+        if *seen > MAX_SEEN {
+            return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// The sequences among some names, as patterns, with the text before the number.
+fn sequences(file: &OsStr, pattern: &Pattern, names: &[OsString]) -> Vec<(OsString, String)> {
+    let trimmed = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        text.trim_end_matches(['.', '_', '-', ' ']).to_owned()
+    };
+    let (before, place, after) = split(bytes(file));
+    if !before.iter().chain(after).any(|b| b"*?".contains(b)) {
+        let any = names.iter().any(|n| pattern.matches(n).is_some());
+        return if any { vec![(file.to_owned(), trimmed(before))] } else { Vec::new() };
+    }
+    let mut found: BTreeMap<OsString, String> = BTreeMap::new();
+    for text in names.iter().map(|n| bytes(n)).filter(|n| !n.starts_with(b".")) {
+        // every run of digits may be the number
+        let mut at = 0;
+        while at < text.len() {
+            let digits = text[at..].iter().take_while(|b| b.is_ascii_digit()).count();
+            if digits == 0 {
+                at += 1;
+                continue;
+            }
+            let (head, tail) = (&text[..at], &text[at + digits..]);
+            if glob_matches(before, head) && glob_matches(after, tail) {
+                let named = name([head, place, tail].concat());
+                let fits = Pattern::parse(&named)
+                    .ok()
+                    .flatten()
+                    .is_some_and(|p| p.matches(&name(text.to_vec())).is_some());
+                if fits {
+                    found.insert(named, trimmed(head));
+                }
+            }
+            at += digits;
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// The text before the placeholder, the placeholder, and the text after it.
+fn split(text: &[u8]) -> (&[u8], &[u8], &[u8]) {
+    let start = ["%", "$F", "#", "@"].iter().find_map(|mark| {
+        let mark = mark.as_bytes();
+        text.windows(mark.len()).position(|w| w == mark)
+    });
+    let start = start.unwrap_or(text.len());
+    let rest = &text[start..];
+    let len = match rest.first() {
+        Some(b'%') => rest.iter().position(|&b| b == b'd').map_or(rest.len(), |i| i + 1),
+        Some(b'$') => 2 + rest.iter().skip(2).take_while(|b| b.is_ascii_digit()).count(),
+        Some(&mark) => rest.iter().take_while(|&&b| b == mark).count(),
+        None => 0,
+    };
+    (&text[..start], &rest[..len.min(rest.len())], &rest[len.min(rest.len())..])
+}
+
+/// Replaces names in braces by their values.
+fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
+    let mut out = String::new();
+    let mut rest = to;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        let Some(close) = rest[open..].find('}') else {
+            return bad("--to", format!("'{to}': a closing brace is missing"));
+        };
+        let key = &rest[open + 1..open + close];
+        let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
+            return bad("--to", format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"));
+        };
+        out.push_str(value);
+        rest = &rest[open + close + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// The folder that contains all outputs of a `--to`: the part before the first brace or number.
+pub fn fixed(to: &str) -> PathBuf {
+    let parts = Path::new(to).parent().unwrap_or(Path::new("")).components();
+    parts.take_while(|c| !bytes(c.as_os_str()).contains(&b'{')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_find_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().to_str().unwrap();
+        for file in [
+            "s/b/plate.0001.exr",
+            "s/b/plate.0002.exr",
+            "s/a/plate.0007.exr",
+            "s/a/other.0001.exr",
+            "s/c/x.txt",
+        ] {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, b"").unwrap();
+        }
+        let found = |input: &str, to: &str| {
+            let jobs = glob(&format!("{root}/{input}"), to, &[]).map_err(|e| e.to_string())?;
+            let short = |j: &Job| {
+                let input = j.input.to_str().unwrap().strip_prefix(root).unwrap().to_owned();
+                (input, j.output.to_str().unwrap().to_owned())
+            };
+            Ok::<_, String>(jobs.jobs.iter().map(short).collect::<Vec<_>>())
+        };
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(
+            found("s/*/plate.####.exr", "out/{dir}/{name}.####.exr").unwrap(),
+            [
+                pair("/s/a/plate.####.exr", "out/a/plate.####.exr"),
+                pair("/s/b/plate.####.exr", "out/b/plate.####.exr")
+            ]
+        );
+        assert_eq!(
+            found("s/a/*.####.exr", "{name}.%d.{ext}").unwrap(),
+            [pair("/s/a/other.####.exr", "other.%d.exr"), pair("/s/a/plate.####.exr", "plate.%d.exr")]
+        );
+        assert_eq!(found("?/c/*.txt", "{dir}/{name}.mkv").unwrap(), [pair("/s/c/x.txt", "s/c/x.mkv")]);
+        assert!(found("s/*/none.####.exr", "x").unwrap_err().contains("matches no file"));
+        assert!(found("s/*/plate.####.exr", "out/x.####.exr").unwrap_err().contains("same output"));
+        assert!(found("s/*/plate.####.exr", "{what}").unwrap_err().contains("{what}"));
+        assert_eq!(fixed("out/x/{dir}/{name}.exr"), Path::new("out/x"));
+    }
+}

@@ -1,0 +1,223 @@
+//! The options, inputs and output of a finished job, by which a later run tells whether the output is still its result.
+//! As in manifests, files are compared by name, size and time of change; their contents are not read.
+
+use super::jobs::Job;
+use super::output_path::output_path;
+use grainfield_io::disk::Place;
+use grainfield_io::format::{Files, Formats};
+use grainfield_io::journal::resume::{Xxh64, file_id};
+use grainfield_io::journal::shard::Shard;
+use grainfield_io::sink::Output;
+use grainfield_io::source;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// The options of `render` that have a default value, with it: giving one does not make another job.
+pub const DEFAULTS: [&str; 6] = [
+    "--audio=auto",
+    "--fields=auto",
+    "--frame-offset=0",
+    "--missing=error",
+    "--on-error=stop",
+    "--subs=auto",
+];
+/// Options that do not affect the contents of the output.
+const WITHOUT_EFFECT: [&str; 7] =
+    ["--cache", "--cache-limit", "--level", "--memory", "--overwrite", "--strict", "--threads"];
+/// Options whose value is a file.
+pub const FILES: [&str; 2] = ["--recipe", "--film-grain-table"];
+
+/// Files as they were at one time.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stamp {
+    /// The number of existing files.
+    files: usize,
+    /// The hash of their names, sizes and times of change.
+    sum: u64,
+}
+
+impl Stamp {
+    fn of(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
+        let (mut files, mut sum) = (0, Xxh64::default());
+        for path in paths {
+            let id = path.metadata().map_or(0, |meta| file_id(&path, &meta));
+            files += usize::from(id != 0);
+            sum.update(&id.to_le_bytes());
+        }
+        Stamp { files, sum: sum.finish() }
+    }
+}
+
+/// The folders of a list and the shard, which are the same for all its jobs.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// The folder of the list. Paths are recorded relative to it, so that other machines may mount it elsewhere.
+    pub folder: PathBuf,
+    /// The folder for outputs.
+    pub outputs: PathBuf,
+    /// The shard, if only one is rendered.
+    pub shard: Option<Shard>,
+}
+
+/// The options, inputs and output of a job.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Made {
+    /// In their order, which is that of filters.
+    options: Vec<String>,
+    /// The files that are read, by their paths; those of a sequence under that of the input.
+    reads: BTreeMap<String, Stamp>,
+    /// `None` if the output is not a file.
+    output: Option<Stamp>,
+}
+
+/// The difference between a finished output and the result of its job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Files of the output are missing; with the reason. Numbered images that have changed count as missing: resuming
+    /// checks each.
+    Missing(&'static str),
+    /// The output was rendered from other files or with other options, or has changed; with the reason.
+    Stale(String),
+}
+
+fn path(place: Place) -> Option<PathBuf> {
+    if let Place::Path(path) = place { Some(path) } else { None }
+}
+
+impl Scope {
+    fn relative(&self, path: &Path) -> String {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let path = absolute(path);
+        path.strip_prefix(absolute(&self.folder)).unwrap_or(&path).to_string_lossy().into_owned()
+    }
+
+    fn input(&self, input: &OsStr) -> String {
+        let text = input.to_string_lossy();
+        if text.starts_with("pattern:") { text.into_owned() } else { self.relative(Path::new(input)) }
+    }
+
+    /// A job as it is now, without its output and without files that only its options name.
+    pub fn made(&self, job: &Job) -> Made {
+        let option = |option: &OsString| {
+            let text = option.to_string_lossy();
+            let (name, value) = text.split_once('=').unwrap_or((&text, ""));
+            let kept = !WITHOUT_EFFECT.contains(&name) && !DEFAULTS.contains(&text.as_ref());
+            kept.then(|| match FILES.contains(&name) {
+                true => format!("{name}={}", self.relative(Path::new(value))),
+                false => text.to_string(),
+            })
+        };
+        let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
+        options.push(format!("input {}", self.input(&job.input)));
+        let input = source::reads(&job.input).into_iter().filter_map(path);
+        Made { options, reads: [(self.input(&job.input), Stamp::of(input))].into(), output: None }
+    }
+
+    /// Adds all files that a job reads, those of its input included or not.
+    pub fn add_reads<'a>(&self, made: &mut Made, job: &Job, reads: impl Iterator<Item = &'a Place>) {
+        let input: BTreeSet<PathBuf> = source::reads(&job.input).into_iter().filter_map(path).collect();
+        for path in reads.cloned().filter_map(path).filter(|path| !input.contains(path)) {
+            made.reads.insert(self.relative(&path), Stamp::of([path]));
+        }
+    }
+
+    /// The same job after it was rendered.
+    pub fn rendered(&self, made: Made, job: &Job) -> Made {
+        Made { output: self.output(job).map(|(stamp, _)| stamp), ..made }
+    }
+
+    /// The files of the output, and whether resuming checks each of them.
+    fn output(&self, job: &Job) -> Option<(Stamp, bool)> {
+        let name = output_path(&self.outputs, &job.output, true, false).ok()?;
+        match (Output::parse(&name, Formats::default()).ok()?.files(), self.shard) {
+            (Files::Nothing | Files::Stream(_), _) => None,
+            (Files::One(path, _), Some(shard)) => {
+                Some((Stamp::of([PathBuf::from(shard.named(path.as_os_str()))]), false))
+            }
+            (Files::One(path, _) | Files::Image(path), _) => Some((Stamp::of([path]), false)),
+            (Files::Many(pattern), None) => {
+                let there = pattern.scan().unwrap_or_default();
+                Some((Stamp::of(there.into_iter().map(|n| pattern.path(n))), true))
+            }
+            // which files are those of the shard is known when the input is open
+            (Files::Many(_), Some(_)) => Some((Stamp::default(), true)),
+        }
+    }
+
+    /// Whether the output exists, or a part of it.
+    pub fn exists(&self, job: &Job) -> bool {
+        self.output(job).is_some_and(|(stamp, _)| stamp.files > 0)
+    }
+
+    /// Whether the job is still that which failed: with the same options, and the same files in the way.
+    pub fn is_unchanged(&self, job: &Job, then: &Made) -> bool {
+        let now = self.made(job);
+        now.options == then.options && self.output(job).map(|(stamp, _)| stamp) == then.output
+    }
+
+    /// The difference between a finished job and its result on the disk.
+    pub fn change(&self, job: &Job, then: &Made) -> Option<Change> {
+        let output = self.output(job);
+        if let (Some((stamp, each)), Some(before)) = (output, then.output)
+            && (stamp.files < before.files.max(1) || each && stamp != before)
+        {
+            return Some(Change::Missing(match (each, self.shard) {
+                (false, _) => "its output is missing",
+                (true, None) => "frames of its output are missing or have changed",
+                (true, Some(_)) => "a run checks the frames of the shard",
+            }));
+        }
+        let now = self.made(job);
+        let stale = |text: String| Some(Change::Stale(format!("{} {text}", job.output.to_string_lossy())));
+        if now.options != then.options {
+            let only = |a: &[String], b: &[String]| {
+                let own: Vec<&str> = a.iter().filter(|o| !b.contains(o)).map(String::as_str).collect();
+                if own.is_empty() { "the defaults or another order".into() } else { own.join(" ") }
+            };
+            let (was, is) = (only(&then.options, &now.options), only(&now.options, &then.options));
+            return stale(format!("was made with other settings ({was} instead of {is})"));
+        }
+        let changed = |(path, before): (&String, &Stamp)| match now.reads.get(path) {
+            Some(now) => now != before,
+            None => Stamp::of([self.folder.join(path)]) != *before,
+        };
+        if let Some((path, _)) = then.reads.iter().find(|read| changed(*read)) {
+            return stale(format!("was made before {path} was changed"));
+        }
+        if output.map(|(stamp, _)| stamp) != then.output {
+            return stale("was changed after it was rendered".into());
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_options_make_another_output() {
+        let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
+        let job = |options: &[&str]| Job {
+            name: "a".into(),
+            input: "pattern:bars".into(),
+            output: "null:".into(),
+            options: options.iter().map(OsString::from).collect(),
+            lines: vec![],
+            line: 0,
+        };
+        let change = |was: &[&str], is: &[&str]| {
+            let made = scope.rendered(scope.made(&job(was)), &job(was));
+            scope.change(&job(is), &made)
+        };
+        let (a, b) = ("--filters=invert", "--filters=noise");
+        assert_eq!(change(&[a, b], &[a, "--audio=auto", b, "--threads=3"]), None);
+        assert!(
+            matches!(change(&[a, b], &[b, a]), Some(Change::Stale(why)) if why.contains("another order"))
+        );
+        assert!(matches!(change(&[a, b], &[a]), Some(Change::Stale(why)) if why.contains(b)));
+        assert!(matches!(change(&["--recipe=here/a.toml"], &["--recipe=a.toml"]), Some(Change::Stale(_))));
+    }
+}

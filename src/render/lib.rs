@@ -1,0 +1,12 @@
+//! Renders clips through chains of filters, and what is built on that: batches, analysis, contact sheets, matched grain.
+//!
+//! Start with [`session`].
+
+pub mod analyze;
+pub mod assets;
+pub mod batch;
+pub mod join;
+pub mod matching;
+pub mod pipeline;
+pub mod session;
+pub mod sheet;

@@ -1,0 +1,187 @@
+//! Selects the frames and reads them in order.
+
+use super::FrameError;
+use grainfield_filters::frame::Ranges;
+use grainfield_io::journal::FrameList;
+use grainfield_io::media::{FrameStamp, Slot, Source, SourceError};
+
+/// The requested frames, by the user's numbers (after the offset).
+#[derive(Clone, Debug)]
+pub enum FrameSelection {
+    /// All frames, first to last.
+    All,
+    /// These frames, in this order.
+    Frames(Ranges),
+    /// A part of a list.
+    Listed(FrameList),
+}
+
+/// The source, and the frames to read.
+pub struct Plan {
+    /// The open source.
+    pub source: Box<dyn Source>,
+    /// The requested frames.
+    pub wanted: FrameSelection,
+    /// Added to the source's frame numbers.
+    pub offset: i64,
+    /// The number of frames, if it is known.
+    pub total: Option<u64>,
+    /// Whether all frames to the source's end are requested: then it must end without an error after the last
+    /// frame.
+    pub to_end: bool,
+}
+
+/// The reading end: a source, and the remaining frame numbers.
+pub(super) struct Input {
+    source: Box<dyn Source>,
+    wanted: Option<Box<dyn Iterator<Item = i64> + Send>>,
+    offset: i64,
+    /// The source's next frame number, unless reading was interrupted.
+    at: Option<i64>,
+    last: Option<i64>,
+    /// Whether a range is unbounded, so that it ends with the source.
+    open: bool,
+    /// Whether an earlier run has rendered frames: there may be none left.
+    resumed: bool,
+    ended: bool,
+    to_end: bool,
+}
+
+/// The result of reading.
+pub(super) enum Next {
+    /// A frame, in the slot.
+    Frame(FrameStamp),
+    /// A damaged frame, in the slot, and the decoder's message.
+    Damaged(FrameStamp, FrameError),
+    /// A frame that cannot be read (its number); others may follow.
+    Failed(i64, FrameError),
+    /// No more frames.
+    End,
+}
+
+impl Input {
+    pub(super) fn new(plan: Plan) -> Input {
+        let (open, resumed) = match &plan.wanted {
+            FrameSelection::All => (false, false),
+            FrameSelection::Frames(ranges) => (ranges.is_unbounded(), false),
+            FrameSelection::Listed(list) => (list.numbers.is_unbounded(), !list.skip.is_empty()),
+        };
+        let wanted = match plan.wanted {
+            FrameSelection::All => None,
+            FrameSelection::Frames(ranges) => Some(ranges.into_iter()),
+            FrameSelection::Listed(list) => Some(list.into_numbers()),
+        };
+        let at = Some(plan.source.info().first);
+        Input {
+            source: plan.source,
+            wanted,
+            offset: plan.offset,
+            at,
+            last: None,
+            open,
+            resumed,
+            ended: false,
+            to_end: plan.to_end,
+        }
+    }
+
+    /// New notes of the source.
+    pub(super) fn drain_notes(&mut self) -> Vec<String> {
+        self.source.drain_notes()
+    }
+
+    /// The next requested frame; its stamp has the source's number.
+    pub(super) fn next(&mut self, slot: &mut Slot) -> Next {
+        if self.ended {
+            return Next::End;
+        }
+        let next = match &mut self.wanted {
+            None => self.read(slot, None),
+            Some(wanted) => match wanted.next() {
+                None => self.ending(slot),
+                Some(number) => self.find(slot, number - self.offset),
+            },
+        };
+        match &next {
+            Next::End => {
+                self.ended = true;
+                if self.last.is_none() && self.wanted.is_none() {
+                    self.last = Some(i64::MIN);
+                    return Next::Failed(
+                        self.source.info().first,
+                        FrameError::Nothing { name: self.source.info().name.clone() },
+                    );
+                }
+            }
+            Next::Frame(stamp) | Next::Damaged(stamp, _) => self.last = Some(stamp.number),
+            // A failed frame counts as present.
+            Next::Failed(number, _) => self.last = Some(*number),
+        }
+        next
+    }
+
+    /// After the last frame of a list: a source that is cut off after its last whole frame reports it here.
+    fn ending(&mut self, slot: &mut Slot) -> Next {
+        let behind = self.source.info().last.and_then(|last| last.checked_add(1));
+        if !self.to_end || self.last.is_none() || behind.is_none() || self.at != behind {
+            return Next::End;
+        }
+        match self.read(slot, None) {
+            Next::Frame(_) | Next::Damaged(..) => Next::End,
+            other => other,
+        }
+    }
+
+    /// Reads frame `number`; if the source lacks it (a gap that is skipped), the next requested one.
+    fn find(&mut self, slot: &mut Slot, mut number: i64) -> Next {
+        if self.at != Some(number)
+            && let Err(error) = self.source.seek(number)
+        {
+            self.at = None;
+            return Next::Failed(number, error.into());
+        }
+        let stamp = match self.read(slot, Some(number)) {
+            Next::Frame(stamp) => stamp,
+            Next::End => {
+                self.ended = true;
+                if self.open && (self.last.is_some() || self.resumed) {
+                    return Next::End;
+                }
+                let last = self.last.unwrap_or(self.source.info().first) + self.offset;
+                let name = self.source.info().name.clone();
+                let wanted = number + self.offset;
+                return Next::Failed(number, FrameError::Short { name, last, wanted });
+            }
+            failed => return failed,
+        };
+        while number < stamp.number {
+            let Some(wanted) = self.wanted.as_mut().and_then(Iterator::next) else { return Next::End };
+            number = wanted - self.offset;
+        }
+        if number == stamp.number { Next::Frame(stamp) } else { self.find(slot, number) }
+    }
+
+    fn read(&mut self, slot: &mut Slot, number: Option<i64>) -> Next {
+        match self.source.next(slot) {
+            Ok(Some(stamp)) => {
+                self.at = stamp.number.checked_add(1);
+                Next::Frame(stamp)
+            }
+            Ok(None) => Next::End,
+            Err(error) => {
+                if let SourceError::Damaged { stamp, .. } = &error {
+                    let stamp = FrameStamp::clone(stamp);
+                    self.at = stamp.number.checked_add(1);
+                    return Next::Damaged(stamp, error.into());
+                }
+                let number = number.or(self.at).unwrap_or(self.source.info().first);
+                if matches!(error, SourceError::Truncated { .. }) && self.wanted.is_none() {
+                    self.ended = true;
+                }
+                // The position is only known when frames are read in sequence.
+                self.at = if self.wanted.is_none() { number.checked_add(1) } else { None };
+                Next::Failed(number, error.into())
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The work of one worker, from ticket to ticket.
+
+use super::input::Next;
+use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing, lock};
+use grainfield_filters::chain::Workspace;
+use grainfield_filters::frame::{Frame, FrameTime};
+use grainfield_filters::lend::{Host, PrepareError, StateCache, wait};
+use grainfield_filters::ratio::Ratio;
+use grainfield_io::media::SinkError;
+use grainfield_io::media::{FrameStamp, Slot};
+use std::io::ErrorKind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+/// The buffers of a worker.
+struct WorkerBuffers {
+    slot: Slot,
+    work: Workspace,
+    encoded: Vec<u8>,
+}
+
+/// The store of the pipeline, which also reports the progress of simulations.
+struct NotifyingCache<'a>(&'a Shared);
+
+impl StateCache for NotifyingCache<'_> {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        self.0.store.get(key)
+    }
+    fn put(&self, key: u128, bytes: &[u8]) {
+        self.0.store.put(key, bytes);
+    }
+    fn simulating(&self, done: u64, all: u64) {
+        lock(&self.0.news).simulating = Some((done, all));
+    }
+}
+
+/// Takes tickets until there are none.
+pub(super) fn work(shared: &Shared) {
+    let frame = Frame::new(*shared.chain.input());
+    let slot = Slot { frame, ..Slot::default() };
+    let mut own = WorkerBuffers { slot, work: Workspace::default(), encoded: Vec::new() };
+    while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
+        let result = match next {
+            Next::End => return,
+            Next::Failed(number, error) => Err((number + shared.offset, None, error)),
+            Next::Damaged(stamp, error) if shared.on_error != OnError::Skip => {
+                Err((stamp.number + shared.offset, Some(stamp.time), error))
+            }
+            Next::Frame(stamp) | Next::Damaged(stamp, _) => {
+                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
+                // From here on, numbers are the user's.
+                let carried = own.slot.carried.take().or(stamp.carried);
+                let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
+                match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
+                    Ok(()) => Ok(stamp),
+                    Err(error) => Err((stamp.number, Some(stamp.time), error)),
+                }
+            }
+        };
+        if !write(shared, ticket, result, &own) {
+            return;
+        }
+    }
+}
+
+/// A ticket with the source's result; `None` if there are no more.
+fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
+    let mut input = lock(&shared.input);
+    if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    let mut news: Vec<_> = input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();
+    if let Next::Damaged(_, error) = &next
+        && shared.on_error == OnError::Skip
+    {
+        news.push(NoteCode::Patched.note(format!("kept as the decoder concealed it: {error}")));
+    }
+    if !news.is_empty() {
+        lock(&shared.news).notes.extend(news);
+    }
+    // A read that was in progress at the stop has been cancelled.
+    if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    if let Next::End = next {
+        shared.finished.store(true, Ordering::Relaxed);
+        return None;
+    }
+    Some((shared.issued.fetch_add(1, Ordering::Relaxed), next))
+}
+
+/// Converts a panic to an error of this frame.
+pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(FrameError::Panic(text.unwrap_or_else(|| "no message".into())))
+    })
+}
+
+/// Filters and encodes: the work that needs no order.
+fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
+    let frame = &mut own.slot.frame;
+    // The user may have overridden tags.
+    frame.retag(*shared.chain.input());
+    let at = FrameTime::of_time(stamp.number, stamp.time);
+    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.stop };
+    shared
+        .chain
+        .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
+        .map_err(FrameError::Filter)?;
+    own.encoded.clear();
+    shared.encoder.encode(stamp, frame, &mut own.encoded)?;
+    shared.ready.fetch_add(1, Ordering::Relaxed);
+    Ok(())
+}
+
+/// Waits for the ticket's turn and writes; `false` if the pipeline is to end.
+fn write(
+    shared: &Shared,
+    ticket: u64,
+    result: Result<FrameStamp, (i64, Option<Ratio>, FrameError)>,
+    own: &WorkerBuffers,
+) -> bool {
+    let mut writing = wait(&shared.threads, || {
+        let writing = lock(&shared.writing);
+        let waits = |w: &mut Writing| w.turn < ticket;
+        shared.moved.wait_while(writing, waits).unwrap_or_else(PoisonError::into_inner)
+    });
+    if writing.turn > ticket || writing.sink.is_none() {
+        // the render has ended: nobody else has to wait
+        writing.turn = u64::MAX;
+        shared.moved.notify_all();
+        return false;
+    }
+    if writing.failure.is_none() {
+        let written = match result {
+            Ok(stamp) => {
+                let even = keep_even(shared, &mut writing, &stamp);
+                let sink = writing.sink.as_mut();
+                let wrote = even.and_then(|()| {
+                    guarded(|| match sink {
+                        Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
+                        None => Ok(()),
+                    })
+                });
+                match wrote {
+                    Ok(()) => Ok(stamp),
+                    // Leaving a frame out does not help if the sink cannot write.
+                    Err(error) => Err((stamp.number, Some(stamp.time), error, true)),
+                }
+            }
+            Err((number, time, error)) => Err((number, time, error, false)),
+        };
+        match written {
+            Ok(stamp) => {
+                writing.out_time = writing.out_time + stamp.duration;
+                report(shared, writing.out_time, stamp.number, false);
+            }
+            Err((number, time, error, fatal)) => {
+                let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
+                let failure = match error {
+                    FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
+                    FrameError::Filter(PrepareError::Cancelled) => Failure::Stopped,
+                    // the sound for the output could not be read any more
+                    FrameError::Sink(SinkError::Io { cause, .. })
+                        if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
+                    {
+                        Failure::Stopped
+                    }
+                    error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
+                    error => Failure::Frame { number: None, time: None, error },
+                };
+                if skip {
+                    lock(&shared.news).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
+                    report(shared, writing.out_time, number, true);
+                } else {
+                    writing.failure = Some(failure);
+                    shared.closing.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    }
+    writing.turn += 1;
+    shared.written.fetch_add(1, Ordering::Relaxed);
+    let go_on = writing.failure.is_none();
+    drop(writing);
+    shared.moved.notify_all();
+    go_on
+}
+
+/// Reports the first frame whose time is lost in the output.
+fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
+    let Some(even) = writing.even else { return Ok(()) };
+    let place = Ratio::whole(stamp.number - shared.offset - even.first);
+    if even.rate.recip().is_none_or(|step| place * step == stamp.time) {
+        return Ok(());
+    }
+    writing.even = None;
+    let text = format!(
+        "timestamps are lost: the input shows frame {} at {:.3} s, but the output has the constant rate {}",
+        stamp.number,
+        stamp.time.to_f64(),
+        even.rate
+    );
+    if even.strict {
+        return Err(FrameError::Uneven(text));
+    }
+    lock(&shared.news).notes.push(NoteCode::TimesLost.note(text));
+    Ok(())
+}
+
+/// Whether other frames may still succeed.
+fn skippable(error: &FrameError) -> bool {
+    !matches!(
+        error,
+        FrameError::Filter(PrepareError::Cancelled) | FrameError::Nothing { .. } | FrameError::Short { .. }
+    )
+}
+
+/// Whether the frame's number helps in the message: other errors contain it.
+fn about_frame(error: &FrameError) -> bool {
+    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::Uneven(_))
+}
+
+fn report(shared: &Shared, out_time: Ratio, number: i64, left_out: bool) {
+    let mut news = lock(&shared.news);
+    news.simulating = None;
+    if left_out {
+        news.summary.failed += 1;
+    } else {
+        news.summary.frames += 1;
+    }
+    let Summary { frames: done, failed, .. } = news.summary;
+    news.frames.push(FrameDone { done, failed, total: shared.total, number, out_time, left_out });
+}

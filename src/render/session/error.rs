@@ -1,0 +1,176 @@
+//! Errors and their positions.
+
+use crate::pipeline::{Failure, FrameError};
+use crate::session::job::{JobError, RunError};
+use grainfield_filters::chain::ChainError;
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::RecipeError;
+use std::ops::Range;
+use std::path::Path;
+
+/// An error. [`kind`](Error::kind) shows who can fix it, [`position`](Error::position) is its position, and
+/// [`source`](std::error::Error::source) its cause.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An error in the text of a recipe.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    /// The job cannot start.
+    #[error(transparent)]
+    Begin(#[from] JobError),
+    /// The source has no such frame.
+    #[error("{name} has no frame {number}{}", there(*.first, *.last))]
+    NoFrame {
+        /// The source.
+        name: String,
+        /// The requested frame.
+        number: i64,
+        /// The first existing frame.
+        first: i64,
+        /// The last existing frame, if it is known.
+        last: Option<i64>,
+    },
+    /// A frame failed.
+    #[error("frame {number}: {cause}")]
+    Frame {
+        /// The frame.
+        number: i64,
+        /// The reason.
+        #[source]
+        cause: FrameError,
+    },
+    /// A render failed after its start.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A preview was cancelled. A cancelled render is [`RunError::Interrupted`], as it has a partial result.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn there(first: i64, last: Option<i64>) -> String {
+    match last {
+        Some(last) => format!(": its frames are {first} to {last}"),
+        None => format!(": its frames start at {first}"),
+    }
+}
+
+/// The kind of an error, by who can fix it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The user, by changing a setting, a name or a combination.
+    Usage,
+    /// The input, or a file that the recipe names, cannot be read.
+    Input,
+    /// The output cannot be written.
+    Output,
+    /// A filter failed for a frame.
+    Filter,
+    /// It was cancelled.
+    Interrupted,
+    /// A defect of this program.
+    Internal,
+}
+
+/// The position of an error, as far as it is known.
+#[derive(Clone, PartialEq, Debug, Default)]
+#[non_exhaustive]
+pub struct Position {
+    /// The frame's number.
+    pub frame: Option<i64>,
+    /// Its time in seconds.
+    pub time: Option<Ratio>,
+    /// The filter's position in the recipe, from 1.
+    pub filter: Option<usize>,
+    /// The id of its setting.
+    pub setting: Option<&'static str>,
+    /// Byte range in the recipe's text.
+    pub span: Option<Range<usize>>,
+}
+
+impl Error {
+    /// The kind of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
+            Error::Begin(e) => of_begin(e),
+            Error::Frame { cause, .. } => of_frame(cause),
+            Error::Run(e) => e.kind(),
+            Error::Cancelled => ErrorKind::Interrupted,
+        }
+    }
+
+    /// The position.
+    pub fn position(&self) -> Position {
+        let mut position = Position::default();
+        match self {
+            Error::Recipe(e) => position.span = Some(e.parts().span.clone()),
+            Error::Begin(JobError::Chain(ChainError::Setting { place, error, .. })) => {
+                position.filter = Some(*place);
+                position.setting = Some(error.setting).filter(|id| !id.is_empty());
+            }
+            Error::NoFrame { number, .. } | Error::Frame { number, .. } => position.frame = Some(*number),
+            Error::Run(RunError::Failed { failure, .. }) => {
+                if let Failure::Frame { number, time, .. } = &**failure {
+                    (position.frame, position.time) = (*number, *time);
+                }
+            }
+            _ => {}
+        }
+        position
+    }
+}
+
+impl RunError {
+    /// The kind of the error.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            RunError::Failed { failure, .. } => match &**failure {
+                Failure::Frame { error, .. } => of_frame(error),
+                Failure::Stopped => ErrorKind::Interrupted,
+                Failure::Closed => ErrorKind::Output,
+            },
+            RunError::Interrupted { .. } => ErrorKind::Interrupted,
+            RunError::ClosedPipe => ErrorKind::Output,
+        }
+    }
+
+    /// The path of the partial result, if there is one.
+    pub fn partial(&self) -> Option<&Path> {
+        match self {
+            RunError::Failed { partial, .. } | RunError::Interrupted { partial, .. } => partial.as_deref(),
+            RunError::ClosedPipe => None,
+        }
+    }
+}
+
+fn of_begin(error: &JobError) -> ErrorKind {
+    match error {
+        e if e.is_usage() => ErrorKind::Usage,
+        JobError::Source(_) | JobError::Attach(_) | JobError::TextFile(_) => ErrorKind::Input,
+        _ => ErrorKind::Output,
+    }
+}
+
+fn of_frame(error: &FrameError) -> ErrorKind {
+    match error {
+        FrameError::Source(_) | FrameError::Short { .. } | FrameError::Nothing { .. } => ErrorKind::Input,
+        FrameError::Sink(_) | FrameError::Uneven(_) => ErrorKind::Output,
+        FrameError::Filter(_) => ErrorKind::Filter,
+        FrameError::Panic(_) => ErrorKind::Internal,
+    }
+}
+
+impl From<grainfield_filters::chain::ChainError> for Error {
+    fn from(error: ChainError) -> Error {
+        Error::Begin(error.into())
+    }
+}
+
+impl From<grainfield_io::source::SourceError> for Error {
+    fn from(error: grainfield_io::source::SourceError) -> Error {
+        Error::Begin(error.into())
+    }
+}

@@ -1,0 +1,151 @@
+//! Decoded frames of an open source.
+
+use super::{Cancel, Error};
+use crate::pipeline::guarded;
+use crate::session::job::Request;
+use grainfield_filters::frame::{Format, Frame};
+use grainfield_io::source::{Decode, FrameStamp, Slot, Source};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// So many frames further on, decoding all of them is quick.
+const NEAR: i64 = 48;
+
+pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
+    m.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A decoded frame with the user's number.
+#[derive(Debug)]
+pub(super) struct SourceFrame {
+    pub(super) stamp: FrameStamp,
+    pub(super) frame: Frame,
+}
+
+/// A source that stays open, with its most recently used frames.
+pub(super) struct Frames {
+    reader: Mutex<Reader>,
+    decoder: Arc<dyn Decode>,
+    /// The meaning of the samples, as the user gives it.
+    seen: Format,
+    offset: i64,
+    kept: Mutex<Kept>,
+}
+
+struct Reader {
+    /// `None` after a render has taken it.
+    source: Option<Box<dyn Source>>,
+    /// The source's next frame number, unless reading was interrupted.
+    at: Option<i64>,
+}
+
+/// The most recently used frames by number, within `limit` bytes.
+struct Kept {
+    limit: usize,
+    bytes: usize,
+    clock: u64,
+    frames: Vec<(u64, Arc<SourceFrame>)>,
+}
+
+impl Kept {
+    fn get(&mut self, number: i64) -> Option<Arc<SourceFrame>> {
+        self.clock += 1;
+        let found = self.frames.iter_mut().find(|(_, f)| f.stamp.number == number)?;
+        found.0 = self.clock;
+        Some(Arc::clone(&found.1))
+    }
+
+    /// A frame larger than the limit is not kept.
+    fn put(&mut self, frame: &Arc<SourceFrame>) {
+        let bytes = frame.frame.bytes();
+        if bytes > self.limit {
+            return;
+        }
+        while self.bytes + bytes > self.limit {
+            let oldest = (0..self.frames.len()).min_by_key(|i| self.frames[*i].0);
+            let Some((_, gone)) = oldest.map(|i| self.frames.swap_remove(i)) else { break };
+            self.bytes -= gone.frame.bytes();
+        }
+        self.clock += 1;
+        self.bytes += bytes;
+        self.frames.push((self.clock, Arc::clone(frame)));
+    }
+}
+
+impl Frames {
+    pub(super) fn new(source: Box<dyn Source>, seen: Format, request: &Request, limit: usize) -> Frames {
+        let (decoder, at) = (source.decoder(), Some(source.info().first));
+        Frames {
+            reader: Mutex::new(Reader { source: Some(source), at }),
+            decoder,
+            seen,
+            offset: request.frame_offset,
+            kept: Mutex::new(Kept { limit, bytes: 0, clock: 0, frames: Vec::new() }),
+        }
+    }
+
+    /// Takes the source, to read all of it.
+    pub(super) fn take(&self) -> Option<Box<dyn Source>> {
+        lock(&self.reader).source.take()
+    }
+
+    /// The size of all kept frames in bytes.
+    pub(super) fn kept_bytes(&self) -> usize {
+        lock(&self.kept).bytes
+    }
+
+    pub(super) fn is_near(&self, number: i64) -> bool {
+        if lock(&self.kept).frames.iter().any(|(_, f)| f.stamp.number == number) {
+            return true;
+        }
+        let at = lock(&self.reader).at.unwrap_or(i64::MAX);
+        (at..=at.saturating_add(NEAR)).contains(&(number - self.offset))
+    }
+
+    /// [`Source::key_frame`] by the user's numbers.
+    pub(super) fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
+        let mut reader = lock(&self.reader);
+        Some(reader.source.as_mut()?.key_frame(number.checked_sub(self.offset)?, back)? + self.offset)
+    }
+
+    /// A frame by the user's number; `None` if the source has none.
+    pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
+        if let Some(frame) = lock(&self.kept).get(number) {
+            return Ok(Some(frame));
+        }
+        let mut reader = lock(&self.reader);
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        // Another request may have read the same frame.
+        if let Some(frame) = lock(&self.kept).get(number) {
+            return Ok(Some(frame));
+        }
+        let read = guarded(|| Ok(self.read(&mut reader, number)?));
+        let frame = read.map_err(|cause| Error::Frame { number, cause })?.map(Arc::new);
+        frame.iter().for_each(|frame| lock(&self.kept).put(frame));
+        Ok(frame)
+    }
+
+    fn read(
+        &self,
+        reader: &mut Reader,
+        number: i64,
+    ) -> Result<Option<SourceFrame>, grainfield_io::source::SourceError> {
+        let Reader { source: Some(source), at } = reader else { return Ok(None) };
+        let own = number - self.offset;
+        // The position is known again only after a success.
+        if at.take() != Some(own) {
+            source.seek(own)?;
+        }
+        let mut slot = Slot::default();
+        let Some(stamp) = source.next(&mut slot)? else { return Ok(None) };
+        *at = stamp.number.checked_add(1);
+        if stamp.number != own {
+            return Ok(None);
+        }
+        self.decoder.decode(&stamp, &mut slot)?;
+        let mut frame = slot.frame;
+        frame.retag(self.seen);
+        Ok(Some(SourceFrame { stamp: FrameStamp { number, ..stamp }, frame }))
+    }
+}

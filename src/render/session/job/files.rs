@@ -1,0 +1,176 @@
+//! Files that settings name, read before the first frame: images, effect files, and frames of the source.
+
+use super::{JobError, Request, written};
+use grainfield_filters::chain::{Step, gray};
+use grainfield_filters::frame::Frame;
+use grainfield_filters::recipe::Recipe;
+use grainfield_filters::settings::{Kind, Setting, Value};
+use grainfield_io::disk::{Place, Uses};
+use grainfield_io::format::images;
+use grainfield_io::source::{Info, SourceError};
+use std::path::Path;
+
+/// Returns an error for frames of the source if it can be read only once, before anything is read.
+pub(crate) fn check(request: &Request) -> Result<(), JobError> {
+    if !request.read().is_pipe() {
+        return Ok(());
+    }
+    for step in &request.recipe.steps {
+        if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
+            return Err(JobError::Usage(format!(
+                "{}: {}={value}: a pipe is read once, so none of its frames can be read in advance: name a file \
+                    as the input, or use an image",
+                step.filter.name, setting.id
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Request {
+    /// The files that the job reads, and those that it may write.
+    pub fn uses(&self) -> Result<Uses, JobError> {
+        let mut uses = self.written()?.writes(self.shard);
+        self.read().reads().into_iter().for_each(|place| uses.read("the input", place));
+        uses.extend(named(&self.recipe));
+        self.lavfi.iter().for_each(|graph| uses.extend(written::by_graph(graph)));
+        uses.extend(written::by_encoder(&self.encoding.options));
+        uses.extend(self.beside.clone());
+        Ok(uses)
+    }
+
+    /// Returns an error for a job that would write a file that it reads, by any names, or whose FFmpeg filters or
+    /// encoder would replace a file without being asked. Creates no files.
+    pub fn check_files(&self) -> Result<(), JobError> {
+        let uses = self.uses()?;
+        uses.check()?;
+        if self.overwrite { Ok(()) } else { Ok(uses.check_asked()?) }
+    }
+}
+
+/// The files that a recipe's settings name.
+pub fn named(recipe: &Recipe) -> Uses {
+    let mut uses = Uses::default();
+    for link in &recipe.links {
+        uses.read(format!("the curve of '{}'", link.setting.id), Place::Path(link.file.clone()));
+    }
+    for step in &recipe.steps {
+        for (setting, value) in step.values.iter_given() {
+            let (what, name) = match (&setting.kind, &value) {
+                (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
+                (Kind::Effect, Value::File(file)) => ("effect", file.name()),
+                (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
+                (Kind::GrainPlate, Value::File(file)) => ("grain plate", file.name()),
+                (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
+                _ => continue,
+            };
+            uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
+        }
+    }
+    uses
+}
+
+/// Reads a frame of the source by the source's number, with the user's tags. `None` if there is no such frame.
+pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<Frame>, E>;
+
+/// Reads the files and frames that settings name, and supplies them.
+pub(crate) fn load<E: From<JobError>>(
+    request: &mut Request,
+    info: &Info,
+    read: ReadFrame<'_, E>,
+) -> Result<(), E> {
+    load_files(&mut request.recipe)?;
+    for i in 0..request.recipe.steps.len() {
+        for (setting, value) in unread(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame)) {
+            let Value::Image(picture) = value else { continue };
+            let filter = request.recipe.steps[i].filter.name;
+            let frame = still(request, info, (filter, setting), picture.name(), read)?;
+            put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that
+/// need no source.
+pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
+    for step in &mut recipe.steps {
+        for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
+            let read = match value {
+                Value::File(file) if setting.kind == Kind::GrainTable => {
+                    let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
+                    Value::File(file.read(std::sync::Arc::new(table), digest))
+                }
+                Value::File(file) if setting.kind == Kind::GrainPlate => {
+                    let (plate, digest) = crate::assets::load_plate(Path::new(file.name()))?;
+                    Value::File(file.read(std::sync::Arc::new(plate), digest))
+                }
+                Value::File(file) if setting.kind == Kind::TrackFile => {
+                    let (tracks, digest) = crate::assets::load_tracks(Path::new(file.name()))?;
+                    Value::File(file.read(tracks, digest))
+                }
+                Value::File(file) => {
+                    let effect = crate::assets::load_effect(Path::new(file.name()))?;
+                    let digest = grainfield_filters::recipe::effect::digest(&effect);
+                    Value::File(file.read(effect, digest))
+                }
+                Value::Image(picture) => {
+                    let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
+                    let frame = image(picture.name(), name)?;
+                    Value::Image(picture.read(frame))
+                }
+                other => other,
+            };
+            put(step, setting, read)?;
+        }
+    }
+    Ok(())
+}
+
+/// The names in settings of these kinds that have not been read yet.
+fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+    let missing = |value: &Value| match value {
+        Value::Image(picture) => picture.frame().is_none(),
+        Value::File(file) => file.digest().is_none(),
+        _ => false,
+    };
+    let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));
+    named.map(|(s, value)| (s, value.clone())).collect()
+}
+
+fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
+    step.values.set(setting.id, value).map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))
+}
+
+/// The picture of a file; `name` is used in errors.
+fn image(file: &str, name: String) -> Result<Frame, JobError> {
+    Ok(images::read(Path::new(file)).map_err(|problem| match problem {
+        images::Fault::Io(cause) => SourceError::Io { name, cause },
+        images::Fault::Bad(problem) => SourceError::Bad { name, problem },
+        images::Fault::Differs(_) => {
+            SourceError::Bad { name, problem: "the file changed while it was read".into() }
+        }
+    })?)
+}
+
+/// One frame of the source, in grey.
+fn still<E: From<JobError>>(
+    request: &Request,
+    info: &Info,
+    (filter, setting): (&str, &Setting),
+    wanted: &str,
+    read: ReadFrame<'_, E>,
+) -> Result<Frame, E> {
+    let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
+    let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
+    let number = number.ok_or_else(|| usage("not a frame number".into()))?;
+    let shown = |n: i64| n.saturating_add(request.frame_offset);
+    let (first, last) = (info.first, info.last);
+    if number < first || last.is_some_and(|l| number > l) {
+        let end = last.map_or_else(String::new, |l| format!(" to {}", shown(l)));
+        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))).into());
+    }
+    let found = read(number)?;
+    let frame = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
+    Ok(gray(frame.as_ref()).map_err(|e| usage(e.to_string()))?)
+}

@@ -1,0 +1,60 @@
+//! Checks for errors of later frames that can be found before the first one: existing files, and gaps in a
+//! sequence.
+
+use super::{JobError, OnError, Request};
+use crate::pipeline::FrameSelection;
+use grainfield_io::journal::resume::{FileOf, Resume};
+use grainfield_io::sink::{Files, Output, SinkError};
+use grainfield_io::source::{Info, Missing};
+
+/// Returns an error if a file to be written exists and may not be replaced.
+pub(super) fn check_existing(
+    request: &Request,
+    output: &Output,
+    info: &Info,
+    wanted: &FrameSelection,
+    read: Option<&FileOf>,
+) -> Result<(), JobError> {
+    let Files::Many(pattern) = output.files() else { return Ok(()) };
+    if request.overwrite || request.resume != Resume::No {
+        return Ok(());
+    }
+    // the sink reports a folder that cannot be read
+    let mut there = pattern.scan().unwrap_or_default();
+    let offset = request.frame_offset;
+    // a number that is left out is not written
+    let left_out = |n: i64| request.missing == Missing::Skip && read.is_some_and(|read| read(n).is_none());
+    let inside = |own: i64| own >= info.first && info.last.is_none_or(|last| own <= last);
+    there.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
+    match wanted {
+        FrameSelection::All => {}
+        FrameSelection::Frames(ranges) => there.retain(|n| ranges.contains(*n)),
+        // search each number once: a shard must not scan the files of all others for each of them
+        FrameSelection::Listed(_) if there.is_empty() => {}
+        FrameSelection::Listed(list) => {
+            let mut found: Vec<_> = list.iter().filter(|n| there.binary_search(n).is_ok()).collect();
+            found.sort_unstable();
+            there = found;
+        }
+    }
+    let Some(first) = there.first() else { return Ok(()) };
+    Err(SinkError::InTheWay { path: pattern.path(*first), more: there.len() - 1 }.into())
+}
+
+/// The first requested frame, by the source's number, whose file is missing, if that ends the render.
+pub(super) fn hole(
+    request: &Request,
+    info: &Info,
+    wanted: &FrameSelection,
+    read: Option<&FileOf>,
+) -> Option<i64> {
+    let read = read.filter(|_| request.missing == Missing::Error && request.on_error == OnError::Stop)?;
+    let own = |n: i64| n - request.frame_offset;
+    let mut numbers: Box<dyn Iterator<Item = i64>> = match wanted {
+        FrameSelection::All => Box::new(info.first..=info.last?),
+        FrameSelection::Frames(ranges) => Box::new(ranges.iter().map(own)),
+        FrameSelection::Listed(list) => Box::new(list.iter().map(own)),
+    };
+    // there are finitely many files, so a gap is found soon in any range of numbers
+    numbers.find(|n| read(*n).is_none())
+}

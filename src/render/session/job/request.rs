@@ -1,0 +1,210 @@
+//! The request for a job.
+
+use crate::pipeline::OnError;
+use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::simd::Isa;
+use grainfield_io::disk::cache::DEFAULT_LIMIT;
+use grainfield_io::disk::{self, Uses};
+use grainfield_io::format::Formats;
+use grainfield_io::journal::resume::Resume;
+use grainfield_io::journal::shard::Shard;
+use grainfield_io::sink::{self, Output, SinkError};
+use grainfield_io::source::{self, Input, Length, Missing};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A request, with unresolved options.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// File, pattern, `-` or `pattern:...`.
+    pub input: OsString,
+    /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
+    pub output: OsString,
+    /// The filters, and the seed (0 if it has none).
+    pub recipe: grainfield_filters::recipe::Recipe,
+    /// `--frames`, after the offset; `None` for all.
+    pub frames: Option<Ranges>,
+    /// `--frame-offset`.
+    pub frame_offset: i64,
+    /// `--rate`.
+    pub rate: Option<Ratio>,
+    /// `--threads`, by default all of the machine.
+    pub threads: Option<usize>,
+    /// `--memory` in bytes.
+    pub memory: Option<u64>,
+    /// `--level` or `GRAINFIELD_LEVEL`.
+    pub level: Option<Isa>,
+    /// `--fields`.
+    pub fields: Fields,
+    /// `-y`.
+    pub overwrite: bool,
+    /// `--pix-fmt`.
+    pub pix_fmt: Option<String>,
+    /// `--matrix`: overrides the tag of the input.
+    pub matrix: Option<Matrix>,
+    /// `--range`: overrides the tag of the input.
+    pub range: Option<ColorRange>,
+    /// `--transfer`.
+    pub transfer: TransferChoice,
+    /// `--missing`.
+    pub missing: Missing,
+    /// How much is read to know the number of frames.
+    pub length: Length,
+    /// `--allow-protocol`.
+    pub allow_protocol: Vec<String>,
+    /// `--lavfi`.
+    pub lavfi: Option<String>,
+    /// `--on-error`.
+    pub on_error: OnError,
+    /// `--strict`: warnings are errors.
+    pub strict: bool,
+    /// `--codec`, `--crf` and all other encoding options.
+    pub encoding: sink::Encoding,
+    /// `--shard`.
+    pub shard: Option<Shard>,
+    /// `--resume` and `--verify`.
+    pub resume: Resume,
+    /// `--segments`, with `--segment-frames`.
+    pub segments: Option<u64>,
+    /// `--cache` and `--cache-limit`: the store of simulation states between runs.
+    pub cache: Cache,
+    /// Other files that are read or written for this job: the recipe's file, a plot. A file that is read must not be
+    /// written.
+    pub beside: Uses,
+    /// The formats for inputs and outputs: by default all.
+    pub formats: Formats,
+    /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
+    /// set.
+    pub stop: Arc<AtomicBool>,
+    /// Set to end a stopped job at once, without the frames that an encoder holds.
+    pub abort: Arc<AtomicBool>,
+}
+
+impl Request {
+    /// A request from input to output without filters, with all other options at their defaults.
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
+        Request {
+            input: input.into(),
+            output: output.into(),
+            recipe: grainfield_filters::recipe::Recipe::default(),
+            frames: None,
+            frame_offset: 0,
+            rate: None,
+            threads: None,
+            memory: None,
+            level: None,
+            fields: Fields::Auto,
+            overwrite: false,
+            pix_fmt: None,
+            matrix: None,
+            range: None,
+            transfer: TransferChoice::default(),
+            missing: Missing::Error,
+            length: Length::default(),
+            allow_protocol: Vec::new(),
+            lavfi: None,
+            on_error: OnError::Stop,
+            strict: false,
+            encoding: sink::Encoding::default(),
+            shard: None,
+            resume: Resume::No,
+            segments: None,
+            cache: Cache::default(),
+            beside: Uses::default(),
+            formats: Formats::default(),
+            stop: Arc::default(),
+            abort: Arc::default(),
+        }
+    }
+}
+
+impl Request {
+    /// The parsed input.
+    pub(crate) fn read(&self) -> Input {
+        Input::parse(&self.input, self.formats)
+    }
+
+    /// The parsed output.
+    pub(crate) fn written(&self) -> Result<Output, SinkError> {
+        Output::parse(&self.output, self.formats)
+    }
+
+    /// The options for opening the input.
+    pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
+        source::Options {
+            rate: self.rate,
+            missing: self.missing,
+            range: self.range,
+            matrix: self.matrix,
+            allow_protocol: self.allow_protocol.clone(),
+            lavfi: self.lavfi.clone(),
+            threads: self.threads,
+            length: if self.shard.is_some() { Length::Exact } else { self.length },
+            stop: Arc::clone(&self.stop),
+            cache,
+        }
+    }
+
+    /// The format of the input with the user's overrides of tags.
+    pub(crate) fn seen(&self, format: &Format) -> Format {
+        Format {
+            matrix: self.matrix.unwrap_or(format.matrix),
+            range: self.range.unwrap_or(format.range),
+            transfer: self.transfer.input.unwrap_or(format.transfer),
+            ..*format
+        }
+    }
+}
+
+/// The cache between runs. It never affects samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// The folder; `None` for no cache.
+    pub folder: Option<PathBuf>,
+    /// The limit in bytes; `None` is [`DEFAULT_LIMIT`].
+    pub limit: Option<u64>,
+}
+
+impl Cache {
+    /// Opens it.
+    pub fn open(&self) -> Option<Arc<disk::cache::Cache>> {
+        let folder = self.folder.as_ref()?;
+        Some(Arc::new(disk::cache::Cache::new(folder, self.limit.unwrap_or(DEFAULT_LIMIT))))
+    }
+}
+
+/// The transfer of samples: overrides for input and output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransferChoice {
+    /// Overrides the tag of the input.
+    pub input: Option<Transfer>,
+    /// The transfer of the output.
+    pub output: Light,
+}
+
+/// The transfer of an output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Light {
+    /// The convention of the format: linear in OpenEXR and float TIFF, display-referred in integers.
+    #[default]
+    Fitting,
+    /// That of the input: values are not converted.
+    Kept,
+    /// This one.
+    As(Transfer),
+}
+
+/// Whether interlaced frames are filtered as fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Fields {
+    /// As the source is tagged.
+    #[default]
+    Auto,
+    /// Whole frames.
+    Frame,
+    /// As fields; top first unless the source is tagged as bottom first.
+    Field,
+}

@@ -1,0 +1,384 @@
+//! Selects the frames to render: the requested ones, of these the shard's, of these those that are not
+//! complete yet.
+
+use super::{Fields, JobError, OnError, Request};
+use crate::pipeline::{FrameList, FrameSelection};
+use grainfield_filters::chain::Chain;
+use grainfield_filters::frame::Ranges;
+use grainfield_io::journal::keep::{Keep, Seal};
+use grainfield_io::journal::resume::{
+    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
+};
+use grainfield_io::journal::segments::{self, Grid};
+use grainfield_io::journal::shard::{self, Kind, Note};
+use grainfield_io::sink::{Files, Output};
+use grainfield_io::source::{self, Info, Input, Source, SourceError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The remaining work.
+pub(super) struct Selection {
+    pub(super) wanted: FrameSelection,
+    /// The number of frames left, if it is known.
+    pub(super) total: Option<u64>,
+    /// The number of frames that are complete.
+    pub(super) skipped: u64,
+    pub(super) keep: Keep,
+    /// Whether the output exists, so that nothing is to be written.
+    pub(super) done: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// The data for a selection.
+pub(super) struct SelectionInput<'a> {
+    pub(super) request: &'a Request,
+    pub(super) input: &'a Input,
+    pub(super) output: &'a Output,
+    pub(super) source: &'a dyn Source,
+    pub(super) info: &'a Info,
+    pub(super) chain: &'a Chain,
+    /// Cut off at the source's end if that is known.
+    pub(super) frames: Option<Ranges>,
+    pub(super) whole: (bool, bool),
+}
+
+/// The last frame of a source whose length is unknown, found by reading all of it.
+pub(super) fn last(
+    request: &Request,
+    input: &Input,
+    options: &source::Options,
+) -> Result<Option<i64>, JobError> {
+    // a pipe can be read once
+    if input.is_pipe() {
+        return Ok(None);
+    }
+    let mut source = input.open(options)?;
+    let mut slot = source::Slot::default();
+    let mut last = None;
+    loop {
+        match source.next(&mut slot) {
+            Ok(Some(stamp)) => last = Some(stamp.number),
+            Ok(None) => return Ok(last),
+            // such a frame is kept as the decoder has repaired it
+            Err(SourceError::Damaged { stamp, .. }) if request.on_error == OnError::Skip => {
+                last = Some(stamp.number);
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+}
+
+fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
+    Err(JobError::Usage(text.into()))
+}
+
+pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> {
+    let SelectionInput { request, input, output: typed, info, frames, .. } = given;
+    let files = typed.files();
+    let video = matches!(files, Files::One(_, Kind::Video));
+    // a container holds pictures in order of time, each once
+    if let (true, Some(frames)) = (video, frames) {
+        ascending(request, frames)?;
+    }
+    if request.segments.is_some() && !video {
+        return usage(
+            "--segments applies to video files only (NAME.mkv, .mp4 ...): other outputs can be resumed without it",
+        );
+    }
+    let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
+    if matches!(files, Files::Nothing | Files::Stream(_)) && request.resume != Resume::No {
+        return usage(format!(
+            "--resume: {} is not a file, so there is nothing to resume",
+            typed.name().display()
+        ));
+    }
+    // frames of single images and pipes are not counted
+    if !asked && !matches!(files, Files::Many(_)) {
+        return Ok(plain(frames.clone()));
+    }
+    let all = match frames {
+        Some(frames) => frames.clone(),
+        None => {
+            let last = info.last.map_or(i64::MAX, |last| last.saturating_add(request.frame_offset));
+            match Ranges::span(info.first.saturating_add(request.frame_offset), last) {
+                Ok(all) => all,
+                // a source without frames reports it itself
+                Err(_) => return Ok(plain(None)),
+            }
+        }
+    };
+    if request.shard.is_some() && all.is_unbounded() {
+        return usage("--shard: the length of this input is not known; give --frames A-B");
+    }
+    let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
+    let mut part = FrameList::all(all.clone());
+    if let Some(shard) = request.shard {
+        part = match grid {
+            None => {
+                let (first, end) = shard.part(all.count());
+                FrameList { part: (first, end), ..part }
+            }
+            Some(frames) => {
+                let cells = segments::cells(&all, frames, request.frame_offset);
+                let (first, end) = shard.part(cells.len() as u64);
+                let within = cells.get(first as usize..end as usize).unwrap_or_default();
+                FrameList { within: segments::span(within, frames, request.frame_offset), ..part }
+            }
+        };
+    }
+    let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
+    if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
+        return usage("--resume: a pipe cannot be compared with the earlier source; name a file");
+    }
+    match files {
+        Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
+        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep::default())),
+        Files::Many(pattern) => {
+            let made = made(given, "image sequence", &pattern.extension(), &stored(request));
+            let name = pattern.open();
+            let manifest_files =
+                ManifestFiles::new(ManifestNames::of(&name), made, source_ids, all.to_string());
+            let mut whole = Vec::new();
+            if request.resume != Resume::No {
+                let verify = request.resume == Resume::Verify;
+                let path = |n| pattern.path(n);
+                let open = all.is_unbounded();
+                whole = match open {
+                    false => resume::whole(&manifest_files, part.iter(), path, verify, request.overwrite)?,
+                    true => {
+                        let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
+                        let there = there.into_iter().filter(|n| part.numbers.contains(*n));
+                        resume::whole(&manifest_files, there, path, verify, request.overwrite)?
+                    }
+                };
+            }
+            let keep = Keep { manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
+            if !asked {
+                return Ok(Selection { keep, ..plain(frames.clone()) });
+            }
+            Ok(finish(part, whole, keep))
+        }
+        Files::Image(path) => {
+            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            let made = made(given, "image", &extension, &stored(request));
+            let manifest_files =
+                ManifestFiles::new(ManifestNames::of(&path), made, source_ids, all.to_string());
+            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+            let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
+            let done = !whole.is_empty();
+            let manifest_files = Some(Arc::new(manifest_files));
+            Ok(Selection { done, ..finish(part, whole, Keep { manifest_files, ..Keep::default() }) })
+        }
+        Files::One(path, kind) => one(given, part, &all, (&path, kind), source_ids, grid),
+    }
+}
+
+/// All requested frames, without existing ones.
+fn plain(frames: Option<Ranges>) -> Selection {
+    let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
+    Selection { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
+}
+
+fn manifest(path: &Path, cause: std::io::Error) -> JobError {
+    resume::ResumeError::Manifest { path: path.to_path_buf(), cause }.into()
+}
+
+/// Pictures of a video must be in order of time.
+fn ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
+    // an unbounded range is the last one to be read, so a limited number of values after the bounded ones is
+    // enough
+    let enough = usize::try_from(frames.bounded(i64::MIN).count()).unwrap_or(usize::MAX).saturating_add(1);
+    if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
+        return Ok(());
+    }
+    let output = request.output.to_string_lossy();
+    usage(format!(
+        "--frames {frames}: {output} is a video, which needs frames in ascending order without repeats; write \
+            numbered images or y4m instead"
+    ))
+}
+
+/// The choices for storing images. The source of each file tells what stood for a missing frame.
+fn stored(request: &Request) -> Vec<(&'static str, String)> {
+    if request.encoding.is_default() {
+        return Vec::new();
+    }
+    vec![("encoding", request.encoding.picture_text())]
+}
+
+/// The selection for an output that is one file.
+fn one(
+    given: &SelectionInput<'_>,
+    part: FrameList,
+    all: &Ranges,
+    (path, kind): (&Path, Kind),
+    source_ids: SourceIds,
+    grid: Option<u64>,
+) -> Result<Selection, JobError> {
+    let SelectionInput { request, .. } = given;
+    let (path, names) = match request.shard {
+        None => (path.to_path_buf(), ManifestNames::of(path)),
+        Some(shard) => {
+            let path = PathBuf::from(shard.named(path.as_os_str()));
+            let names = ManifestNames::of_shard(&path);
+            (path, names)
+        }
+    };
+    let origin = together(&source_ids, all);
+    let missing = match request.missing {
+        source::Missing::Error => "error",
+        source::Missing::Hold => "hold",
+        source::Missing::Black => "black",
+        source::Missing::Skip => "skip",
+    };
+    let mut more = vec![("frames", all.to_string()), ("missing", missing.into())];
+    if let Some(frames) = grid {
+        more.push(("segment frames", frames.to_string()));
+        // sound and other streams are chosen when all segments are joined
+        more.push(("encoding", request.encoding.picture_text()));
+    }
+    let label = match kind {
+        Kind::Y4m => "y4m",
+        Kind::Hash => "hash",
+        Kind::Video => "video",
+    };
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let made = made(given, label, &extension, &more);
+    let mut note = request.shard.map(|shard| Note {
+        index: shard.index(),
+        count: shard.count(),
+        kind,
+        input: request.input.to_string_lossy().into(),
+        wanted: part.iter().count() as u64,
+        written: 0,
+        video: None,
+    });
+    let recorded =
+        |names, made| Arc::new(ManifestFiles::new(names, made, SourceIds::One(origin), all.to_string()));
+    let manifest_files = recorded(names, made.clone());
+    // also without resuming: a file of someone else in its place is an error
+    let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+    let folder = segments::folder(&path);
+    if request.resume != Resume::No {
+        let verify = request.resume == Resume::Verify;
+        let whole = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
+            State::Whole => true,
+            State::Missing => false,
+            State::Other(_) if request.overwrite => false,
+            State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
+        };
+        if whole {
+            // left by a crash after the last step
+            segments::discard(&folder);
+            let skipped = part.iter().count() as u64;
+            let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
+            done.notes = vec![format!("{} is complete already", path.display())];
+            return Ok(Selection { skipped, done: true, ..done });
+        }
+    }
+    let mut keep = Keep::default();
+    let mut whole = Vec::new();
+    if let Some(frames) = grid {
+        if let Some(note) = &mut note {
+            note.video = Some(shard::Video {
+                tick: (0, 1),
+                times: Vec::new(),
+                whole: given.whole,
+                audio: request.encoding.audio,
+                subs: request.encoding.subs,
+                no_chapters: request.encoding.no_chapters,
+                allow_protocol: request.allow_protocol.clone(),
+            });
+        }
+        let grid = Grid {
+            frames,
+            offset: request.frame_offset,
+            manifest_files: recorded(ManifestNames::of_segments(&folder), made),
+            folder,
+            verify: request.resume == Resume::Verify,
+            resume: request.resume != Resume::No,
+            alone: request.shard.is_some(),
+            asked: part.clone(),
+            exact: request.missing != source::Missing::Skip,
+        };
+        whole = grid.whole(request.overwrite)?;
+        keep.segments = Some(Arc::new(grid));
+    }
+    keep.seal = Some(Seal { manifest_files, note });
+    Ok(finish(part, whole, keep))
+}
+
+/// The identity of the whole source.
+fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
+    match source_ids {
+        SourceIds::Unknown => 0,
+        SourceIds::One(known) => *known,
+        SourceIds::Each(..) if all.is_unbounded() => 0,
+        SourceIds::Each(..) => {
+            let mut sum = Xxh64::default();
+            all.iter().for_each(|n| sum.update(&source_ids.get(n).to_le_bytes()));
+            sum.finish().max(2)
+        }
+    }
+}
+
+fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
+    let skipped = whole.len() as u64;
+    part.skip = whole;
+    let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
+    let mut notes = Vec::new();
+    if skipped > 0 {
+        let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
+        notes.push(format!("{skipped}{of} frames are complete already"));
+    }
+    Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
+}
+
+/// All settings that affect the output, except for the source.
+fn made(
+    given: &SelectionInput<'_>,
+    kind: &str,
+    extension: &str,
+    more: &[(&'static str, String)],
+) -> JobSettings {
+    let SelectionInput { request, chain, .. } = given;
+    let recipe = &request.recipe;
+    let mut all: BTreeMap<&str, String> = BTreeMap::new();
+    all.insert("output", format!("{kind} {extension}"));
+    all.insert("recipe", recipe.canonical());
+    all.insert("recipe key", format!("{:032x}", recipe.key()));
+    all.insert("seed", recipe.seed.unwrap_or(0).to_string());
+    all.insert("stream version", STREAM_VERSION.to_string());
+    all.insert("input format", resume::format_text(chain.input()));
+    all.insert("output format", resume::format_text(chain.output()));
+    let fields = match request.fields {
+        Fields::Auto => "auto",
+        Fields::Frame => "frame",
+        Fields::Field => "field",
+    };
+    all.insert("fields", fields.into());
+    all.insert("frame offset", request.frame_offset.to_string());
+    all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
+    all.extend(more.iter().cloned());
+    JobSettings::new(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_known_by_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_path_buf();
+        std::fs::write(path.join("1"), b"a").unwrap();
+        let files: resume::FileOf = Arc::new(move |n| Some(path.join(n.to_string())));
+        let source_ids = SourceIds::Each(files, 0);
+        let all: Ranges = "1-2".parse().unwrap();
+        let before = together(&source_ids, &all);
+        assert_eq!(before, together(&source_ids, &all));
+        std::fs::write(folder.path().join("2"), b"b").unwrap();
+        assert_ne!(before, together(&source_ids, &all));
+    }
+}

@@ -1,0 +1,179 @@
+//! Files that FFmpeg writes itself, named in a graph of `--lavfi` or in an encoder's options.
+
+use grainfield_io::disk::same::{inside, token};
+use grainfield_io::disk::{Place, Uses};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Options of any filter whose value is a file that it writes.
+const ANY: [&str; 3] = ["stats_file", "log_path", "shader_cache"];
+
+/// Filters with further such options, and the default file names.
+const FILTERS: [(&str, &str, Option<&str>); 10] = [
+    ("metadata", "file", None),
+    ("ametadata", "file", None),
+    ("psnr", "f", None),
+    ("ssim", "f", None),
+    ("ssim360", "f", None),
+    ("xpsnr", "f", None),
+    ("libvmaf", "log_path", None),
+    ("signature", "filename", None),
+    ("deshake", "filename", None),
+    ("vidstabdetect", "result", Some("transforms.trf")),
+];
+
+/// A filter of a graph: its name, and its options; those without a key have the key `""`.
+type Filter = (String, Vec<(String, String)>);
+
+fn filters(mut graph: &str) -> Vec<Filter> {
+    let mut found = Vec::new();
+    while !graph.is_empty() {
+        if let Some(label) = graph.trim_start().strip_prefix('[') {
+            graph = label.split_once(']').map_or("", |(_, rest)| rest);
+            continue;
+        }
+        let text = token(&mut graph, ",;[]");
+        let (name, options) = text.split_once('=').unwrap_or((&text, ""));
+        let name = name.trim().split('@').next().unwrap_or_default().to_owned();
+        found.push((name, pairs(options)));
+        if !graph.starts_with('[') {
+            graph = graph.get(1..).unwrap_or_default();
+        }
+    }
+    found
+}
+
+/// Parses `KEY=VALUE:KEY=VALUE` with FFmpeg's quoting.
+fn pairs(mut text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    while !text.is_empty() {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
+        let key = match text.split_once('=') {
+            Some((key, rest)) if key.trim().chars().all(plain) => {
+                text = rest;
+                key.trim()
+            }
+            _ => "",
+        };
+        found.push((key.to_owned(), token(&mut text, ":")));
+        text = text.get(1..).unwrap_or_default();
+    }
+    found
+}
+
+/// The files that a graph reads and writes.
+pub fn by_graph(graph: &str) -> Uses {
+    let mut uses = Uses::default();
+    let mut written = Vec::new();
+    for (name, options) in filters(graph) {
+        let own = FILTERS.iter().find(|f| f.0 == name);
+        let mut said = false;
+        for (key, value) in options {
+            // `/key=FILE`: the file contains the option's value
+            let (key, value) = match key.strip_prefix('/') {
+                Some(real) => {
+                    let text = text_of(Path::new(&value));
+                    uses.read(FILTER, Place::Path(value.into()));
+                    (real.to_owned(), text)
+                }
+                None => (key, value),
+            };
+            let writes = ANY.contains(&&*key) || own.is_some_and(|f| f.1 == key);
+            said |= writes;
+            // the meaning of an option without a key depends on its position, which differs between versions
+            let maybe = key.is_empty() && own.is_some();
+            if (writes || maybe) && value != "-" && !value.starts_with("pipe:") {
+                written.push(PathBuf::from(value.strip_prefix("file:").unwrap_or(&value)));
+            } else {
+                inside(OsStr::new(&value)).into_iter().for_each(|file| uses.read(FILTER, Place::Path(file)));
+            }
+        }
+        written.extend(own.and_then(|f| f.2).filter(|_| !said).map(PathBuf::from));
+    }
+    // with any quoting
+    for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {
+        uses.read(FILTER, Place::Path(file));
+    }
+    written.into_iter().for_each(|file| uses.write_asked("the output of an FFmpeg filter,", file));
+    uses
+}
+
+const FILTER: &str = "a file of an FFmpeg filter";
+
+/// The text of a file that contains the value of an option, without its final line end. Empty if it cannot be read.
+fn text_of(file: &Path) -> String {
+    const MOST: u64 = 1 << 20;
+    let mut bytes = Vec::new();
+    // opening a pipe would wait for whoever writes to it
+    let file = Some(file).filter(|f| f.is_file()).and_then(|f| File::open(f).ok());
+    let read = file.and_then(|f| f.take(MOST).read_to_end(&mut bytes).ok());
+    read.map_or_else(String::new, |_| {
+        String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()
+    })
+}
+
+/// The files that an encoder's options name: logs and statistics.
+pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
+    let mut uses = Uses::default();
+    let role = "the output of an encoder's option,";
+    let all: Vec<(String, String)> = options
+        .iter()
+        .flat_map(|(key, value)| [vec![(key.clone(), value.clone())], pairs(value)].concat())
+        .collect();
+    let value =
+        |wanted: &str| all.iter().rev().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
+    let first = value("flags").is_some_and(|flags| flags.contains("pass1"));
+    if first || matches!(value("pass"), Some("1" | "3")) {
+        let x265 = options.iter().any(|(key, _)| key == "x265-params");
+        let (name, beside) = if x265 { ("x265_2pass.log", ".cutree") } else { ("x264_2pass.log", ".mbtree") };
+        let stats = value("stats").or(value("passlogfile")).unwrap_or(name);
+        uses.write_asked(role, stats.into());
+        uses.write_asked(role, format!("{stats}{beside}").into());
+    }
+    for wanted in ["csv", "recon", "analysis-save"] {
+        value(wanted).into_iter().for_each(|file| uses.write_asked(role, file.into()));
+    }
+    for file in options.iter().flat_map(|(_, value)| inside(OsStr::new(value))) {
+        uses.write(role, Place::Path(file));
+    }
+    uses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_and_options_name_files() {
+        let named = |uses: Uses| -> Vec<String> { uses.written().map(|place| place.to_string()).collect() };
+        for (graph, want) in [
+            ("scale=2:2,crop=1:1", &[][..]),
+            ("metadata=mode=print:file=a.txt", &["a.txt"]),
+            ("[in] signalstats , metadata@x=mode=print:file='a\\:b,c.txt' [out]", &["a:b,c.txt"]),
+            ("split[a][b];[a][b]psnr=stats_file=p.log", &["p.log"]),
+            ("split[a][b];[a][b]ssim=f=file\\\\:p.log", &["p.log"]),
+            ("vidstabdetect", &["transforms.trf"]),
+            ("vidstabdetect=shakiness=5:result=t", &["t"]),
+            ("metadata=mode=print:file=-", &[]),
+        ] {
+            assert_eq!(named(by_graph(graph)), want, "{graph}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let (name, log) = (dir.path().join("name"), dir.path().join("a.log"));
+        std::fs::write(&name, format!("{}\n", log.display())).unwrap();
+        let graph = format!("metadata=mode=print:/file={}", name.display());
+        assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
+        // the named file is recognised in any spelling
+        let odd = dir.path().join("k:e");
+        std::fs::write(&odd, "lavfi.x\n").unwrap();
+        let mut uses = by_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
+        uses.write("the output", Place::Path(odd));
+        assert!(uses.check().is_err());
+        let encoder = |key: &str, value: &str| named(by_encoder(&[(key.into(), value.into())]));
+        assert_eq!(encoder("x264-params", "pass=1:stats=s"), ["s", "s.mbtree"]);
+        assert_eq!(encoder("x265-params", "pass=1"), ["x265_2pass.log", "x265_2pass.log.cutree"]);
+        assert_eq!(encoder("x264-params", "pass=2:stats=s"), [""; 0]);
+    }
+}

@@ -1,0 +1,109 @@
+//! Recipes bound to an open source.
+
+use super::{Cancel, Clip, Error};
+use crate::session::job::{self, JobError, Request};
+use grainfield_filters::chain::{Chain, States, Workspace};
+use grainfield_filters::recipe::Recipe;
+use grainfield_io::disk::Place;
+use std::collections::VecDeque;
+use std::fs::Metadata;
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+/// The largest number of bound recipes that are kept.
+const LOOKS: usize = 8;
+
+/// The number of those that keep their workspaces: a viewer shows the source and a result in turn.
+const WORKING: usize = 2;
+
+/// The format of previews.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Target {
+    /// That of the filters' result, as for `hash:`.
+    #[default]
+    Made,
+    /// The sample format with this FFmpeg name.
+    Format(String),
+    /// The format that a render writes to this output.
+    Output(std::ffi::OsString),
+}
+
+/// A recipe bound to a source.
+pub(super) struct Look {
+    key: Key,
+    pub(super) chain: Chain,
+    pub(super) states: States,
+    /// Lent to one request at a time.
+    pub(super) work: Mutex<Vec<Workspace>>,
+}
+
+/// The key of a bound recipe.
+#[derive(PartialEq)]
+struct Key {
+    recipe: u128,
+    target: Target,
+    /// Size and time of each file that it names.
+    files: Vec<Option<(u64, Option<SystemTime>)>>,
+}
+
+/// The most recently used ones, newest first.
+#[derive(Default)]
+pub(super) struct Looks(Mutex<VecDeque<Arc<Look>>>);
+
+impl Looks {
+    /// Returns the bound recipe, and binds it if necessary. Two simultaneous requests for the same new one
+    /// may both bind it.
+    pub(super) fn get(
+        &self,
+        clip: &Clip,
+        recipe: &Recipe,
+        target: &Target,
+        cancel: &Cancel,
+    ) -> Result<Arc<Look>, Error> {
+        let files = job::named(recipe);
+        let stamp = |m: Metadata| (m.len(), m.modified().ok());
+        let files = files.reads().map(|place| match place {
+            Place::Path(path) => path.metadata().ok().map(stamp),
+            Place::Input | Place::Output | Place::Errors => None,
+        });
+        let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
+        let mut looks = super::frames::lock(&self.0);
+        if let Some(i) = looks.iter().position(|l| l.key == key)
+            && let Some(look) = looks.remove(i)
+        {
+            looks.push_front(Arc::clone(&look));
+            return Ok(look);
+        }
+        drop(looks);
+        let look = Arc::new(bind(clip, recipe, key, cancel)?);
+        let mut looks = super::frames::lock(&self.0);
+        looks.truncate(LOOKS - 1);
+        looks.push_front(Arc::clone(&look));
+        // Of older ones the states are worth their memory, workspaces are not.
+        looks.iter().skip(WORKING).for_each(|look| super::frames::lock(&look.work).clear());
+        Ok(look)
+    }
+}
+
+fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look, Error> {
+    let own = clip.inner();
+    let mut request =
+        Request { recipe: recipe.clone(), stop: Arc::clone(cancel.flag()), ..own.request.clone() };
+    match &key.target {
+        Target::Made => {}
+        Target::Format(name) => request.pix_fmt = Some(name.clone()),
+        Target::Output(output) => request.output.clone_from(output),
+    }
+    crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
+    job::check_source_frames(&request)?;
+    job::load(&mut request, &own.opened, &mut |number| {
+        let found = own.frames.get(number + own.request.frame_offset, cancel);
+        found.map(|found| found.map(|f| f.frame.clone()))
+    })?;
+    let options = job::chain_options(&request, &own.opened, &own.format)?;
+    let output = request.written().map_err(JobError::from)?;
+    let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |made| {
+        job::target(&request, &output, made)
+    })?;
+    Ok(Look { key, chain, states: States::default(), work: Mutex::default() })
+}

@@ -1,0 +1,210 @@
+//! The main interface of the library: open a clip, preview any frame, render it.
+//!
+//! ```
+//! use grainfield_render::session::{self, Cancel};
+//! use grainfield_filters::recipe::Recipe;
+//!
+//! # fn main() -> Result<(), session::Error> {
+//! let clip = session::open("pattern:bars:size=64x48:frames=10")?; // indexed once, kept open
+//! let look = Recipe::parse_chain("grain=preset=heavy")?;
+//! let picture = clip.preview(7, &look, &Cancel::new())?; // any frame, now
+//! assert_eq!((picture.number, picture.format().width), (7, 64));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A preview has exactly the samples that a render of the same recipe writes. A second preview with other settings
+//! neither opens nor decodes anything again: decoded frames are kept up to [`FRAME_BYTES`], and recent recipes stay
+//! bound with their states.
+
+mod cancel;
+mod error;
+mod forms;
+mod frames;
+pub mod job;
+mod look;
+mod picture;
+mod render;
+
+pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
+pub use crate::session::job::RunError;
+pub use cancel::{Cancel, Newest};
+pub use error::{Error, ErrorKind, Position};
+pub use forms::{describe, recipe_text};
+pub use look::Target;
+pub use picture::{Picture, converted};
+pub use render::{Prepared, Render, Running};
+
+use crate::assets::DiskStateCache;
+use crate::pipeline::{FrameError, HelperPool, guarded};
+use frames::{Frames, SourceFrame, lock};
+use grainfield_filters::frame::{Format, FrameTime};
+use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
+use grainfield_filters::recipe::Recipe;
+use grainfield_io::source::Info;
+use job::Request;
+use look::{Look, Looks};
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+/// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
+/// not kept.
+pub const FRAME_BYTES: usize = 512 << 20;
+
+/// Opens a file, numbered images, `-` (standard input) or `pattern:...` with default options.
+///
+/// # Errors
+/// Of the kinds usage and input.
+pub fn open(input: impl AsRef<OsStr>) -> Result<Clip, Error> {
+    Clip::open(Request::new(input.as_ref(), "hash:"))
+}
+
+/// An open input. Clones share it. All methods may be called from many threads.
+#[derive(Clone)]
+pub struct Clip(Arc<Inner>);
+
+struct Inner {
+    /// The request with which the input was opened.
+    request: Request,
+    /// The properties of the source, with its own frame numbers.
+    opened: Info,
+    /// The same with the user's frame numbers.
+    info: Info,
+    /// The format, with the user's overrides of tags.
+    format: Format,
+    frames: Frames,
+    looks: Looks,
+    threads: HelperPool,
+    states: Arc<dyn StateCache + Send + Sync>,
+}
+
+impl Clip {
+    /// Opens the input of a request. The request's output determines the format of previews, unless
+    /// [`preview_as`](Clip::preview_as) names another.
+    ///
+    /// # Errors
+    /// Of the kinds usage and input.
+    pub fn open(request: Request) -> Result<Clip, Error> {
+        let states: Arc<dyn StateCache + Send + Sync> = match request.cache.open() {
+            Some(cache) => Arc::new(DiskStateCache::new(cache)),
+            None => Arc::new(NoCache),
+        };
+        Clip::open_with(request, states)
+    }
+
+    /// The same with another store of simulation states than the request's cache; it also receives the progress of
+    /// stepping.
+    ///
+    /// # Errors
+    /// As [`open`](Clip::open).
+    pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip, Error> {
+        let cache = request.cache.open();
+        let source = request.read().open(&request.source_options(cache))?;
+        let opened = source.info().clone();
+        job::check_numbers(&request, &opened)?;
+        let shown = |n: i64| n + request.frame_offset;
+        let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
+        let format = request.seen(&opened.format);
+        let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
+        let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
+        let helpers = job::threads(&request)? - 1;
+        let threads = HelperPool::new(helpers, helpers as isize);
+        let looks = Looks::default();
+        Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
+    }
+
+    /// The properties of the input. Frame numbers are those of [`preview`](Clip::preview).
+    pub fn info(&self) -> &Info {
+        &self.0.info
+    }
+
+    /// Renders frame `number`: by file number in a sequence, else counted from 0, plus the request's offset.
+    /// `cancel` ends it early; [`Newest`] cancels earlier requests.
+    ///
+    /// # Errors
+    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
+        self.preview_as(number, recipe, &Target::Made, cancel)
+    }
+
+    /// The same in another format: that of an output, or any with a name.
+    ///
+    /// # Errors
+    /// As [`preview`](Clip::preview), and of the kind usage if the output does not support such a
+    /// format.
+    pub fn preview_as(
+        &self,
+        number: i64,
+        recipe: &Recipe,
+        target: &Target,
+        cancel: &Cancel,
+    ) -> Result<Picture, Error> {
+        if cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        let look = self.0.looks.get(self, recipe, target, cancel)?;
+        let Info { name, first, last, .. } = &self.0.info;
+        let inside = number >= *first && last.is_none_or(|last| number <= last);
+        let found = if inside { self.0.frames.get(number, cancel)? } else { None };
+        let frame =
+            found.ok_or_else(|| Error::NoFrame { name: name.clone(), number, first: *first, last: *last })?;
+        self.filter(&frame, &look, cancel)
+    }
+
+    fn filter(&self, from: &SourceFrame, look: &Look, cancel: &Cancel) -> Result<Picture, Error> {
+        let mut work = lock(&look.work).pop().unwrap_or_default();
+        // A copy that is filtered in place: a new frame would be cleared first.
+        let mut frame = from.frame.clone();
+        let host = Host { executor: &self.0.threads, cache: &*self.0.states, stop: cancel.flag() };
+        let stamp = &from.stamp;
+        let at = FrameTime::of_time(stamp.number, stamp.time);
+        let run = guarded(|| {
+            let run = look.chain.run(&at, stamp.duration, &mut frame, &mut work, &look.states, &host);
+            run.map_err(FrameError::from)
+        });
+        match run {
+            Ok(()) => {}
+            Err(FrameError::Filter(PrepareError::Cancelled)) => return Err(Error::Cancelled),
+            Err(cause) => return Err(Error::Frame { number: stamp.number, cause }),
+        }
+        lock(&look.work).push(work);
+        Ok(Picture { number: stamp.number, time: stamp.time, duration: stamp.duration, frame })
+    }
+
+    /// The format of the recipe's result for this input, with notes for the user. Everything is bound as for a
+    /// preview, but no frames are decoded except those that settings name.
+    ///
+    /// # Errors
+    /// Of the kinds usage and input.
+    pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
+        let look = self.0.looks.get(self, recipe, &Target::Made, cancel)?;
+        Ok((*look.chain.output(), look.chain.notes().to_vec()))
+    }
+
+    /// The next frame after `number`, or with `back` the last one before it, at which decoding may begin; every frame
+    /// where all are independent. `None` if there is none, or the packets of the input do not tell.
+    pub fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
+        self.0.frames.key_frame(number, back)
+    }
+
+    /// Whether a frame is kept, or follows soon after the one that was read last. Others of a clip of unknown length
+    /// ([`Length::Header`](grainfield_io::source::Length)) are found only after all of it has been read.
+    pub fn is_near(&self, number: i64) -> bool {
+        self.0.frames.is_near(number)
+    }
+
+    /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].
+    pub fn kept_bytes(&self) -> usize {
+        self.0.frames.kept_bytes()
+    }
+
+    fn inner(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Clip {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clip").field("info", &self.0.info).finish_non_exhaustive()
+    }
+}

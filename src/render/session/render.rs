@@ -1,0 +1,269 @@
+//! Renders: start, events, cancellation and result.
+
+use super::frames::lock;
+use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
+use super::{Cancel, Clip, Error, Event, Note, Summary};
+use crate::pipeline::{Failure, FrameError};
+use grainfield_filters::frame::Ranges;
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::Recipe;
+use grainfield_io::source::Source;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// The number of events that are kept for a slow listener.
+const EVENTS: usize = 4096;
+
+/// A render that has not been prepared yet.
+pub struct Render {
+    request: Request,
+    source: Option<Box<dyn Source>>,
+    ends: Box<dyn Endpoints>,
+}
+
+impl Render {
+    /// A render of a request, which opens its input separately.
+    pub fn new(request: Request) -> Render {
+        Render { request, source: None, ends: Box::new(NamedEndpoints) }
+    }
+
+    /// The same with another source and sink. The request's output then only determines the accepted formats.
+    pub fn between(request: Request, ends: impl Endpoints + 'static) -> Render {
+        Render { request, source: None, ends: Box::new(ends) }
+    }
+
+    /// Renders only these frames, in this order, by the user's numbers; by default all.
+    #[must_use]
+    pub fn frames(mut self, frames: Ranges) -> Render {
+        self.request.frames = Some(frames);
+        self
+    }
+
+    /// Sets the output: a file, a pattern, `-`, `hash:`, `hash:FILE` or `null:`. By default it is that of the clip's
+    /// request; for [`open`](super::open) it is `hash:`, which prints.
+    #[must_use]
+    pub fn to(mut self, output: impl Into<OsString>) -> Render {
+        self.request.output = output.into();
+        self.ends = Box::new(NamedEndpoints);
+        self
+    }
+
+    /// Changes all other options: encoding, overwriting, shards, threads.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Request)) -> Render {
+        change(&mut self.request);
+        self
+    }
+
+    /// Checks everything and starts. The output gets its final name only when [`Running::wait`] succeeds.
+    ///
+    /// # Errors
+    /// Of the kinds usage, input and output.
+    pub fn start(self) -> Result<Running, Error> {
+        Ok(self.prepare()?.start())
+    }
+
+    /// Opens and checks everything without starting.
+    ///
+    /// # Errors
+    /// Of the kinds usage, input and output.
+    pub fn prepare(self) -> Result<Prepared, Error> {
+        let Render { request, source, mut ends } = self;
+        let cancel = Cancel::of(Arc::clone(&request.stop));
+        let job = Job::reading(request, source, &mut *ends)?;
+        Ok(Prepared { job, cancel })
+    }
+}
+
+impl Clip {
+    /// A render of a recipe, which opens the input a second time, so that previews can continue. A pipe can be read
+    /// only once: see [`into_render`](Clip::into_render).
+    ///
+    /// ```
+    /// use grainfield_render::session::{Event, open};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let file = folder.path().join("out.y4m");
+    /// let clip = open("pattern:bars:size=64x48:frames=10").unwrap();
+    /// let look = grainfield_filters::recipe::Recipe::parse_chain("noise=strength=8").unwrap();
+    /// let render = clip.render(&look).frames("2-5".parse().unwrap()).to(&file).start().unwrap();
+    /// for event in render.events() {
+    ///     if let Event::Frame(frame) = event {
+    ///         println!("frame {} of {:?}", frame.done, frame.total);
+    ///     }
+    /// }
+    /// assert_eq!(render.wait().unwrap().frames, 4);
+    /// ```
+    pub fn render(&self, recipe: &Recipe) -> Render {
+        let fresh = self.inner().request.clone();
+        let request =
+            Request { recipe: recipe.clone(), stop: Arc::default(), abort: Arc::default(), ..fresh };
+        Render::new(request)
+    }
+
+    /// A render that reads from the clip's source; afterwards the clip can only preview frames that it has
+    /// kept.
+    pub fn into_render(self, recipe: &Recipe) -> Render {
+        // The source only obeys the stop flag with which it was opened.
+        let request = Request { recipe: recipe.clone(), ..self.inner().request.clone() };
+        Render { source: self.inner().frames.take(), ..Render::new(request) }
+    }
+}
+
+/// A render that is ready to start. The output has a temporary name; dropping this removes it.
+pub struct Prepared {
+    job: Job,
+    cancel: Cancel,
+}
+
+impl Prepared {
+    /// The name of the output, or that of its shard.
+    pub fn output(&self) -> &OsStr {
+        self.job.output()
+    }
+
+    /// Notes for the user before the first frame, losses last.
+    pub fn notes(&self) -> &[Note] {
+        self.job.notes()
+    }
+
+    /// The number of frames, if it is known.
+    pub fn total(&self) -> Option<u64> {
+        self.job.total()
+    }
+
+    /// The frame rate of the output.
+    pub fn rate(&self) -> Ratio {
+        self.job.output_rate()
+    }
+
+    /// Whether a later render can continue from the existing files after an interruption.
+    pub fn is_resumable(&self) -> bool {
+        self.job.is_resumable()
+    }
+
+    /// Starts it.
+    pub fn start(self) -> Running {
+        let shared = Arc::new(Shared::default());
+        let (told, stop) = (Told(Arc::clone(&shared)), Arc::clone(self.cancel.flag()));
+        let job = self.job;
+        let run = move || job.run(&|event| told.0.push(event), &stop);
+        let thread = std::thread::Builder::new().name("render".into()).spawn(run);
+        Running { shared, cancel: self.cancel, thread: thread.ok() }
+    }
+}
+
+/// A running render. Dropping it cancels it, and waits until the partial result is playable.
+pub struct Running {
+    shared: Arc<Shared>,
+    cancel: Cancel,
+    /// `None` if the system could not start a thread.
+    thread: Option<JoinHandle<Result<Summary, RunError>>>,
+}
+
+impl Running {
+    /// The events until the end of the render, waiting for each. An event is returned once, and none after
+    /// [`wait`](Running::wait). A render ends only after its events have been taken or `wait` was called.
+    pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
+        std::iter::from_fn(|| self.shared.next())
+    }
+
+    /// Cancels the render. The part that was written is completed and named `NAME.partial.EXT`.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// The handle that [`cancel`](Running::cancel) uses, for other threads.
+    pub fn canceller(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// Of the kinds input, output, filter, interrupted and internal, with the partial result.
+    pub fn wait(mut self) -> Result<Summary, RunError> {
+        let failed = |text: String| {
+            let error = FrameError::Panic(text);
+            let failure = Box::new(Failure::Frame { number: None, time: None, error });
+            RunError::Failed { failure, partial: None, summary: Summary::default() }
+        };
+        self.shared.leave();
+        match self.thread.take() {
+            None => Err(failed("the system cannot start another thread".into())),
+            Some(thread) => thread.join().unwrap_or_else(|_| Err(failed("the render has panicked".into()))),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.cancel.cancel();
+            self.shared.leave();
+            // The result was not requested.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    events: Mutex<Events>,
+    changed: Condvar,
+}
+
+/// The queue of events.
+#[derive(Default)]
+struct Events {
+    list: VecDeque<Event>,
+    /// Whether the last event is in it.
+    ended: bool,
+    /// Whether nobody listens any more.
+    unheard: bool,
+}
+
+impl Shared {
+    /// Adds an event; waits for space while there is a listener. Other frames are processed meanwhile.
+    fn push(&self, event: Event) {
+        let mut events = lock(&self.events);
+        while events.list.len() >= EVENTS && !events.unheard {
+            events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner);
+        }
+        if !events.unheard {
+            events.list.push_back(event);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits for the next event; `None` if there are no more.
+    fn next(&self) -> Option<Event> {
+        let mut events = lock(&self.events);
+        loop {
+            match events.list.pop_front() {
+                None if events.ended => return None,
+                None => events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner),
+                event => {
+                    self.changed.notify_all();
+                    return event;
+                }
+            }
+        }
+    }
+
+    fn leave(&self) {
+        lock(&self.events).unheard = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Closes the queue when it is dropped, also after a panic.
+struct Told(Arc<Shared>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        lock(&self.0.events).ended = true;
+        self.0.changed.notify_all();
+    }
+}
