@@ -4,7 +4,7 @@
 //! are on the disk before the next frame starts.
 
 use super::exit::Exit;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals as Told;
 use signal_hook::{flag, low_level};
 use std::io;
@@ -41,6 +41,8 @@ impl Signals {
     pub(super) fn watch() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() };
         let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
+        // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.
+        flag::register(SIGXFSZ, Arc::default())?;
         for (signal, exit) in taken() {
             flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;

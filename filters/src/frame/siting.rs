@@ -20,7 +20,7 @@ pub enum Siting {
     BottomLeft,
     /// On the bottom row, between two columns.
     Bottom,
-    /// Left column, V one row below U: of the frame, or of the field where the picture is a field (PAL DV).
+    /// Left column, U one row below V: of the frame, or of the field where the picture is a field (PAL DV, IEC 61834).
     PalDv,
 }
 
@@ -37,7 +37,7 @@ impl Format {
             Siting::Unspecified | Siting::Left | Siting::TopLeft | Siting::BottomLeft | Siting::PalDv => 0,
         };
         let y = match self.siting {
-            Siting::PalDv => return [(sx, x), (sy, if p == 2 && sy > 0 { 4 } else { 0 })],
+            Siting::PalDv => return [(sx, x), (sy, if p == 1 && sy > 0 { 4 } else { 0 })],
             Siting::TopLeft | Siting::Top => 0,
             Siting::BottomLeft | Siting::Bottom => 2 * middle_y,
             Siting::Unspecified | Siting::Left | Siting::Center => middle_y,
@@ -102,7 +102,7 @@ pub(crate) mod tests {
         let dy = match f.siting {
             TopLeft | Top => 0.5,
             BottomLeft | Bottom => ky - 0.5,
-            PalDv if p == 2 && sy > 0 => 1.5,
+            PalDv if p == 1 && sy > 0 => 1.5,
             PalDv => 0.5,
             Unspecified | Left | Center => ky / 2.0,
         };

@@ -225,7 +225,11 @@ pub fn parse(line: &[u8], rate: Option<Ratio>) -> Result<Parsed, HeaderError> {
     format.depth = Depth::Bits(shape.bits);
     format.subsampling = shape.subsampling;
     format.alpha = if shape.alpha { Alpha::Straight } else { Alpha::None };
-    format.siting = shape.siting;
+    // PAL DV is interlaced; FFmpeg writes the same tag for progressive pictures with chroma at the top left.
+    format.siting = match (shape.siting, format.fields) {
+        (Siting::PalDv, FieldOrder::Unspecified | FieldOrder::Progressive) => Siting::TopLeft,
+        (siting, _) => siting,
+    };
     format.rate = said_rate.unwrap_or_else(|| {
         let assumed = rate.unwrap_or(Ratio::whole(25));
         note(&mut notes, || format!("the header has no frame rate: assuming {assumed}"));
@@ -354,7 +358,7 @@ mod tests {
         for (tag, name, siting) in [
             ("420jpeg", "yuv420p", Siting::Center),
             ("420mpeg2", "yuv420p", Siting::Left),
-            ("420paldv", "yuv420p", Siting::PalDv),
+            ("420paldv", "yuv420p", Siting::TopLeft),
             ("420", "yuv420p", Siting::Center),
             ("411", "yuv411p", Siting::Unspecified),
             ("410", "yuv410p", Siting::Unspecified),
@@ -376,6 +380,7 @@ mod tests {
             assert_eq!((p.format.name().as_str(), p.format.siting), (name, siting), "{tag}");
             assert!(p.notes.is_empty());
         }
+        assert_eq!(ok("YUV4MPEG2 W8 H6 F25:1 Ib A1:1 C420paldv").format.siting, Siting::PalDv);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::libav::error::{AvError, check};
 use crate::libav::versions;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::film_grain::{Segment, Table};
-use grainfield_filters::frame::{FieldOrder, Format, Frame};
+use grainfield_filters::frame::{Family, FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::io::Write;
@@ -264,14 +264,16 @@ pub(crate) const INTERLACING: [&str; 8] =
 /// Pictures with a side below this cannot be divided into FFV1's slices, of which there are two in each direction.
 const TINY: u32 = 16;
 
-/// Writes a table for libaom, which rejects lines that end in CR LF, and aborts at `update 0` and at 4:2:0 chroma
-/// that has grain without luma.
+/// Writes a table for libaom, which rejects lines that end in CR LF, and aborts at `update 0`, at 4:2:0 chroma that has
+/// grain without luma, and at chroma grain of gray pictures.
 fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempFile> {
     let plain = |i: usize| {
         // Without parameters there is no grain, as in a gap.
         let mut params = table.params(i)?.clone();
+        let gray = format.family == Family::Gray;
+        params.chroma_from_luma &= !gray;
         for p in [1, 2] {
-            if !params.has_grain(p, format.subsampling) {
+            if gray || !params.has_grain(p, format.subsampling) {
                 params.points[p].clear();
             }
         }
