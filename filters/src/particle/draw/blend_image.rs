@@ -173,10 +173,10 @@ fn by_cell(
     let mut spans = [[0; 2]; HIGH];
     sampler.bounds().spans(block, &mut spans);
     for (j, [from, to]) in spans.into_iter().enumerate().take(block.size[1]) {
-        let dy = block.cells.from(1, block.centre[1], block.first[1] + j as i32);
+        let dy = block.cells.offset(1, block.centre[1], block.first[1] + j as i32);
         let place = part.index(block.first, j);
         for i in from..to {
-            let dx = block.cells.from(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
+            let dx = block.cells.offset(0, block.centre[0], block.first[0] + i as i32) * block.aspect;
             let colour = if painter.draft { sampler.nearest([dx, dy]) } else { sampler.cell([dx, dy]) };
             if colour[3] <= 0.0 {
                 continue;

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::rasterize::CoverageMask;
 use super::splat::Splat;
 use super::stamp::{Stamp, Stamps};
-use super::tile::{Part, ROOM, Tile};
+use super::tile::{EDGE, Part, Tile};
 use crate::simd::{Level, multiversion};
 
 multiversion! {
@@ -242,8 +242,8 @@ impl OffsetFinder {
         for a in 0..2 {
             spot.by[a] = 4 + cells.shift[a];
             spot.edge[a] = cells.edge(a);
-            spot.from[a] = part.from[a] - ROOM as i32;
-            spot.size[a] = (part.size[a] + 2 * ROOM) as i32;
+            spot.from[a] = part.from[a] - EDGE as i32;
+            spot.size[a] = (part.size[a] + 2 * EDGE) as i32;
         }
         spot
     }

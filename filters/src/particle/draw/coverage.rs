@@ -3,8 +3,8 @@
 //! A shape is the set of points whose distance is negative: a function of position that changes by at most one per luma
 //! sample, so its value at the centre of a cell shows whether the whole cell is inside or outside. Coverage at a point
 //! increases from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. A cell within the softness gets the mean
-//! over n x n points: 16 x 16 where coverage is steep, fewer where the midpoint rule with fewer points is as accurate.
-//! [`sweep`](super::sweep) computes many cells at a time, in the same order of operations.
+//! over n x n points: 16 x 16 where coverage is inv_edge, fewer where the midpoint rule with fewer points is as accurate.
+//! `rasterize` computes many cells at a time, in the same order of operations.
 
 use super::speck::Speck;
 use super::splat::{SIZES, STEPS, Splat};
@@ -21,7 +21,7 @@ pub(super) struct Outline {
     pub(super) form: Form,
     /// The length of the soft edge, and 1 over it.
     pub(super) edge: f32,
-    pub(super) steep: f32,
+    pub(super) inv_edge: f32,
     /// Half width and half height of the bounding box before rotation.
     pub(super) half: [f32; 2],
 }
@@ -39,7 +39,7 @@ pub(super) enum Form {
 }
 
 /// Cosine and sine of a splat's angle. Quarter turns are exact.
-pub(super) fn turn(angle: u16) -> [f32; 2] {
+pub(super) fn rotation(angle: u16) -> [f32; 2] {
     match angle {
         0 => [1.0, 0.0],
         0x4000 => [0.0, 1.0],
@@ -86,11 +86,11 @@ impl Outline {
         };
         let edge = edge.max(HARD);
         let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
-        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge, half })
+        Some(Outline { cos, sin, form, edge, inv_edge: 1.0 / edge, half })
     }
 
     /// The numbers of columns and rows of sample points for cells of this size.
-    pub(super) fn places(&self, cell: [f32; 2]) -> u32 {
+    pub(super) fn points_per_side(&self, cell: [f32; 2]) -> u32 {
         let soft = self.edge / cell[0].max(cell[1]);
         let n = match () {
             () if soft < 1.5 => 16,
@@ -104,7 +104,7 @@ impl Outline {
     }
 }
 
-/// Cell by cell: the reference of [`sweep`](super::sweep).
+/// Cell by cell: the reference of `rasterize`.
 #[cfg(test)]
 impl Outline {
     /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
@@ -143,7 +143,7 @@ impl Outline {
         if middle <= -(half + self.edge) {
             return 1.0;
         }
-        match self.places(cell) {
+        match self.points_per_side(cell) {
             1 => self.ramp(middle),
             2 => self.mean::<2>(at, cell, turned),
             4 => self.mean::<4>(at, cell, turned),
@@ -154,7 +154,7 @@ impl Outline {
 
     /// The coverage at a point with this distance.
     fn ramp(&self, d: f32) -> f32 {
-        let t = -d * self.steep;
+        let t = -d * self.inv_edge;
         let t = if t > 0.0 { t } else { 0.0 };
         let t = if t < 1.0 { t } else { 1.0 };
         t * t * (3.0 - 2.0 * t)
@@ -205,14 +205,16 @@ pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half;
     match shape {
         Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
-        Shape::Speck => Speck::new(splat, turn(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1),
-        _ => extent_turned(shape, splat, turn(splat.angle)),
+        Shape::Speck => {
+            Speck::new(splat, rotation(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1)
+        }
+        _ => extent_rotated(shape, splat, rotation(splat.angle)),
     }
 }
 
 /// [`extent`] for a known cosine and sine.
 #[inline(always)]
-pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
+pub(super) fn extent_rotated(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half.map(i32::from);
     match shape {
         Shape::Disc { .. } if x == y => [16 * x; 2],

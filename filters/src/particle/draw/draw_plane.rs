@@ -45,7 +45,7 @@ impl Cells {
 
     /// The vector from the position `at` to the centre of cell `index`, in luma samples.
     #[inline(always)]
-    pub(super) fn from(&self, axis: usize, at: i32, index: i32) -> f32 {
+    pub(super) fn offset(&self, axis: usize, at: i32, index: i32) -> f32 {
         let centre = (index << (8 + self.shift[axis])) + self.first[axis];
         centre.wrapping_sub(at) as f32 * (1.0 / 256.0)
     }
@@ -107,7 +107,7 @@ pub(super) struct BlendTerms {
 impl BlendTerms {
     /// Changes samples by their coverage; samples without coverage stay unchanged, bit for bit.
     #[inline(always)]
-    pub(super) fn lay<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
+    pub(super) fn blend<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
         // Through local arrays: in place, it would compile to gathers and scatters.
         let (p, mut drawn) = (*samples, [0.0; N]);
         for l in 0..N {

@@ -13,7 +13,7 @@
 //! behind the transfer function, so they are divided by alpha first.
 
 use super::draw_plane::DrawPlane;
-use super::tile::{Part, ROOM, Tile};
+use super::tile::{EDGE, Part, Tile};
 use super::working_space::WorkingSpace;
 use crate::frame::{Alpha, FrameMut, PlaneSet};
 use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
@@ -335,7 +335,7 @@ impl WorkingSpace {
 
 /// The first cell of a part within a plane's room.
 fn inside(part: &Part) -> usize {
-    ROOM * part.stride + ROOM
+    EDGE * part.stride + EDGE
 }
 
 /// An alpha for divisions.

@@ -1,6 +1,6 @@
 //! Drawing in R, G and B and in linear light against a slow reference in f64.
 
-use super::coverage::{Outline, turn};
+use super::coverage::{Outline, rotation};
 use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::tests::{Rng, drawn};
 use super::*;
@@ -82,8 +82,8 @@ impl Twin<'_> {
         let (mut now_alpha, mut touched) = (alpha, false);
         for splat in splats {
             let style = &styles[splat.style as usize];
-            let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
-            let at = [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
+            let outline = Outline::of(&style.shape, splat, rotation(splat.angle)).unwrap();
+            let at = [place.cells.offset(0, splat.x, x as i32), place.cells.offset(1, splat.y, y as i32)];
             let reach = f32::from(splat.half[0] + splat.half[1]) / 16.0 + 5.0;
             if at[0].abs().max(at[1].abs()) > reach {
                 continue;

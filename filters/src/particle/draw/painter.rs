@@ -23,7 +23,7 @@ pub const MAX_STYLES: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PainterError {
     /// More than [`MAX_STYLES`].
-    Looks(usize),
+    Styles(usize),
     /// A gain that is not a number from 0 to 1000.
     Gain(f32),
 }
@@ -31,7 +31,7 @@ pub enum PainterError {
 impl fmt::Display for PainterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PainterError::Looks(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
+            PainterError::Styles(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
             PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
         }
     }
@@ -86,7 +86,7 @@ impl Painter {
         level: Level,
     ) -> Result<Painter, PainterError> {
         if styles.len() > MAX_STYLES {
-            return Err(PainterError::Looks(styles.len()));
+            return Err(PainterError::Styles(styles.len()));
         }
         if let Some(style) = styles.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
             return Err(PainterError::Gain(style.gain));

@@ -230,7 +230,7 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coverage::turn;
+    use super::super::coverage::rotation;
     use super::super::draw_plane::DrawPlane;
     use super::super::image::Image;
     use super::super::rasterize::WIDE;
@@ -270,7 +270,7 @@ mod tests {
                     let angle = [0, any(5, 65536) as u16, 1 << 14][(n / 3 % 3) as usize];
                     let splat = Splat { half, angle, x: at[0], y: at[1], ..Splat::new([0.0; 2], [1.0; 2]) };
                     let cells = &places[n as usize % places.len()].cells;
-                    let sampler = prepared.sampler(&splat, turn(angle), cells.size());
+                    let sampler = prepared.sampler(&splat, rotation(angle), cells.size());
                     if !sampler.is_simple() {
                         continue;
                     }
@@ -279,7 +279,7 @@ mod tests {
                     let first = [any(4, 9) as i32 - 4, 0];
                     let block = Block { cells, aspect: 1.0, first, size: [WIDE, 32], centre: at };
                     for (row, from) in (0..32).flat_map(|row| [0, 5, 23, 48].map(|from| (row, from))) {
-                        let dy = cells.from(1, at[1], row as i32);
+                        let dy = cells.offset(1, at[1], row as i32);
                         let mut got = [[0.0; LANES]; 4];
                         if upright {
                             let (mut columns, mut rows) = (Overlap::EMPTY, Overlap::EMPTY);
@@ -291,7 +291,7 @@ mod tests {
                             sampler.turned(&block, from, dy, &mut got);
                         }
                         for l in 0..LANES {
-                            let dx = cells.from(0, at[0], block.first[0] + (from + l) as i32);
+                            let dx = cells.offset(0, at[0], block.first[0] + (from + l) as i32);
                             let want = sampler.cell([dx, dy]);
                             for c in 0..4 {
                                 let (got, want) = (got[c][l].to_bits(), want[c].to_bits());

@@ -294,7 +294,7 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coverage::turn;
+    use super::super::coverage::rotation;
     use super::*;
     use crate::frame::Format;
     use crate::noise::seed::mix64;
@@ -329,7 +329,7 @@ mod tests {
                 let splat =
                     Splat { half, angle, colour: [shift[0], shift[1], 0], ..Splat::new([0.0; 2], [1.0; 2]) };
                 let cell = [1.0f32, 2.0][(n % 2) as usize];
-                let sampler = prepared.sampler(&splat, turn(splat.angle), [cell, cell]);
+                let sampler = prepared.sampler(&splat, rotation(splat.angle), [cell, cell]);
                 let level = prepared.halvings.iter().position(|r| core::ptr::eq(r, sampler.raster)).unwrap();
                 halved += usize::from(level > 0);
                 let step = (1usize << level) as f64;
@@ -394,7 +394,7 @@ mod tests {
         let image = Image::new(7, 5, &texels([7, 5])).unwrap();
         let prepared = Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
         let splat = Splat::new([0.0; 2], [3.5, 2.5]);
-        let of = |splat: Splat| prepared.sampler(&splat, turn(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
+        let of = |splat: Splat| prepared.sampler(&splat, rotation(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
         assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));
     }
 }

@@ -1,6 +1,6 @@
 //! Drawing against its reference, and invariance tests.
 
-use super::coverage::{Outline, turn};
+use super::coverage::{Outline, rotation};
 use super::draw_plane::DrawPlane;
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
@@ -57,7 +57,7 @@ fn worst(format: &Format, style: &SplatStyle, splat: &Splat) -> f32 {
     let painter = Painter::new(format, vec![style.clone()], Level::best()).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
-    let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
+    let outline = Outline::of(&style.shape, splat, rotation(splat.angle)).unwrap();
     let mut worst = 0.0f32;
     for p in 0..format.planes() {
         let place = DrawPlane::of(format, p);
@@ -66,7 +66,7 @@ fn worst(format: &Format, style: &SplatStyle, splat: &Splat) -> f32 {
         for y in 0..h {
             for x in 0..w {
                 let [dx, dy] =
-                    [place.cells.from(0, splat.x, x as i32), place.cells.from(1, splat.y, y as i32)];
+                    [place.cells.offset(0, splat.x, x as i32), place.cells.offset(1, splat.y, y as i32)];
                 let ([cw, ch], aspect) = (place.cells.size(), format.shape() as f32);
                 let want = outline.reference([dx * aspect, dy], [cw * aspect, ch]) * ink;
                 let got = frame.row::<f32>(p, y)[x];
@@ -500,7 +500,7 @@ fn is_cell_by_cell(format: &Format, style: &SplatStyle, splat: &Splat, log: [u32
     let painter = Painter::with_tiles(format, vec![style.clone()], BlendSpace::Gamma, log, level).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
-    let outline = Outline::of(&style.shape, splat, turn(splat.angle)).unwrap();
+    let outline = Outline::of(&style.shape, splat, rotation(splat.angle)).unwrap();
     let aspect = format.shape() as f32;
     let opacity = f32::from(splat.opacity) * (1.0 / 65535.0);
     for p in 0..format.planes() {
@@ -509,7 +509,7 @@ fn is_cell_by_cell(format: &Format, style: &SplatStyle, splat: &Splat, log: [u32
         let (w, h) = format.plane_size(p);
         for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
             let at =
-                [place.cells.from(0, splat.x, x as i32) * aspect, place.cells.from(1, splat.y, y as i32)];
+                [place.cells.offset(0, splat.x, x as i32) * aspect, place.cells.offset(1, splat.y, y as i32)];
             let cover = outline.cell(at, place.cells.shown(aspect)) * opacity;
             let want = if cover > 0.0 { 0.0 * (1.0 - cover * effect.fade) + cover * effect.ink } else { 0.0 };
             let got = frame.row::<f32>(p, y)[x];

@@ -8,8 +8,8 @@ use crate::pixel::f32_rows::{Area, ConvertF32, from_f32_rows, to_f32_rows};
 use core::ops::Range;
 
 /// The margin around a tile in cells: a stamp that touches the tile is inside.
-pub(super) const ROOM: usize = 8;
-const _: () = assert!(ROOM >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
+pub(super) const EDGE: usize = 8;
+const _: () = assert!(EDGE >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ impl Part {
     #[inline(always)]
     pub(super) fn index(&self, first: [i32; 2], row: usize) -> usize {
         let [i, j] = [0, 1].map(|a| (first[a] - self.from[a]) as usize);
-        (j + row + ROOM) * self.stride + ROOM + i
+        (j + row + EDGE) * self.stride + EDGE + i
     }
 
     /// Its samples of any of its planes.
@@ -73,11 +73,11 @@ impl Tile {
             if size.contains(&0) {
                 continue;
             }
-            let stride = (size[0] + 2 * ROOM).next_multiple_of(16);
+            let stride = (size[0] + 2 * EDGE).next_multiple_of(16);
             let mut base = [0; 4];
             for base in &mut base[..mine.count] {
                 *base = len;
-                len += stride * (size[1] + 2 * ROOM);
+                len += stride * (size[1] + 2 * EDGE);
             }
             *out = Some(Part { group: mine, from: from.map(|v| v as i32), size, stride, base });
         }
@@ -97,7 +97,7 @@ impl Tile {
     /// Every plane with the part it is in and where its cells (without room) begin.
     fn planes(&self) -> impl Iterator<Item = (usize, &Part, usize)> {
         self.parts.iter().flatten().flat_map(|part| {
-            let inside = ROOM * part.stride + ROOM;
+            let inside = EDGE * part.stride + EDGE;
             part.group.planes().iter().zip(part.base).map(move |(p, base)| (*p, part, base + inside))
         })
     }
@@ -116,7 +116,7 @@ impl Tile {
 
     fn load_as<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
         for (p, part, at) in self.planes() {
-            let (inside, high) = (ROOM * part.stride + ROOM, part.size[1] + 2 * ROOM);
+            let (inside, high) = (EDGE * part.stride + EDGE, part.size[1] + 2 * EDGE);
             let samples = &mut samples[at - inside..][..high * part.stride];
             // The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
             let (above, samples) = samples.split_at_mut(inside);
