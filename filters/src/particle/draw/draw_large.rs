@@ -29,9 +29,6 @@ fn draw_large_body(
     mask: &mut CoverageMask,
     samples: &mut [f32],
 ) {
-    if let Shape::Picture = style.shape {
-        return painter.blend_picture(part, splat, style, pictures, samples);
-    }
     let turned = rotation(splat.angle);
     let cells = &part.group.cells;
     let aspect = painter.aspect;
@@ -59,7 +56,10 @@ fn draw_large_body(
     }
     let outline = Outline::of(&style.shape, splat, turned);
     let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
-    let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
+    let sampler = match style.shape {
+        Shape::Picture => pictures.get(Painter::picture_index(splat)).map(|p| p.sampler(cells, aspect)),
+        _ => image.map(|image| image.sampler(splat, turned, cells.shown(aspect))),
+    };
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {
             let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
@@ -68,7 +68,7 @@ fn draw_large_body(
                 rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
                 blend_coverage(part, &block, &effects, mask, samples);
             } else if let Some(sampler) = &sampler {
-                blend_image(painter.level, part, painter, &block, style.blend, opacity, sampler, samples);
+                blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
             }
         }
     }

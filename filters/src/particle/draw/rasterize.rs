@@ -84,7 +84,7 @@ impl Block<'_> {
 
     /// The displayed size of a cell, in luma rows.
     #[inline(always)]
-    fn cell(&self) -> [f32; 2] {
+    pub(super) fn cell(&self) -> [f32; 2] {
         self.cells.shown(self.aspect)
     }
 
