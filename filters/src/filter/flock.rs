@@ -185,13 +185,10 @@ impl FlockSpec {
         let (shapes, sheet) = self.shapes()?;
         let agents = (self.agents + self.predators) as usize;
         let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
-        let styles = shapes.into_iter().enumerate().map(|(i, shape)| {
-            SplatStyle::new(shape, if i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over })
-        });
         // The lamp alone has to be mixed in R, G and B.
         let lamp = self.figure == Figure::Moth && self.image.is_none();
-        let styles: Vec<SplatStyle> =
-            styles.map(|s| if s.blend == Blend::Screen && !lamp { s.grey() } else { s }).collect();
+        let blend = |i: usize| if lamp && i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over };
+        let styles = (0..).zip(shapes).map(|(i, shape)| SplatStyle::new(shape, blend(i))).collect();
         let full = !self.draft && view::detailed(self.size.bounds().1 * unit);
         let each = if sheet.is_some() { 1 } else { SPLATS };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + LAMP.len(), level)?;

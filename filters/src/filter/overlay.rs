@@ -31,11 +31,11 @@ impl Overlay {
     pub(super) fn with_space(
         format: &Format,
         styles: Vec<SplatStyle>,
-        light: BlendSpace,
+        space: BlendSpace,
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        let painter = Painter::with_space(format, styles, light, level)
+        let painter = Painter::with_space(format, styles, space, level)
             .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
         Ok(Overlay { painter, format: *format, most })
     }
@@ -97,8 +97,8 @@ impl Overlay {
     }
 
     pub(super) fn memory(&self) -> Memory {
-        // The rows of a tile, and their previous values.
-        let tiles = 15 << 14;
+        // The rows of a tile, their previous values, and those of a block.
+        let tiles = 32 << 14;
         // The splats of one tile, which may be all of them: as they are found, in order, and their sort keys.
         let list = 5 * self.most.next_multiple_of(2) / 2 * size_of::<Splat>();
         let bytes = self.painter.memory(self.most) + list + tiles;
@@ -201,38 +201,8 @@ pub(super) mod tests {
     use super::*;
     use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
     use crate::lend::{CurrentThread, NoCache};
-    use crate::particle::draw::Shape;
+    use crate::particle::draw::{Shape, reference::coverage};
     use core::sync::atomic::AtomicBool;
-
-    /// The signed distance of a point from a shape's edge (below 0: inside), and the width of its soft edge, in
-    /// samples.
-    fn distance(shape: &Shape, [rx, ry]: [f64; 2], [x, y]: [f64; 2]) -> (f64, f64) {
-        let least = rx.min(ry);
-        match shape {
-            Shape::Disc { soft } => ((libm::hypot(x / rx, y / ry) - 1.0) * least, f64::from(*soft) * least),
-            Shape::Streak { soft } => {
-                let along = (x.abs() - (rx - ry).max(0.0)).max(0.0);
-                (libm::hypot(along, y) - ry, f64::from(*soft) * ry)
-            }
-            Shape::Polygon { corners, soft } => {
-                let (mut most, mut inside) = (f64::NEG_INFINITY, f64::INFINITY);
-                for (i, a) in corners.iter().enumerate() {
-                    let b = corners[(i + 1) % corners.len()];
-                    let ([ax, ay], [bx, by]) = (a.map(f64::from), b.map(f64::from));
-                    let ([ax, ay], [bx, by]) = ([ax * rx, ay * ry], [bx * rx, by * ry]);
-                    let (dx, dy) = (bx - ax, by - ay);
-                    let long = libm::hypot(dx, dy);
-                    let away = (dy * ax - dx * ay) / long;
-                    most = most.max((dy * x - dx * y) / long - away);
-                    inside = inside.min(away);
-                }
-                (most, f64::from(*soft) * inside)
-            }
-            Shape::Ring { .. } | Shape::Speck | Shape::Image(_) | Shape::Picture => {
-                unreachable!("old films have none")
-            }
-        }
-    }
 
     /// Compares a filter's splats on a uniform 8-bit grey frame with the definition in f64; coverage is the mean of
     /// 16 x 16 points per sample.
@@ -256,22 +226,13 @@ pub(super) mod tests {
         let splats = laid.splats(at).unwrap();
         assert!(!splats.is_empty());
         for s in &splats {
-            let shape = &shapes[s.style as usize];
-            let half = s.half.map(|h| f64::from(h) / 16.0);
-            let (sin, cos) = libm::sincos(f64::from(s.angle) / 65536.0 * core::f64::consts::TAU);
             let (cx, cy) = (f64::from(s.x) / 256.0, f64::from(s.y) / 256.0);
-            let reach = half[0] + half[1] + 2.0;
+            let reach = f64::from(s.half[0] + s.half[1]) / 16.0 + 2.0;
             let rows = (cy - reach).max(0.0) as usize..((cy + reach).max(0.0) as usize).min(height);
             let columns = (cx - reach).max(0.0) as usize..((cx + reach).max(0.0) as usize).min(width);
             for (y, x) in rows.flat_map(|y| columns.clone().map(move |x| (y, x))) {
-                let mut covered = 0.0;
-                for (j, i) in (0..16).flat_map(|j| (0..16).map(move |i| (j, i))) {
-                    let part = |k: usize| (k as f64 + 0.5) / 16.0;
-                    let (dx, dy) = (x as f64 + part(i) - cx, y as f64 + part(j) - cy);
-                    let (d, edge) = distance(shape, half, [dx * cos + dy * sin, dy * cos - dx * sin]);
-                    let t = (-d / edge.max(1.0 / 1024.0)).clamp(0.0, 1.0);
-                    covered += t * t * (3.0 - 2.0 * t) / 256.0;
-                }
+                let at = [x as f64 + 0.5 - cx, y as f64 + 0.5 - cy];
+                let covered = coverage(&shapes[s.style as usize], s, at, [1.0; 2]);
                 let a = covered * f64::from(s.opacity) / 65535.0;
                 let p = &mut want[y * width + x];
                 *p = *p * (1.0 - a) + a * f64::from(s.colour[0]) / 65535.0;

@@ -223,10 +223,7 @@ impl Particles {
             };
             shapes.push(streak);
             let blend = layer.blend.unwrap_or(self.effect.blend);
-            let tinted = layer.tint.colours().iter().any(|[r, g, b]| r != g || g != b);
-            styles.extend(
-                shapes.into_iter().map(|shape| SplatStyle { tinted, ..SplatStyle::new(shape, blend) }),
-            );
+            styles.extend(shapes.into_iter().map(|shape| SplatStyle::new(shape, blend)));
         }
         Ok(styles)
     }

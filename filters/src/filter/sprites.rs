@@ -68,7 +68,7 @@ impl SpritesSpec {
         let fault = |setting, problem: String| SettingError { setting, problem };
         let Some(picture) = &self.image else {
             let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
-            return Ok((vec![SplatStyle::new(shape, self.blend).grey()], [f64::from(input.height) / 8.0; 2]));
+            return Ok((vec![SplatStyle::new(shape, self.blend)], [f64::from(input.height) / 8.0; 2]));
         };
         let Some(frame) = picture.frame() else {
             return Err(fault("image", format!("{} has not been read", picture.name())));

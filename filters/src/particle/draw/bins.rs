@@ -36,9 +36,9 @@ struct Chunk {
     /// Large splats: level and cell, and the splat.
     coarse: Vec<(u64, Splat)>,
     /// First and last rank.
-    ends: Option<(u64, u64)>,
+    rank_range: Option<(u64, u64)>,
     /// Whether ranks are ascending.
-    rising: bool,
+    ascending: bool,
     /// The stamps that are needed, by style and radius.
     used: Vec<bool>,
 }
@@ -63,7 +63,7 @@ pub struct Bins {
     idle_buffers: Vec<SortBuffers>,
     live: usize,
     coarse: Vec<(u64, Splat)>,
-    rising: bool,
+    ascending: bool,
     pub(super) stamps: Stamps,
     pub(super) pictures: Vec<Picture>,
 }
@@ -91,11 +91,11 @@ impl Chunk {
         self.coarse.clear();
         self.used.clear();
         self.used.resize(styles.len() * RADII, false);
-        self.ends = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
+        self.rank_range = splats.first().zip(splats.last()).map(|(a, b)| (a.rank, b.rank));
         // The first pass counts, the second one places.
         tiles.clear();
         tiles.resize(splats.len(), OFF);
-        self.rising = codes(level, grid, styles, splats, tiles);
+        self.ascending = codes(level, grid, styles, splats, tiles);
         for (splat, code) in splats.iter().zip(tiles.iter_mut()) {
             if *code >= LARGE {
                 if *code == LARGE
@@ -245,11 +245,11 @@ impl Bins {
         self.idle_buffers = idle_buffers.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.coarse.clear();
         let mut before = None;
-        self.rising = true;
+        self.ascending = true;
         for chunk in &self.chunks[..count] {
             self.coarse.extend_from_slice(&chunk.coarse);
-            if let Some((first, last)) = chunk.ends {
-                self.rising &= chunk.rising && before.is_none_or(|b| b < first);
+            if let Some((first, last)) = chunk.rank_range {
+                self.ascending &= chunk.ascending && before.is_none_or(|b| b < first);
                 before = Some(last);
             }
         }
@@ -271,7 +271,7 @@ impl Bins {
 
     /// Whether the splats of a tile are in the order of drawing.
     pub(super) fn ordered(&self, tile: usize) -> bool {
-        self.rising && (self.coarse.is_empty() || self.large(tile).all(<[_]>::is_empty))
+        self.ascending && (self.coarse.is_empty() || self.large(tile).all(<[_]>::is_empty))
     }
 
     /// The buffer length in splats for [`each_batch`](Bins::each_batch).

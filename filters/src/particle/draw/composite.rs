@@ -8,12 +8,12 @@ use super::picture::Picture;
 use super::rasterize::CoverageMask;
 use super::splat::Splat;
 use super::stamp::{Stamp, Stamps};
-use super::tile::{Part, ROOM, Tile};
+use super::tile::{EDGE, Part, Tile};
 use crate::simd::{Level, multiversion};
 
 multiversion! {
     /// Draws splats, in this order, into a tile's samples, by stamps and pictures.
-    pub(super) fn paint(level, tile: &Tile, painter: &Painter, made: (&Stamps, &[Picture]), splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
+    pub(super) fn paint(level, tile: &Tile<'_>, painter: &Painter, made: (&Stamps, &[Picture]), splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
 }
 
 /// The splats and styles to draw.
@@ -45,7 +45,7 @@ impl DrawBuffers {
 /// strides are separate instances, in which the steps of a stamp need no bounds checks.
 #[inline(always)]
 fn paint_body(
-    tile: &Tile,
+    tile: &Tile<'_>,
     painter: &Painter,
     (stamps, pictures): (&Stamps, &[Picture]),
     splats: &[Splat],
@@ -65,7 +65,7 @@ fn paint_body(
 }
 
 #[inline(always)]
-fn each_part(tile: &Tile, work: DrawContext<'_>, mask: &mut CoverageMask, samples: &mut [f32]) {
+fn each_part(tile: &Tile<'_>, work: DrawContext<'_>, mask: &mut CoverageMask, samples: &mut [f32]) {
     for part in tile.parts() {
         match (part.group.count, part.stride) {
             (1, 80) => blend_part::<1, 80>(part, work, mask, samples),
@@ -189,7 +189,12 @@ impl SplatBatch {
         if self.alike {
             let Some(style) = splats.first().and_then(|s| styles.get(usize::from(s.style))) else { return };
             for (p, [fade, ink]) in part.group.planes().iter().zip(mix) {
-                painter.places[*p].effects(style.blend, style.gain, &self.colour, fade, ink);
+                let plane = painter.planes[*p];
+                for j in 0..BATCH {
+                    let colour = [0, 1, 2].map(|c: usize| self.colour[c][j]);
+                    let terms = plane.splat_terms(style, colour);
+                    (fade[j], ink[j]) = (terms.fade, terms.ink);
+                }
             }
             return;
         }
@@ -242,8 +247,8 @@ impl OffsetFinder {
         for a in 0..2 {
             spot.by[a] = 4 + cells.shift[a];
             spot.edge[a] = cells.edge(a);
-            spot.from[a] = part.from[a] - ROOM as i32;
-            spot.size[a] = (part.size[a] + 2 * ROOM) as i32;
+            spot.from[a] = part.from[a] - EDGE as i32;
+            spot.size[a] = (part.size[a] + 2 * EDGE) as i32;
         }
         spot
     }

@@ -3,8 +3,8 @@
 //! A shape is the set of points whose distance is negative: a function of position that changes by at most one per luma
 //! sample, so its value at the centre of a cell shows whether the whole cell is inside or outside. Coverage at a point
 //! increases from the edge inwards over the shape's softness as 3 t^2 - 2 t^3. A cell within the softness gets the mean
-//! over n x n points: 16 x 16 where coverage is steep, fewer where the midpoint rule with fewer points is as accurate.
-//! [`sweep`](super::sweep) computes many cells at a time, in the same order of operations.
+//! over n x n points: 16 x 16 where coverage is inv_edge, fewer where the midpoint rule with fewer points is as accurate.
+//! `rasterize` computes many cells at a time.
 
 use super::speck::Speck;
 use super::splat::{SIZES, STEPS, Splat};
@@ -21,7 +21,7 @@ pub(super) struct Outline {
     pub(super) form: Form,
     /// The length of the soft edge, and 1 over it.
     pub(super) edge: f32,
-    pub(super) steep: f32,
+    pub(super) inv_edge: f32,
     /// Half width and half height of the bounding box before rotation.
     pub(super) half: [f32; 2],
 }
@@ -39,7 +39,7 @@ pub(super) enum Form {
 }
 
 /// Cosine and sine of a splat's angle. Quarter turns are exact.
-pub(super) fn turn(angle: u16) -> [f32; 2] {
+pub(super) fn rotation(angle: u16) -> [f32; 2] {
     match angle {
         0 => [1.0, 0.0],
         0x4000 => [0.0, 1.0],
@@ -86,11 +86,11 @@ impl Outline {
         };
         let edge = edge.max(HARD);
         let half = [if matches!(form, Form::Streak(..)) { rx.max(ry) } else { rx }, ry];
-        Some(Outline { cos, sin, form, edge, steep: 1.0 / edge, half })
+        Some(Outline { cos, sin, form, edge, inv_edge: 1.0 / edge, half })
     }
 
     /// The numbers of columns and rows of sample points for cells of this size.
-    pub(super) fn places(&self, cell: [f32; 2]) -> u32 {
+    pub(super) fn points_per_side(&self, cell: [f32; 2]) -> u32 {
         let soft = self.edge / cell[0].max(cell[1]);
         let n = match () {
             () if soft < 1.5 => 16,
@@ -104,100 +104,6 @@ impl Outline {
     }
 }
 
-/// Cell by cell: the reference of [`sweep`](super::sweep).
-#[cfg(test)]
-impl Outline {
-    /// The coverage of the cell of size `cell` (luma samples) whose centre is `at` from the shape's.
-    pub(super) fn cell(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
-        match &self.form {
-            Form::Disc([px, py], least) => self.of_cell(at, cell, |x, y| {
-                let (u, v) = (x * px, y * py);
-                ((u * u + v * v).sqrt() - 1.0) * least
-            }),
-            Form::Ring([px, py], least, middle, band) => self.of_cell(at, cell, |x, y| {
-                let (u, v) = (x * px, y * py);
-                (((u * u + v * v).sqrt() - middle).abs() - band) * least
-            }),
-            Form::Streak(half, thick) => self.of_cell(at, cell, |x, y| {
-                let along = (x.abs() - half).max(0.0);
-                (along * along + y * y).sqrt() - thick
-            }),
-            Form::Polygon(lines, n) => self.of_cell(at, cell, |x, y| {
-                let mut d = f32::NEG_INFINITY;
-                for [nx, ny, away] in &lines[..*n] {
-                    let e = x * nx + y * ny - away;
-                    d = if e > d { e } else { d };
-                }
-                d
-            }),
-        }
-    }
-
-    fn of_cell(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
-        let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
-        let middle = turned(at[0], at[1]);
-        let half = 0.5 * (cell[0] * cell[0] + cell[1] * cell[1]).sqrt() + 1.0 / 256.0;
-        if middle >= half {
-            return 0.0;
-        }
-        if middle <= -(half + self.edge) {
-            return 1.0;
-        }
-        match self.places(cell) {
-            1 => self.ramp(middle),
-            2 => self.mean::<2>(at, cell, turned),
-            4 => self.mean::<4>(at, cell, turned),
-            8 => self.mean::<8>(at, cell, turned),
-            _ => self.mean::<16>(at, cell, turned),
-        }
-    }
-
-    /// The coverage at a point with this distance.
-    fn ramp(&self, d: f32) -> f32 {
-        let t = -d * self.steep;
-        let t = if t > 0.0 { t } else { 0.0 };
-        let t = if t < 1.0 { t } else { 1.0 };
-        t * t * (3.0 - 2.0 * t)
-    }
-
-    /// The mean over N x N points: columns first, then their sums from left to right.
-    fn mean<const N: usize>(&self, at: [f32; 2], cell: [f32; 2], d: impl Fn(f32, f32) -> f32) -> f32 {
-        let step = 1.0 / N as f32;
-        let mut sums = [0.0f32; N];
-        for j in 0..N {
-            let y = at[1] + ((j as f32 + 0.5) * step - 0.5) * cell[1];
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let x = at[0] + ((i as f32 + 0.5) * step - 0.5) * cell[0];
-                *sum += self.ramp(d(x, y));
-            }
-        }
-        sums.iter().fold(0.0, |all, s| all + s) * (step * step)
-    }
-
-    /// The slow reference: always 16 x 16 points.
-    pub(super) fn reference(&self, at: [f32; 2], cell: [f32; 2]) -> f32 {
-        let sharp = |d: &dyn Fn(f32, f32) -> f32| {
-            let turned = |x: f32, y: f32| d(x * self.cos + y * self.sin, y * self.cos - x * self.sin);
-            self.mean::<16>(at, cell, turned)
-        };
-        match &self.form {
-            Form::Disc([px, py], least) => {
-                sharp(&|x, y| ((x * px * x * px + y * py * y * py).sqrt() - 1.0) * least)
-            }
-            Form::Ring([px, py], least, middle, band) => {
-                sharp(&|x, y| (((x * px * x * px + y * py * y * py).sqrt() - middle).abs() - band) * least)
-            }
-            Form::Streak(half, thick) => sharp(&|x, y| {
-                let along = (x.abs() - half).max(0.0);
-                (along * along + y * y).sqrt() - thick
-            }),
-            Form::Polygon(lines, n) => sharp(&|x, y| {
-                lines[..*n].iter().map(|l| x * l[0] + y * l[1] - l[2]).fold(f32::NEG_INFINITY, f32::max)
-            }),
-        }
-    }
-}
-
 /// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on
 /// cells as large as `cell` as shown.
 #[inline(always)]
@@ -205,14 +111,16 @@ pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half;
     match shape {
         Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
-        Shape::Speck => Speck::new(splat, turn(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1),
-        _ => extent_turned(shape, splat, turn(splat.angle)),
+        Shape::Speck => {
+            Speck::new(splat, rotation(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1)
+        }
+        _ => extent_rotated(shape, splat, rotation(splat.angle)),
     }
 }
 
 /// [`extent`] for a known cosine and sine.
 #[inline(always)]
-pub(super) fn extent_turned(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
+pub(super) fn extent_rotated(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half.map(i32::from);
     match shape {
         Shape::Disc { .. } if x == y => [16 * x; 2],

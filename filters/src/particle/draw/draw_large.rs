@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::blend_image::blend_image;
-use super::coverage::{Outline, extent_turned, turn};
+use super::coverage::{Outline, extent_rotated, rotation};
 use super::draw_plane::BlendTerms;
 use super::painter::Painter;
 use super::picture::Picture;
@@ -29,16 +29,13 @@ fn draw_large_body(
     mask: &mut CoverageMask,
     samples: &mut [f32],
 ) {
-    if let Shape::Picture = style.shape {
-        return painter.blend_picture(part, splat, style, pictures, samples);
-    }
-    let turned = turn(splat.angle);
+    let turned = rotation(splat.angle);
     let cells = &part.group.cells;
     let aspect = painter.aspect;
     let speck = matches!(style.shape, Shape::Speck).then(|| Speck::new(splat, turned, cells.shown(aspect)));
     let reach = match &speck {
         Some(speck) => speck.reach().map(|v| (v * STEPS) as i32 + 1),
-        None => extent_turned(&style.shape, splat, turned),
+        None => extent_rotated(&style.shape, splat, turned),
     };
     let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let range = |a: usize, at: i32| {
@@ -59,7 +56,10 @@ fn draw_large_body(
     }
     let outline = Outline::of(&style.shape, splat, turned);
     let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
-    let sampler = image.map(|image| image.sampler(splat, turned, cells.shown(aspect)));
+    let sampler = match style.shape {
+        Shape::Picture => pictures.get(Painter::picture_index(splat)).map(|p| p.sampler(cells, aspect)),
+        _ => image.map(|image| image.sampler(splat, turned, cells.shown(aspect))),
+    };
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {
             let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
@@ -68,7 +68,7 @@ fn draw_large_body(
                 rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
                 blend_coverage(part, &block, &effects, mask, samples);
             } else if let Some(sampler) = &sampler {
-                blend_image(painter.level, part, painter, &block, style.blend, opacity, sampler, samples);
+                blend_image(part, painter, &block, style.blend, opacity, sampler, samples);
             }
         }
     }
@@ -92,13 +92,13 @@ fn draw_speck(
     let per = 1.0 / speck.det;
     let [xx, xy, yy] = [speck.m[2] * per, -2.0 * speck.m[1] * per, speck.m[0] * per];
     for j in y {
-        let dy = cells.from(1, splat.y, j);
+        let dy = cells.offset(1, splat.y, j);
         let (with_x, alone) = (xy * dy, yy * dy * dy);
         for i in x.clone().step_by(LANES) {
             let mut cover = [0.0; LANES];
             for (l, cover) in cover.iter_mut().enumerate() {
                 let column = i + l as i32;
-                let dx = cells.from(0, splat.x, column) * aspect;
+                let dx = cells.offset(0, splat.x, column) * aspect;
                 let u = 1.0 - (xx * dx * dx + with_x * dx + alone);
                 let u = if u > 0.0 { u } else { 0.0 };
                 let c = speck.gain * u * u;
@@ -111,7 +111,7 @@ fn draw_speck(
                 let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
                     break;
                 };
-                effect.lay(&cover, row);
+                effect.blend(&cover, row);
             }
         }
     }
@@ -136,7 +136,7 @@ fn blend_coverage(
                 let Some(row) = samples.get_mut(at..).and_then(|s| s.first_chunk_mut::<LANES>()) else {
                     break;
                 };
-                effect.lay(c, row);
+                effect.blend(c, row);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! The planes of a format: the positions of their cells, their codes, and the effect of colours and blend
 //! modes.
 
-use super::style::Blend;
-use crate::frame::{Alpha, Depth, Format, Matrix, PlaneSet};
+use super::style::{Blend, SplatStyle};
+use crate::frame::{Format, Matrix};
 use crate::pixel::convert::{Code, Coefficients, coefficients};
 
 /// The contents of a plane.
@@ -45,7 +45,7 @@ impl Cells {
 
     /// The vector from the position `at` to the centre of cell `index`, in luma samples.
     #[inline(always)]
-    pub(super) fn from(&self, axis: usize, at: i32, index: i32) -> f32 {
+    pub(super) fn offset(&self, axis: usize, at: i32, index: i32) -> f32 {
         let centre = (index << (8 + self.shift[axis])) + self.first[axis];
         centre.wrapping_sub(at) as f32 * (1.0 / 256.0)
     }
@@ -97,6 +97,9 @@ pub(super) struct DrawPlane {
     pub(super) squared: bool,
 }
 
+/// Nominal values of three components multiplied by alpha, and alpha.
+pub(super) type Premultiplied = [f32; 4];
+
 /// The effect of coverage `a` on a sample `p` (relative to code zero): `p (1 - a fade) + a ink`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct BlendTerms {
@@ -107,7 +110,7 @@ pub(super) struct BlendTerms {
 impl BlendTerms {
     /// Changes samples by their coverage; samples without coverage stay unchanged, bit for bit.
     #[inline(always)]
-    pub(super) fn lay<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
+    pub(super) fn blend<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
         // Through local arrays: in place, it would compile to gathers and scatters.
         let (p, mut drawn) = (*samples, [0.0; N]);
         for l in 0..N {
@@ -127,16 +130,7 @@ impl DrawPlane {
         };
         let sites = format.sites(p);
         let cells = Cells { shift: sites.map(|s| s.0.into()), first: sites.map(|s| 128 + 64 * s.1) };
-        let full = format.full_range();
-        let code = match (format.depth, content) {
-            (Depth::Float, _) => Code::FLOAT,
-            (Depth::Bits(bits), PlaneContent::Alpha) => Code::alpha(bits),
-            (Depth::Bits(bits), PlaneContent::Chroma(_)) if format.matrix == Matrix::YCGCO => {
-                Code::chroma_ycgco(bits, full)
-            }
-            (Depth::Bits(bits), PlaneContent::Chroma(_)) => Code::chroma(bits, full),
-            (Depth::Bits(bits), PlaneContent::Light(_)) => Code::luma(bits, full),
-        };
+        let code = Code::of(format, p);
         DrawPlane {
             content,
             cells,
@@ -147,116 +141,56 @@ impl DrawPlane {
         }
     }
 
-    /// The effect of a colour on this plane.
+    /// A splat's colour as nominal values of a picture's three components, and full alpha.
     #[inline(always)]
-    pub(super) fn effect(&self, blend: Blend, colour: [u16; 3], gain: f32) -> BlendTerms {
+    fn nominal(&self, colour: [u16; 3], gain: f32) -> Premultiplied {
         let light = |i: usize| {
             let v = f32::from(colour[i]) * (1.0 / 65535.0);
             (if self.squared { v * v } else { v }) * gain
         };
+        let chroma = |i: usize| (i32::from(colour[i]) - 32768) as f32 * (1.0 / 65534.0) * gain;
+        match self.content {
+            PlaneContent::Chroma(_) => [light(0), chroma(1), chroma(2), 1.0],
+            _ => [light(0), light(1), light(2), 1.0],
+        }
+    }
+
+    /// The effect of a splat's colour at full opacity on this plane.
+    #[inline(always)]
+    pub(super) fn splat_terms(&self, style: &SplatStyle, colour: [u16; 3]) -> BlendTerms {
+        self.terms(style.blend, self.nominal(colour, style.gain))
+    }
+
+    /// The effect of a colour at full opacity on this plane.
+    #[inline(always)]
+    pub(super) fn terms(&self, blend: Blend, colour: Premultiplied) -> BlendTerms {
+        let alpha = colour[3];
+        // `min` and `max` in this form are one instruction each.
+        let limit = |v: f32| {
+            let v = if v > 0.0 { v } else { 0.0 };
+            if v < alpha { v } else { alpha }
+        };
         let (nominal, bright) = match self.content {
-            PlaneContent::Light(i) => (light(i), light(i)),
-            PlaneContent::Chroma(i) => {
-                ((i32::from(colour[i]) - 32768) as f32 * (1.0 / 65534.0) * gain, light(0))
-            }
-            PlaneContent::Alpha => {
-                return match blend {
-                    Blend::Over | Blend::Screen => BlendTerms { fade: 1.0, ink: self.span },
-                    Blend::Add => BlendTerms { fade: 0.0, ink: self.span },
-                    Blend::Multiply => BlendTerms::default(),
-                };
-            }
+            PlaneContent::Light(i) => (colour[i], colour[i]),
+            PlaneContent::Chroma(i) => (colour[i], colour[0]),
+            PlaneContent::Alpha => (alpha, alpha),
         };
         let ink = nominal * self.span;
-        match blend {
-            Blend::Over => BlendTerms { fade: 1.0, ink },
-            Blend::Add => BlendTerms { fade: 0.0, ink },
-            Blend::Screen => BlendTerms { fade: bright.clamp(0.0, 1.0), ink },
-            Blend::Multiply => BlendTerms { fade: 1.0 - bright.clamp(0.0, 1.0), ink: 0.0 },
+        match (blend, self.content) {
+            (Blend::Multiply, PlaneContent::Alpha) => BlendTerms::default(),
+            (Blend::Over, _) | (Blend::Screen, PlaneContent::Alpha) => BlendTerms { fade: alpha, ink },
+            (Blend::Add, _) => BlendTerms { fade: 0.0, ink },
+            (Blend::Screen, _) => {
+                let unit = if bright > 0.0 { bright } else { 0.0 };
+                BlendTerms { fade: if unit < 1.0 { unit } else { 1.0 }, ink }
+            }
+            (Blend::Multiply, _) => BlendTerms { fade: alpha - limit(bright), ink: 0.0 },
         }
     }
 }
 
 /// The number of splats in a group.
 pub(super) const BATCH: usize = 16;
-
-impl DrawPlane {
-    /// [`effect`](DrawPlane::effect) of some colours, component by component, of one blend and gain: fades and inks.
-    #[inline(always)]
-    pub(super) fn effects(
-        &self,
-        blend: Blend,
-        gain: f32,
-        colour: &[[u16; BATCH]; 3],
-        fade: &mut [f32; BATCH],
-        ink: &mut [f32; BATCH],
-    ) {
-        let mut bright = [0.0f32; BATCH];
-        let light = match self.content {
-            PlaneContent::Light(i) => i.min(2),
-            PlaneContent::Chroma(_) => 0,
-            PlaneContent::Alpha => {
-                let same = self.effect(blend, [0; 3], gain);
-                *fade = [same.fade; BATCH];
-                *ink = [same.ink; BATCH];
-                return;
-            }
-        };
-        for j in 0..BATCH {
-            let v = f32::from(colour[light][j]) * (1.0 / 65535.0);
-            bright[j] = (if self.squared { v * v } else { v }) * gain;
-        }
-        if let PlaneContent::Chroma(i) = self.content {
-            for (ink, c) in ink.iter_mut().zip(&colour[i.min(2)]) {
-                *ink = (i32::from(*c) - 32768) as f32 * (1.0 / 65534.0) * gain * self.span;
-            }
-        } else {
-            for j in 0..BATCH {
-                ink[j] = bright[j] * self.span;
-            }
-        }
-        match blend {
-            Blend::Over => *fade = [1.0; BATCH],
-            Blend::Add => *fade = [0.0; BATCH],
-            Blend::Screen => {
-                for j in 0..BATCH {
-                    fade[j] = bright[j].clamp(0.0, 1.0);
-                }
-            }
-            Blend::Multiply => {
-                for j in 0..BATCH {
-                    fade[j] = 1.0 - bright[j].clamp(0.0, 1.0);
-                }
-                *ink = [0.0; BATCH];
-            }
-        }
-    }
-
-    /// The effect of an image's cell (premultiplied nominal values, and alpha) on this plane at full opacity.
-    #[inline(always)]
-    pub(super) fn effect_of_image(&self, blend: Blend, colour: [f32; 4]) -> BlendTerms {
-        let alpha = colour[3];
-        let (nominal, bright) = match self.content {
-            PlaneContent::Light(i) => (colour[i], colour[i]),
-            PlaneContent::Chroma(i) => (colour[i], colour[0]),
-            PlaneContent::Alpha => {
-                let ink = alpha * self.span;
-                return match blend {
-                    Blend::Over | Blend::Screen => BlendTerms { fade: alpha, ink },
-                    Blend::Add => BlendTerms { fade: 0.0, ink },
-                    Blend::Multiply => BlendTerms::default(),
-                };
-            }
-        };
-        let ink = nominal * self.span;
-        match blend {
-            Blend::Over => BlendTerms { fade: alpha, ink },
-            Blend::Add => BlendTerms { fade: 0.0, ink },
-            Blend::Screen => BlendTerms { fade: bright.clamp(0.0, 1.0), ink },
-            Blend::Multiply => BlendTerms { fade: alpha - bright.clamp(0.0, alpha), ink: 0.0 },
-        }
-    }
-}
 
 /// The matrix of a format's Y, U and V, assumed where it is not said as everywhere else (BT.601 up to 576 rows, BT.709
 /// above); `None` where the planes are not Y, U and V, or have no linear equations.
@@ -297,17 +231,12 @@ pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
     out
 }
 
-/// Whether colour must be multiplied by alpha before drawing and divided after it, if `writes` are written.
-pub(super) fn needs_premultiply(format: &Format, writes: PlaneSet) -> bool {
-    format.alpha == Alpha::Straight && format.alpha_plane().is_some_and(|a| writes.has(a))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{Painter, Shape, Splat, SplatStyle, tests::drawn};
     use super::*;
-    use crate::frame::Frame;
     use crate::frame::sites::{place, sited};
+    use crate::frame::{Depth, Frame};
     use crate::simd::Level;
 
     #[test]

@@ -127,13 +127,13 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
     let mut at = [[0i32; BATCH]; 2];
     let mut reach = [[0i32; BATCH]; 2];
     let mut off = [0u32; BATCH];
-    let mut rising = true;
+    let mut ascending = true;
     let cell = grid.cell();
     // The minimum of the next rank.
     let mut least = 0;
     for (few, out) in splats.chunks(BATCH).zip(out.chunks_mut(BATCH)) {
         for (j, splat) in few.iter().enumerate().take(BATCH) {
-            rising &= (splat.rank >= least) & (splat.rank < u64::MAX);
+            ascending &= (splat.rank >= least) & (splat.rank < u64::MAX);
             least = splat.rank.saturating_add(1);
             (at[0][j], at[1][j]) = (splat.x, splat.y);
             off[j] = u32::from(splat.opacity == 0);
@@ -179,7 +179,7 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
             *out = code;
         }
     }
-    rising
+    ascending
 }
 
 #[cfg(test)]

@@ -60,11 +60,6 @@ impl Image {
         Ok(Image { size: [width, height], repeats: false, texels })
     }
 
-    /// Whether it is grey.
-    pub fn is_grey(&self) -> bool {
-        self.texels.iter().all(|[r, g, b, _]| r == g && g == b)
-    }
-
     /// Width and height in texels.
     pub fn size(&self) -> [usize; 2] {
         self.size

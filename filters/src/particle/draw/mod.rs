@@ -12,9 +12,9 @@
 //! Colour with straight alpha is multiplied by alpha first and divided by it at the end. All arithmetic is + - * / and
 //! sqrt of `f32` in one order.
 //!
-//! A painter with tinted styles that screen or multiply on Y, U and V, or one that works in [linear
+//! A painter whose styles add, screen or multiply light on Y, U and V, or one that works in [linear
 //! light](BlendSpace::Linear), converts the samples to G, B and R, draws on these as above, and adds the difference to
-//! the planes.
+//! the planes, so that added light darkens no channel.
 //!
 //! Sizes are displayed sizes: the sample aspect ratio does not change the shape of a splat.
 //!
@@ -42,6 +42,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(test)]
+mod added_light_tests;
 mod bins;
 mod blend_image;
 mod composite;
@@ -50,18 +52,19 @@ mod draw_large;
 mod draw_plane;
 mod grid;
 mod image;
-mod light;
 #[cfg(test)]
 mod light_tests;
 mod painter;
 mod picture;
 mod rasterize;
+#[cfg(test)]
+pub(crate) mod reference;
 mod render;
-mod sample_rows;
 mod sampler;
 mod speck;
 mod splat;
 mod stamp;
+mod store;
 mod style;
 #[cfg(test)]
 mod tests;

@@ -2,13 +2,12 @@
 
 use super::draw_plane::{self, BlendTerms, DrawPlane, Group};
 use super::grid::Grid;
-use super::sampler::Prepared;
+use super::sampler::{ColourConversion, Prepared};
 use super::splat::Splat;
 use super::style::{Shape, SplatStyle};
 use super::working_space::{BlendSpace, WorkingSpace};
 use crate::frame::{Family, Format};
 use crate::pixel::convert::Coefficients;
-use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 use core::fmt;
 
@@ -23,7 +22,7 @@ pub const MAX_STYLES: usize = 4096;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum PainterError {
     /// More than [`MAX_STYLES`].
-    Looks(usize),
+    Styles(usize),
     /// A gain that is not a number from 0 to 1000.
     Gain(f32),
 }
@@ -31,7 +30,7 @@ pub enum PainterError {
 impl fmt::Display for PainterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PainterError::Looks(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
+            PainterError::Styles(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
             PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
         }
     }
@@ -45,13 +44,13 @@ pub struct Painter {
     pub(super) format: Format,
     pub(super) styles: Vec<SplatStyle>,
     pub(super) images: Vec<Option<Prepared>>,
-    pub(super) places: Vec<DrawPlane>,
+    /// The planes that are drawn on.
+    pub(super) planes: Vec<DrawPlane>,
     pub(super) groups: Vec<Group>,
     /// The sizes of cells for which there are stamps.
     pub(super) shifts: Vec<[u32; 2]>,
     matrix: Option<Coefficients>,
-    /// Set if samples are converted before drawing.
-    pub(super) working: Option<Box<WorkingSpace>>,
+    pub(super) space: WorkingSpace,
     pub(super) grid: Grid,
     /// The aspect ratio of a displayed sample.
     pub(super) aspect: f32,
@@ -71,73 +70,65 @@ impl Painter {
     pub fn with_space(
         format: &Format,
         styles: Vec<SplatStyle>,
-        light: BlendSpace,
+        space: BlendSpace,
         level: Level,
     ) -> Result<Painter, PainterError> {
-        Painter::with_tiles(format, styles, light, TILE, level)
+        Painter::with_tiles(format, styles, space, TILE, level)
     }
 
     /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
     pub(super) fn with_tiles(
         format: &Format,
         styles: Vec<SplatStyle>,
-        light: BlendSpace,
+        space: BlendSpace,
         log: [u32; 2],
         level: Level,
     ) -> Result<Painter, PainterError> {
         if styles.len() > MAX_STYLES {
-            return Err(PainterError::Looks(styles.len()));
+            return Err(PainterError::Styles(styles.len()));
         }
         if let Some(style) = styles.iter().find(|l| !(0.0..=1000.0).contains(&l.gain)) {
             return Err(PainterError::Gain(style.gain));
         }
         let matrix = draw_plane::matrix(format);
-        let working = WorkingSpace::of(format, &styles, light, matrix, level).map(Box::new);
-        let places: Vec<DrawPlane> = match &working {
-            Some(working) => working.places(),
-            None => (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect(),
-        };
+        let space = WorkingSpace::new(format, &styles, space, matrix);
+        let planes = space.planes();
         let mut shifts: Vec<[u32; 2]> = Vec::new();
         let mut groups: Vec<Group> = Vec::new();
-        for (p, place) in places.iter().enumerate() {
-            let kind = shifts.iter().position(|s| *s == place.cells.shift).unwrap_or_else(|| {
-                shifts.push(place.cells.shift);
+        for (p, plane) in planes.iter().enumerate() {
+            let kind = shifts.iter().position(|s| *s == plane.cells.shift).unwrap_or_else(|| {
+                shifts.push(plane.cells.shift);
                 shifts.len() - 1
             });
-            match groups.iter_mut().find(|g| g.cells == place.cells) {
+            match groups.iter_mut().find(|g| g.cells == plane.cells) {
                 Some(group) => group.add(p),
-                None => groups.push(Group::new(place.cells, kind, p)),
+                None => groups.push(Group::new(plane.cells, kind, p)),
             }
         }
-        // Grey is computed from R, G and B in both cases.
-        let colours = matrix.filter(|_| working.is_none() || format.family == Family::Gray);
-        let curve = working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
-        let images = styles
-            .iter()
-            .map(|style| match &style.shape {
-                Shape::Image(image) => Some(Prepared::of(image, &places, colours, curve, level)),
-                _ => None,
-            })
-            .collect();
         let (w, h) = format.plane_size(0);
         let aspect = format.shape() as f32;
         let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells)).shown(aspect);
-        let format = *format;
-        let draft = false;
-        Ok(Painter {
-            format,
+        let mut painter = Painter {
+            format: *format,
             styles,
-            images,
-            places,
+            images: Vec::new(),
+            planes,
             groups,
             shifts,
             matrix,
-            working,
+            space,
             grid,
             aspect,
             level,
-            draft,
-        })
+            draft: false,
+        };
+        let colours = painter.colours();
+        let prepared = |style: &SplatStyle| match &style.shape {
+            Shape::Image(image) => Some(Prepared::new(image, &colours)),
+            _ => None,
+        };
+        painter.images = painter.styles.iter().map(prepared).collect();
+        Ok(painter)
     }
 
     /// Whether it draws a draft: the same splats, but shapes without a stamp are sampled at no more than 2 x 2 points
@@ -147,11 +138,12 @@ impl Painter {
         Painter { draft, ..self }
     }
 
-    /// The matrix and the curve that texels go through.
-    pub(super) fn colours(&self) -> (Option<Coefficients>, TransferFunction) {
-        let direct = self.working.is_none() || self.format.family == Family::Gray;
-        let curve = self.working.as_ref().map_or(TransferFunction::Linear, |w| w.curve);
-        (self.matrix.filter(|_| direct), curve)
+    /// The way of texels to working colours.
+    pub(super) fn colours(&self) -> ColourConversion {
+        let grey = self.format.family == Family::Gray;
+        // Grey is computed from R, G and B in both cases.
+        let matrix = self.matrix.filter(|_| self.space.is_direct || grey);
+        ColourConversion { matrix, grey, curve: self.space.curve, level: self.level }
     }
 
     /// The format.
@@ -166,10 +158,7 @@ impl Painter {
 
     /// R, G and B, from 0 to 1 as displayed, as a splat's colour.
     pub fn colour(&self, rgb: [f64; 3]) -> [u16; 3] {
-        match &self.working {
-            Some(working) => working.packed(rgb, self.matrix),
-            None => draw_plane::packed(&self.places, draw_plane::nominal(self.matrix, rgb)),
-        }
+        self.space.packed(rgb, self.matrix)
     }
 
     /// The effect of a splat on each plane of a group.
@@ -177,7 +166,7 @@ impl Painter {
     pub(super) fn effects(&self, group: &Group, splat: &Splat, style: &SplatStyle) -> [BlendTerms; 4] {
         let mut out = [BlendTerms::default(); 4];
         for (out, p) in out.iter_mut().zip(group.planes()) {
-            *out = self.places[*p].effect(style.blend, splat.colour, style.gain);
+            *out = self.planes[*p].splat_terms(style, splat.colour);
         }
         out
     }

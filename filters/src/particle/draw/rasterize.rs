@@ -84,14 +84,14 @@ impl Block<'_> {
 
     /// The displayed size of a cell, in luma rows.
     #[inline(always)]
-    fn cell(&self) -> [f32; 2] {
+    pub(super) fn cell(&self) -> [f32; 2] {
         self.cells.shown(self.aspect)
     }
 
     /// From the shape's centre to that of row `j`.
     #[inline(always)]
     pub(super) fn down(&self, j: usize) -> f32 {
-        self.cells.from(1, self.centre[1], self.first[1] + j as i32)
+        self.cells.offset(1, self.centre[1], self.first[1] + j as i32)
     }
 }
 
@@ -108,9 +108,9 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// With a margin for approximate depths: it does not change the coverage.
-    fn with_room(self, more: f32) -> Bounds {
-        let room = |v: f32| v * (257.0 / 256.0) + more;
-        Bounds { half: self.half.map(room), round: room(self.round), ..self }
+    fn with_margin(self, more: f32) -> Bounds {
+        let grown = |v: f32| v * (257.0 / 256.0) + more;
+        Bounds { half: self.half.map(grown), round: grown(self.round), ..self }
     }
 
     /// For every row of a block, the range of columns inside.
@@ -294,7 +294,7 @@ pub(super) fn rasterize(
     most: u32,
     mask: &mut CoverageMask,
 ) {
-    let n = outline.places(block.cell()).min(most);
+    let n = outline.points_per_side(block.cell()).min(most);
     let to = Rasterizer { outline, block, opacity, n };
     match &outline.form {
         Form::Disc(per, least) => to.shape(Disc { per: *per, least: *least }, mask),
@@ -302,7 +302,7 @@ pub(super) fn rasterize(
             to.shape(Ring { per: *per, least: *least, middle: *middle, band: *band }, mask);
         }
         // The depth is nowhere larger than the soft edge, so the coverage needs no upper limit.
-        Form::Streak(half, thick) if thick * outline.steep <= 1.0 => {
+        Form::Streak(half, thick) if thick * outline.inv_edge <= 1.0 => {
             to.shape(Streak::<false> { half: *half, thick: *thick }, mask);
         }
         Form::Streak(half, thick) => to.shape(Streak::<true> { half: *half, thick: *thick }, mask),
@@ -335,7 +335,7 @@ impl Rasterizer<'_> {
         let round = matches!(form, Form::Disc(..) | Form::Ring(..)) && half[0] == half[1];
         let round = if round { half[0] } else { f32::INFINITY };
         let bounds = Bounds { cos: *cos, sin: *sin, half: *half, round };
-        bounds.with_room(self.reach() + 0.25).spans(self.block, &mut mask.span);
+        bounds.with_margin(self.reach() + 0.25).spans(self.block, &mut mask.span);
     }
 
     /// No place of a cell is farther from its middle.
@@ -361,10 +361,10 @@ impl Rasterizer<'_> {
     /// change the bits of a product.
     #[inline(always)]
     fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
-        let steep = 2.0 * self.outline.steep;
+        let inv_edge = 2.0 * self.outline.inv_edge;
         let mut out = [0.0; LANES];
         for l in 0..LANES {
-            let t = d[l] * steep;
+            let t = d[l] * inv_edge;
             let t = if t > 0.0 { t } else { 0.0 };
             let t = if !D::DEEP || t < 2.0 { t } else { 2.0 };
             out[l] = t * t * (3.0 - t);

@@ -6,6 +6,7 @@ use super::painter::Painter;
 use super::sampler::Prepared;
 use super::splat::Splat;
 use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
+use super::store::Block;
 use super::style::Shape;
 use super::tile::Tile;
 use crate::frame::{FrameMut, PlaneSet, Scratch};
@@ -13,6 +14,8 @@ use crate::lend::Executor;
 
 /// The number of `f32` values of a splat.
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
+/// The same of the buffers of a block.
+const BLOCK: usize = size_of::<Block>() / size_of::<f32>();
 
 impl Painter {
     /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
@@ -66,29 +69,24 @@ impl Painter {
                 let from = across << grid.log[0];
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
                 let tile = Tile::new(self, x, y.clone(), writes);
-                let kept = if self.working.is_some() { tile.len() } else { 0 };
-                let [samples, list, before] =
-                    scratch.buffers::<f32, 3>([tile.len(), bins.room(number) * SPLAT, kept]);
+                let (kept, block) = if tile.keeps() { (tile.len(), BLOCK) } else { (0, 0) };
+                let [samples, list, before, block] =
+                    scratch.buffers::<f32, 4>([tile.len(), bins.room(number) * SPLAT, kept, block]);
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
-                match &self.working {
-                    None => tile.load(self, out, samples),
-                    Some(working) => match self.format.depth.bytes() {
-                        1 => working.load::<u8>(&tile, out, samples, before),
-                        2 => working.load::<u16>(&tile, out, samples, before),
-                        _ => working.load::<f32>(&tile, out, samples, before),
-                    },
+                let block = bytemuck::cast_slice_mut(block);
+                match self.format.depth.bytes() {
+                    1 => tile.load::<u8>(out, samples, before, block),
+                    2 => tile.load::<u16>(out, samples, before, block),
+                    _ => tile.load::<f32>(out, samples, before, block),
                 }
                 bins.each_batch(number, list, &mut |splats| {
                     let made = (&bins.stamps, bins.pictures());
                     paint(self.level, &tile, self, made, splats, &mut buffers, samples, self.level);
                 });
-                match &self.working {
-                    None => tile.store(self, out, samples),
-                    Some(working) => match self.format.depth.bytes() {
-                        1 => working.store::<u8>(&tile, out, samples, before, writes),
-                        2 => working.store::<u16>(&tile, out, samples, before, writes),
-                        _ => working.store::<f32>(&tile, out, samples, before, writes),
-                    },
+                match self.format.depth.bytes() {
+                    1 => tile.store::<u8>(out, samples, before, block),
+                    2 => tile.store::<u16>(out, samples, before, block),
+                    _ => tile.store::<f32>(out, samples, before, block),
                 }
             }
         }

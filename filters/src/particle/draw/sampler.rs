@@ -8,75 +8,72 @@
 //! A repeating picture is shifted within its own frame: the part that leaves on one side enters on the other. The
 //! rectangle is clipped to the frame and reads the picture as if copies were adjacent on all sides.
 
-use super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::super::arch::whole;
+use super::draw_plane::{self, Premultiplied};
 use super::image::Image;
-use super::rasterize::{Bounds, WIDE};
+use super::rasterize::{Block, Bounds};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
-/// A picture in the colours of a format's planes, with its halvings.
+/// A picture in the colours of a painter, with its halvings.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     halvings: Vec<Raster>,
     repeats: bool,
 }
 
-/// Texels: premultiplied nominal values of the first three planes, and alpha.
-#[derive(Clone, Debug)]
+/// Texels in rows, of which only a part may be kept; the others are empty.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Raster {
     pub(super) size: [usize; 2],
     /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
-    pub(super) texels: Vec<[f32; 4]>,
-    /// The same, one plane per component, with [`MARGIN`] zeros before and after; empty for a large one.
-    pub(super) planes: [Vec<f32>; 4],
+    /// Of each row: the column of the first texel that is kept, and its index.
+    rows: Vec<[u32; 2]>,
+    texels: Vec<Premultiplied>,
 }
-
-/// The largest number of texels of a raster that is also kept by planes, and the zeros around them.
-const SMALL: usize = 1 << 14;
-pub(super) const MARGIN: usize = 2 * WIDE;
 
 /// Fewer than this many texels along either side of a cell are summed.
 const BATCH: f32 = 4.0;
 /// ... and this many along its longer side.
 const MANY: f32 = 16.0;
 
-impl Prepared {
-    /// In values that a transfer function converts to light.
-    pub(super) fn of(
-        image: &Image,
-        places: &[DrawPlane],
-        matrix: Option<Coefficients>,
-        curve: TransferFunction,
-        level: Level,
-    ) -> Prepared {
-        let gray = places.iter().filter(|p| p.content != PlaneContent::Alpha).count() == 1;
-        let colour = |t: &[f32; 4]| {
-            let [y, u, v] = draw_plane::nominal(matrix, [t[0], t[1], t[2]].map(f64::from));
-            if gray { [y as f32, 0.0, 0.0, t[3]] } else { [y as f32, u as f32, v as f32, t[3]] }
-        };
-        let mut last = Raster {
-            size: image.size,
-            period: image.size.map(|s| s as f32),
-            texels: image.texels.iter().map(colour).collect(),
-            planes: Default::default(),
-        };
-        if curve != TransferFunction::Linear {
-            for texel in &mut last.texels {
-                linearize(texel, curve, level);
-            }
+/// From R, G and B (0 to 1, as displayed) multiplied by alpha to the working colours of a painter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ColourConversion {
+    pub(super) matrix: Option<Coefficients>,
+    pub(super) grey: bool,
+    pub(super) curve: TransferFunction,
+    pub(super) level: Level,
+}
+
+impl ColourConversion {
+    #[inline(always)]
+    pub(super) fn convert(&self, [r, g, b, alpha]: Premultiplied) -> Premultiplied {
+        let [y, u, v] = draw_plane::nominal(self.matrix, [r, g, b].map(f64::from)).map(|v| v as f32);
+        let mut texel = if self.grey { [y, 0.0, 0.0, alpha] } else { [y, u, v, alpha] };
+        if self.curve != TransferFunction::Linear && alpha > 0.0 {
+            let colours = &mut texel[..3];
+            colours.iter_mut().for_each(|v| *v /= alpha);
+            self.curve.linearize(self.level, colours);
+            colours.iter_mut().for_each(|v| *v *= alpha);
         }
+        texel
+    }
+}
+
+impl Prepared {
+    pub(super) fn new(image: &Image, colours: &ColourConversion) -> Prepared {
+        let texels: Vec<_> = image.texels.iter().map(|t| colours.convert(*t)).collect();
+        let mut last = Raster::new(image.size, image.size.map(|s| s as f32), &texels);
         let mut halvings = Vec::new();
         while last.size.iter().any(|s| *s > 1) {
             let next = if image.repeats { last.halved_around() } else { last.halved() };
             halvings.push(core::mem::replace(&mut last, next));
         }
         halvings.push(last);
-        if !image.repeats {
-            halvings.iter_mut().for_each(Raster::split);
-        }
         Prepared { halvings, repeats: image.repeats }
     }
 
@@ -98,104 +95,104 @@ impl Prepared {
             wide = wide.map(|v| 0.5 * v);
         }
         let raster = &self.halvings[halving];
-        let wide = wide.map(|w| w.max(1.0));
         let shift = |a: usize| f32::from(splat.colour[a]) * (1.0 / 65536.0) * raster.period[a];
-        Sampler {
-            shift: if self.repeats { Some([shift(0), shift(1)]) } else { None },
-            raster,
-            cos,
-            sin,
-            per,
-            middle,
-            half: wide.map(|w| 0.5 * w),
-            share: 1.0 / (wide[0] * wide[1]),
-        }
+        let shift = if self.repeats { Some([shift(0), shift(1)]) } else { None };
+        Sampler::new(raster, [cos, sin], per, middle, wide, shift)
     }
 
     /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let planes = |r: &Raster| r.planes.iter().map(|p| p.len() * 4).sum::<usize>();
-        self.halvings.iter().map(|r| r.texels.len() * 16 + planes(r)).sum()
-    }
-}
-
-/// From values multiplied by alpha to light multiplied by alpha.
-pub(super) fn linearize(texel: &mut [f32; 4], curve: TransferFunction, level: Level) {
-    let alpha = texel[3];
-    if alpha > 0.0 {
-        let colours = &mut texel[..3];
-        colours.iter_mut().for_each(|v| *v /= alpha);
-        curve.linearize(level, colours);
-        colours.iter_mut().for_each(|v| *v *= alpha);
+        self.halvings.iter().map(Raster::bytes).sum()
     }
 }
 
 impl Raster {
-    /// Keeps a small one by planes too.
-    fn split(&mut self) {
-        if self.texels.len() > SMALL {
-            return;
-        }
-        for (c, plane) in self.planes.iter_mut().enumerate() {
-            plane.resize(MARGIN, 0.0);
-            plane.extend(self.texels.iter().map(|t| t[c]));
-            plane.resize(plane.len() + MARGIN, 0.0);
-        }
+    /// A picture of all its texels.
+    fn new(size: [usize; 2], period: [f32; 2], texels: &[Premultiplied]) -> Raster {
+        let mut raster = Raster { period, ..Raster::empty(size[0]) };
+        texels.chunks(size[0]).for_each(|row| raster.push(row, |texel| texel));
+        raster
+    }
+
+    /// A picture without rows yet.
+    pub(super) fn empty(width: usize) -> Raster {
+        Raster { size: [width, 0], ..Raster::default() }
+    }
+
+    /// Adds a row, of which the texels from the first to the last that is not empty are kept.
+    #[inline(always)]
+    pub(super) fn push(&mut self, row: &[Premultiplied], colour: impl Fn(Premultiplied) -> Premultiplied) {
+        let from = row.iter().position(|t| t[3] > 0.0).unwrap_or(0);
+        let to = row.iter().rposition(|t| t[3] > 0.0).map_or(from, |i| i + 1);
+        self.rows.push([from as u32, self.texels.len() as u32]);
+        self.texels.extend(row[from..to].iter().map(|t| colour(*t)));
+        self.size[1] += 1;
+    }
+
+    /// The size in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows.capacity() * 8 + self.texels.capacity() * size_of::<Premultiplied>()
+    }
+
+    /// The first column and the texels that are kept of a row.
+    #[inline(always)]
+    fn row(&self, y: usize) -> (usize, &[Premultiplied]) {
+        let Some([from, start]) = self.rows.get(y) else { return (0, &[]) };
+        let end = self.rows.get(y + 1).map_or(self.texels.len(), |r| r[1] as usize);
+        (*from as usize, self.texels.get(*start as usize..end).unwrap_or(&[]))
+    }
+
+    #[inline(always)]
+    fn texel(&self, x: usize, y: usize) -> Premultiplied {
+        let (from, row) = self.row(y);
+        row.get(x.wrapping_sub(from)).copied().unwrap_or_default()
     }
 
     /// Each texel is the mean of two by two; beyond the edges is zero.
     fn halved(&self) -> Raster {
-        let size = self.size.map(|s| s.div_ceil(2));
-        let at = |x: usize, y: usize| {
-            if x < self.size[0] && y < self.size[1] { self.texels[y * self.size[0] + x] } else { [0.0; 4] }
-        };
-        let mut texels = Vec::with_capacity(size[0] * size[1]);
-        for y in 0..size[1] {
-            for x in 0..size[0] {
-                let four =
-                    [at(2 * x, 2 * y), at(2 * x + 1, 2 * y), at(2 * x, 2 * y + 1), at(2 * x + 1, 2 * y + 1)];
-                texels.push(
-                    [0, 1, 2, 3].map(|c| 0.25 * ((four[0][c] + four[1][c]) + (four[2][c] + four[3][c]))),
-                );
-            }
-        }
-        Raster { size, period: self.period.map(|p| 0.5 * p), texels, planes: Default::default() }
+        self.reduced(|_, _| 1.0, |sum, _| sum.map(|s| 0.25 * s))
     }
 
     /// Each texel is the mean of those of two by two that are in the picture.
     fn halved_around(&self) -> Raster {
-        let size = self.size.map(|s| s.div_ceil(2));
         // The fraction of a texel within the picture.
         let wide = |a: usize, i: usize| (self.period[a] - i as f32).clamp(0.0, 1.0);
+        self.reduced(|x, y| wide(0, x) * wide(1, y), |sum, all| sum.map(|s| s / all))
+    }
+
+    /// The weighted sums of two by two texels, and the sums of weights, made into texels.
+    fn reduced(
+        &self,
+        weight: impl Fn(usize, usize) -> f32,
+        mean: impl Fn(Premultiplied, f32) -> Premultiplied,
+    ) -> Raster {
+        let size = self.size.map(|s| s.div_ceil(2));
         let mut texels = Vec::with_capacity(size[0] * size[1]);
-        for y in 0..size[1] {
-            for x in 0..size[0] {
-                let (mut sum, mut all) = ([0.0f32; 4], 0.0);
-                for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (2 * x + i, 2 * y + j)) {
-                    let part = wide(0, i) * wide(1, j);
-                    if part > 0.0 {
-                        let texel = self.texels[j * self.size[0] + i];
-                        sum = core::array::from_fn(|c| sum[c] + part * texel[c]);
-                        all += part;
-                    }
+        for (y, x) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (y, x))) {
+            let (mut sum, mut all) = ([0.0f32; 4], 0.0);
+            for (i, j) in [(0, 0), (1, 0), (0, 1), (1, 1)].map(|(i, j)| (2 * x + i, 2 * y + j)) {
+                let part = weight(i, j);
+                if part > 0.0 && i < self.size[0] && j < self.size[1] {
+                    let texel = self.texel(i, j);
+                    sum = core::array::from_fn(|c| sum[c] + part * texel[c]);
+                    all += part;
                 }
-                texels.push(sum.map(|s| s / all));
             }
+            texels.push(mean(sum, all));
         }
-        Raster { size, period: self.period.map(|p| 0.5 * p), texels, planes: Default::default() }
+        Raster::new(size, self.period.map(|p| 0.5 * p), &texels)
     }
 
     /// The sum of texels, weighted by their overlap with a rectangle.
     #[inline(always)]
-    fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut [f32; 4]) {
-        let [w, h] = self.size;
+    fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut Premultiplied) {
         // `as` saturates and turns NaN into 0.
-        let (x0, x1) = (left.max(0.0) as usize, (right.max(0.0).ceil() as usize).min(w));
-        let (y0, y1) = (top.max(0.0) as usize, (bottom.max(0.0).ceil() as usize).min(h));
-        for y in y0..y1 {
+        let (low, high) = (left.max(0.0) as usize, right.max(0.0).ceil() as usize);
+        for y in top.max(0.0) as usize..(bottom.max(0.0).ceil() as usize).min(self.rows.len()) {
             let down = bottom.min((y + 1) as f32) - top.max(y as f32);
-            let row = self.texels.get(y * w + x0.min(x1)..y * w + x1).unwrap_or(&[]);
-            for (x, texel) in (x0..).zip(row) {
+            let (from, row) = self.row(y);
+            let (x0, x1) = (low.max(from), high.min(from + row.len()));
+            for (x, texel) in (x0..x1).zip(row.get(x0.saturating_sub(from)..).unwrap_or(&[])) {
                 let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
                 for (s, t) in sum.iter_mut().zip(texel) {
                     *s += t * part;
@@ -218,22 +215,37 @@ fn around(low: f32, high: f32, period: f32, shift: f32) -> [[f32; 2]; 2] {
     [[from, (from + long).min(period)], [0.0, from + long - period]]
 }
 
-/// See [`Prepared::sampler`].
+/// A picture at a size and angle, read cell by cell.
 pub(super) struct Sampler<'a> {
-    pub(super) raster: &'a Raster,
-    pub(super) cos: f32,
-    pub(super) sin: f32,
+    raster: &'a Raster,
+    cos: f32,
+    sin: f32,
     /// Texels in a luma sample, and the texel in the middle.
-    pub(super) per: [f32; 2],
-    pub(super) middle: [f32; 2],
+    per: [f32; 2],
+    middle: [f32; 2],
     /// Half a rectangle in texels, and 1 over its area.
-    pub(super) half: [f32; 2],
-    pub(super) share: f32,
+    half: [f32; 2],
+    share: f32,
     /// How far it is moved, in texels, if it repeats.
-    pub(super) shift: Option<[f32; 2]>,
+    shift: Option<[f32; 2]>,
 }
 
-impl Sampler<'_> {
+impl<'a> Sampler<'a> {
+    /// A raster with `per` texels in a luma sample around `middle`, rotated by a cosine and sine, for cells `wide`
+    /// texels wide and high.
+    pub(super) fn new(
+        raster: &'a Raster,
+        [cos, sin]: [f32; 2],
+        per: [f32; 2],
+        middle: [f32; 2],
+        wide: [f32; 2],
+        shift: Option<[f32; 2]>,
+    ) -> Sampler<'a> {
+        let wide = wide.map(|w| w.max(1.0));
+        let half = wide.map(|w| 0.5 * w);
+        Sampler { raster, cos, sin, per, middle, half, share: 1.0 / (wide[0] * wide[1]), shift }
+    }
+
     /// The region of cell centres that take a part of the picture.
     pub(super) fn bounds(&self) -> Bounds {
         let half = [0, 1].map(|a| {
@@ -242,6 +254,42 @@ impl Sampler<'_> {
             (beyond.max(self.middle[a]) + self.half[a]) / self.per[a] * (257.0 / 256.0) + 0.25
         });
         Bounds { cos: self.cos, sin: self.sin, half, round: f32::INFINITY }
+    }
+
+    /// Whether columns of cells are columns of texels.
+    pub(super) fn is_upright(&self) -> bool {
+        self.cos == 1.0 && self.sin == 0.0 && self.shift.is_none()
+    }
+
+    /// Of a picture that is upright: the cells of row `j` of a block that texels which are kept may reach, and, if cells
+    /// are texels, the texels of these.
+    #[inline(always)]
+    pub(super) fn columns(&self, block: &Block<'_>, j: usize) -> ([usize; 2], Option<&[Premultiplied]>) {
+        let v = block.down(j) * self.per[1] + self.middle[1];
+        let (top, bottom) =
+            ((v - self.half[1]).max(0.0) as usize, (v + self.half[1]).max(0.0).ceil() as usize);
+        let (mut low, mut high) = (usize::MAX, 0);
+        for (from, row) in (top..bottom.min(self.raster.rows.len())).map(|y| self.raster.row(y)) {
+            (low, high) = (low.min(from), high.max(from + row.len()));
+        }
+        if low >= high {
+            return ([0, 0], None);
+        }
+        let start = block.across(0)[0] * self.per[0] + self.middle[0];
+        let step = block.cell()[0] * self.per[0];
+        let most = block.size[0] as i32;
+        let copied = step == 1.0 && self.half == [0.5; 2];
+        if copied && start - 0.5 == (start - 0.5).floor() && v - 0.5 == top as f32 {
+            let first = (start - 0.5) as i32;
+            let cells = [low as i32 - first, high as i32 - first].map(|i| i.clamp(0, most) as usize);
+            let texels = self.raster.row(top).1;
+            let skipped = (first + cells[0] as i32 - low as i32) as usize;
+            return (cells, texels.get(skipped..));
+        }
+        // A cell more on either side, for the precision of positions.
+        let from = whole((low as f32 - self.half[0] - start) / step - 1.0, 0, most);
+        let to = whole((high as f32 + self.half[0] - start) / step + 2.0, 0, most);
+        ([from as usize, to as usize], None)
     }
 
     /// The texel at a cell's centre, for drafts.
@@ -255,10 +303,9 @@ impl Sampler<'_> {
                 *v -= if *v < shift { shift - period } else { shift };
             }
         }
-        let ([u, v], [w, h]) = (place, self.raster.size);
+        let [u, v] = place;
         // `as` saturates and turns NaN into 0.
-        let (x, y) = (u as usize, v as usize);
-        if u >= 0.0 && v >= 0.0 && x < w && y < h { self.raster.texels[y * w + x] } else { [0.0; 4] }
+        if u >= 0.0 && v >= 0.0 { self.raster.texel(u as usize, v as usize) } else { [0.0; 4] }
     }
 
     /// A position in texels.
@@ -294,9 +341,8 @@ impl Sampler<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coverage::turn;
+    use super::super::coverage::rotation;
     use super::*;
-    use crate::frame::Format;
     use crate::noise::seed::mix64;
 
     fn texels(size: [usize; 2]) -> Vec<[f32; 4]> {
@@ -304,22 +350,19 @@ mod tests {
         (0..size[0] * size[1]).map(|i| [0, 1, 2, 3].map(|c| any(4 * i + c))).collect()
     }
 
-    fn places(format: &Format) -> Vec<DrawPlane> {
-        (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect()
-    }
+    const DIRECT: ColourConversion =
+        ColourConversion { matrix: None, grey: false, curve: TransferFunction::Linear, level: Level::SCALAR };
 
     /// Every cell against the definition in f64: the picture beside itself on all sides, moved, cut to its frame, its
     /// mean taken over the cell's rectangle. Halved pictures are means of the texels that there are.
     #[test]
     fn repeating_pictures_are_moved_around() {
-        let format = Format::from_name("gbrap", 16, 16).unwrap();
         let mut worst = 0.0f64;
         let mut halved = 0;
         for (case, size) in [[1, 1], [3, 1], [7, 5], [8, 6], [13, 29], [64, 3]].into_iter().enumerate() {
             let texels = texels(size);
             let image = Image::new(size[0], size[1], &texels).unwrap().repeating();
-            let prepared =
-                Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
+            let prepared = Prepared::new(&image, &DIRECT);
             for n in 0..60u64 {
                 let any = |k: u64, top: u64| mix64(n * 16 + k + 977 * case as u64) % top;
                 let half = [any(0, 200) + 8, any(1, 200) + 8].map(|h| h as u16);
@@ -329,7 +372,7 @@ mod tests {
                 let splat =
                     Splat { half, angle, colour: [shift[0], shift[1], 0], ..Splat::new([0.0; 2], [1.0; 2]) };
                 let cell = [1.0f32, 2.0][(n % 2) as usize];
-                let sampler = prepared.sampler(&splat, turn(splat.angle), [cell, cell]);
+                let sampler = prepared.sampler(&splat, rotation(splat.angle), [cell, cell]);
                 let level = prepared.halvings.iter().position(|r| core::ptr::eq(r, sampler.raster)).unwrap();
                 halved += usize::from(level > 0);
                 let step = (1usize << level) as f64;
@@ -390,11 +433,10 @@ mod tests {
 
     #[test]
     fn one_that_does_not_repeat_stays() {
-        let format = Format::from_name("gbrap", 16, 16).unwrap();
         let image = Image::new(7, 5, &texels([7, 5])).unwrap();
-        let prepared = Prepared::of(&image, &places(&format), None, TransferFunction::Linear, Level::best());
+        let prepared = Prepared::new(&image, &DIRECT);
         let splat = Splat::new([0.0; 2], [3.5, 2.5]);
-        let of = |splat: Splat| prepared.sampler(&splat, turn(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
+        let of = |splat: Splat| prepared.sampler(&splat, rotation(splat.angle), [1.0; 2]).cell([0.5, 1.0]);
         assert_eq!(of(splat), of(Splat { colour: [999, 5000, 7], ..splat }));
     }
 }

@@ -48,7 +48,7 @@ impl Speck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::coverage::turn;
+    use super::super::coverage::rotation;
     use super::*;
 
     /// The coverage of the cell whose centre is `x`, `y` from its own.
@@ -66,7 +66,7 @@ mod tests {
             let splat = Splat { half, angle, ..Splat::new([0.0; 2], [1.0; 2]) };
             let area = core::f64::consts::PI * f64::from(half[0]) * f64::from(half[1]) / 256.0;
             for wide in [1.0f32, 2.0] {
-                let speck = Speck::new(&splat, turn(angle), [wide, wide]);
+                let speck = Speck::new(&splat, rotation(angle), [wide, wide]);
                 let cell = f64::from(wide);
                 for (px, py) in (0..8).flat_map(|j| (0..8).map(move |i| (i as f64 / 8.0, j as f64 / 8.0))) {
                     let at = |i: i32, p: f64| (f64::from(i) + p) * cell;
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn coverage_ends_at_the_declared_reach() {
         let splat = Splat::new([0.0; 2], [6.0, 0.5]).turned(0.07);
-        let speck = Speck::new(&splat, turn(splat.angle), [1.0, 1.0]);
+        let speck = Speck::new(&splat, rotation(splat.angle), [1.0, 1.0]);
         let [x, y] = speck.reach().map(f64::from);
         let most =
             |f: &dyn Fn(f64) -> f64| (0..8000).map(|i| f(f64::from(i) / 400.0 - 10.0)).fold(0.0, f64::max);

@@ -8,17 +8,16 @@ use std::sync::Arc;
 pub const MAX_CORNERS: usize = 16;
 
 /// The blend mode; `a` is coverage times opacity, `c` the splat's colour, `p` the premultiplied sample below, all from
-/// 0 to 1.
+/// 0 to 1. All but over work on R, G and B one by one, whatever the planes hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Blend {
     /// `p (1 - a) + c a`; alpha becomes the combined coverage of both.
     Over,
     /// `p + c a`; alpha values are added.
     Add,
-    /// `p + c a - p c a`; alpha as for over. Colours of a look that is tinted count one by one, on Y, U
-    /// and V too; else they are grey.
+    /// `p + c a - p c a`; alpha as for over.
     Screen,
-    /// `p (1 - a + c a)`; alpha stays. Colours as for screen.
+    /// `p (1 - a + c a)`; alpha stays.
     Multiply,
 }
 
@@ -153,22 +152,12 @@ pub struct SplatStyle {
     pub blend: Blend,
     /// The factor of colours, for light beyond white. Not for images.
     pub gain: f32,
-    /// Whether its splats have colours that are not grey. This affects [`Blend::Screen`] and [`Blend::Multiply`] on Y,
-    /// U and V: a painter with such a style draws in R, G and B, one without in the planes, which is faster. Images are
-    /// examined and do not need it.
-    pub tinted: bool,
 }
 
 impl SplatStyle {
-    /// A style of normal brightness, of any colour.
+    /// A style of normal brightness.
     pub const fn new(shape: Shape, blend: Blend) -> SplatStyle {
-        SplatStyle { shape, blend, gain: 1.0, tinted: true }
-    }
-
-    /// The same for splats that are all grey.
-    #[must_use]
-    pub fn grey(self) -> SplatStyle {
-        SplatStyle { tinted: false, ..self }
+        SplatStyle { shape, blend, gain: 1.0 }
     }
 }
 

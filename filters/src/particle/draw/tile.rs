@@ -1,20 +1,38 @@
-//! One tile: its samples as `f32`, with a margin so that small splats need not be clipped.
+//! One tile: its working colours and alpha as `f32`, with a margin so that small splats need not be clipped.
+//!
+//! Luma, alpha and samples of R, G and B have cells of their own size; coarser chroma has cells around the chroma
+//! positions. Where the working colours are R, G and B of a picture in Y, U and V, the colour of a luma cell is that of
+//! its block (for luma, the chroma of the block; for chroma, the mean luma of the block). This determines the colour
+//! below the splats, not theirs.
+//!
+//! With straight alpha, colour is multiplied by alpha for drawing. Premultiplied samples were multiplied as values,
+//! behind the transfer function, so they are divided by alpha before they become light.
 
 use super::super::arch::prefetch;
-use super::draw_plane::{DrawPlane, Group, PlaneContent, needs_premultiply};
+use super::draw_plane::{Group, PlaneContent};
 use super::painter::Painter;
+use super::store::Block;
 use crate::frame::{FrameMut, PlaneSet};
-use crate::pixel::f32_rows::{Area, ConvertF32, from_f32_rows, to_f32_rows};
+use crate::pixel::f32_rows::{Area, ConvertF32, to_f32, to_f32_rows};
+use crate::simd::{Level, multiversion};
 use core::ops::Range;
 
 /// The margin around a tile in cells: a stamp that touches the tile is inside.
-pub(super) const ROOM: usize = 8;
-const _: () = assert!(ROOM >= super::stamp::MAX_CELLS, "stamps fit the room around a tile");
+pub(super) const EDGE: usize = 8;
+const _: () = assert!(EDGE >= super::stamp::MAX_CELLS, "stamps fit the margin of a tile");
+
+/// The longest row of a tile, and a cache line more, so that rows do not compete for the same places in the cache.
+pub(super) const PADDED: usize = (1 << 9) + 16;
+pub(super) type Line = [f32; PADDED];
+/// A row of each working colour.
+pub(super) type Rows = [Line; 3];
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) group: Group,
+    /// The number of the group: luma's, then those of chroma.
+    pub(super) grid: usize,
     /// First cell, and how many, across and down.
     pub(super) from: [i32; 2],
     pub(super) size: [usize; 2],
@@ -28,39 +46,48 @@ impl Part {
     #[inline(always)]
     pub(super) fn index(&self, first: [i32; 2], row: usize) -> usize {
         let [i, j] = [0, 1].map(|a| (first[a] - self.from[a]) as usize);
-        (j + row + ROOM) * self.stride + ROOM + i
+        (j + row + EDGE) * self.stride + EDGE + i
     }
 
     /// Its samples of any of its planes.
-    fn area(&self) -> Area {
+    pub(super) fn area(&self) -> Area {
         Area { from: self.from.map(|v| v as usize), size: self.size }
+    }
+
+    /// Its planes, and the start of the first row of cells of each.
+    pub(super) fn planes(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let inside = EDGE * self.stride + EDGE;
+        self.group.planes().iter().zip(self.base).map(move |(p, base)| (*p, base + inside))
+    }
+
+    /// Row `j` of the samples of a plane of the picture in the cells of the part.
+    pub(super) fn row<'a, T: ConvertF32>(&self, out: &'a FrameMut<'_>, p: usize, j: usize) -> &'a [T] {
+        &out.plane(p).row::<T>(self.from[1] as usize + j)[self.from[0] as usize..][..self.size[0]]
     }
 }
 
 /// The layout of a tile's samples in its buffer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tile {
-    parts: [Option<Part>; 4],
+#[derive(Clone, Copy)]
+pub(super) struct Tile<'a> {
+    pub(super) painter: &'a Painter,
+    pub(super) parts: [Option<Part>; 4],
     len: usize,
-    unpremultiply: bool,
+    pub(super) writes: PlaneSet,
+    /// Whether colour is multiplied by alpha while drawing and divided afterwards.
+    pub(super) multiplied: bool,
 }
 
-impl Tile {
+impl<'a> Tile<'a> {
     /// The luma samples `x` and rows `y` of the planes that are written.
-    pub(super) fn new(painter: &Painter, x: Range<usize>, y: Range<usize>, writes: PlaneSet) -> Tile {
-        let wanted = |p: usize| match &painter.working {
-            Some(working) => working.wants(p, writes),
-            None => writes.has(p),
-        };
+    pub(super) fn new(painter: &'a Painter, x: Range<usize>, y: Range<usize>, writes: PlaneSet) -> Tile<'a> {
+        let space = &painter.space;
         let mut parts = [None; 4];
         let mut len = 0;
-        for (out, group) in parts.iter_mut().zip(&painter.groups) {
+        for (grid, (out, group)) in parts.iter_mut().zip(&painter.groups).enumerate() {
             let mut mine = *group;
             mine.count = 0;
-            group.planes().iter().filter(|p| wanted(**p)).for_each(|p| {
-                mine.planes[mine.count.min(3)] = *p;
-                mine.count += 1;
-            });
+            let wanted = |p: &&usize| space.wants(**p, painter.planes[**p].content, grid, writes);
+            group.planes().iter().filter(wanted).for_each(|p| mine.add(*p));
             if mine.count == 0 {
                 continue;
             }
@@ -73,15 +100,16 @@ impl Tile {
             if size.contains(&0) {
                 continue;
             }
-            let stride = (size[0] + 2 * ROOM).next_multiple_of(16);
+            let stride = (size[0] + 2 * EDGE).next_multiple_of(16);
             let mut base = [0; 4];
             for base in &mut base[..mine.count] {
                 *base = len;
-                len += stride * (size[1] + 2 * ROOM);
+                len += stride * (size[1] + 2 * EDGE);
             }
-            *out = Some(Part { group: mine, from: from.map(|v| v as i32), size, stride, base });
+            *out = Some(Part { group: mine, grid, from: from.map(|v| v as i32), size, stride, base });
         }
-        Tile { parts, len, unpremultiply: needs_premultiply(&painter.format, writes) }
+        let multiplied = space.alpha.is_some_and(|a| writes.has(a)) && space.is_multiplied();
+        Tile { painter, parts, len, writes, multiplied }
     }
 
     /// Its parts, one for all planes with the same cells.
@@ -94,176 +122,237 @@ impl Tile {
         self.len
     }
 
-    /// Every plane with the part it is in and where its cells (without room) begin.
-    fn planes(&self) -> impl Iterator<Item = (usize, &Part, usize)> {
-        self.parts.iter().flatten().flat_map(|part| {
-            let inside = ROOM * part.stride + ROOM;
-            part.group.planes().iter().zip(part.base).map(move |(p, base)| (*p, part, base + inside))
+    /// Whether [`load`](Tile::load) and [`store`](Tile::store) need the values before drawing.
+    pub(super) fn keeps(&self) -> bool {
+        self.multiplied || !self.painter.space.is_direct
+    }
+
+    /// The working colours of a part: component, and the start of its first row.
+    pub(super) fn colours<'p>(&self, part: &'p Part) -> impl Iterator<Item = (usize, usize)> + use<'p, 'a> {
+        let planes = &self.painter.planes;
+        part.planes().filter_map(move |(p, at)| match planes[p].content {
+            PlaneContent::Light(i) | PlaneContent::Chroma(i) => Some((i, at)),
+            PlaneContent::Alpha => None,
         })
     }
 
-    /// Reads the samples of the planes.
-    pub(super) fn load(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
-        match painter.format.depth.bytes() {
-            1 => self.load_as::<u8>(painter, out, samples),
-            2 => self.load_as::<u16>(painter, out, samples),
-            _ => self.load_as::<f32>(painter, out, samples),
-        }
-        if self.unpremultiply {
-            self.premultiply(painter, samples);
-        }
+    /// The part with alpha, and the start of its first row.
+    pub(super) fn alpha(&self) -> Option<(&Part, usize)> {
+        let alpha = self.painter.space.alpha?;
+        let part = self.parts[0].as_ref()?;
+        part.planes().find(|(p, _)| *p == alpha).map(|(_, at)| (part, at))
     }
 
-    fn load_as<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
-        for (p, part, at) in self.planes() {
-            let (inside, high) = (ROOM * part.stride + ROOM, part.size[1] + 2 * ROOM);
-            let samples = &mut samples[at - inside..][..high * part.stride];
-            // The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
-            let (above, samples) = samples.split_at_mut(inside);
-            let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
-            above.fill(0.0);
-            let zero = painter.places[p].zero;
-            to_f32_rows::<T>(painter.level, &out.plane(p), part.area(), zero, samples, part.stride);
-            below.fill(0.0);
-            // Prefetches the tile to the right: the hardware does not predict it, since rows are far from each
-            // other.
-            let (from, plane) = (part.area().from, out.plane(p));
-            for j in 0..part.size[1] {
-                let row = plane.row::<T>(from[1] + j).get(from[0] + part.size[0]..).unwrap_or(&[]);
-                row.iter().take(part.size[0]).step_by(64 / size_of::<T>()).for_each(prefetch);
-            }
-        }
-    }
-
-    /// The position of alpha, and its maximum.
-    fn alpha(&self, painter: &Painter) -> Option<(usize, &Part, f32)> {
-        self.planes()
-            .find(|(p, ..)| painter.places[*p].content == PlaneContent::Alpha)
-            .map(|(p, part, at)| (at, part, painter.places[p].span))
-    }
-
-    /// Multiplies colours by alpha.
-    fn premultiply(&self, painter: &Painter, samples: &mut [f32]) {
-        let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
-        for (p, part, at) in self.planes() {
-            if painter.places[p].content == PlaneContent::Alpha {
-                continue;
-            }
-            for j in 0..part.size[1] {
-                for i in 0..part.size[0] {
-                    let a = mean_alpha(&samples[alpha_at..], alpha, part, i, j) / span;
-                    samples[at + j * part.stride + i] *= a;
+    /// Reads the samples of the planes: `samples` to draw into, and `before`, if it is needed, as they were, not
+    /// multiplied by alpha.
+    pub(super) fn load<T: ConvertF32>(
+        &self,
+        out: &FrameMut<'_>,
+        samples: &mut [f32],
+        before: &mut [f32],
+        block: &mut [Block],
+    ) {
+        let space = &self.painter.space;
+        for part in self.parts() {
+            let (inside, high) = (EDGE * part.stride + EDGE, part.size[1] + 2 * EDGE);
+            for (p, at) in part.planes() {
+                let samples = &mut samples[at - inside..][..high * part.stride];
+                if space.is_direct || Some(p) == space.alpha {
+                    self.load_plane::<T>(out, part, p, samples);
+                } else {
+                    clear_margin(part, samples);
                 }
             }
         }
-    }
-
-    /// Writes the samples to the planes.
-    pub(super) fn store(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
-        match painter.format.depth.bytes() {
-            1 => self.store_as::<u8>(painter, out, samples),
-            2 => self.store_as::<u16>(painter, out, samples),
-            _ => self.store_as::<f32>(painter, out, samples),
+        let Some(block) = block.first_mut().filter(|_| self.keeps()) else { return };
+        if let Some((part, at)) = self.alpha() {
+            let long = part.size[1] * part.stride;
+            before[at..][..long - EDGE].copy_from_slice(&samples[at..][..long - EDGE]);
         }
-    }
-
-    fn store_as<T: ConvertF32>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
-        self.limit_alpha::<T>(painter, out, samples);
-        if self.unpremultiply {
-            self.unpremultiply::<T>(painter, out, samples);
-        }
-        for (p, part, at) in self.planes() {
-            let DrawPlane { zero, legal, content, .. } = painter.places[p];
-            if self.unpremultiply && content != PlaneContent::Alpha {
-                continue;
-            }
-            let (values, legal) = (&samples[at..], legal.unwrap_or_default());
-            from_f32_rows::<T>(
-                painter.level,
-                values,
-                part.stride,
-                zero,
-                legal,
-                out.plane_mut(p),
-                part.area(),
-            );
-        }
-    }
-
-    /// At most full alpha, or the previous alpha.
-    fn limit_alpha<T: ConvertF32>(&self, painter: &Painter, out: &FrameMut<'_>, samples: &mut [f32]) {
-        for (p, part, at) in self.planes() {
-            let DrawPlane { span, content: PlaneContent::Alpha, .. } = painter.places[p] else { continue };
+        for part in self.parts() {
+            let n = part.size[0];
             for j in 0..part.size[1] {
-                let before = &out.plane(p).row::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
-                for (v, b) in samples[at + j * part.stride..][..part.size[0]].iter_mut().zip(before) {
-                    let most = if b.number() > span { b.number() } else { span };
-                    *v = if *v > most { most } else { *v };
+                if !space.is_direct && part.planes().any(|(p, _)| Some(p) != space.alpha) {
+                    self.read_rgb::<T>(out, part, j, block);
                 }
-            }
-        }
-    }
-
-    /// Divides colours by alpha and writes them to the planes. Samples without coverage do not change; at an alpha of
-    /// 0, colour does not change.
-    fn unpremultiply<T: ConvertF32>(&self, painter: &Painter, out: &mut FrameMut<'_>, samples: &mut [f32]) {
-        let Some((alpha_at, alpha, span)) = self.alpha(painter) else { return };
-        let Some(alpha_plane) = painter.format.alpha_plane() else { return };
-        for (p, part, at) in self.planes() {
-            let DrawPlane { zero, legal, content, .. } = painter.places[p];
-            if content == PlaneContent::Alpha {
-                continue;
-            }
-            let mut before = [0.0f32; 1 << 9];
-            for j in 0..part.size[1] {
-                // The old alpha is still in its plane.
-                let [sx, sy] = part.group.cells.shift;
-                for (i, before) in before.iter_mut().enumerate().take(part.size[0]) {
-                    let old = |x: usize, y: usize| {
-                        let row = out.plane(alpha_plane).row::<T>(alpha.from[1] as usize + y);
-                        row[alpha.from[0] as usize + x].number()
-                    };
-                    *before = mean_over(alpha, [sx, sy], i, j, old) / span;
-                }
-                let row =
-                    &mut out.plane_mut(p).row_mut::<T>(part.from[1] as usize + j)[part.from[0] as usize..];
-                for (i, s) in row.iter_mut().enumerate().take(part.size[0]) {
-                    let a = mean_alpha(&samples[alpha_at..], alpha, part, i, j) / span;
-                    let v = samples[at + j * part.stride + i];
-                    let folded = (s.number() - zero) * before[i];
-                    let same = v.to_bits() == folded.to_bits() && a.to_bits() == before[i].to_bits();
-                    if same || a <= 0.0 || !s.number().is_finite() || !(v / a).is_finite() {
-                        continue;
+                self.alpha_row(samples, part, j, &mut block.alpha);
+                let (colours, alpha) = (&block.colours, &block.alpha[..n]);
+                for (k, (i, at)) in self.colours(part).enumerate() {
+                    let row = &mut samples[at + j * part.stride..][..n];
+                    if !space.is_direct {
+                        row.copy_from_slice(&colours[if space.matrix.is_some() { k } else { i }][..n]);
                     }
-                    match legal {
-                        None => *s = T::of(v / a),
-                        Some((low, high)) => {
-                            let (low, high) = (low.min(s.number()), high.max(s.number()));
-                            *s = T::of((v / a + zero).clamp(low, high));
-                        }
+                    if self.multiplied && space.is_premultiplied() {
+                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= whole(*a));
+                    }
+                    space.curve.linearize(self.level(), row);
+                    before[at + j * part.stride..][..n].copy_from_slice(row);
+                    if self.multiplied {
+                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v *= self.share(*a));
                     }
                 }
             }
         }
     }
-}
 
-/// The mean of alpha over the block of cell (i, j) of a part: for luma its own.
-fn mean_alpha(samples: &[f32], alpha: &Part, part: &Part, i: usize, j: usize) -> f32 {
-    mean_over(alpha, part.group.cells.shift, i, j, |x, y| samples[y * alpha.stride + x])
-}
-
-fn mean_over(alpha: &Part, [sx, sy]: [u32; 2], i: usize, j: usize, at: impl Fn(usize, usize) -> f32) -> f32 {
-    if sx == 0 && sy == 0 {
-        return at(i, j);
+    /// The samples of a plane of the picture, less the code of nothing.
+    fn load_plane<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, p: usize, samples: &mut [f32]) {
+        // The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
+        let (above, samples) = samples.split_at_mut(EDGE * part.stride + EDGE);
+        let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
+        let (plane, zero) = (out.plane(p), self.painter.space.own[p].zero);
+        above.fill(0.0);
+        to_f32_rows::<T>(self.level(), &plane, part.area(), zero, samples, part.stride);
+        below.fill(0.0);
+        // Prefetches the tile to the right: the hardware does not predict it, since rows are far from each other.
+        let from = part.area().from;
+        for j in 0..part.size[1] {
+            let row = plane.row::<T>(from[1] + j).get(from[0] + part.size[0]..).unwrap_or(&[]);
+            row.iter().take(part.size[0]).step_by(64 / size_of::<T>()).for_each(prefetch);
+        }
     }
-    let (x, y) = (i << sx..((i + 1) << sx).min(alpha.size[0]), j << sy..((j + 1) << sy).min(alpha.size[1]));
-    let mut sum = 0.0;
-    let count = x.len() * y.len();
+
+    /// G, B and R (or grey) of a row of cells, as values.
+    fn read_rgb<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, block: &mut Block) {
+        let (space, level, n) = (&self.painter.space, self.level(), part.size[0]);
+        let Block { colours, yuv, line, .. } = block;
+        let per = |p: usize| 1.0 / space.own[p].span;
+        let Some([to_rgb, _]) = &space.matrix else {
+            for (i, _) in self.colours(part) {
+                let row = &mut colours[i][..n];
+                to_f32(level, part.row::<T>(out, i, j), space.own[i].zero, row);
+                row.iter_mut().for_each(|v| *v *= per(i));
+            }
+            return;
+        };
+        let zero = |p: usize| space.own[p].zero;
+        if part.grid == 0 {
+            to_f32(level, part.row::<T>(out, 0, j), zero(0), &mut yuv[0][..n]);
+            for (p, row) in yuv.iter_mut().enumerate().skip(1) {
+                let [sx, sy] = space.own[p].cells.shift;
+                let coarse = &mut line[..n.div_ceil(1 << sx)];
+                // A bottom field may have a row of chroma less than its luma rows would need.
+                let y = ((part.from[1] as usize + j) >> sy).min(out.plane(p).rows().end.saturating_sub(1));
+                let from = part.from[0] as usize >> sx;
+                to_f32(level, &out.plane(p).row::<T>(y)[from..][..coarse.len()], zero(p), coarse);
+                upsample(&mut row[..n], coarse, sx);
+            }
+        } else {
+            for (p, row) in yuv.iter_mut().enumerate().skip(1) {
+                to_f32(level, part.row::<T>(out, p, j), zero(p), &mut row[..n]);
+            }
+            let [sx, sy] = part.group.cells.shift;
+            let (plane, y) = (out.plane(0), part.from[1] as usize + j);
+            let lines = (y << sy).min(plane.rows().end)..((y + 1) << sy).min(plane.rows().end);
+            let per_line = 1.0 / lines.len().max(1) as f32;
+            let luma = &mut yuv[0][..n];
+            luma.fill(0.0);
+            for y in lines {
+                let row = &plane.row::<T>(y)[(part.from[0] as usize) << sx..];
+                let fine = &mut line[..row.len().min(n << sx)];
+                to_f32(level, &row[..fine.len()], zero(0), fine);
+                add_means(level, fine, sx, per_line, luma);
+            }
+        }
+        let by = to_rgb.map(|m| [0, 1, 2].map(|p| m[p] as f32 * per(p)));
+        for (row, by) in colours.iter_mut().zip(by) {
+            mix(level, &mut row[..n], [&yuv[0], &yuv[1], &yuv[2]], by);
+        }
+    }
+
+    /// The mean alpha (0 to 1) over the block of each cell of a row: for luma its own.
+    pub(super) fn alpha_row(&self, samples: &[f32], part: &Part, j: usize, out: &mut Line) {
+        if !self.multiplied {
+            return;
+        }
+        let Some((alpha, at)) = self.alpha() else { return };
+        let span = self.painter.space.alpha.map_or(1.0, |a| self.painter.space.own[a].span);
+        let [sx, sy] = part.group.cells.shift;
+        let [w, h] = alpha.size;
+        let value = |x: usize, y: usize| samples[at + y * alpha.stride + x];
+        for (i, out) in out[..part.size[0]].iter_mut().enumerate() {
+            let (x, y) = (i << sx..((i + 1) << sx).min(w), j << sy..((j + 1) << sy).min(h));
+            *out = mean(x, y, value) / span;
+        }
+    }
+
+    pub(super) fn level(&self) -> Level {
+        self.painter.level
+    }
+
+    /// The factor of colour for drawing.
+    #[inline(always)]
+    pub(super) fn share(&self, alpha: f32) -> f32 {
+        if self.painter.space.is_premultiplied() { whole(alpha) } else { alpha }
+    }
+}
+
+/// The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
+fn clear_margin(part: &Part, samples: &mut [f32]) {
+    let [w, h] = part.size;
+    let (above, samples) = samples.split_at_mut(EDGE * part.stride + EDGE);
+    let (rows, below) = samples.split_at_mut(h * part.stride);
+    above.fill(0.0);
+    rows.chunks_mut(part.stride).for_each(|row| row[w..].fill(0.0));
+    below.fill(0.0);
+}
+
+/// An alpha for divisions.
+#[inline(always)]
+pub(super) fn whole(alpha: f32) -> f32 {
+    if alpha > 0.0 { alpha } else { 1.0 }
+}
+
+/// The mean of the samples of a block; 0 if there are none.
+#[inline(always)]
+fn mean(x: Range<usize>, y: Range<usize>, at: impl Fn(usize, usize) -> f32) -> f32 {
+    let (mut sum, count) = (0.0, x.len() * y.len());
     for y in y {
         for x in x.clone() {
             sum += at(x, y);
         }
     }
     sum / count.max(1) as f32
+}
+
+/// Each value of `coarse` repeated 2^`shift` times.
+#[inline(always)]
+pub(super) fn upsample(out: &mut [f32], coarse: &[f32], shift: u32) {
+    match shift {
+        0 => out.copy_from_slice(coarse),
+        1 => {
+            let (pairs, rest) = out.as_chunks_mut::<2>();
+            pairs.iter_mut().zip(coarse).for_each(|(pair, c)| *pair = [*c; 2]);
+            rest.iter_mut().zip(coarse.last()).for_each(|(v, c)| *v = *c);
+        }
+        _ => out.chunks_mut(1 << shift).zip(coarse).for_each(|(block, c)| block.fill(*c)),
+    }
+}
+
+multiversion! {
+    /// A row of a matrix.
+    pub(super) fn mix(level, out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) = mix_body;
+    /// Adds the means of blocks of 2^`shift` samples, times `by`.
+    fn add_means(level, row: &[f32], shift: u32, by: f32, out: &mut [f32]) = add_means_body;
+}
+
+#[inline(always)]
+fn mix_body(out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) {
+    let n = out.len();
+    let [a, b, c] = rows.map(|r| &r[..n]);
+    for i in 0..n {
+        out[i] = by[0] * a[i] + by[1] * b[i] + by[2] * c[i];
+    }
+}
+
+#[inline(always)]
+fn add_means_body(row: &[f32], shift: u32, by: f32, out: &mut [f32]) {
+    let mean = |block: &[f32]| block.iter().sum::<f32>() * (by / block.len() as f32);
+    if shift == 1 {
+        let (pairs, rest) = row.as_chunks::<2>();
+        out.iter_mut().zip(pairs).for_each(|(sum, [a, b])| *sum += (a + b) * (0.5 * by));
+        out.iter_mut().skip(pairs.len()).zip(rest).for_each(|(sum, v)| *sum += v * by);
+        return;
+    }
+    out.iter_mut().zip(row.chunks(1 << shift)).for_each(|(sum, block)| *sum += mean(block));
 }

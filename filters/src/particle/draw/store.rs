@@ -1,0 +1,439 @@
+//! The way back from a drawn tile to the planes of the picture.
+//!
+//! Working colours that are the samples of the planes are rounded. Others are compared with what they were: their
+//! change, as values and limited to white, is added to the samples, so that a sample without coverage does not change.
+//!
+//! The samples of a block share one chroma. A change of chroma would lower R, G or B of those that the splats light
+//! less than the block as a whole, so their luma rises by as much; where white leaves no room for that, chroma changes
+//! less. So no channel ends below both what it was and what was drawn: light never darkens.
+
+use super::draw_plane::DrawPlane;
+use super::tile::{Line, PADDED, Part, Rows, Tile, mix, upsample, whole};
+use crate::frame::FrameMut;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, from_f32_rows};
+use crate::simd::multiversion;
+use bytemuck::{Pod, Zeroable};
+use core::ops::Range;
+
+/// A row of cells before and after drawing.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Change {
+    was: Rows,
+    now: Rows,
+    alpha: [Line; 2],
+    /// The bits that differ in cells that were drawn on.
+    drawn: [u32; PADDED],
+}
+
+/// The most rows of luma in a block: in a bottom field the last block may be twice as high.
+const MAX_BLOCK: usize = 8;
+
+/// Buffers for the rows of a block: nothing is written to them that is not needed.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Block {
+    /// For reading: colours, Y, U and V, a row before its samples are means or repeated, and alpha.
+    pub(super) colours: Rows,
+    pub(super) yuv: Rows,
+    pub(super) line: Line,
+    pub(super) alpha: Line,
+    /// A row of each kind of chroma, the rows of luma, and the changes of U and V.
+    chroma: [Change; 2],
+    luma: [Change; MAX_BLOCK],
+    /// In cells of chroma, and of luma.
+    uv: [Line; 2],
+    fine: [Line; 2],
+    /// The part of the change of chroma that white leaves room for.
+    part: Line,
+}
+
+impl Tile<'_> {
+    /// Puts the samples back into the planes; `before` is what [`load`](Tile::load) has set.
+    pub(super) fn store<T: ConvertF32>(
+        &self,
+        out: &mut FrameMut<'_>,
+        samples: &mut [f32],
+        before: &[f32],
+        block: &mut [Block],
+    ) {
+        let space = &self.painter.space;
+        self.limit_alpha::<T>(out, samples);
+        let whole_planes = |tile: &Self, out: &mut FrameMut<'_>, part: &Part, alpha: bool| {
+            for (p, at) in part.planes().filter(|(p, _)| (Some(*p) == space.alpha) == alpha) {
+                let DrawPlane { zero, legal, .. } = space.own[p];
+                let (legal, plane, values) = (legal.unwrap_or_default(), out.plane_mut(p), &samples[at..]);
+                from_f32_rows::<T>(tile.level(), values, part.stride, zero, legal, plane, part.area());
+            }
+        };
+        if !self.keeps() {
+            self.parts().for_each(|part| whole_planes(self, out, part, false));
+        } else if let Some(block) = block.first_mut() {
+            match &self.parts {
+                [Some(luma), Some(_), ..]
+                    if space.matrix.is_some() && self.colours(luma).next().is_some() =>
+                {
+                    self.store_blocks::<T>(out, luma, samples, before, block);
+                }
+                _ => {
+                    for (part, j) in self.parts().flat_map(|part| (0..part.size[1]).map(move |j| (part, j))) {
+                        self.store_row::<T>(out, part, j, samples, before, &mut block.chroma[0]);
+                    }
+                }
+            }
+        }
+        // Until here, alpha was read from its plane.
+        self.parts().for_each(|part| whole_planes(self, out, part, true));
+    }
+
+    /// At most full alpha, or the previous alpha.
+    fn limit_alpha<T: ConvertF32>(&self, out: &FrameMut<'_>, samples: &mut [f32]) {
+        let (Some((part, at)), Some(p)) = (self.alpha(), self.painter.space.alpha) else { return };
+        let span = self.painter.space.own[p].span;
+        for j in 0..part.size[1] {
+            let row = &mut samples[at + j * part.stride..][..part.size[0]];
+            for (v, b) in row.iter_mut().zip(part.row::<T>(out, p, j)) {
+                let most = if b.number() > span { b.number() } else { span };
+                *v = if *v > most { most } else { *v };
+            }
+        }
+    }
+
+    /// A row whose colours are those of the planes in its cells.
+    fn store_row<T: ConvertF32>(
+        &self,
+        out: &mut FrameMut<'_>,
+        part: &Part,
+        j: usize,
+        samples: &[f32],
+        before: &[f32],
+        change: &mut Change,
+    ) {
+        let (space, level) = (&self.painter.space, self.level());
+        let Some(cells) = self.change(part, j, samples, before, false, change) else { return };
+        let Change { was, now, .. } = change;
+        if space.matrix.is_some() {
+            for p in (space.planes_of(part.grid) & self.writes).iter() {
+                let more = &mut was[0][cells.clone()];
+                self.yuv_row(p, now, more, &cells);
+                self.add::<T>(out, part, p, j, cells.start, more);
+            }
+            return;
+        }
+        for (k, (i, _)) in self.colours(part).enumerate() {
+            let row = &mut now[k][cells.clone()];
+            if space.is_direct {
+                let DrawPlane { zero, legal, .. } = space.own[i];
+                from_f32(level, row, zero, legal.unwrap_or_default(), part.row_mut::<T>(out, i, j, &cells));
+            } else {
+                self.add::<T>(out, part, i, j, cells.start, row);
+            }
+        }
+    }
+
+    /// The rows of luma with those of coarser chroma.
+    fn store_blocks<T: ConvertF32>(
+        &self,
+        out: &mut FrameMut<'_>,
+        luma: &Part,
+        samples: &[f32],
+        before: &[f32],
+        block: &mut Block,
+    ) {
+        let (space, level) = (&self.painter.space, self.level());
+        let Some([to_rgb, to_yuv]) = &space.matrix else { return };
+        let Block { chroma: chroma_rows, luma: luma_rows, uv, fine, part: share, .. } = block;
+        let parts = || self.parts[1..].iter().flatten();
+        let Some(([sx, sy], size)) = parts().next().map(|part| (part.group.cells.shift, part.size)) else {
+            return;
+        };
+        // White is the limit where codes are.
+        let top = if space.own[0].legal.is_some() { 1.0 } else { f32::INFINITY };
+        let kept = KeptChannels {
+            by: to_rgb.map(|row| [row[1] as f32, row[2] as f32]),
+            luma: to_yuv[0].map(|v| v as f32),
+            top,
+        };
+        for k in 0..size[1] {
+            let mut changed = false;
+            uv.iter_mut().for_each(|row| row[..size[0]].fill(0.0));
+            for (part, change) in parts().zip(&mut *chroma_rows) {
+                let Some(cells) = self.change(part, k, samples, before, false, change) else { continue };
+                for p in (space.planes_of(part.grid) & self.writes).iter() {
+                    self.yuv_row(p, &change.now, &mut uv[p.saturating_sub(1).min(1)][cells.clone()], &cells);
+                }
+                changed = true;
+            }
+            let end = if k + 1 == size[1] { luma.size[1] } else { (k + 1) << sy };
+            let rows = (k << sy)..end.min((k << sy) + MAX_BLOCK);
+            let mut cells: [Option<Range<usize>>; MAX_BLOCK] = Default::default();
+            for ((j, change), cells) in rows.clone().zip(&mut *luma_rows).zip(&mut cells) {
+                *cells = self.change(luma, j, samples, before, changed, change);
+            }
+            let n = luma.size[0];
+            fine.iter_mut().for_each(|row| row[..n].fill(0.0));
+            if changed {
+                upsample_both(fine, uv, n, size[0], sx);
+                if top.is_finite() {
+                    let part = &mut share[..n];
+                    part.fill(1.0);
+                    for (_, change) in rows.clone().zip(&*luma_rows) {
+                        room(level, &kept, &change.was, &change.now, fine, part);
+                    }
+                    for (i, part) in part.chunks(1 << sx).enumerate() {
+                        let least = part.iter().fold(1.0, |a, b| if *b < a { *b } else { a });
+                        uv.iter_mut().for_each(|row| row[i] *= least);
+                    }
+                }
+                for part in parts() {
+                    for p in (space.planes_of(part.grid) & self.writes).iter() {
+                        let row = &mut uv[p.saturating_sub(1).min(1)][..size[0]];
+                        self.add::<T>(out, part, p, k, 0, row);
+                    }
+                }
+                upsample_both(fine, uv, n, size[0], sx);
+            }
+            for ((j, change), cells) in rows.zip(&mut *luma_rows).zip(cells) {
+                let Some(cells) = cells else { continue };
+                let Change { was, now, alpha: [more, _], .. } = change;
+                let more = &mut more[cells.clone()];
+                self.yuv_row(0, now, more, &cells);
+                lift(level, &kept, was, now, fine, cells.start, more);
+                self.add::<T>(out, luma, 0, j, cells.start, more);
+            }
+        }
+    }
+
+    /// A row of cells as values, not multiplied by alpha where the planes are not: what was, and (but for working
+    /// colours that are samples) the change since. Gives the cells that were drawn on, or `all` of them.
+    fn change(
+        &self,
+        part: &Part,
+        j: usize,
+        samples: &[f32],
+        before: &[f32],
+        all: bool,
+        change: &mut Change,
+    ) -> Option<Range<usize>> {
+        let (space, level, n) = (&self.painter.space, self.level(), part.size[0]);
+        let Change { was, now, alpha: [alpha_was, alpha_now], drawn } = change;
+        let drawn = &mut drawn[..n];
+        let mut any = 0;
+        let (a, b) = (&mut *alpha_was, &mut *alpha_now);
+        if self.multiplied {
+            self.alpha_row(before, part, j, a);
+            self.alpha_row(samples, part, j, b);
+            any |= differ(level, &a[..n], &b[..n], true, drawn);
+        }
+        for (k, (_, at)) in self.colours(part).enumerate() {
+            let row = at + j * part.stride..at + j * part.stride + n;
+            let (light, light_was) = (&samples[row.clone()], &before[row]);
+            if self.multiplied {
+                let multiplied = &mut now[k][..n];
+                for ((to, v), a) in multiplied.iter_mut().zip(light_was).zip(&*alpha_was) {
+                    *to = v * self.share(*a);
+                }
+                any |= differ(level, light, multiplied, false, drawn);
+            } else {
+                any |= differ(level, light, light_was, k == 0, drawn);
+            }
+        }
+        if any == 0 && !all {
+            return None;
+        }
+        let (first, last) = match all {
+            true => (0, n),
+            false => (drawn.iter().position(|d| *d != 0)?, drawn.iter().rposition(|d| *d != 0)? + 1),
+        };
+        for (k, (_, at)) in self.colours(part).enumerate() {
+            let at = at + j * part.stride;
+            let (now, was) = (&mut now[k][first..last], &mut was[k][first..last]);
+            now.copy_from_slice(&samples[at + first..at + last]);
+            was.copy_from_slice(&before[at + first..at + last]);
+            if self.multiplied {
+                now.iter_mut().zip(&alpha_now[first..last]).for_each(|(v, a)| *v /= whole(*a));
+            }
+            space.curve.encode(level, now);
+            space.curve.encode(level, was);
+            if self.multiplied {
+                for (i, (now, was)) in now.iter_mut().zip(was.iter_mut()).enumerate() {
+                    let i = first + i;
+                    if space.is_premultiplied() {
+                        (*now, *was) = (*now * whole(alpha_now[i]), *was * whole(alpha_was[i]));
+                    } else if alpha_now[i].is_nan() || alpha_now[i] <= 0.0 {
+                        // At an alpha of 0 the colour stays.
+                        *now = *was;
+                    }
+                    if drawn[i] == 0 {
+                        *now = *was;
+                    }
+                }
+            }
+            if !space.is_direct {
+                subtract(level, now, was, space.own[0].legal.is_some());
+            }
+        }
+        Some(first..last)
+    }
+
+    /// The change of plane `p` of Y, U and V.
+    fn yuv_row(&self, p: usize, rgb: &Rows, out: &mut [f32], cells: &Range<usize>) {
+        let Some([_, to_yuv]) = &self.painter.space.matrix else { return };
+        let [g, b, r] = rgb;
+        mix(
+            self.level(),
+            out,
+            [&g[cells.clone()], &b[cells.clone()], &r[cells.clone()]],
+            to_yuv[p].map(|v| v as f32),
+        );
+    }
+
+    /// Adds nominal values to samples from column `first` on, and sets them to what has been added after rounding.
+    fn add<T: ConvertF32>(
+        &self,
+        out: &mut FrameMut<'_>,
+        part: &Part,
+        p: usize,
+        j: usize,
+        first: usize,
+        more: &mut [f32],
+    ) {
+        let DrawPlane { zero, span, legal, .. } = self.painter.space.own[p];
+        let row = part.row_mut::<T>(out, p, j, &(first..first + more.len()));
+        add_to(self.level(), row, zero, span, legal.unwrap_or_default(), more);
+    }
+}
+
+impl Part {
+    /// Some columns of row `j` of the samples of a plane of the picture in the cells of the part.
+    fn row_mut<'a, T: ConvertF32>(
+        &self,
+        out: &'a mut FrameMut<'_>,
+        p: usize,
+        j: usize,
+        cells: &Range<usize>,
+    ) -> &'a mut [T] {
+        let row = out.plane_mut(p).row_mut::<T>(self.from[1] as usize + j);
+        &mut row[self.from[0] as usize..][cells.clone()]
+    }
+}
+
+fn upsample_both(fine: &mut [Line; 2], uv: &[Line; 2], n: usize, coarse: usize, shift: u32) {
+    for (fine, uv) in fine.iter_mut().zip(uv) {
+        upsample(&mut fine[..n], &uv[..coarse], shift);
+    }
+}
+
+/// The condition that no channel falls below both what it was and what was drawn.
+#[derive(Clone, Copy)]
+struct KeptChannels {
+    /// G, B and R for U and V.
+    by: [[f32; 2]; 3],
+    /// The weights of G, B and R in luma.
+    luma: [f32; 3],
+    /// White; infinite for float.
+    top: f32,
+}
+
+impl KeptChannels {
+    /// The least change of luma in a cell where R, G and B were `was` and should change by `more`, for changes of U and
+    /// V.
+    #[inline(always)]
+    fn least_luma(&self, was: [f32; 3], more: [f32; 3], u: f32, v: f32) -> f32 {
+        let mut least = f32::NEG_INFINITY;
+        for c in 0..3 {
+            let fall = if more[c] < 0.0 { more[c] } else { 0.0 };
+            // What is above white cannot be told from it.
+            let beyond = self.top - was[c];
+            let fall = if beyond < fall { beyond } else { fall };
+            let luma = fall - (self.by[c][0] * u + self.by[c][1] * v);
+            least = if luma > least { luma } else { least };
+        }
+        least
+    }
+}
+
+multiversion! {
+    /// Sets the bits that differ in two rows, or adds them to those of others; gives all of them together.
+    fn differ(level, a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 = differ_body;
+    /// The change of a row since it was, up to white and down to black, if it is limited.
+    fn subtract(level, now: &mut [f32], was: &[f32], limited: bool) = subtract_body;
+    /// Adds so many spans to samples; says how many have been added after rounding.
+    fn add_to<T: ConvertF32>(level, row: &mut [T], zero: f32, span: f32, legal: (f32, f32), more: &mut [f32]) = add_to_body::<T>;
+    /// The largest part of a change of chroma, for each cell at most `part`, for which luma need not exceed white.
+    fn room(level, kept: &KeptChannels, was: &Rows, more: &Rows, uv: &[Line; 2], part: &mut [f32]) = room_body;
+    /// Raises the change of luma as far as the change of chroma needs.
+    fn lift(level, kept: &KeptChannels, was: &Rows, more: &Rows, uv: &[Line; 2], first: usize, luma: &mut [f32]) = lift_body;
+}
+
+#[inline(always)]
+fn differ_body(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
+    let n = bits.len();
+    let (a, b) = (&a[..n], &b[..n]);
+    let mut any = 0;
+    for i in 0..n {
+        bits[i] = if first { 0 } else { bits[i] } | (a[i].to_bits() ^ b[i].to_bits());
+        any |= bits[i];
+    }
+    any
+}
+
+#[inline(always)]
+fn subtract_body(now: &mut [f32], was: &[f32], limited: bool) {
+    for (now, was) in now.iter_mut().zip(was) {
+        let (low, high) = if limited { (0.0, 1.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
+        let (low, high) = (if *was < low { *was } else { low }, if *was > high { *was } else { high });
+        let v = if *now > low { *now } else { low };
+        *now = (if v < high { v } else { high }) - *was;
+    }
+}
+
+#[inline(always)]
+fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32), more: &mut [f32]) {
+    let per = 1.0 / span;
+    for (s, v) in row.iter_mut().zip(more) {
+        let old = s.less(zero);
+        let sum = old + *v * span;
+        // NaN stays, like samples that were not drawn on.
+        let new = s.replaced(if *v != 0.0 && sum.is_finite() { sum } else { old }, zero, legal);
+        *s = new;
+        *v = (new.less(zero) - old) * per;
+    }
+}
+
+#[inline(always)]
+fn room_body(kept: &KeptChannels, was: &Rows, more: &Rows, [u, v]: &[Line; 2], part: &mut [f32]) {
+    let n = part.len();
+    let (was, more) = (was.each_ref().map(|r| &r[..n]), more.each_ref().map(|r| &r[..n]));
+    let (u, v) = (&u[..n], &v[..n]);
+    for i in 0..n {
+        let (was, more) = ([was[0][i], was[1][i], was[2][i]], [more[0][i], more[1][i], more[2][i]]);
+        let all = kept.least_luma(was, more, u[i], v[i]);
+        let none = kept.least_luma(was, more, 0.0, 0.0);
+        let luma = kept.luma[0] * was[0] + kept.luma[1] * was[1] + kept.luma[2] * was[2];
+        let above = if luma < 1.0 { 1.0 - luma } else { 0.0 };
+        // What is needed is convex in the part, so this part needs no more.
+        let most = (above - none) / (all - none);
+        let most = if all > above { most } else { 1.0 };
+        part[i] = if most < part[i] { most } else { part[i] };
+    }
+}
+
+#[inline(always)]
+fn lift_body(
+    kept: &KeptChannels,
+    was: &Rows,
+    more: &Rows,
+    [u, v]: &[Line; 2],
+    first: usize,
+    luma: &mut [f32],
+) {
+    let n = luma.len();
+    let ([g0, b0, r0], [g1, b1, r1]) =
+        (was.each_ref().map(|r| &r[first..][..n]), more.each_ref().map(|r| &r[first..][..n]));
+    let (u, v) = (&u[first..][..n], &v[first..][..n]);
+    for i in 0..n {
+        let least = kept.least_luma([g0[i], b0[i], r0[i]], [g1[i], b1[i], r1[i]], u[i], v[i]);
+        luma[i] = if least > luma[i] { least } else { luma[i] };
+    }
+}
