@@ -185,7 +185,7 @@ impl Plan {
         self.queue.scope.shard
     }
 
-    /// Whether a job is still in the list, which people and the studio edit while it is rendered. A list that cannot be
+    /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A list that cannot be
     /// read at the moment still has all jobs.
     fn has(&self, job: &Job) -> bool {
         let Some(listed) = &self.listed else { return true };
@@ -194,7 +194,10 @@ impl Plan {
         if now != listed.0
             && let Ok(list) = read_list(&self.list)
         {
-            *listed = (now, Some(list.jobs.iter().map(|job| self.queue.id(job)).collect()));
+            *listed = (
+                now,
+                Some(list.jobs.iter().filter(|job| !job.postponed).map(|job| self.queue.id(job)).collect()),
+            );
         }
         listed.1.as_ref().is_none_or(|jobs| jobs.contains(&self.queue.id(job)))
     }
@@ -244,7 +247,8 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
                 report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
             }
             Event::Stale(why) => report.error(Some(&job.name), &format!("{why}; -y renders it again")),
-            Event::Removed => report.note(Some(&job.name), "no longer in the list"),
+            Event::Postponed => report.note(Some(&job.name), "postponed"),
+            Event::Removed => report.note(Some(&job.name), "no longer in the list, or postponed"),
             Event::Elsewhere => report.note(Some(&job.name), "another process is rendering it"),
             Event::Queue(why) => report.error(Some(&job.name), why),
         }

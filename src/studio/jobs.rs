@@ -15,6 +15,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
+use toml_edit::{DocumentMut, Item, RawString, Table, value};
 
 /// The name of the list.
 pub(super) const LIST: &str = "grainfield-jobs.toml";
@@ -24,8 +25,6 @@ const MAX_JOBS: usize = 1000;
 const OPTIONS: [&str; 7] = ["audio", "bitrate", "codec", "codec-opt", "crf", "pix-fmt", "preset"];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
 const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
-/// The prefix of the lines of a postponed job: for other programs they are comments.
-const LATER: &str = "#later ";
 /// The largest list that is read, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
 
@@ -130,7 +129,7 @@ impl Jobs {
     }
 
     fn parsed(&self, text: &str) -> Result<List, Fault> {
-        match List::parse(&text.replace(LATER, ""), &self.folder) {
+        match List::parse(text, &self.folder) {
             Err(JobsError::Empty) => Ok(List::default()),
             parsed => parsed.map_err(|e| Fault::new(format!("{LIST}: {e}"))),
         }
@@ -142,18 +141,16 @@ impl Jobs {
 
     /// All jobs, in order, and whether this studio is running some.
     pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
-        let text = self.text()?;
-        let list = self.parsed(&text)?;
-        let later: Vec<bool> = blocks(&text).1.iter().map(|block| block.starts_with(LATER)).collect();
+        let list = self.parsed(&self.text()?)?;
         let queue = self.queue(&list);
         let states = queue.states(&list.jobs);
         let states = states.map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
-        let rows = list.jobs.iter().zip(states).enumerate().map(|(i, (job, standing))| Row {
+        let rows = list.jobs.iter().zip(states).map(|(job, standing)| Row {
             id: queue.id(job),
             name: job.name.clone(),
             input: job.input.to_string_lossy().into_owned(),
             options: job.options.iter().map(|o| o.to_string_lossy().into_owned()).collect(),
-            state: if later.get(i) == Some(&true) { "postponed" } else { standing.state.name() },
+            state: standing.state.name(),
             frames: standing.record.as_ref().map_or(0, |r| r.frames),
             reason: standing.reason,
             by: standing.record.map(|r| r.by),
@@ -164,13 +161,21 @@ impl Jobs {
     /// Adds a job at the end, in place of one that has ended or was interrupted and had the same output; returns its id.
     pub(super) fn add(&self, asked: &Asked) -> Result<String, Fault> {
         let _one = lock(&self.changing);
-        let old = self.text()?;
-        let list = self.parsed(&old)?;
+        let mut text = self.text()?;
+        let list = self.parsed(&text)?;
         if list.jobs.len() >= MAX_JOBS {
             return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
         let (input, output) = (asked.input.clone().into(), asked.output.clone().into());
-        let own = Job { name: asked.output.clone(), input, output, options: vec![], lines: vec![], line: 0 };
+        let own = Job {
+            name: asked.output.clone(),
+            input,
+            output,
+            options: vec![],
+            lines: vec![],
+            line: 0,
+            postponed: false,
+        };
         let queue = self.queue(&list);
         if !asked.overwrite && queue.scope.exists(&own) {
             return Err(Fault::new(format!(
@@ -179,22 +184,23 @@ impl Jobs {
             )));
         }
         let id = queue.id(&own);
-        let (head, mut all) = blocks(&old);
         let rows = self.rows()?.0;
         if let Some(at) = rows.iter().position(|row| row.id == id || row.name == asked.output) {
             let Row { id: old, state, reason, .. } = &rows[at];
             // a job that has not been started yet is not lost
             let ended =
                 matches!(*state, "done" | "failed" | "stale") || *state == "waiting" && reason.is_some();
-            if !ended || *old != id || all.len() != rows.len() {
+            if !ended || *old != id {
                 return Err(Fault::new(format!(
                     "{} is in the queue and {state}: remove it there, or choose another name",
                     asked.output
                 )));
             }
-            all.remove(at);
+            let mut document = document(&text)?;
+            remove(&mut document, at)?;
+            text = document.to_string();
         }
-        let mut text = (head.to_owned() + &all.concat()).trim_end().to_owned();
+        text.truncate(text.trim_end().len());
         text += if text.is_empty() { "[[job]]\n" } else { "\n\n[[job]]\n" };
         let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
         line("input", &quoted(&asked.input));
@@ -246,16 +252,10 @@ impl Jobs {
         let _one = lock(&self.changing);
         let text = self.text()?;
         let (list, (rows, _)) = (self.parsed(&text)?, self.rows()?);
-        let (head, mut blocks) = blocks(&text);
-        if blocks.len() != rows.len() {
-            return Err(Fault::new(format!(
-                "{LIST} is not laid out as the studio writes it: edit it in a text editor"
-            )));
-        }
+        let mut document = document(&text)?;
         let Some(at) = rows.iter().position(|row| row.id == id) else {
             return Err(Fault::new("this job no longer exists"));
         };
-        let mut other = String::new();
         // while it is locked, no process begins it; later ones see the changed list
         let takes = matches!(verb, "postpone" | "remove");
         let claim = takes.then(|| self.queue(&list).claim(&list.jobs[at]));
@@ -266,29 +266,14 @@ impl Jobs {
         }
         match verb {
             "cancel" => return Ok(()),
-            "postpone" if !blocks[at].starts_with(LATER) => {
-                for line in blocks[at].trim_end().lines() {
-                    other += &format!("{}{line}\n", if line.is_empty() { "" } else { LATER });
-                }
-                blocks[at] = &other;
-            }
-            "resume" => {
-                other = blocks[at].replace(LATER, "");
-                blocks[at] = &other;
-            }
-            "remove" => {
-                blocks.remove(at);
-            }
-            "up" if at > 0 => blocks.swap(at, at - 1),
-            "down" if at + 1 < blocks.len() => blocks.swap(at, at + 1),
+            "postpone" => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
+            "resume" => drop(jobs(&mut document)?[at].remove("postponed")),
+            "remove" => remove(&mut document, at)?,
+            "up" if at > 0 => swap(&mut document, at - 1)?,
+            "down" if at + 1 < rows.len() => swap(&mut document, at)?,
             _ => {}
         }
-        let mut all = head.to_owned();
-        for block in blocks {
-            all += block.trim_end();
-            all += "\n\n";
-        }
-        self.save(&(all.trim_end().to_owned() + "\n"))
+        self.save(&document.to_string())
     }
 
     /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
@@ -430,19 +415,65 @@ impl Jobs {
     }
 }
 
-/// The text before the first job, and that of each job.
-fn blocks(text: &str) -> (&str, Vec<&str>) {
-    let mut starts = Vec::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.strip_prefix(LATER).unwrap_or(line).trim() == "[[job]]" {
-            starts.push(at);
-        }
-        at += line.len();
+fn document(text: &str) -> Result<DocumentMut, Fault> {
+    text.parse().map_err(|e| Fault::new(format!("{LIST}: {e}")))
+}
+
+/// The jobs of a list, in order.
+fn jobs(list: &mut DocumentMut) -> Result<Vec<&mut Table>, Fault> {
+    match list.get_mut("job").and_then(Item::as_array_of_tables_mut) {
+        Some(jobs) => Ok(jobs.iter_mut().collect()),
+        None => Err(Fault::new(format!("{LIST} has its jobs in one line: edit it in a text editor"))),
     }
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let head = &text[..starts.first().copied().unwrap_or(text.len())];
-    (head, starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect())
+}
+
+/// The text above a job: what belongs to its place in the list, and the comments directly above it, which are its own.
+fn above(job: &Table) -> (String, String) {
+    let text = job.decor().prefix().and_then(RawString::as_str).unwrap_or_default();
+    let own = text.split_inclusive('\n').rev().take_while(|line| !line.trim().is_empty());
+    let (place, own) = text.split_at(text.len() - own.map(str::len).sum::<usize>());
+    (place.to_owned(), own.to_owned())
+}
+
+/// Exchanges a job and the next one.
+fn swap(list: &mut DocumentMut, at: usize) -> Result<(), Fault> {
+    let mut jobs = jobs(list)?;
+    let [a, b] = &mut jobs[at..at + 2] else { return Ok(()) };
+    let ((place_a, own_a), (place_b, own_b)) = (above(a), above(b));
+    a.decor_mut().set_prefix(place_b + &own_a);
+    b.decor_mut().set_prefix(place_a + &own_b);
+    let place = a.position();
+    a.set_position(b.position());
+    b.set_position(place);
+    Ok(())
+}
+
+/// Removes a job. Comments that are not its own stay.
+fn remove(list: &mut DocumentMut, at: usize) -> Result<(), Fault> {
+    let removed = jobs(list)?[at].clone();
+    if let Some(jobs) = list.get_mut("job").and_then(Item::as_array_of_tables_mut) {
+        jobs.remove(at);
+    }
+    let kept = above(&removed).0;
+    if kept.trim().is_empty() {
+        return Ok(());
+    }
+    let tables = list.iter_mut().flat_map(|(_, item)| match item {
+        Item::Table(table) => vec![table],
+        Item::ArrayOfTables(tables) => tables.iter_mut().collect(),
+        _ => vec![],
+    });
+    let next =
+        tables.filter(|table| table.position() > removed.position()).min_by_key(|table| table.position());
+    match next {
+        Some(next) => {
+            let prefix = next.decor().prefix().and_then(RawString::as_str).unwrap_or_default();
+            let prefix = kept.trim_end().to_owned() + "\n" + prefix;
+            next.decor_mut().set_prefix(prefix);
+        }
+        None => list.set_trailing(kept + list.trailing().as_str().unwrap_or_default()),
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -486,8 +517,38 @@ mod tests {
         assert!(jobs.change("remove", "nosuch").is_err());
     }
 
+    /// Other tables and comments of the list survive changes of its jobs.
     #[test]
-    fn a_postponed_job_is_a_comment_to_other_programs() {
+    fn changes_of_a_job_change_no_other_part_of_the_list() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let job = |name: &str, more: &str| {
+            format!("# of {name}\n[[job]]\ninput = 'pattern:bars'\noutput = '{name}'{more}\n")
+        };
+        let (a, b) = (job("a.y4m", "\nfilters = \"\"\"\n[[job]]\n#later x\"\"\""), job("b.y4m", " # here"));
+        let all = "\n# of all\n[all]\nthreads = 2\n# end\n";
+        let list = format!("# mine\n\n{a}\n{b}{all}");
+        let changed = |verbs: &[&str], at: usize| {
+            std::fs::write(jobs.path(), &list).unwrap();
+            let id = jobs.rows().unwrap().0[at].id.clone();
+            for verb in verbs {
+                jobs.change(verb, &id).unwrap();
+            }
+            std::fs::read_to_string(jobs.path()).unwrap()
+        };
+        assert_eq!(changed(&["remove"], 1), format!("# mine\n\n{a}{all}"));
+        assert_eq!(changed(&["remove"], 0), format!("# mine\n\n{b}{all}"));
+        assert_eq!(changed(&["up"], 1), format!("# mine\n\n{b}\n{a}{all}"));
+        assert_eq!(changed(&["down", "up"], 0), list);
+        assert_eq!(changed(&["postpone"], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
+        assert_eq!(changed(&["postpone", "resume"], 0), list);
+        let text = changed(&["remove"], 0);
+        jobs.add(&asked("c.mkv")).unwrap();
+        assert!(std::fs::read_to_string(jobs.path()).unwrap().starts_with(text.trim_end()));
+    }
+
+    #[test]
+    fn a_postponed_job_is_left_out_by_other_programs() {
         let folder = tempfile::tempdir().unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
         jobs.add(&asked("a.mkv")).unwrap();
@@ -497,10 +558,6 @@ mod tests {
         let first = rows()[0].id.clone();
         jobs.change("postpone", &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
-        // Programs that read the list do not see it; those that have read it before do so before they begin a job.
-        let text = std::fs::read_to_string(jobs.path()).unwrap();
-        let seen = List::parse(&text, folder.path()).unwrap();
-        assert_eq!(seen.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["b.mkv"]);
         // It still owns its output, and keeps its place.
         assert!(jobs.add(&asked("a.mkv")).is_err());
         jobs.change("down", &first).unwrap();

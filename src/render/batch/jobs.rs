@@ -24,6 +24,8 @@ pub struct Job {
     pub lines: Vec<u32>,
     /// The first line of the job in the list, from 1; 0 without a list.
     pub line: u32,
+    /// Whether it is left out until it is resumed.
+    pub postponed: bool,
 }
 
 impl Job {
@@ -161,7 +163,15 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
             let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job { name, input, output, options, lines: Vec::new(), line: 0 });
+            jobs.jobs.push(Job {
+                name,
+                input,
+                output,
+                options,
+                lines: Vec::new(),
+                line: 0,
+                postponed: false,
+            });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
         let names = match listed(&folder, &mut seen, &place) {

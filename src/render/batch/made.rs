@@ -207,6 +207,7 @@ mod tests {
             options: options.iter().map(OsString::from).collect(),
             lines: vec![],
             line: 0,
+            postponed: false,
         };
         let change = |was: &[&str], is: &[&str]| {
             let made = scope.rendered(scope.made(&job(was)), &job(was));

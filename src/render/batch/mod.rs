@@ -25,7 +25,7 @@ pub enum End {
     Failed(String, Summary),
     /// It was cancelled.
     Stopped(Summary),
-    /// It was not begun, because it is no longer in the list.
+    /// It was not begun, because it is no longer in the list, or was postponed.
     Removed,
 }
 
@@ -38,7 +38,9 @@ pub enum Event {
     FailedBefore(String),
     /// Its output exists, but is not its result, and may not be replaced; with the reason.
     Stale(String),
-    /// It is no longer in the list.
+    /// It is left out until it is resumed.
+    Postponed,
+    /// It is no longer in the list, or was postponed.
     Removed,
     /// Another program runs it.
     Elsewhere,
@@ -161,6 +163,7 @@ impl Batch<'_> {
                 tally.before += 1;
                 return (self.tell)(job, &Event::Before);
             }
+            State::Postponed => return (self.tell)(job, &Event::Postponed),
             State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
                 tally.failed += 1;
                 return (self.tell)(job, &Event::FailedBefore(reason()));
@@ -246,6 +249,7 @@ mod tests {
             options: vec![],
             lines: vec![],
             line: 0,
+            postponed: false,
         };
         (0..count).map(job).collect()
     }

@@ -46,6 +46,8 @@ pub enum State {
     Failed,
     /// It was completed, but with other settings or from other files, or its output has changed. Never recorded.
     Stale,
+    /// It is left out until it is resumed. Never recorded.
+    Postponed,
 }
 
 impl State {
@@ -57,6 +59,7 @@ impl State {
             State::Done => "done",
             State::Failed => "failed",
             State::Stale => "stale",
+            State::Postponed => "postponed",
         }
     }
 }
@@ -206,12 +209,14 @@ impl Queue {
     }
 
     fn standing(&self, job: &Job, record: Option<Record>, running: bool) -> Standing {
-        let mut now = Standing { state: State::Waiting, reason: None, record, anew: false };
+        let state = if job.postponed { State::Postponed } else { State::Waiting };
+        let mut now = Standing { state, reason: None, record, anew: false };
         let Some(record) = &now.record else { return now };
         let made = record.made.clone().unwrap_or_default();
         now.anew = record.anew && self.scope.exists(job);
         match record.state {
             State::Running if running => now.state = State::Running,
+            _ if job.postponed => {}
             State::Running => now.reason = Some("interrupted".into()),
             State::Failed if self.scope.is_unchanged(job, &made) => {
                 (now.state, now.reason) = (State::Failed, record.reason.clone());
@@ -224,7 +229,7 @@ impl Queue {
                     (now.state, now.reason, now.anew) = (State::Stale, Some(why), true);
                 }
             },
-            State::Waiting | State::Stale => now.reason = record.reason.clone(),
+            State::Waiting | State::Stale | State::Postponed => now.reason = record.reason.clone(),
         }
         now
     }
@@ -308,7 +313,7 @@ mod tests {
 
     fn job() -> Job {
         let (input, output) = ("pattern:bars".into(), "x.y4m".into());
-        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0 }
+        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0, postponed: false }
     }
 
     fn state(queue: &Queue) -> State {
