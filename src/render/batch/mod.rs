@@ -23,8 +23,8 @@ pub enum End {
     Done(Summary),
     /// It failed for this reason.
     Failed(String, Summary),
-    /// It was cancelled.
-    Stopped(Summary),
+    /// It was cancelled; with what is kept.
+    Stopped(String, Summary),
     /// It was not begun, because it is no longer in the list, or was postponed.
     Removed,
 }
@@ -212,10 +212,10 @@ fn ended(lease: &Lease, end: End, made: impl FnOnce() -> Option<Made>, tally: &m
             lease.set(State::Failed, count(&s), Some(why), made())?;
             tally.failed += 1;
         }
-        End::Stopped(s) => {
+        End::Stopped(kept, s) => {
             let frames = count(&s);
             tally.left += 1;
-            lease.set(State::Waiting, frames, Some("interrupted".into()), None)?;
+            lease.set(State::Waiting, frames, Some(kept), None)?;
         }
         End::Removed => lease.set(State::Waiting, 0, None, None)?,
     }
@@ -293,7 +293,7 @@ mod tests {
         let fails = |i: usize| match i {
             1 => End::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
-            3 => End::Stopped(Summary::default()),
+            3 => End::Stopped("interrupted".into(), Summary::default()),
             _ => End::Done(Summary::default()),
         };
         let tally = run(&queue, &jobs, false, &fails);

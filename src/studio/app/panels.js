@@ -180,7 +180,7 @@ export function onTold(told) {
 const actions = {
   waiting: ['postpone', 'Postpone', 'Exclude the job until it is resumed, here and for other programs that share the list'],
   postponed: ['resume', 'Resume', 'Return the job to the queue'],
-  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT'],
+  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT, of a long video in NAME.segments'],
   failed: ['start', 'Retry', 'Render the job again'],
   stale: ['start', 'Render again', 'Replace the output, which is not the result of this job any more'],
 };
