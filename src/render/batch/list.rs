@@ -124,7 +124,7 @@ impl Reader<'_> {
             }
             jobs.jobs.push(job);
         }
-        jobs.check()?;
+        jobs.check(jobs.folder.as_deref().unwrap_or(self.folder))?;
         Ok(jobs)
     }
 
@@ -279,6 +279,8 @@ mod tests {
             (&format!("{job}crf=99999999999999999999"), "line 4, job 1, crf: is too large"),
             (&format!("{job}{job}"), "job 1 (line 1) and job 2 (line 4) have the same name"),
             (&format!("{job}{job}name='c'"), "same output"),
+            (&format!("{job}[[job]]\ninput='a'\noutput='.//b'"), "same output: .//b"),
+            (&format!("{job}[[job]]\ninput='a'\noutput='/here/b'"), "same output: /here/b"),
             ("[[job]]\ninput=", "line 2, column 7"),
         ] {
             let error = parse(text).unwrap_err();

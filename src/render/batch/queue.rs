@@ -14,7 +14,7 @@
 //! `local_lock`, Lustre with `localflock`), two machines may run the same job, which does no damage, since only
 //! complete files get their final names.
 
-use super::jobs::Job;
+use super::jobs::{Job, output_name};
 use super::made::{Change, Made, Scope};
 use grainfield_io::disk::lines;
 use grainfield_io::journal::resume::Xxh64;
@@ -156,7 +156,7 @@ impl Queue {
     /// no part of it: a job keeps its identity when they change, and two processes never write one output.
     pub fn id(&self, job: &Job) -> String {
         let mut sum = Xxh64::default();
-        sum.update(job.output.as_encoded_bytes());
+        sum.update(output_name(&self.scope.outputs, &job.output).as_os_str().as_encoded_bytes());
         sum.update(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
         format!("{:016x}", sum.finish())
     }
@@ -337,6 +337,16 @@ mod tests {
         let read = a.states(&[job()]).unwrap().remove(0);
         assert_eq!((read.state, read.record.unwrap().frames), (State::Failed, 3));
         assert_eq!(read.reason.as_deref(), Some("no \"room\"\n"));
+    }
+
+    #[test]
+    fn the_spelling_of_an_output_makes_no_other_job() {
+        let queue = Queue::of(Path::new("/here/q"), Path::new("/here"), None);
+        let id = |output: &str| queue.id(&Job { output: output.into(), ..job() });
+        for same in ["./x.y4m", ".//x.y4m", "/here/x.y4m", "hash:x.y4m"] {
+            assert_eq!(id(same), id("x.y4m"), "{same}");
+        }
+        assert_ne!(id("a/x.y4m"), id("x.y4m"));
     }
 
     /// However often others look, a job that nobody has locked can be claimed.
