@@ -414,15 +414,18 @@ pub(super) async fn job_verb(
     Name(verb): Name<String>,
     Body(asked): Body<VerbAsked>,
 ) -> Answer {
-    apart(&studio, move |studio, _| match verb.as_str() {
-        "start" if !asked.id.is_empty() => Ok(studio.jobs.start_one(&asked.id)?),
+    let segments = apart(&studio, move |studio, _| match verb.as_str() {
+        "start" if !asked.id.is_empty() => {
+            studio.jobs.start_one(&asked.id)?;
+            Ok(None)
+        }
         "start" | "retry" => {
             studio.jobs.start(verb == "retry");
-            Ok(())
+            Ok(None)
         }
         "stop" => {
             studio.jobs.stop();
-            Ok(())
+            Ok(None)
         }
         "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
             Ok(studio.jobs.change(&verb, &asked.id)?)
@@ -433,5 +436,5 @@ pub(super) async fn job_verb(
         )),
     })
     .await?;
-    Ok(Json(json!({})).into_response())
+    Ok(Json(json!({ "segments": segments })).into_response())
 }

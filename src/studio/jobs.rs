@@ -139,6 +139,12 @@ impl Jobs {
         Queue::of(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
     }
 
+    /// The folder of complete segments of a job, relative to that of the list.
+    fn segments(&self, queue: &Queue, job: &Job) -> Option<String> {
+        let folder = queue.scope.segments(job)?;
+        Some(folder.strip_prefix(&self.folder).unwrap_or(&folder).display().to_string())
+    }
+
     /// All jobs, in order, and whether this studio is running some.
     pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
         let list = self.parsed(&self.text()?)?;
@@ -177,10 +183,11 @@ impl Jobs {
             postponed: false,
         };
         let queue = self.queue(&list);
-        if !asked.overwrite && queue.scope.exists(&own) {
+        let exists = queue.scope.exists(&own);
+        let there = if exists { Some(asked.output.clone()) } else { self.segments(&queue, &own) };
+        if let Some(there) = there.filter(|_| !asked.overwrite) {
             return Err(Fault::new(format!(
-                "{} exists: choose another name, or allow it to be replaced",
-                asked.output
+                "{there} exists: choose another name, or allow it to be replaced"
             )));
         }
         let id = queue.id(&own);
@@ -233,7 +240,7 @@ impl Jobs {
                 return Err(Fault::new(format!("{} is being rendered: cancel that first", asked.output)));
             }
             Claim::Ours(mut lease, standing) if asked.overwrite || standing.record.is_some() => {
-                lease.anew = asked.overwrite;
+                lease.anew = asked.overwrite && exists;
                 lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
             }
             Claim::Ours(..) => {}
@@ -247,8 +254,9 @@ impl Jobs {
         Ok(id)
     }
 
-    /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place.
-    pub(super) fn change(&self, verb: &str, id: &str) -> Result<(), Fault> {
+    /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place. Returns the
+    /// folder of segments that a removed job leaves.
+    pub(super) fn change(&self, verb: &str, id: &str) -> Result<Option<String>, Fault> {
         let _one = lock(&self.changing);
         let text = self.text()?;
         let (list, (rows, _)) = (self.parsed(&text)?, self.rows()?);
@@ -265,7 +273,7 @@ impl Jobs {
             return Err(Fault::new(format!("another process is rendering it ({by}): stop it there")));
         }
         match verb {
-            "cancel" => return Ok(()),
+            "cancel" => return Ok(None),
             "postpone" => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
             "resume" => drop(jobs(&mut document)?[at].remove("postponed")),
             "remove" => remove(&mut document, at)?,
@@ -273,7 +281,9 @@ impl Jobs {
             "down" if at + 1 < rows.len() => swap(&mut document, at)?,
             _ => {}
         }
-        self.save(&document.to_string())
+        self.save(&document.to_string())?;
+        let queue = self.queue(&list);
+        Ok((verb == "remove").then(|| self.segments(&queue, &list.jobs[at])).flatten())
     }
 
     /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
@@ -492,16 +502,16 @@ mod tests {
         let list = folder.path().join(LIST);
         std::fs::write(
             &list,
-            "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.mkv'\noutput = 'o.mkv' # here\n",
+            "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.y4m'\noutput = 'o.y4m' # here\n",
         )
         .unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("b.mkv")).unwrap();
-        jobs.add(&asked("c.mkv")).unwrap();
-        let twice = jobs.add(&asked("c.mkv")).unwrap_err().text;
-        assert!(twice.starts_with("c.mkv is in the queue and waiting"), "{twice}");
+        jobs.add(&asked("b.y4m")).unwrap();
+        jobs.add(&asked("c.y4m")).unwrap();
+        let twice = jobs.add(&asked("c.y4m")).unwrap_err().text;
+        assert!(twice.starts_with("c.y4m is in the queue and waiting"), "{twice}");
         let names = || jobs.rows().unwrap().0.into_iter().map(|r| r.name).collect::<Vec<_>>();
-        assert_eq!(names(), ["o.mkv", "b.mkv", "c.mkv"]);
+        assert_eq!(names(), ["o.y4m", "b.y4m", "c.y4m"]);
         let (rows, running) = jobs.rows().unwrap();
         assert!(!running);
         assert_eq!(
@@ -509,9 +519,9 @@ mod tests {
             ["--crf=18", "--filters=noise=strength='0=0;9=\"1'", "--frames=0-9", "--preset=slow"]
         );
         jobs.change("up", &rows[2].id).unwrap();
-        assert_eq!(names(), ["o.mkv", "c.mkv", "b.mkv"]);
+        assert_eq!(names(), ["o.y4m", "c.y4m", "b.y4m"]);
         jobs.change("remove", &rows[1].id).unwrap();
-        assert_eq!(names(), ["o.mkv", "c.mkv"]);
+        assert_eq!(names(), ["o.y4m", "c.y4m"]);
         let text = std::fs::read_to_string(list).unwrap();
         assert!(text.starts_with("# mine\n[all]") && text.contains("# here"), "{text}");
         assert!(jobs.change("remove", "nosuch").is_err());
@@ -543,7 +553,7 @@ mod tests {
         assert_eq!(changed(&["postpone"], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
         assert_eq!(changed(&["postpone", "resume"], 0), list);
         let text = changed(&["remove"], 0);
-        jobs.add(&asked("c.mkv")).unwrap();
+        jobs.add(&asked("c.y4m")).unwrap();
         assert!(std::fs::read_to_string(jobs.path()).unwrap().starts_with(text.trim_end()));
     }
 
@@ -551,15 +561,15 @@ mod tests {
     fn a_postponed_job_is_left_out_by_other_programs() {
         let folder = tempfile::tempdir().unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("a.mkv")).unwrap();
-        jobs.add(&asked("b.mkv")).unwrap();
+        jobs.add(&asked("a.y4m")).unwrap();
+        jobs.add(&asked("b.y4m")).unwrap();
         let before = std::fs::read_to_string(jobs.path()).unwrap();
         let rows = || jobs.rows().unwrap().0;
         let first = rows()[0].id.clone();
         jobs.change("postpone", &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
         // It still owns its output, and keeps its place.
-        assert!(jobs.add(&asked("a.mkv")).is_err());
+        assert!(jobs.add(&asked("a.y4m")).is_err());
         jobs.change("down", &first).unwrap();
         assert_eq!(rows()[1].state, "postponed");
         jobs.change("up", &first).unwrap();
@@ -568,12 +578,26 @@ mod tests {
     }
 
     #[test]
+    fn segments_of_an_earlier_job_are_not_replaced_without_consent() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("b.y4m.segments")).unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let refused = jobs.add(&asked("b.y4m")).unwrap_err().text;
+        assert!(refused.starts_with("b.y4m.segments exists"), "{refused}");
+        let id = jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
+        // complete segments of the same settings are used
+        let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
+        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
+        assert_eq!(jobs.change("remove", &id).unwrap().as_deref(), Some("b.y4m.segments"));
+    }
+
+    #[test]
     fn existing_files_are_not_replaced_without_consent() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("b.mkv"), b"mine").unwrap();
+        std::fs::write(folder.path().join("b.y4m"), b"mine").unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        assert!(jobs.add(&asked("b.mkv")).is_err());
-        jobs.add(&Asked { overwrite: true, ..asked("b.mkv") }).unwrap();
+        assert!(jobs.add(&asked("b.y4m")).is_err());
+        jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
         assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");
     }
 }

@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toast, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -186,7 +186,10 @@ const actions = {
 };
 
 /** @param {string} name @param {string} [id] */
-const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(loadJobs, report);
+const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(({ segments }) => {
+  if (segments) toast(`complete segments stay in ${segments}: a render to the same name continues or replaces them`);
+  return loadJobs();
+}, report);
 
 function jobsTemplate() {
   const { list, jobs: rows, running } = jobs.value;
