@@ -4,8 +4,12 @@
 
 use super::fault::Fault;
 use super::recipe::quoted;
-use grainfield_io::disk::Output;
+use grainfield_io::disk::{self, Place};
+use grainfield_io::format::Formats;
+use grainfield_io::sink::Output;
+use grainfield_io::source;
 use grainfield_render::batch::jobs::{Job, Jobs as List, JobsError};
+use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -114,7 +118,7 @@ impl Jobs {
     fn save(&self, text: &str) -> Result<(), Fault> {
         // A rename replaces the list atomically, so that readers never see half of it.
         let path = self.path();
-        let written = Output::create(path.as_os_str(), true).and_then(|mut out| {
+        let written = disk::Output::create(path.as_os_str(), true).and_then(|mut out| {
             out.put(text.as_bytes())?;
             out.finish()
         });
@@ -143,6 +147,18 @@ impl Jobs {
     fn segments(&self, queue: &Queue, job: &Job) -> Option<String> {
         let folder = queue.scope.segments(job)?;
         Some(folder.strip_prefix(&self.folder).unwrap_or(&folder).display().to_string())
+    }
+
+    /// Returns an error if the last job would write a file of the queue or its own input.
+    fn check_files(&self, queue: &Queue, list: &List) -> Result<(), Fault> {
+        let Some(job) = list.jobs.last() else { return Ok(()) };
+        let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
+        let mut uses = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
+        source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+        for file in queue.writes(&[]).into_iter().chain([self.path()]) {
+            uses.write("a file of the queue,", Place::Path(file));
+        }
+        uses.check().map_err(Fault::new)
     }
 
     /// All jobs, in order, and whether this studio is running some.
@@ -233,7 +249,7 @@ impl Jobs {
         if asked.overwrite {
             line("overwrite", "true");
         }
-        self.parsed(&text)?;
+        self.check_files(&queue, &self.parsed(&text)?)?;
         // it is rendered again, even if the output is the result of the same settings
         match queue.claim(&own).map_err(Fault::new)? {
             Claim::Elsewhere => {
@@ -589,6 +605,23 @@ mod tests {
         let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
         assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
         assert_eq!(jobs.change("remove", &id).unwrap().as_deref(), Some("b.y4m.segments"));
+    }
+
+    #[test]
+    fn jobs_that_can_only_fail_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        std::fs::write(folder.path().join("a.y4m"), b"").unwrap();
+        std::os::unix::fs::symlink(jobs.path(), folder.path().join("list.y4m")).unwrap();
+        let status = folder.path().join(format!("{LIST}.status"));
+        std::fs::write(&status, b"").unwrap();
+        std::os::unix::fs::symlink(status, folder.path().join("status.y4m")).unwrap();
+        jobs.add(&asked("b.y4m")).unwrap();
+        for output in ["a.y4m", "./a.y4m", "list.y4m", "status.y4m", LIST, "./b.y4m"] {
+            let wanted = Asked { input: "a.y4m".into(), overwrite: true, ..asked(output) };
+            assert!(jobs.add(&wanted).is_err(), "{output}");
+        }
+        assert_eq!(jobs.rows().unwrap().0.len(), 1);
     }
 
     #[test]
