@@ -6,6 +6,7 @@ use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::{self, Jobs};
 use super::keep::{self, Base};
+use super::list;
 use super::lock;
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
@@ -398,7 +399,7 @@ pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) 
 
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
     let (rows, running) = apart(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
-    Ok(Json(json!({ "list": jobs::LIST, "jobs": rows, "running": running })).into_response())
+    Ok(Json(json!({ "list": list::LIST, "jobs": rows, "running": running })).into_response())
 }
 
 pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
