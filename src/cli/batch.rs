@@ -7,7 +7,7 @@ use super::exit::Exit;
 use super::report::{BatchReporter, JobEnd, Start as Started};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
-use super::{chain, prints, report_error};
+use super::{chain, prints, report, report_error};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
@@ -161,6 +161,9 @@ pub(super) struct Batch {
     #[command(flatten)]
     pub(super) shard: ShardArgs,
     /// Render videos in segments, so that they can be resumed
+    ///
+    /// Videos of more than 250 frames always are. When a job is interrupted, complete segments are kept, and the next run
+    /// renders the rest; a shorter video is kept as NAME.partial.EXT, and the next run starts over.
     #[arg(long, help_heading = "More than one machine, more than one run")]
     pub(super) segments: bool,
     #[command(flatten)]
@@ -185,7 +188,7 @@ impl Plan {
         self.queue.scope.shard
     }
 
-    /// Whether a job is still in the list, which people and the studio edit while it is rendered. A list that cannot be
+    /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A list that cannot be
     /// read at the moment still has all jobs.
     fn has(&self, job: &Job) -> bool {
         let Some(listed) = &self.listed else { return true };
@@ -194,7 +197,10 @@ impl Plan {
         if now != listed.0
             && let Ok(list) = read_list(&self.list)
         {
-            *listed = (now, Some(list.jobs.iter().map(|job| self.queue.id(job)).collect()));
+            *listed = (
+                now,
+                Some(list.jobs.iter().filter(|job| !job.postponed).map(|job| self.queue.id(job)).collect()),
+            );
         }
         listed.1.as_ref().is_none_or(|jobs| jobs.contains(&self.queue.id(job)))
     }
@@ -244,7 +250,8 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
                 report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
             }
             Event::Stale(why) => report.error(Some(&job.name), &format!("{why}; -y renders it again")),
-            Event::Removed => report.note(Some(&job.name), "no longer in the list"),
+            Event::Postponed => report.note(Some(&job.name), "postponed"),
+            Event::Removed => report.note(Some(&job.name), "no longer in the list, or postponed"),
             Event::Elsewhere => report.note(Some(&job.name), "another process is rendering it"),
             Event::Queue(why) => report.error(Some(&job.name), why),
         }
@@ -476,20 +483,20 @@ fn perform(
     }
     let told = report.one(&job.name);
     let nothing = Summary::default();
-    let end = |exit, error: Option<&str>, summary: &Summary| {
-        told.end(&JobEnd { exit, error, partial: None, summary: summary.clone(), hushed: false });
+    let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
+        told.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
     };
-    let fail = |text: String, summary: Summary| {
-        end(Exit::Failed, Some(&text), &summary);
+    let fail = |text: String, partial: Option<&Path>, summary: Summary| {
+        end(Exit::Failed, Some(&text), partial, &summary);
         End::Failed(text, summary)
     };
-    let stopped = |summary: Summary| {
-        end(signals.exit(), Some("interrupted"), &summary);
-        End::Stopped(summary)
+    let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
+        end(signals.exit(), Some(&text), partial, &summary);
+        End::Stopped(text, summary)
     };
     let Resolved { mut request, notes } = match request(typed, plan, environment, job, true) {
         Ok(resolved) => resolved,
-        Err(text) => return fail(text, nothing),
+        Err(text) => return fail(text, None, nothing),
     };
     (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
     if let Ok(uses) = request.uses() {
@@ -503,22 +510,44 @@ fn perform(
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
     let prepared = match signals.unless_stopped(move || session::Render::new(request).prepare()) {
         Some(Ok(prepared)) => prepared,
-        Some(Err(error)) => return fail(chain(&error), nothing),
-        None => return stopped(nothing),
+        Some(Err(error)) => return fail(chain(&error), None, nothing),
+        None => return stopped("interrupted".into(), None, nothing),
     };
     prepared.notes().iter().for_each(|note| told.say(note));
     told.begin(&Started { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    let resumable = prepared.is_resumable();
     let running = prepared.start();
     running.events().for_each(|event| told.event(event));
     match running.wait() {
         Ok(summary) => {
-            end(Exit::Done, None, &summary);
+            end(Exit::Done, None, None, &summary);
             End::Done(summary)
         }
-        Err(RunError::Interrupted { summary, .. }) => stopped(summary),
-        Err(RunError::Failed { failure, summary, .. }) => fail(chain(&failure), summary),
-        Err(RunError::ClosedPipe) => fail("the reader of the output has closed it".into(), nothing),
+        Err(RunError::Interrupted { partial, summary }) => {
+            let kept = kept(resumable, partial.as_deref(), &summary, told.frames());
+            stopped(kept, partial.as_deref(), summary)
+        }
+        Err(RunError::Failed { failure, partial, summary }) => {
+            fail(chain(&failure), partial.as_deref(), summary)
+        }
+        Err(RunError::ClosedPipe) => fail("the reader of the output has closed it".into(), None, nothing),
     }
+}
+
+/// What is kept of an interrupted job, of which `rendered` frames were rendered in this run.
+fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u64) -> String {
+    let place = |word: &str| partial.map_or(String::new(), |path| format!(" {word} {}", path.display()));
+    if !resumable {
+        let kept = place(&format!("{} are kept as", report::frames(summary.frames)));
+        let anew = if kept.is_empty() { "" } else { "; the next run starts over" };
+        return format!("interrupted:{kept}{anew}").trim_end_matches(':').to_owned();
+    }
+    let kept = report::frames(summary.frames + summary.skipped);
+    let lost = match rendered.saturating_sub(summary.frames) {
+        0 => String::new(),
+        lost => format!(", {} of an incomplete segment are lost", report::frames(lost)),
+    };
+    format!("interrupted: {kept} are kept{}{lost}; the next run renders the rest", place("in"))
 }
 
 #[cfg(test)]

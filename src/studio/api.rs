@@ -6,6 +6,7 @@ use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::{self, Jobs};
 use super::keep::{self, Base};
+use super::list;
 use super::lock;
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
@@ -344,19 +345,21 @@ pub(super) async fn probe(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> 
     Ok(Json(told.await?).into_response())
 }
 
+fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
+    let path = studio.roots.existing(name)?;
+    let named = |e: std::io::Error| Fault::new(format!("{name}: {e}"));
+    let mut text = String::new();
+    let file = reach::open(&path).map_err(named)?;
+    file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(named)?;
+    if text.len() as u64 > MAX_TEXT {
+        return Err(Fault::new(format!("{name}: a recipe has at most {MAX_TEXT} bytes")));
+    }
+    Ok(text)
+}
+
 /// The text of a recipe's file.
 pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    let text = apart(&studio, move |studio, _| {
-        let path = studio.roots.existing(&asked.path)?;
-        let named = |e: std::io::Error| Fault::new(format!("{}: {e}", asked.path));
-        let mut text = String::new();
-        let file = reach::open(&path).map_err(named)?;
-        file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(named)?;
-        if text.len() as u64 > MAX_TEXT {
-            return Err(Fault::new(format!("{}: a recipe has at most {MAX_TEXT} bytes", asked.path)).into());
-        }
-        Ok(text)
-    });
+    let text = apart(&studio, move |studio, _| Ok(text_of(studio, &asked.path)?));
     Ok(Json(json!({ "text": text.await? })).into_response())
 }
 
@@ -364,21 +367,31 @@ pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>)
 pub(super) struct Saved {
     path: String,
     text: String,
+    /// The text of the file when it was last read or written.
+    was: Option<String>,
     #[serde(default)]
     overwrite: bool,
 }
 
-/// Writes a recipe file. An existing one is replaced only on request.
+/// Writes a recipe file. An existing one is replaced only on request, or if it has not changed since it was read.
 pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) -> Answer {
     apart(&studio, move |studio, _| {
         let path = studio.roots.within(&asked.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
             return Err(Fault::new(format!("{}: name the recipe NAME.toml", asked.path)).into());
         }
-        if path.exists() && !asked.overwrite {
-            return Err(Problem::new(StatusCode::CONFLICT, format!("{} exists", asked.path)));
+        let exists = path.exists();
+        if exists && !asked.overwrite {
+            let why = match &asked.was {
+                None => "exists",
+                Some(was) if text_of(studio, &asked.path).is_ok_and(|text| text == *was) => "",
+                Some(_) => "was changed by another program",
+            };
+            if !why.is_empty() {
+                return Err(Problem::new(StatusCode::CONFLICT, format!("{} {why}", asked.path)));
+            }
         }
-        write(&path, &asked.text, asked.overwrite)
+        write(&path, &asked.text, exists)
     })
     .await?;
     Ok(Json(json!({})).into_response())
@@ -386,7 +399,7 @@ pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) 
 
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
     let (rows, running) = apart(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
-    Ok(Json(json!({ "list": jobs::LIST, "jobs": rows, "running": running })).into_response())
+    Ok(Json(json!({ "list": list::LIST, "jobs": rows, "running": running })).into_response())
 }
 
 pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
@@ -414,15 +427,18 @@ pub(super) async fn job_verb(
     Name(verb): Name<String>,
     Body(asked): Body<VerbAsked>,
 ) -> Answer {
-    apart(&studio, move |studio, _| match verb.as_str() {
-        "start" if !asked.id.is_empty() => Ok(studio.jobs.start_one(&asked.id)?),
+    let segments = apart(&studio, move |studio, _| match verb.as_str() {
+        "start" if !asked.id.is_empty() => {
+            studio.jobs.start_one(&asked.id)?;
+            Ok(None)
+        }
         "start" | "retry" => {
             studio.jobs.start(verb == "retry");
-            Ok(())
+            Ok(None)
         }
         "stop" => {
             studio.jobs.stop();
-            Ok(())
+            Ok(None)
         }
         "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
             Ok(studio.jobs.change(&verb, &asked.id)?)
@@ -433,5 +449,5 @@ pub(super) async fn job_verb(
         )),
     })
     .await?;
-    Ok(Json(json!({})).into_response())
+    Ok(Json(json!({ "segments": segments })).into_response())
 }

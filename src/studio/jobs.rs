@@ -3,9 +3,14 @@
 //! rendered by a program of its own, so that it can be cancelled alone.
 
 use super::fault::Fault;
+use super::list::{LIST, document, jobs, remove, swap};
 use super::recipe::quoted;
-use grainfield_io::disk::Output;
+use grainfield_io::disk::{self, Place};
+use grainfield_io::format::Formats;
+use grainfield_io::sink::Output;
+use grainfield_io::source;
 use grainfield_render::batch::jobs::{Job, Jobs as List, JobsError};
+use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,17 +20,14 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast;
+use toml_edit::value;
 
-/// The name of the list.
-pub(super) const LIST: &str = "grainfield-jobs.toml";
 /// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
 /// Options that the page may set. Others read or write files, or open protocols.
 const OPTIONS: [&str; 7] = ["audio", "bitrate", "codec", "codec-opt", "crf", "pix-fmt", "preset"];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
 const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
-/// The prefix of the lines of a postponed job: for other programs they are comments.
-const LATER: &str = "#later ";
 /// The largest list that is read, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
 
@@ -115,7 +117,7 @@ impl Jobs {
     fn save(&self, text: &str) -> Result<(), Fault> {
         // A rename replaces the list atomically, so that readers never see half of it.
         let path = self.path();
-        let written = Output::create(path.as_os_str(), true).and_then(|mut out| {
+        let written = disk::Output::create(path.as_os_str(), true).and_then(|mut out| {
             out.put(text.as_bytes())?;
             out.finish()
         });
@@ -130,7 +132,7 @@ impl Jobs {
     }
 
     fn parsed(&self, text: &str) -> Result<List, Fault> {
-        match List::parse(&text.replace(LATER, ""), &self.folder) {
+        match List::parse(text, &self.folder) {
             Err(JobsError::Empty) => Ok(List::default()),
             parsed => parsed.map_err(|e| Fault::new(format!("{LIST}: {e}"))),
         }
@@ -140,20 +142,36 @@ impl Jobs {
         Queue::of(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
     }
 
+    /// The folder of complete segments of a job, relative to that of the list.
+    fn segments(&self, queue: &Queue, job: &Job) -> Option<String> {
+        let folder = queue.scope.segments(job)?;
+        Some(folder.strip_prefix(&self.folder).unwrap_or(&folder).display().to_string())
+    }
+
+    /// Returns an error if the last job would write a file of the queue or its own input.
+    fn check_files(&self, queue: &Queue, list: &List) -> Result<(), Fault> {
+        let Some(job) = list.jobs.last() else { return Ok(()) };
+        let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
+        let mut uses = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
+        source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+        for file in queue.writes(&[]).into_iter().chain([self.path()]) {
+            uses.write("a file of the queue,", Place::Path(file));
+        }
+        uses.check().map_err(Fault::new)
+    }
+
     /// All jobs, in order, and whether this studio is running some.
     pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
-        let text = self.text()?;
-        let list = self.parsed(&text)?;
-        let later: Vec<bool> = blocks(&text).1.iter().map(|block| block.starts_with(LATER)).collect();
+        let list = self.parsed(&self.text()?)?;
         let queue = self.queue(&list);
         let states = queue.states(&list.jobs);
         let states = states.map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
-        let rows = list.jobs.iter().zip(states).enumerate().map(|(i, (job, standing))| Row {
+        let rows = list.jobs.iter().zip(states).map(|(job, standing)| Row {
             id: queue.id(job),
             name: job.name.clone(),
             input: job.input.to_string_lossy().into_owned(),
             options: job.options.iter().map(|o| o.to_string_lossy().into_owned()).collect(),
-            state: if later.get(i) == Some(&true) { "postponed" } else { standing.state.name() },
+            state: standing.state.name(),
             frames: standing.record.as_ref().map_or(0, |r| r.frames),
             reason: standing.reason,
             by: standing.record.map(|r| r.by),
@@ -164,37 +182,47 @@ impl Jobs {
     /// Adds a job at the end, in place of one that has ended or was interrupted and had the same output; returns its id.
     pub(super) fn add(&self, asked: &Asked) -> Result<String, Fault> {
         let _one = lock(&self.changing);
-        let old = self.text()?;
-        let list = self.parsed(&old)?;
+        let mut text = self.text()?;
+        let list = self.parsed(&text)?;
         if list.jobs.len() >= MAX_JOBS {
             return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
         let (input, output) = (asked.input.clone().into(), asked.output.clone().into());
-        let own = Job { name: asked.output.clone(), input, output, options: vec![], lines: vec![], line: 0 };
+        let own = Job {
+            name: asked.output.clone(),
+            input,
+            output,
+            options: vec![],
+            lines: vec![],
+            line: 0,
+            postponed: false,
+        };
         let queue = self.queue(&list);
-        if !asked.overwrite && queue.scope.exists(&own) {
+        let exists = queue.scope.exists(&own);
+        let there = if exists { Some(asked.output.clone()) } else { self.segments(&queue, &own) };
+        if let Some(there) = there.filter(|_| !asked.overwrite) {
             return Err(Fault::new(format!(
-                "{} exists: choose another name, or allow it to be replaced",
-                asked.output
+                "{there} exists: choose another name, or allow it to be replaced"
             )));
         }
         let id = queue.id(&own);
-        let (head, mut all) = blocks(&old);
         let rows = self.rows()?.0;
         if let Some(at) = rows.iter().position(|row| row.id == id || row.name == asked.output) {
             let Row { id: old, state, reason, .. } = &rows[at];
             // a job that has not been started yet is not lost
             let ended =
                 matches!(*state, "done" | "failed" | "stale") || *state == "waiting" && reason.is_some();
-            if !ended || *old != id || all.len() != rows.len() {
+            if !ended || *old != id {
                 return Err(Fault::new(format!(
                     "{} is in the queue and {state}: remove it there, or choose another name",
                     asked.output
                 )));
             }
-            all.remove(at);
+            let mut document = document(&text)?;
+            remove(&mut document, at)?;
+            text = document.to_string();
         }
-        let mut text = (head.to_owned() + &all.concat()).trim_end().to_owned();
+        text.truncate(text.trim_end().len());
         text += if text.is_empty() { "[[job]]\n" } else { "\n\n[[job]]\n" };
         let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
         line("input", &quoted(&asked.input));
@@ -220,14 +248,14 @@ impl Jobs {
         if asked.overwrite {
             line("overwrite", "true");
         }
-        self.parsed(&text)?;
+        self.check_files(&queue, &self.parsed(&text)?)?;
         // it is rendered again, even if the output is the result of the same settings
         match queue.claim(&own).map_err(Fault::new)? {
             Claim::Elsewhere => {
                 return Err(Fault::new(format!("{} is being rendered: cancel that first", asked.output)));
             }
             Claim::Ours(mut lease, standing) if asked.overwrite || standing.record.is_some() => {
-                lease.anew = asked.overwrite;
+                lease.anew = asked.overwrite && exists;
                 lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
             }
             Claim::Ours(..) => {}
@@ -241,21 +269,16 @@ impl Jobs {
         Ok(id)
     }
 
-    /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place.
-    pub(super) fn change(&self, verb: &str, id: &str) -> Result<(), Fault> {
+    /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place. Returns the
+    /// folder of segments that a removed job leaves.
+    pub(super) fn change(&self, verb: &str, id: &str) -> Result<Option<String>, Fault> {
         let _one = lock(&self.changing);
         let text = self.text()?;
         let (list, (rows, _)) = (self.parsed(&text)?, self.rows()?);
-        let (head, mut blocks) = blocks(&text);
-        if blocks.len() != rows.len() {
-            return Err(Fault::new(format!(
-                "{LIST} is not laid out as the studio writes it: edit it in a text editor"
-            )));
-        }
+        let mut document = document(&text)?;
         let Some(at) = rows.iter().position(|row| row.id == id) else {
             return Err(Fault::new("this job no longer exists"));
         };
-        let mut other = String::new();
         // while it is locked, no process begins it; later ones see the changed list
         let takes = matches!(verb, "postpone" | "remove");
         let claim = takes.then(|| self.queue(&list).claim(&list.jobs[at]));
@@ -265,30 +288,17 @@ impl Jobs {
             return Err(Fault::new(format!("another process is rendering it ({by}): stop it there")));
         }
         match verb {
-            "cancel" => return Ok(()),
-            "postpone" if !blocks[at].starts_with(LATER) => {
-                for line in blocks[at].trim_end().lines() {
-                    other += &format!("{}{line}\n", if line.is_empty() { "" } else { LATER });
-                }
-                blocks[at] = &other;
-            }
-            "resume" => {
-                other = blocks[at].replace(LATER, "");
-                blocks[at] = &other;
-            }
-            "remove" => {
-                blocks.remove(at);
-            }
-            "up" if at > 0 => blocks.swap(at, at - 1),
-            "down" if at + 1 < blocks.len() => blocks.swap(at, at + 1),
+            "cancel" => return Ok(None),
+            "postpone" => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
+            "resume" => drop(jobs(&mut document)?[at].remove("postponed")),
+            "remove" => remove(&mut document, at)?,
+            "up" if at > 0 => swap(&mut document, at - 1)?,
+            "down" if at + 1 < rows.len() => swap(&mut document, at)?,
             _ => {}
         }
-        let mut all = head.to_owned();
-        for block in blocks {
-            all += block.trim_end();
-            all += "\n\n";
-        }
-        self.save(&(all.trim_end().to_owned() + "\n"))
+        self.save(&document.to_string())?;
+        let queue = self.queue(&list);
+        Ok((verb == "remove").then(|| self.segments(&queue, &list.jobs[at])).flatten())
     }
 
     /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
@@ -430,21 +440,6 @@ impl Jobs {
     }
 }
 
-/// The text before the first job, and that of each job.
-fn blocks(text: &str) -> (&str, Vec<&str>) {
-    let mut starts = Vec::new();
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.strip_prefix(LATER).unwrap_or(line).trim() == "[[job]]" {
-            starts.push(at);
-        }
-        at += line.len();
-    }
-    let ends = starts.iter().skip(1).copied().chain([text.len()]);
-    let head = &text[..starts.first().copied().unwrap_or(text.len())];
-    (head, starts.iter().zip(ends).map(|(&start, end)| &text[start..end]).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -461,16 +456,16 @@ mod tests {
         let list = folder.path().join(LIST);
         std::fs::write(
             &list,
-            "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.mkv'\noutput = 'o.mkv' # here\n",
+            "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.y4m'\noutput = 'o.y4m' # here\n",
         )
         .unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("b.mkv")).unwrap();
-        jobs.add(&asked("c.mkv")).unwrap();
-        let twice = jobs.add(&asked("c.mkv")).unwrap_err().text;
-        assert!(twice.starts_with("c.mkv is in the queue and waiting"), "{twice}");
+        jobs.add(&asked("b.y4m")).unwrap();
+        jobs.add(&asked("c.y4m")).unwrap();
+        let twice = jobs.add(&asked("c.y4m")).unwrap_err().text;
+        assert!(twice.starts_with("c.y4m is in the queue and waiting"), "{twice}");
         let names = || jobs.rows().unwrap().0.into_iter().map(|r| r.name).collect::<Vec<_>>();
-        assert_eq!(names(), ["o.mkv", "b.mkv", "c.mkv"]);
+        assert_eq!(names(), ["o.y4m", "b.y4m", "c.y4m"]);
         let (rows, running) = jobs.rows().unwrap();
         assert!(!running);
         assert_eq!(
@@ -478,31 +473,57 @@ mod tests {
             ["--crf=18", "--filters=noise=strength='0=0;9=\"1'", "--frames=0-9", "--preset=slow"]
         );
         jobs.change("up", &rows[2].id).unwrap();
-        assert_eq!(names(), ["o.mkv", "c.mkv", "b.mkv"]);
+        assert_eq!(names(), ["o.y4m", "c.y4m", "b.y4m"]);
         jobs.change("remove", &rows[1].id).unwrap();
-        assert_eq!(names(), ["o.mkv", "c.mkv"]);
+        assert_eq!(names(), ["o.y4m", "c.y4m"]);
         let text = std::fs::read_to_string(list).unwrap();
         assert!(text.starts_with("# mine\n[all]") && text.contains("# here"), "{text}");
         assert!(jobs.change("remove", "nosuch").is_err());
     }
 
+    /// Other tables and comments of the list survive changes of its jobs.
     #[test]
-    fn a_postponed_job_is_a_comment_to_other_programs() {
+    fn changes_of_a_job_change_no_other_part_of_the_list() {
         let folder = tempfile::tempdir().unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("a.mkv")).unwrap();
-        jobs.add(&asked("b.mkv")).unwrap();
+        let job = |name: &str, more: &str| {
+            format!("# of {name}\n[[job]]\ninput = 'pattern:bars'\noutput = '{name}'{more}\n")
+        };
+        let (a, b) = (job("a.y4m", "\nfilters = \"\"\"\n[[job]]\n#later x\"\"\""), job("b.y4m", " # here"));
+        let all = "\n# of all\n[all]\nthreads = 2\n# end\n";
+        let list = format!("# mine\n\n{a}\n{b}{all}");
+        let changed = |verbs: &[&str], at: usize| {
+            std::fs::write(jobs.path(), &list).unwrap();
+            let id = jobs.rows().unwrap().0[at].id.clone();
+            for verb in verbs {
+                jobs.change(verb, &id).unwrap();
+            }
+            std::fs::read_to_string(jobs.path()).unwrap()
+        };
+        assert_eq!(changed(&["remove"], 1), format!("# mine\n\n{a}{all}"));
+        assert_eq!(changed(&["remove"], 0), format!("# mine\n\n{b}{all}"));
+        assert_eq!(changed(&["up"], 1), format!("# mine\n\n{b}\n{a}{all}"));
+        assert_eq!(changed(&["down", "up"], 0), list);
+        assert_eq!(changed(&["postpone"], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
+        assert_eq!(changed(&["postpone", "resume"], 0), list);
+        let text = changed(&["remove"], 0);
+        jobs.add(&asked("c.y4m")).unwrap();
+        assert!(std::fs::read_to_string(jobs.path()).unwrap().starts_with(text.trim_end()));
+    }
+
+    #[test]
+    fn a_postponed_job_is_left_out_by_other_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        jobs.add(&asked("a.y4m")).unwrap();
+        jobs.add(&asked("b.y4m")).unwrap();
         let before = std::fs::read_to_string(jobs.path()).unwrap();
         let rows = || jobs.rows().unwrap().0;
         let first = rows()[0].id.clone();
         jobs.change("postpone", &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
-        // Programs that read the list do not see it; those that have read it before do so before they begin a job.
-        let text = std::fs::read_to_string(jobs.path()).unwrap();
-        let seen = List::parse(&text, folder.path()).unwrap();
-        assert_eq!(seen.jobs.iter().map(|j| j.name.as_str()).collect::<Vec<_>>(), ["b.mkv"]);
         // It still owns its output, and keeps its place.
-        assert!(jobs.add(&asked("a.mkv")).is_err());
+        assert!(jobs.add(&asked("a.y4m")).is_err());
         jobs.change("down", &first).unwrap();
         assert_eq!(rows()[1].state, "postponed");
         jobs.change("up", &first).unwrap();
@@ -511,12 +532,43 @@ mod tests {
     }
 
     #[test]
+    fn segments_of_an_earlier_job_are_not_replaced_without_consent() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("b.y4m.segments")).unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let refused = jobs.add(&asked("b.y4m")).unwrap_err().text;
+        assert!(refused.starts_with("b.y4m.segments exists"), "{refused}");
+        let id = jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
+        // complete segments of the same settings are used
+        let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
+        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
+        assert_eq!(jobs.change("remove", &id).unwrap().as_deref(), Some("b.y4m.segments"));
+    }
+
+    #[test]
+    fn jobs_that_can_only_fail_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        std::fs::write(folder.path().join("a.y4m"), b"").unwrap();
+        std::os::unix::fs::symlink(jobs.path(), folder.path().join("list.y4m")).unwrap();
+        let status = folder.path().join(format!("{LIST}.status"));
+        std::fs::write(&status, b"").unwrap();
+        std::os::unix::fs::symlink(status, folder.path().join("status.y4m")).unwrap();
+        jobs.add(&asked("b.y4m")).unwrap();
+        for output in ["a.y4m", "./a.y4m", "list.y4m", "status.y4m", LIST, "./b.y4m"] {
+            let wanted = Asked { input: "a.y4m".into(), overwrite: true, ..asked(output) };
+            assert!(jobs.add(&wanted).is_err(), "{output}");
+        }
+        assert_eq!(jobs.rows().unwrap().0.len(), 1);
+    }
+
+    #[test]
     fn existing_files_are_not_replaced_without_consent() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("b.mkv"), b"mine").unwrap();
+        std::fs::write(folder.path().join("b.y4m"), b"mine").unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        assert!(jobs.add(&asked("b.mkv")).is_err());
-        jobs.add(&Asked { overwrite: true, ..asked("b.mkv") }).unwrap();
+        assert!(jobs.add(&asked("b.y4m")).is_err());
+        jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
         assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");
     }
 }

@@ -20,6 +20,7 @@ mod glance;
 mod guard;
 mod jobs;
 mod keep;
+mod list;
 mod output;
 mod picture;
 mod plots;

@@ -9,6 +9,7 @@ use axum::response::IntoResponse;
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::{Files, Formats};
+use grainfield_io::journal::segments;
 use grainfield_io::sink::Output;
 use grainfield_render::session::job::{Request, target};
 use serde::Deserialize;
@@ -72,6 +73,7 @@ pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> 
             "lostChroma": format.subsampling.0 > made.subsampling.0 || format.subsampling.1 > made.subsampling.1,
             "exists": match output.files() {
                 Files::Many(pattern) => pattern.scan().is_ok_and(|there| !there.is_empty()),
+                Files::One(file, _) => file.exists() || segments::folder(&file).exists(),
                 _ => path.exists(),
             },
             "path": studio.roots.first().join(&path).to_string_lossy(),

@@ -199,3 +199,45 @@ fn a_job_that_is_removed_from_the_list_is_not_begun() {
     assert!(s.path("c.y4m").exists() && !s.path("b.y4m").exists(), "{said}");
     assert!(said.contains("no longer in the list") && said.contains("2 jobs done"), "{said}");
 }
+
+/// Starts a batch of one video, interrupts it when `far` holds, and returns what it says.
+#[cfg(feature = "ffmpeg")]
+fn interrupted(s: &Session, far: impl Fn() -> bool) -> String {
+    let mut batch = begin(s, "batch jobs.toml");
+    let begun = Instant::now();
+    while !far() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", s.files());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::process::Command::new("kill").arg(batch.0.id().to_string()).status().unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut batch.0.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(batch.0.wait().unwrap().code(), Some(143), "{said}");
+    said
+}
+
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn the_finished_part_of_an_interrupted_video_is_kept_and_named() {
+    let s = Session::new();
+    let list = |input: &str, output: &str| {
+        let job = format!("[[job]]\ninput = '{input}'\noutput = '{output}'\nlossless = true\n");
+        s.write("jobs.toml", job);
+    };
+    let written = |path: &str| s.path(path).metadata().is_ok_and(|meta| meta.len() > 1_000_000);
+    list("pattern:zoneplate:size=1920x1080:frames=250", "few.mkv");
+    let said = interrupted(&s, || written("few.partial.mkv"));
+    assert!(said.contains("frames are kept as few.partial.mkv; the next run starts over"), "{said}");
+    assert!(s.path("few.partial.mkv").exists() && !s.path("few.mkv").exists(), "{said}");
+    list(LONG, "many.mkv");
+    let said = interrupted(&s, || s.path("many.mkv.segments/00000001.segment").exists());
+    let count = |after: &str| -> u64 {
+        let text = &said[said.find(after).unwrap_or_else(|| panic!("{said}")) + after.len()..];
+        text.split(' ').next().unwrap().parse().unwrap()
+    };
+    let kept = count("interrupted: ");
+    assert!(kept >= 500 && kept.is_multiple_of(250), "{said}");
+    assert!(count("are kept in many.mkv.segments, ") < 250, "{said}");
+    assert!(said.contains("of an incomplete segment are lost; the next run renders the rest"), "{said}");
+    assert!(states(&s, "batch jobs.toml")[0].1.contains("kept in many.mkv.segments"));
+}

@@ -322,6 +322,15 @@ fn files_stay_beneath_the_folder() {
     assert_eq!(save("look.toml", true), 200);
     assert_eq!(session.read("look.toml"), b"seed = 1\n");
     assert_eq!(save("movie.txt", true), 422);
+    // without `overwrite` only if it is as it was read
+    let unchanged = |was: &str| {
+        let body = json!({ "path": "look.toml", "text": "seed = 1\n", "was": was });
+        studio.send("PUT", "/file", &body)
+    };
+    let refused = unchanged("version = 1\n");
+    assert_eq!(refused.status, 409);
+    assert!(refused.json().to_string().contains("was changed by another program"));
+    assert_eq!(unchanged("seed = 1\n").status, 200);
     assert_eq!(studio.get("/file?path=look.toml").json()["text"], "seed = 1\n");
 }
 

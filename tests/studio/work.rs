@@ -46,6 +46,47 @@ fn comments_and_order_of_a_recipe_are_saved_again() {
     assert_eq!(b.run("return [s.plainDoc(), s.dirty.value]"), json!([before, false]));
 }
 
+/// Neither a recipe nor an effect that another program has changed is replaced without a question, also not after a
+/// restart, and changes that are made while a file is written stay unsaved.
+#[test]
+fn files_that_others_have_changed_are_replaced_only_on_request() {
+    let session = Session::new();
+    session.write("look.toml", LOOK);
+    let (studio, b) = page(&session, "pattern:bars:size=64x48:frames=30 --recipe look.toml");
+    let asks = |file: &str| {
+        b.until("return !!document.querySelector('dialog[open] footer .main')");
+        assert_eq!(session.read(file), b"# theirs\n");
+        b.run("document.querySelector('dialog[open] footer .main').click()");
+        b.until("return !document.querySelector('dialog[open]')");
+        let begun = std::time::Instant::now();
+        while session.read(file) == b"# theirs\n" {
+            assert!(begun.elapsed().as_secs() < 20);
+        }
+    };
+    b.run("s.setValue(s.doc.value.steps[0].id, 'size', '2');");
+    b.settle();
+    session.write("look.toml", "# theirs\n");
+    b.press("Ctrl+S");
+    asks("look.toml");
+    // the text that was saved last is known
+    b.run("s.setValue(s.doc.value.steps[0].id, 'size', '3');");
+    b.settle();
+    b.press("Ctrl+S");
+    b.until("return !s.dirty.value");
+    // also after a restart
+    b.run("s.setValue(s.doc.value.steps[0].id, 'size', '4');");
+    b.settle();
+    b.run("await s.post('/autosave', s.keepsake())");
+    drop(studio);
+    session.write("look.toml", "# theirs\n");
+    let studio = Studio::start(&session, "");
+    b.open(&studio);
+    b.until("return s.recipePath.value === 'look.toml'");
+    b.settle();
+    b.press("Ctrl+S");
+    asks("look.toml");
+}
+
 #[test]
 fn a_postponed_job_waits_until_it_is_resumed() {
     let session = Session::new();
@@ -82,9 +123,9 @@ fn a_postponed_job_waits_until_it_is_resumed() {
     assert!(!session.path("c.y4m").exists() && session.path("long.partial.y4m").exists());
     press(0, "Remove");
     rows("postponed,done");
-    // To a batch of somebody else it is not there.
+    // A batch of somebody else leaves it out.
     let told = session.run("batch grainfield-jobs.toml --status --json").ok().text();
-    assert!(told.contains("b.y4m") && !told.contains("a.y4m"), "{told}");
+    assert!(told.contains(r#""job":"a.y4m","state":"postponed""#), "{told}");
     press(0, "Resume");
     rows("waiting,done");
     studio.post("/jobs/start", &json!({}));

@@ -33,7 +33,7 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
         }
     };
     let mut text = String::new();
-    let mut counts = [0usize; 5];
+    let mut counts = [0usize; 6];
     let mut wrong = 0;
     for (job, standing) in plan.jobs.iter().zip(&states) {
         let (state, record) = (standing.state, standing.record.as_ref());
@@ -63,9 +63,13 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
         };
     }
     if !typed.json {
-        let [waiting, running, done, failed, stale] = counts;
+        let [waiting, running, done, failed, stale, postponed] = counts;
         let stale = if stale > 0 { format!(", {stale} stale: -y renders them again") } else { String::new() };
-        let _ = writeln!(text, "{waiting} waiting, {running} running, {done} done, {failed} failed{stale}");
+        let postponed = if postponed > 0 { format!(", {postponed} postponed") } else { String::new() };
+        let _ = writeln!(
+            text,
+            "{waiting} waiting, {running} running, {done} done, {failed} failed{stale}{postponed}"
+        );
     }
     match printed(terminal::print(text.as_bytes())) {
         Exit::Done if wrong > 0 => Exit::Failed,
@@ -74,7 +78,7 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
 }
 
 fn people(text: &mut String, line: &Line<'_>, dry: bool) -> std::fmt::Result {
-    write!(text, "{:<8} {}", line.state.name(), line.job)?;
+    write!(text, "{:<9} {}", line.state.name(), line.job)?;
     if dry {
         write!(text, ": {} -> {}", line.input, line.output)?;
     }

@@ -169,6 +169,11 @@ impl JobReporter<'_> {
         }
     }
 
+    /// The number of frames rendered so far.
+    pub(in crate::cli) fn frames(&self) -> u64 {
+        self.state().last.map_or(0, |last| last.step.done)
+    }
+
     fn warn(&self, text: &str) {
         match self.many.form {
             form if form.is_json() => self.many.event(Some(&self.job), &Event::Warning { text }),

@@ -24,6 +24,16 @@ pub struct Job {
     pub lines: Vec<u32>,
     /// The first line of the job in the list, from 1; 0 without a list.
     pub line: u32,
+    /// Whether it is left out until it is resumed.
+    pub postponed: bool,
+}
+
+/// The name of an output, which is the same for all spellings of its path: relative to `folder` if it is there.
+pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
+    let file = output.to_str().and_then(|name| name.strip_prefix("hash:")).map_or(output, OsStr::new);
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = absolute(&folder.join(file));
+    path.strip_prefix(absolute(folder)).map(Path::to_path_buf).unwrap_or(path)
 }
 
 impl Job {
@@ -81,8 +91,8 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
 }
 
 impl Jobs {
-    /// Returns an error for no jobs, too many, and two with the same name or output.
-    pub(super) fn check(&self) -> Result<(), JobsError> {
+    /// Returns an error for no jobs, too many, and two with the same name or output, whatever its spelling.
+    pub(super) fn check(&self, outputs_folder: &Path) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
             return Err(JobsError::Empty);
         }
@@ -103,7 +113,7 @@ impl Jobs {
             if let Some(j) = names.insert(job.name.as_str(), i) {
                 return twice(j, "name", OsStr::new(&job.name));
             }
-            if let Some(j) = outputs.insert(job.output.as_os_str(), i) {
+            if let Some(j) = outputs.insert(output_name(outputs_folder, &job.output), i) {
                 return twice(j, "output", &job.output);
             }
         }
@@ -161,7 +171,15 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
             let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job { name, input, output, options, lines: Vec::new(), line: 0 });
+            jobs.jobs.push(Job {
+                name,
+                input,
+                output,
+                options,
+                lines: Vec::new(),
+                line: 0,
+                postponed: false,
+            });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
         let names = match listed(&folder, &mut seen, &place) {
@@ -192,7 +210,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
     if jobs.jobs.is_empty() {
         return bad(place, "matches no file");
     }
-    jobs.check()?;
+    jobs.check(Path::new("."))?;
     Ok(jobs)
 }
 

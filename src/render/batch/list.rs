@@ -15,6 +15,7 @@
 //! frames = "1001-1100"
 //! crf = 18                     # any option of 'grainfield render', by its long name
 //! segments = true
+//! postponed = true             # left out until this line is removed
 //! ```
 //!
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
@@ -123,7 +124,7 @@ impl Reader<'_> {
             }
             jobs.jobs.push(job);
         }
-        jobs.check()?;
+        jobs.check(jobs.folder.as_deref().unwrap_or(self.folder))?;
         Ok(jobs)
     }
 
@@ -156,6 +157,11 @@ impl Reader<'_> {
                 place,
                 "a job has an input and an output: input = \"...\" and output = \"...\"",
             );
+        };
+        let postponed = match settings.remove("postponed").map(|(line, item)| (line, item.get_ref())) {
+            None => false,
+            Some((_, DeValue::Boolean(postponed))) => *postponed,
+            Some((line, _)) => return bad(line, &format!("{place}, postponed"), "must be true or false"),
         };
         let (mut options, mut lines) = (Vec::new(), Vec::new());
         for (key, (line, item)) in settings {
@@ -209,7 +215,7 @@ impl Reader<'_> {
             text => self.folder.join(text).into_os_string(),
         };
         let name = name.unwrap_or_else(|| output.clone());
-        Ok(Job { name, input, output: output.into(), options, lines, line })
+        Ok(Job { name, input, output: output.into(), options, lines, line, postponed })
     }
 }
 
@@ -267,11 +273,14 @@ mod tests {
             ),
             ("[[job]]\ninput=3\noutput='b'", "line 2, job 1, input"),
             (&format!("{job}shard='1/2'"), "line 4, job 1, shard: is not an option"),
+            (&format!("{job}postponed=1"), "line 4, job 1, postponed: must be true or false"),
             (&format!("{job}CRF=1"), "line 4, job 1, CRF: is not an option"),
             (&format!("{job}crf={{a=1}}"), "line 4, job 1, crf: must be a string, a number"),
             (&format!("{job}crf=99999999999999999999"), "line 4, job 1, crf: is too large"),
             (&format!("{job}{job}"), "job 1 (line 1) and job 2 (line 4) have the same name"),
             (&format!("{job}{job}name='c'"), "same output"),
+            (&format!("{job}[[job]]\ninput='a'\noutput='.//b'"), "same output: .//b"),
+            (&format!("{job}[[job]]\ninput='a'\noutput='/here/b'"), "same output: /here/b"),
             ("[[job]]\ninput=", "line 2, column 7"),
         ] {
             let error = parse(text).unwrap_err();

@@ -6,6 +6,7 @@ use super::output_path::output_path;
 use grainfield_io::disk::Place;
 use grainfield_io::format::{Files, Formats};
 use grainfield_io::journal::resume::{Xxh64, file_id};
+use grainfield_io::journal::segments;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::Output;
 use grainfield_io::source;
@@ -151,6 +152,15 @@ impl Scope {
         self.output(job).is_some_and(|(stamp, _)| stamp.files > 0)
     }
 
+    /// The folder of complete segments of the job, if there is one.
+    pub fn segments(&self, job: &Job) -> Option<PathBuf> {
+        let name = output_path(&self.outputs, &job.output, true, false).ok()?;
+        match Output::parse(&name, Formats::default()).ok()?.files() {
+            Files::One(path, _) => Some(segments::folder(&path)).filter(|folder| folder.is_dir()),
+            _ => None,
+        }
+    }
+
     /// Whether the job is still that which failed: with the same options, and the same files in the way.
     pub fn is_unchanged(&self, job: &Job, then: &Made) -> bool {
         let now = self.made(job);
@@ -207,6 +217,7 @@ mod tests {
             options: options.iter().map(OsString::from).collect(),
             lines: vec![],
             line: 0,
+            postponed: false,
         };
         let change = |was: &[&str], is: &[&str]| {
             let made = scope.rendered(scope.made(&job(was)), &job(was));

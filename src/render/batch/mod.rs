@@ -23,9 +23,9 @@ pub enum End {
     Done(Summary),
     /// It failed for this reason.
     Failed(String, Summary),
-    /// It was cancelled.
-    Stopped(Summary),
-    /// It was not begun, because it is no longer in the list.
+    /// It was cancelled; with what is kept.
+    Stopped(String, Summary),
+    /// It was not begun, because it is no longer in the list, or was postponed.
     Removed,
 }
 
@@ -38,7 +38,9 @@ pub enum Event {
     FailedBefore(String),
     /// Its output exists, but is not its result, and may not be replaced; with the reason.
     Stale(String),
-    /// It is no longer in the list.
+    /// It is left out until it is resumed.
+    Postponed,
+    /// It is no longer in the list, or was postponed.
     Removed,
     /// Another program runs it.
     Elsewhere,
@@ -161,6 +163,7 @@ impl Batch<'_> {
                 tally.before += 1;
                 return (self.tell)(job, &Event::Before);
             }
+            State::Postponed => return (self.tell)(job, &Event::Postponed),
             State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
                 tally.failed += 1;
                 return (self.tell)(job, &Event::FailedBefore(reason()));
@@ -209,10 +212,10 @@ fn ended(lease: &Lease, end: End, made: impl FnOnce() -> Option<Made>, tally: &m
             lease.set(State::Failed, count(&s), Some(why), made())?;
             tally.failed += 1;
         }
-        End::Stopped(s) => {
+        End::Stopped(kept, s) => {
             let frames = count(&s);
             tally.left += 1;
-            lease.set(State::Waiting, frames, Some("interrupted".into()), None)?;
+            lease.set(State::Waiting, frames, Some(kept), None)?;
         }
         End::Removed => lease.set(State::Waiting, 0, None, None)?,
     }
@@ -246,6 +249,7 @@ mod tests {
             options: vec![],
             lines: vec![],
             line: 0,
+            postponed: false,
         };
         (0..count).map(job).collect()
     }
@@ -289,7 +293,7 @@ mod tests {
         let fails = |i: usize| match i {
             1 => End::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
-            3 => End::Stopped(Summary::default()),
+            3 => End::Stopped("interrupted".into(), Summary::default()),
             _ => End::Done(Summary::default()),
         };
         let tally = run(&queue, &jobs, false, &fails);

@@ -14,7 +14,7 @@
 //! `local_lock`, Lustre with `localflock`), two machines may run the same job, which does no damage, since only
 //! complete files get their final names.
 
-use super::jobs::Job;
+use super::jobs::{Job, output_name};
 use super::made::{Change, Made, Scope};
 use grainfield_io::disk::lines;
 use grainfield_io::journal::resume::Xxh64;
@@ -46,6 +46,8 @@ pub enum State {
     Failed,
     /// It was completed, but with other settings or from other files, or its output has changed. Never recorded.
     Stale,
+    /// It is left out until it is resumed. Never recorded.
+    Postponed,
 }
 
 impl State {
@@ -57,6 +59,7 @@ impl State {
             State::Done => "done",
             State::Failed => "failed",
             State::Stale => "stale",
+            State::Postponed => "postponed",
         }
     }
 }
@@ -153,7 +156,7 @@ impl Queue {
     /// no part of it: a job keeps its identity when they change, and two processes never write one output.
     pub fn id(&self, job: &Job) -> String {
         let mut sum = Xxh64::default();
-        sum.update(job.output.as_encoded_bytes());
+        sum.update(output_name(&self.scope.outputs, &job.output).as_os_str().as_encoded_bytes());
         sum.update(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
         format!("{:016x}", sum.finish())
     }
@@ -206,12 +209,14 @@ impl Queue {
     }
 
     fn standing(&self, job: &Job, record: Option<Record>, running: bool) -> Standing {
-        let mut now = Standing { state: State::Waiting, reason: None, record, anew: false };
+        let state = if job.postponed { State::Postponed } else { State::Waiting };
+        let mut now = Standing { state, reason: None, record, anew: false };
         let Some(record) = &now.record else { return now };
         let made = record.made.clone().unwrap_or_default();
         now.anew = record.anew && self.scope.exists(job);
         match record.state {
             State::Running if running => now.state = State::Running,
+            _ if job.postponed => {}
             State::Running => now.reason = Some("interrupted".into()),
             State::Failed if self.scope.is_unchanged(job, &made) => {
                 (now.state, now.reason) = (State::Failed, record.reason.clone());
@@ -224,7 +229,7 @@ impl Queue {
                     (now.state, now.reason, now.anew) = (State::Stale, Some(why), true);
                 }
             },
-            State::Waiting | State::Stale => now.reason = record.reason.clone(),
+            State::Waiting | State::Stale | State::Postponed => now.reason = record.reason.clone(),
         }
         now
     }
@@ -308,7 +313,7 @@ mod tests {
 
     fn job() -> Job {
         let (input, output) = ("pattern:bars".into(), "x.y4m".into());
-        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0 }
+        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0, postponed: false }
     }
 
     fn state(queue: &Queue) -> State {
@@ -332,6 +337,16 @@ mod tests {
         let read = a.states(&[job()]).unwrap().remove(0);
         assert_eq!((read.state, read.record.unwrap().frames), (State::Failed, 3));
         assert_eq!(read.reason.as_deref(), Some("no \"room\"\n"));
+    }
+
+    #[test]
+    fn the_spelling_of_an_output_makes_no_other_job() {
+        let queue = Queue::of(Path::new("/here/q"), Path::new("/here"), None);
+        let id = |output: &str| queue.id(&Job { output: output.into(), ..job() });
+        for same in ["./x.y4m", ".//x.y4m", "/here/x.y4m", "hash:x.y4m"] {
+            assert_eq!(id(same), id("x.y4m"), "{same}");
+        }
+        assert_ne!(id("a/x.y4m"), id("x.y4m"));
     }
 
     /// However often others look, a job that nobody has locked can be claimed.

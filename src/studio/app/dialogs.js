@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, effect, frame, openClip, range, recipePath, replaceRecipe, report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
+  addStep, catalog, check, checked, clip, dirty, effect, frame, openClip, originals, range, recipePath, replaceRecipe, report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -87,6 +87,7 @@ export async function openedRecipe(recipe, path, text) {
   replaceRecipe(recipe, { text });
   recipePath.value = path;
   savedToml.value = answer.toml;
+  originals.value = { ...originals.value, [path]: text };
 }
 
 export function openRecipeDialog() {
@@ -102,41 +103,46 @@ export function openRecipeDialog() {
   });
 }
 
-/** @param {string} path @param {boolean} overwrite */
-async function save(path, overwrite) {
+/** Writes a file. One that exists is replaced without a question only if it still has the text that it `was` read with.
+ * @param {string} path @param {string} text @param {string} [was] @returns {Promise<boolean>} whether it is written */
+export async function writeFile(path, text, was) {
+  const put = (/** @type {boolean} */ overwrite) => post('/file', { path, text, was, overwrite }, 'PUT');
+  try {
+    await put(false);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) throw error;
+    if (!(await confirm(`${error.message}.`, 'Replace it'))) return false;
+    await put(true);
+  }
+  originals.value = { ...originals.value, [path]: text };
+  toast(`saved as ${path}`);
+  return true;
+}
+
+/** @param {string} path @param {string} [was] */
+async function save(path, was) {
   await check();
   const text = checked.value?.toml;
   if (text === undefined) throw new Error('there is nothing to save yet');
   if (checked.value?.faults.length) throw new Error(`not saved: ${checked.value.faults[0].text}`);
-  await post('/file', { path, text, overwrite }, 'PUT');
+  if (!(await writeFile(path, text, was))) return false;
   recipePath.value = path;
   savedToml.value = text;
-  toast(`saved as ${path}`);
+  return true;
 }
 
 /** @param {boolean} as under another name */
 export function saveRecipe(as) {
   if (recipePath.value && !as) {
-    save(recipePath.value, true).catch(report);
+    save(recipePath.value, originals.value[recipePath.value]).catch(report);
     return;
   }
-  saveFile('Save the recipe', recipePath.value || 'look.toml', save);
+  saveFile('Save the recipe', recipePath.value || 'look.toml', (path) => save(path));
 }
 
-/** Asks for a name and writes a file; what has that name is replaced only when that is confirmed.
- * @param {string} title @param {string} name @param {(path: string, overwrite: boolean) => Promise<void>} write */
+/** Asks for a name and writes a file. @param {string} title @param {string} name @param {(path: string) => Promise<boolean>} write */
 export function saveFile(title, name, write) {
-  fileDialog(title, '.toml', async (typed) => {
-    const path = /\.toml$/i.test(typed) ? typed : `${typed}.toml`;
-    try {
-      await write(path, false);
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 409)) throw error;
-      if (!(await confirm(`${path} exists.`, 'Replace it'))) return false;
-      await write(path, true);
-    }
-    return true;
-  }, { name, action: 'Save' });
+  fileDialog(title, '.toml', (typed) => write(/\.toml$/i.test(typed) ? typed : `${typed}.toml`), { name, action: 'Save' });
 }
 
 /** A word for a POSIX shell. @param {string} word */

@@ -6,7 +6,7 @@ import { html, nothing } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import { doc, edit, editStep, effect, entry, originals, report, selectedStep, settingOf, signal, toast } from './state.js';
 import { colourText, isCurve, openCurve, pointsField, short } from './controls.js';
-import { confirm, saveFile } from './dialogs.js';
+import { saveFile, writeFile } from './dialogs.js';
 import { fileDialog } from './files.js';
 import { icon } from './keys.js';
 
@@ -124,52 +124,43 @@ async function presetToFile(step) {
   const id = step.id;
   const { chain } = await post('/recipe', { clip: null, recipe: { steps: [{ ...plainStep(step), off: false }] } });
   const { text } = await post('/effect', { chain });
-  saveFile('Edit the preset as an effect file', `${step.values.preset ?? 'effect'}.toml`, async (path, overwrite) => {
-    await write(path, text, overwrite);
+  saveFile('Edit the preset as an effect file', `${step.values.preset ?? 'effect'}.toml`, async (path) => {
+    if (!(await write(path, text))) return false;
     editStep(id, (s) => {
       const { preset, blend, light, colour, ...values } = s.values;
       return { ...s, values: { ...values, effect: path } };
     });
     open.value = id;
     layer.value = 0;
+    return true;
   });
 }
 
 /** @param {Step} step */
 const plainStep = ({ name, values }) => ({ name, values });
 
-/** @param {string} path @param {string} text @param {boolean} overwrite */
-async function write(path, text, overwrite) {
-  await post('/file', { path, text, overwrite }, 'PUT');
-  originals.value = { ...originals.value, [path]: text };
-  const { [path]: saved, ...drafts } = doc.value.drafts;
-  if (saved !== undefined) doc.value = { ...doc.value, drafts };
-  toast(`saved as ${path}`);
+/** Changes that were made while the file was written stay unsaved. @param {string} path @param {string} text @param {string} [was] */
+async function write(path, text, was) {
+  if (!(await writeFile(path, text, was))) return false;
+  const { [path]: draft, ...drafts } = doc.value.drafts;
+  if (draft === text) doc.value = { ...doc.value, drafts };
+  return true;
 }
 
 /** Saves into the file that was opened. What somebody else has written there since then is not lost unasked.
  * @param {string} path */
-async function save(path) {
-  try {
-    const text = textOf(path);
-    const there = await get(`/file?${new URLSearchParams({ path })}`).catch(() => null);
-    if (there && there.text !== originals.value[path] && !(await confirm(`${path} was changed by another program.`, 'Replace it'))) return;
-    await write(path, text, true);
-  } catch (error) {
-    report(error);
-  }
-}
+const save = (path) => write(path, textOf(path), originals.value[path]).catch(report);
 
 /** @param {Step} step @param {string} path */
 function saveAs(step, path) {
-  saveFile('Save the effect', path, async (to, overwrite) => {
-    const text = textOf(path);
-    await write(to, text, overwrite);
-    if (to === path) return;
+  saveFile('Save the effect', path, async (to) => {
+    if (!(await write(to, textOf(path)))) return false;
+    if (to === path) return true;
     edit((d) => {
       const { [path]: _, ...drafts } = d.drafts;
       return { ...d, drafts, steps: d.steps.map((s) => (s.id === step.id ? { ...s, values: { ...s.values, effect: to } } : s)) };
     });
+    return true;
   });
 }
 

@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toast, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -180,13 +180,16 @@ export function onTold(told) {
 const actions = {
   waiting: ['postpone', 'Postpone', 'Exclude the job until it is resumed, here and for other programs that share the list'],
   postponed: ['resume', 'Resume', 'Return the job to the queue'],
-  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT'],
+  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT, of a long video in NAME.segments'],
   failed: ['start', 'Retry', 'Render the job again'],
   stale: ['start', 'Render again', 'Replace the output, which is not the result of this job any more'],
 };
 
 /** @param {string} name @param {string} [id] */
-const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(loadJobs, report);
+const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(({ segments }) => {
+  if (segments) toast(`complete segments stay in ${segments}: a render to the same name continues or replaces them`);
+  return loadJobs();
+}, report);
 
 function jobsTemplate() {
   const { list, jobs: rows, running } = jobs.value;

@@ -162,7 +162,7 @@ export function renderDialog() {
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'asking what becomes of it'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
-      ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file</label>` : nothing}
+      ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
   }, 'render');

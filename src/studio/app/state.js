@@ -34,7 +34,7 @@ export const recipePath = signal('');
 export const base = signal(/** @type {{id: number, text: string} | null} */ (null));
 /** A part of the picture that is measured: left, top, width, height. */
 export const area = signal(/** @type {[number, number, number, number] | null} */ (null));
-/** The contents of effect files when they were opened or saved. */
+/** The contents of the recipe's file and of effect files when they were opened or saved. */
 export const originals = signal(/** @type {Record<string, string>} */ ({}));
 /** The TOML that was last saved or opened. */
 export const savedToml = signal('');
@@ -434,8 +434,8 @@ export const keepsake = () => ({
   recipePath: recipePath.value,
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
-  // The contents of the files from which the drafts were made, to notice changes by other programs.
-  originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path in doc.value.drafts)),
+  // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
+  originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
   keys: userKeys.value,
   recent: recent.value,

@@ -111,7 +111,10 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     if request.shard.is_some() && all.is_unbounded() {
         return usage("--shard: the length of this input is not known; give --frames A-B");
     }
-    let grid = (video && asked).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
+    // segments of a render that fits into one would only lose it whole when it is interrupted
+    let several = all.is_unbounded() || all.count() > segments::DEFAULT_FRAMES;
+    let in_segments = request.segments.is_some() || request.shard.is_some() || several;
+    let grid = (video && asked && in_segments).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
     let mut part = FrameList::all(all.clone());
     if let Some(shard) = request.shard {
         part = match grid {
