@@ -205,7 +205,7 @@ fn play(count: usize, step: i64, cold: bool) {
 
 /// Tracks of every shape, compared with evaluating each of them separately.
 fn shapes() {
-    let ease = |name: &str| Shape::Ease(Ease::of_name(name).expect("an ease"));
+    let ease = |name: &str| Shape::Ease(Ease::from_name(name).expect("an ease"));
     let handles = Handles { leave: 0.3, leave_by: 5.0, arrive: 0.6, arrive_by: -5.0 };
     let all = [
         ("hold", Shape::Hold),

@@ -81,7 +81,7 @@ pub fn attach(recipe: &mut Recipe) -> Result<(), AttachError> {
         let mut md5 = Md5::new();
         md5.update(value.to_string());
         recipe.links[i].digest = Some(u128::from_be_bytes(md5.finalize().into()));
-        recipe.give(&link, value);
+        recipe.set_link(&link, value);
     }
     Ok(())
 }

@@ -216,7 +216,7 @@ impl ByteReader<'_> {
                 arrive: self.fraction()?,
                 arrive_by: self.number()?,
             }),
-            n => match n.checked_sub(16).and_then(|n| Ease::of_index(n.into())) {
+            n => match n.checked_sub(16).and_then(|n| Ease::from_index(n.into())) {
                 Some(ease) => Shape::Ease(ease),
                 None => return fault(tag_place, "a shape is unknown"),
             },

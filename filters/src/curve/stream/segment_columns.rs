@@ -4,7 +4,7 @@
 //! Bezier curves are evaluated in groups, and easing functions one by one.
 
 use super::stretch::PlainSegment;
-use crate::curve::bezier::{self, Bezier, TOGETHER};
+use crate::curve::bezier::{self, BATCH, Bezier};
 use crate::curve::segment::Segment;
 use crate::simd::Level;
 
@@ -114,8 +114,8 @@ impl SegmentColumns {
         }
         let part = |i: usize| (now - start[i]) / length[i];
         let still = Bezier { x: [0.0; 2], y: [0.0; 4] };
-        let (mut all, mut u, mut tracks) = ([still; TOGETHER], [0.0; TOGETHER], [0; TOGETHER]);
-        let (mut values, mut count) = ([0.0; TOGETHER], 0);
+        let (mut all, mut u, mut tracks) = ([still; BATCH], [0.0; BATCH], [0; BATCH]);
+        let (mut values, mut count) = ([0.0; BATCH], 0);
         for (track, piece) in &self.special {
             let i = *track as usize;
             let Segment::Bezier(bezier) = piece else {
@@ -124,7 +124,7 @@ impl SegmentColumns {
             };
             (all[count], u[count], tracks[count]) = (*bezier, part(i), i);
             count += 1;
-            if count == TOGETHER {
+            if count == BATCH {
                 bezier::values(level, &all, &u, &mut values);
                 tracks.iter().zip(values).for_each(|(i, v)| out[*i] = v);
                 count = 0;
