@@ -1,6 +1,6 @@
 //! The binary format of keys and chunks.
 
-use super::state::{Knot, Stretch};
+use super::knot::{Knot, Stretch};
 use crate::curve::{Ease, Extrapolation, Handles, KeyTime, MAX_VALUE};
 use crate::ratio::Ratio;
 use core::fmt;

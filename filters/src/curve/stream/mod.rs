@@ -46,6 +46,7 @@
 //! which stays in memory, and are evaluated one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
 mod format;
+mod knot;
 mod play;
 mod read;
 mod segments;

@@ -1,9 +1,11 @@
 //! The player of a stream: a position in time that moves.
 
-use super::format::{JUMP, StreamError, fault};
-use super::read::{Jump, Tracks};
+use super::format::{ByteReader, JUMP, POINTS, POINTS_BYTES, StreamError, TRACK_BYTES, fault};
+use super::knot::Knot;
+use super::read::{Jump, Tracks, curve_of};
 use super::segments::Segments;
-use super::state::{Knot, TrackState};
+use super::state::TrackState;
+use crate::curve::{Curve, MAX_KEYS};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
@@ -70,6 +72,57 @@ impl Tracks {
         Ok(head)
     }
 
+    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its
+    /// start, and the largest chunk, which is that of a jump frame or a few keys of all tracks.
+    pub fn playhead_memory(&self, start: &Playhead) -> usize {
+        start.memory() + POINTS_BYTES + self.tracks() * TRACK_BYTES
+    }
+
+    /// One whole track as a curve, by reading the stream once. `None` if there is no such track.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged.
+    pub fn track(&self, track: usize) -> Result<Option<Curve>, StreamError> {
+        if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
+            return Ok(Some(self.cycles[i].1.clone()));
+        }
+        let mut head = self.start()?;
+        let Some(state) = head.states.get(track) else { return Ok(None) };
+        let (before, after) = state.rules();
+        let mut knots: Vec<Knot> = state.next().copied().into_iter().collect();
+        while self.peek(&mut head)?
+            && let Some((of, knot)) = head.next.take()
+        {
+            if of as usize == track {
+                match knot {
+                    Some(knot) if knots.len() < MAX_KEYS => knots.push(knot),
+                    Some(_) => break,
+                    None => {
+                        return self
+                            .whole_curve(&knots, head.place)
+                            .map(|c| Some(c.with_extrapolation(before, after)));
+                    }
+                }
+            }
+        }
+        fault(head.place, "a track has no end")
+    }
+
+    /// A track by its name: see [`track`](Tracks::track).
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged.
+    pub fn curve(&self, name: &str) -> Result<Option<Curve>, StreamError> {
+        self.names().iter().position(|n| n == name).map_or(Ok(None), |i| self.track(i))
+    }
+
+    fn whole_curve(&self, knots: &[Knot], place: u64) -> Result<Curve, StreamError> {
+        curve_of(knots, self.seconds)
+            .map_or_else(|| fault(place, "the keys of a track do not form a curve"), Ok)
+    }
+
     /// Moves a playhead of this stream to a time. It reads on from the current position or from the last jump frame
     /// before the time, whichever is shorter.
     ///
@@ -94,6 +147,29 @@ impl Tracks {
             head.values[*track as usize] = curve.value_at(now);
         }
         Ok(())
+    }
+
+    /// Reads the next key of the stream, if there is one.
+    pub(super) fn peek(&self, head: &mut Playhead) -> Result<bool, StreamError> {
+        while head.done == head.chunk.len() {
+            if head.next_place == self.end {
+                return Ok(false);
+            }
+            head.place = head.next_place;
+            let (kind, next) = self.any_chunk(head.place, &mut head.chunk)?;
+            match kind {
+                POINTS if !head.chunk.is_empty() => head.done = 0,
+                // A jump frame holds what a playhead that comes from before it knows already.
+                JUMP => head.done = head.chunk.len(),
+                _ => return fault(head.place, "a chunk is empty or has an unexpected kind"),
+            }
+            head.next_place = next;
+        }
+        let mut bytes =
+            ByteReader { data: &head.chunk, at: head.done, place: head.place, seconds: self.seconds };
+        head.next = Some((bytes.u32()?, bytes.knot()?));
+        head.done = bytes.at;
+        Ok(true)
     }
 
     /// Takes up the next key (or end of a track), if it is needed up to `now`, and returns it with its track.

@@ -5,9 +5,8 @@ use super::format::{
     MAX_JUMPS, MAX_NAME, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES, StreamError, StreamProblem, TAIL_BYTES,
     TRACK_BYTES, VERSION, check_name, fault, is_cyclic, key_time,
 };
-use super::play::Playhead;
-use super::state::Knot;
-use crate::curve::{Curve, Key, MAX_KEYS};
+use super::knot::Knot;
+use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
 use miniz_oxide::inflate::decompress_slice_iter_to_slice;
@@ -34,7 +33,7 @@ pub struct Tracks {
     /// Tracks that repeat or mirror, complete, in order.
     pub(super) cycles: Arc<[(u32, Curve)]>,
     /// The end of the points and jump frames.
-    end: u64,
+    pub(super) end: u64,
 }
 
 impl core::fmt::Debug for Tracks {
@@ -103,51 +102,6 @@ impl Tracks {
         ByteReader { data, at: 0, place, seconds: self.seconds }
     }
 
-    /// One whole track as a curve, by reading the stream once. `None` if there is no such track.
-    ///
-    /// # Errors
-    ///
-    /// The stream cannot be read or is damaged.
-    pub fn track(&self, track: usize) -> Result<Option<Curve>, StreamError> {
-        if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
-            return Ok(Some(self.cycles[i].1.clone()));
-        }
-        let mut head = self.start()?;
-        let Some(state) = head.states.get(track) else { return Ok(None) };
-        let (before, after) = state.rules();
-        let mut knots: Vec<Knot> = state.next().copied().into_iter().collect();
-        while self.peek(&mut head)?
-            && let Some((of, knot)) = head.next.take()
-        {
-            if of as usize == track {
-                match knot {
-                    Some(knot) if knots.len() < MAX_KEYS => knots.push(knot),
-                    Some(_) => break,
-                    None => {
-                        return self
-                            .whole_curve(&knots, head.place)
-                            .map(|c| Some(c.with_extrapolation(before, after)));
-                    }
-                }
-            }
-        }
-        fault(head.place, "a track has no end")
-    }
-
-    /// A track by its name: see [`track`](Tracks::track).
-    ///
-    /// # Errors
-    ///
-    /// The stream cannot be read or is damaged.
-    pub fn curve(&self, name: &str) -> Result<Option<Curve>, StreamError> {
-        self.names.iter().position(|n| n == name).map_or(Ok(None), |i| self.track(i))
-    }
-
-    fn whole_curve(&self, knots: &[Knot], place: u64) -> Result<Curve, StreamError> {
-        curve_of(knots, self.seconds)
-            .map_or_else(|| fault(place, "the keys of a track do not form a curve"), Ok)
-    }
-
     /// The number of tracks.
     pub fn tracks(&self) -> usize {
         self.names.len()
@@ -185,12 +139,6 @@ impl Tracks {
         names + self.jumps.len() * size_of::<Jump>() + keys * size_of::<Key>()
     }
 
-    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its
-    /// start, and the largest chunk, which is that of a jump frame or a few keys of all tracks.
-    pub fn playhead_memory(&self, start: &Playhead) -> usize {
-        start.memory() + POINTS_BYTES + self.tracks() * TRACK_BYTES
-    }
-
     /// Verifies every byte, and returns the size of the file and of its uncompressed content.
     ///
     /// # Errors
@@ -210,29 +158,6 @@ impl Tracks {
         }
     }
 
-    /// Reads the next key of the stream, if there is one.
-    pub(super) fn peek(&self, head: &mut Playhead) -> Result<bool, StreamError> {
-        while head.done == head.chunk.len() {
-            if head.next_place == self.end {
-                return Ok(false);
-            }
-            head.place = head.next_place;
-            let (kind, next) = self.any_chunk(head.place, &mut head.chunk)?;
-            match kind {
-                POINTS if !head.chunk.is_empty() => head.done = 0,
-                // A jump frame holds what a playhead that comes from before it knows already.
-                JUMP => head.done = head.chunk.len(),
-                _ => return fault(head.place, "a chunk is empty or has an unexpected kind"),
-            }
-            head.next_place = next;
-        }
-        let mut bytes =
-            ByteReader { data: &head.chunk, at: head.done, place: head.place, seconds: self.seconds };
-        head.next = Some((bytes.u32()?, bytes.knot()?));
-        head.done = bytes.at;
-        Ok(true)
-    }
-
     /// Reads a chunk of a kind, and returns the position of the next.
     pub(super) fn chunk(&self, kind: u32, place: u64, into: &mut Vec<u8>) -> Result<u64, StreamError> {
         match self.any_chunk(place, into)? {
@@ -242,7 +167,7 @@ impl Tracks {
     }
 
     /// Reads a chunk and checks it; returns its kind and the position of the next.
-    fn any_chunk(&self, place: u64, into: &mut Vec<u8>) -> Result<(u32, u64), StreamError> {
+    pub(super) fn any_chunk(&self, place: u64, into: &mut Vec<u8>) -> Result<(u32, u64), StreamError> {
         let mut head = [0; CHUNK_BYTES as usize];
         read(&*self.reader, place, &mut head)?;
         let head = ChunkHead::parse(head);
@@ -275,7 +200,7 @@ impl Tracks {
 }
 
 /// The keys of a track as a curve.
-fn curve_of(knots: &[Knot], seconds: bool) -> Option<Curve> {
+pub(super) fn curve_of(knots: &[Knot], seconds: bool) -> Option<Curve> {
     let key = |k: &Knot| Key { at: key_time(k.time, seconds), value: k.value, shape: k.shape() };
     Curve::new(knots.iter().map(key).collect()).ok()
 }

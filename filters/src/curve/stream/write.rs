@@ -4,8 +4,9 @@ use super::format::{
     CYCLES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_JUMPS, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES,
     StreamError, VERSION, check_name, chunk, is_cyclic, put_knot, put_time, rules,
 };
+use super::knot::Knot;
 use super::read::Tracks;
-use super::state::{Knot, TrackState};
+use super::state::TrackState;
 use crate::curve::Curve;
 use crate::ratio::Ratio;
 use core::fmt;
