@@ -4,8 +4,8 @@
 //! round, alternating frame by frame, so that other loads affect all of them equally. A figure is the minimum of the
 //! rounds, a ratio the median of the rounds' ratios. Every tenth frame, the values of all methods are compared. Cold:
 //! 32 MB, many times the L2 cache, are overwritten before every frame of every method; the table has the size of the
-//! per-track arrays. The stream's evaluation uses the best instruction level; the rest and the rivals use the
-//! compiler's baseline.
+//! per-track arrays. The stream is a compressed file in memory; its evaluation uses the best instruction level, the
+//! rest and the rivals the compiler's baseline.
 //!
 //! - arrays: an array of keys for each track, with its current position
 //! - search: the same, with a search for the position every time
@@ -22,6 +22,7 @@ use grainfield_filters::curve::stream::{Tracks, write};
 use grainfield_filters::curve::{Curve, Ease, Handles, Key, KeyTime, Shape};
 use grainfield_filters::ratio::Ratio;
 use std::hint::black_box;
+use std::sync::Arc;
 
 mod timing;
 use timing::{median, ratio, time};
@@ -149,17 +150,21 @@ impl ByTime {
     }
 }
 
-fn stream(tracks: &[Curve], every: i64) -> Tracks<Vec<u8>> {
+/// The tracks as a file in memory, and its size.
+fn stream(tracks: &[Curve], every: i64) -> (Tracks, usize) {
+    let named: Vec<(String, Curve)> =
+        (0..).zip(tracks).map(|(i, t): (u32, _)| (i.to_string(), t.clone())).collect();
     let mut bytes = Vec::new();
-    write(tracks, Ratio::whole(every), &mut bytes).expect("written");
-    Tracks::open(bytes).expect("opened")
+    write(&named, Ratio::whole(every), &mut bytes).expect("written");
+    let size = bytes.len();
+    (Tracks::open(Arc::new(bytes)).expect("opened"), size)
 }
 
 fn play(count: usize, step: i64, cold: bool) {
     let frames = 240i64;
     let tracks = tracks(count, frames + 10, step);
     let keys: usize = tracks.iter().map(|t| t.keys().len()).sum();
-    let all = stream(&tracks, 100_000);
+    let (all, _) = stream(&tracks, 100_000);
     let mut out = vec![0.0; count];
     let mut over = vec![0u64; if cold { 4 << 20 } else { 0 }];
     let rounds = if count > 2000 || cold { 3 } else { 9 };
@@ -205,7 +210,7 @@ fn play(count: usize, step: i64, cold: bool) {
 
 /// Tracks of every shape, compared with evaluating each of them separately.
 fn shapes() {
-    let ease = |name: &str| Shape::Ease(Ease::of_name(name).expect("an ease"));
+    let ease = |name: &str| Shape::Ease(Ease::from_name(name).expect("an ease"));
     let handles = Handles { leave: 0.3, leave_by: 5.0, arrive: 0.6, arrive_by: -5.0 };
     let all = [
         ("hold", Shape::Hold),
@@ -228,7 +233,7 @@ fn shapes() {
             let keys = track.keys().iter().map(|k| Key { shape, ..*k }).collect();
             *track = Curve::new(keys).expect("a curve");
         }
-        let stream = stream(&tracks, 100_000);
+        let (stream, _) = stream(&tracks, 100_000);
         let mut least = [f64::INFINITY; 3];
         for (way, least) in least.iter_mut().enumerate() {
             for _ in 0..3 {
@@ -257,11 +262,9 @@ fn seek() {
     let frames = 20_000;
     let tracks = tracks(2000, frames, 60);
     println!("\nSeeking: 2000 tracks, {frames} frames, keys 60 frames apart\n");
-    println!("   jump every   bytes of stream   a random frame, ms   worst, ms");
+    println!("   jump every     bytes of file   a random frame, ms   worst, ms");
     for every in [10_000, 3000, 1000, 300, 100] {
-        let all = stream(&tracks, every);
-        let mut bytes = Vec::new();
-        write(&tracks, Ratio::whole(every), &mut bytes).expect("written");
+        let (all, size) = stream(&tracks, every);
         let mut head = all.start().expect("started");
         let mut taken = Vec::new();
         for k in 0..60i64 {
@@ -269,7 +272,7 @@ fn seek() {
             taken.push(1e3 * time(|| all.seek(&mut head, to).expect("sought")));
         }
         let worst = taken.iter().copied().fold(0.0, f64::max);
-        println!("   {every:10} {:17} {:20.3} {worst:11.3}", bytes.len(), median(taken));
+        println!("   {every:10} {:17} {:20.3} {worst:11.3}", size, median(taken));
     }
 }
 

@@ -59,7 +59,7 @@ pub trait StateCache: Sync {
     }
 }
 
-/// Random access to uncompressed bytes of a track file.
+/// Random access to the bytes of a track file.
 pub trait ReadAt: Send + Sync {
     /// Fills `buf` from `offset`, or returns an error.
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()>;

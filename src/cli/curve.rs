@@ -8,12 +8,12 @@ use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::{Output, Place, Uses};
 use grainfield_render::analyze::plot::{MAX_TRACKS, Track, short, tracks};
-use grainfield_render::assets::{self, Table, TrackFile};
+use grainfield_render::assets::{self, Table, open_tracks};
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::values::Keywords;
 
@@ -301,7 +301,7 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
     let text = input.to_string_lossy();
     match extension(input).as_str() {
         "gfa" => {
-            let file = TrackFile::open(Path::new(input)).map_err(|e| named(&text, e))?;
+            let file = open_tracks(Path::new(input)).map_err(|e| named(&text, e))?;
             let all = file.names().iter().map(|name| {
                 let curve = file.curve(name).map_err(|e| named(&text, e))?;
                 Ok((name.clone(), curve.ok_or_else(|| usage("there is no such track"))?))
@@ -367,7 +367,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             .collect();
         return if text.is_empty() { Err(usage(format!("{name}: it has no such track"))) } else { Ok(text) };
     }
-    let file = TrackFile::open(&PathBuf::from(&typed.curve)).map_err(|e| named(&name, e))?;
+    let file = open_tracks(Path::new(&typed.curve)).map_err(|e| named(&name, e))?;
     if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {
         assets::reindex(&file, every, output, typed.overwrite).map_err(failed)?;
         return Ok(String::new());
@@ -383,16 +383,14 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             }
         };
     }
-    file.verify().map_err(|e| named(&name, e))?;
-    let (packed, unpacked) = file.lengths();
-    let tracks = &file.tracks;
+    let (size, unpacked) = file.verify().map_err(|e| named(&name, e))?;
     let mut text = format!("{name}\n");
-    let unit = if tracks.in_seconds() { "seconds" } else { "frames" };
-    let _ = writeln!(text, "  tracks       {}, keys in {unit}", tracks.tracks());
-    let _ = writeln!(text, "  keys         {}", tracks.keys());
-    let _ = writeln!(text, "  jump frames  {}", tracks.jumps());
-    let ratio = unpacked as f64 / packed.max(1) as f64;
-    let _ = writeln!(text, "  size         {packed} bytes, {unpacked} unpacked ({ratio:.1} to 1)");
+    let unit = if file.in_seconds() { "seconds" } else { "frames" };
+    let _ = writeln!(text, "  tracks       {}, keys in {unit}", file.tracks());
+    let _ = writeln!(text, "  keys         {}", file.keys());
+    let _ = writeln!(text, "  jump frames  {}", file.jumps());
+    let ratio = unpacked as f64 / size.max(1) as f64;
+    let _ = writeln!(text, "  size         {size} bytes, {unpacked} unpacked ({ratio:.1} to 1)");
     let names = file.names();
     let shown: Vec<String> = names.iter().take(40).map(|n| n.escape_debug().to_string()).collect();
     let more = if names.len() > 40 { format!(", and {} more", names.len() - 40) } else { String::new() };

@@ -18,27 +18,27 @@ pub(super) const fn coefficients(p: [f64; 4]) -> [f64; 4] {
 }
 
 /// Number of bisections of the parameter interval.
-pub(super) const HALVINGS: usize = 54;
+pub(super) const BISECTIONS: usize = 54;
 
 /// Number of curves that are evaluated together. Each step of a bisection waits for the step before it; independent
 /// bisections overlap.
-pub(crate) const TOGETHER: usize = 16;
+pub(crate) const BATCH: usize = 16;
 
 /// The same as [`Bezier::value`] of each curve, bit for bit.
 #[inline(always)]
-fn values_body(all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TOGETHER]) {
+fn values_body(all: &[Bezier; BATCH], u: &[f64; BATCH], out: &mut [f64; BATCH]) {
     let x = all.map(|b| coefficients([0.0, b.x[0], b.x[1], 1.0]));
     let c = [1, 2, 3].map(|k: usize| x.map(|x| x[k]));
-    let (mut low, mut high) = ([0.0; TOGETHER], [1.0; TOGETHER]);
-    for _ in 0..HALVINGS {
-        for i in 0..TOGETHER {
+    let (mut low, mut high) = ([0.0; BATCH], [1.0; BATCH]);
+    for _ in 0..BISECTIONS {
+        for i in 0..BATCH {
             let s: f64 = 0.5 * (low[i] + high[i]);
             let below = s * (c[0][i] + s * (c[1][i] + s * c[2][i])) < u[i];
             low[i] = if below { s } else { low[i] };
             high[i] = if below { high[i] } else { s };
         }
     }
-    for i in 0..TOGETHER {
+    for i in 0..BATCH {
         let s = 0.5 * (low[i] + high[i]);
         let s = if u[i] >= 1.0 { 1.0 } else { s };
         let s = if u[i] <= 0.0 { 0.0 } else { s };
@@ -48,7 +48,7 @@ fn values_body(all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TO
 
 multiversion! {
     /// Evaluates several curves, each at its own time.
-    pub(crate) fn values(level, all: &[Bezier; TOGETHER], u: &[f64; TOGETHER], out: &mut [f64; TOGETHER]) = values_body;
+    pub(crate) fn values(level, all: &[Bezier; BATCH], u: &[f64; BATCH], out: &mut [f64; BATCH]) = values_body;
 }
 
 #[inline(always)]
@@ -57,7 +57,7 @@ pub(super) fn cubic(c: [f64; 4], s: f64) -> f64 {
 }
 
 impl Bezier {
-    /// The parameter at time `u`, by [`HALVINGS`] bisections, which gives the full precision of `f64`. The fixed count,
+    /// The parameter at time `u`, by [`BISECTIONS`] bisections, which gives the full precision of `f64`. The fixed count,
     /// without a first guess or a tolerance, gives the same bits on every machine.
     pub(super) fn parameter(&self, u: f64) -> f64 {
         if u <= 0.0 {
@@ -68,7 +68,7 @@ impl Bezier {
         }
         let c = coefficients([0.0, self.x[0], self.x[1], 1.0]);
         let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
+        for _ in 0..BISECTIONS {
             let s = 0.5 * (low + high);
             if cubic(c, s) < u { low = s } else { high = s }
         }

@@ -109,7 +109,7 @@ impl Ease {
     }
 
     /// The easing function whose letter is this many places after `a`.
-    pub(crate) fn of_index(index: usize) -> Option<Ease> {
+    pub(crate) fn from_index(index: usize) -> Option<Ease> {
         Some(Ease { kind: *KINDS.get(index / 3)?, end: ENDS[index % 3] })
     }
 
@@ -124,12 +124,12 @@ impl Ease {
     }
 
     /// Finds an easing function by name.
-    pub fn of_name(name: &str) -> Option<Ease> {
+    pub fn from_name(name: &str) -> Option<Ease> {
         Ease::all().find(|e| e.name() == name)
     }
 
     /// Finds an easing function by MLT's letter.
-    pub fn of_letter(letter: char) -> Option<Ease> {
+    pub fn from_letter(letter: char) -> Option<Ease> {
         Ease::all().find(|e| e.letter() == letter)
     }
 
@@ -178,13 +178,13 @@ mod tests {
         assert_eq!(Ease::all().count(), 30);
         for (i, e) in Ease::all().enumerate() {
             assert_eq!(e.index(), i);
-            assert_eq!(Ease::of_name(e.name()), Some(e));
-            assert_eq!(Ease::of_letter(e.letter()), Some(e));
+            assert_eq!(Ease::from_name(e.name()), Some(e));
+            assert_eq!(Ease::from_letter(e.letter()), Some(e));
             let kind = format!("{:?}-{:?}", e.kind, e.end).to_lowercase().replace("inout", "in-out");
             assert_eq!(e.name(), kind);
         }
         // From MLT's table of keyframe types.
-        let letter = |name| Ease::of_name(name).unwrap().letter();
+        let letter = |name| Ease::from_name(name).unwrap().letter();
         assert_eq!(
             ["sine-in", "cubic-in-out", "circ-in", "back-in-out", "elastic-in-out", "bounce-in-out"]
                 .map(letter),

@@ -32,7 +32,7 @@ impl Extrapolation {
     }
 
     /// Finds a rule by name.
-    pub fn of_name(name: &str) -> Option<Extrapolation> {
+    pub fn from_name(name: &str) -> Option<Extrapolation> {
         NAMES.iter().find(|(n, _)| *n == name).map(|(_, rule)| *rule)
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn names_are_one_to_one() {
         for (name, rule) in NAMES {
-            assert_eq!((rule.name(), Extrapolation::of_name(name)), (name, Some(rule)));
+            assert_eq!((rule.name(), Extrapolation::from_name(name)), (name, Some(rule)));
         }
     }
 

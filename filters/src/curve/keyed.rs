@@ -36,7 +36,7 @@ pub(super) enum Position {
     Beyond(usize, f64),
 }
 
-fn is_good<T: Animate>(value: &T) -> bool {
+fn is_valid<T: Animate>(value: &T) -> bool {
     (0..T::COMPONENTS).all(|i| value.component(i).abs() <= MAX_VALUE)
 }
 
@@ -77,14 +77,14 @@ impl<T: Animate> Curve<T> {
             return Err(CurveError::TooMany);
         }
         for (i, key) in self.keys.iter().enumerate() {
-            if !is_good(&key.value) {
+            if !is_valid(&key.value) {
                 return Err(CurveError::Value(i));
             }
             let good = match &key.shape {
-                Shape::Hermite { leave, arrive } => is_good(leave) && is_good(arrive),
+                Shape::Hermite { leave, arrive } => is_valid(leave) && is_valid(arrive),
                 Shape::Bezier(h) => {
                     let inside = |x: f64| (0.0..=1.0).contains(&x);
-                    inside(h.leave) && inside(h.arrive) && is_good(&h.leave_by) && is_good(&h.arrive_by)
+                    inside(h.leave) && inside(h.arrive) && is_valid(&h.leave_by) && is_valid(&h.arrive_by)
                 }
                 Shape::Hold | Shape::Linear | Shape::Smooth | Shape::BSpline | Shape::Ease(_) => true,
             };
@@ -175,9 +175,9 @@ impl<T: Animate> Curve<T> {
 
     /// The value at a time in the unit of the keys.
     pub fn value_at(&self, now: Ratio) -> T {
-        let place = self.place(now);
+        let position = self.position(now);
         T::from_components(|part| {
-            self.clamp(match place {
+            self.clamp(match position {
                 Position::In(i, u) => self.segment(i, part).value(u),
                 Position::Beyond(i, x) => {
                     let (at, slope) = self.line(i, x, part);
@@ -225,7 +225,7 @@ impl<T: Animate> Curve<T> {
         self.keys[self.keys.len() - 1].when() - self.keys[0].when()
     }
 
-    pub(super) fn place(&self, now: Ratio) -> Position {
+    pub(super) fn position(&self, now: Ratio) -> Position {
         let last = self.keys.len() - 1;
         let (start, end) = (self.keys[0].when(), self.keys[last].when());
         let rule = if now < start {

@@ -219,7 +219,7 @@ const NAMES: [(&str, u32); 20] = [
     ("yellow", 0xffff_00ff),
 ];
 
-fn of_rgba8(rgba: u32) -> [f64; 4] {
+fn from_rgba8(rgba: u32) -> [f64; 4] {
     rgba.to_be_bytes().map(|b| f64::from(b) / 255.0)
 }
 
@@ -233,16 +233,16 @@ pub(crate) fn colour(text: &str) -> Result<[f64; 4], TextError> {
         return match (value, hex.len()) {
             (Some(v), 3) => {
                 let doubled = |nibble: u32| (v >> nibble & 0xf) * 0x11;
-                Ok(of_rgba8(doubled(8) << 24 | doubled(4) << 16 | doubled(0) << 8 | 0xff))
+                Ok(from_rgba8(doubled(8) << 24 | doubled(4) << 16 | doubled(0) << 8 | 0xff))
             }
-            (Some(v), 6) => Ok(of_rgba8(v << 8 | 0xff)),
-            (Some(v), 8) => Ok(of_rgba8(v)),
+            (Some(v), 6) => Ok(from_rgba8(v << 8 | 0xff)),
+            (Some(v), 8) => Ok(from_rgba8(v)),
             _ => Err(err()),
         };
     }
     if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         let name = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text));
-        return name.map(|(_, rgba)| of_rgba8(*rgba)).ok_or_else(err);
+        return name.map(|(_, rgba)| from_rgba8(*rgba)).ok_or_else(err);
     }
     match numbers::<4>(text, TextProblem::Colour)? {
         ([r, g, b, _], 3) => Ok([r, g, b, 1.0]),
@@ -347,8 +347,8 @@ mod tests {
             prop_assert_eq!(f64::parse(&text(a)), Ok(a));
             prop_assert_eq!(<[f64; 2]>::parse(&text([a, 0.0])), Ok([a, 0.0]));
             prop_assert_eq!(<[f64; 4]>::parse(&text([0.0, a, 1.0, a])), Ok([0.0, a, 1.0, a]));
-            let short = text(of_rgba8(b));
-            prop_assert_eq!(<[f64; 4]>::parse(&short), Ok(of_rgba8(b)));
+            let short = text(from_rgba8(b));
+            prop_assert_eq!(<[f64; 4]>::parse(&short), Ok(from_rgba8(b)));
             prop_assert!(short.starts_with('#'));
         }
 

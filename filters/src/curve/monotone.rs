@@ -1,6 +1,6 @@
 //! The monotone pieces of a segment: its extremes, and the parts of it that a range clamps.
 
-use super::bezier::{HALVINGS, coefficients, cubic};
+use super::bezier::{BISECTIONS, coefficients, cubic};
 use super::segment::Segment;
 
 /// Turns are ignored so near to an end: there the value equals that of the end up to rounding.
@@ -17,7 +17,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    fn of(value: f64, (min, max): (f64, f64)) -> Side {
+    fn from_value(value: f64, (min, max): (f64, f64)) -> Side {
         if value < min {
             Side::Below
         } else if value > max {
@@ -95,23 +95,23 @@ impl Segment {
         if all().all(|v| v >= limits.0 - slack && v <= limits.1 + slack) {
             return Vec::new();
         }
-        let (mut low, mut side) = (0.0, Side::of(self.at(0.0), limits));
+        let (mut low, mut side) = (0.0, Side::from_value(self.at(0.0), limits));
         let mut found = if side == Side::Inside { Vec::new() } else { vec![(0.0, side)] };
         for end in pieces {
-            let goal = Side::of(self.at(end), limits);
+            let goal = Side::from_value(self.at(end), limits);
             while side != goal {
                 // The value has passed the limit when it has left its side towards the goal.
                 let passed = |s: f64| {
-                    let now = Side::of(self.at(s), limits);
+                    let now = Side::from_value(self.at(s), limits);
                     if goal > side { now > side } else { now < side }
                 };
                 let mut high = end;
-                for _ in 0..HALVINGS {
+                for _ in 0..BISECTIONS {
                     let s = 0.5 * (low + high);
                     if passed(s) { high = s } else { low = s }
                 }
                 low = high;
-                side = if side == Side::Inside { goal } else { Side::of(self.at(low), limits) };
+                side = if side == Side::Inside { goal } else { Side::from_value(self.at(low), limits) };
                 found.push((self.time(low), side));
             }
             low = end;

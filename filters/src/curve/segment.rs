@@ -24,15 +24,6 @@ pub(crate) enum Segment {
     Ease(f64, f64, Ease),
 }
 
-/// The number of keys that a shape needs before its own and after the next one.
-pub(crate) const fn reach<T>(shape: &Shape<T>) -> usize {
-    match shape {
-        Shape::Smooth => 1,
-        Shape::BSpline => 2,
-        _ => 0,
-    }
-}
-
 /// The coefficients of the cubic with these end values and slopes (by `u`).
 pub(crate) fn hermite(a: f64, b: f64, leave: f64, arrive: f64) -> [f64; 4] {
     let rise = b - a;

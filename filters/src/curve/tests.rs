@@ -1,6 +1,5 @@
 //! Tests the guarantees of every shape on random curves.
 
-use super::segment::{reach, segment};
 use super::*;
 use crate::ratio::Ratio;
 use proptest::prelude::*;
@@ -306,16 +305,6 @@ proptest! {
         c = Curve::new(keys).unwrap();
         let all: Vec<f64> = times(&c).into_iter().map(|t| c.value_at(t)).collect();
         prop_assert!(all.windows(2).all(|w| w[1] > w[0] - 1e-12));
-    }
-
-    #[test]
-    fn a_segment_needs_no_more_keys_than_documented(c in curve::<f64>()) {
-        let keys = c.keys();
-        for (i, k) in keys.iter().enumerate() {
-            let n = reach(&k.shape);
-            let (from, to) = (i.saturating_sub(n), (i + 2 + n).min(keys.len()));
-            prop_assert_eq!(segment(&keys[from..to], i - from, 0), segment(keys, i, 0));
-        }
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) fn trim(piece: &str, at: usize) -> Range<usize> {
 
 fn extend(rule: &str) -> Result<Extrapolation, TextError> {
     let at = trim(rule, 0);
-    Extrapolation::of_name(&rule[at.clone()]).ok_or_else(|| TextError::new(at, TextProblem::Extend))
+    Extrapolation::from_name(&rule[at.clone()]).ok_or_else(|| TextError::new(at, TextProblem::Extend))
 }
 
 fn key<T: Animate>(text: &str) -> Result<Key<T>, TextError> {
@@ -91,7 +91,7 @@ fn mark<T: Animate>(left: &str) -> Result<(&str, Shape<T>), TextError> {
             Ok((left, Shape::Linear))
         }
         '$' | '-' if !rest.is_empty() => Err(TextError::new(at, TextProblem::MltSmooth(last))),
-        c => match Ease::of_letter(c) {
+        c => match Ease::from_letter(c) {
             Some(ease) => Ok((rest, Shape::Ease(ease))),
             None => Err(TextError::new(at, TextProblem::Mark(c))),
         },
@@ -131,7 +131,7 @@ impl<T: Animate> Shape<T> {
             ("linear", _) => Shape::Linear,
             ("smooth", _) => Shape::Smooth,
             ("bspline", _) => Shape::BSpline,
-            (name, _) => match Ease::of_name(name) {
+            (name, _) => match Ease::from_name(name) {
                 Some(ease) => Shape::Ease(ease),
                 None => return Err(TextError::new(trim(text, 0), TextProblem::Shape)),
             },

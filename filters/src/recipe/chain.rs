@@ -3,12 +3,12 @@
 use super::assemble::{StepBuilder, find, setting, value_hint};
 use super::error::{Problem, RecipeError, nearest};
 use super::lex::{Cell, Token, lex};
-use super::{HEAD, MAX_STEPS, MAX_TEXT, Recipe, VERSION};
+use super::{MAX_STEPS, MAX_TEXT, RECIPE, Recipe, VERSION};
 use crate::catalog::Entry;
 use crate::settings::{Kind, Setting, Value};
 use std::ops::Range;
 
-/// The settings of [`HEAD`].
+/// The settings of [`RECIPE`].
 static HEAD_SETTINGS: [Setting; 2] = [
     Setting::new("seed", "The seed of the recipe.", Kind::Seed),
     Setting::new("version", "The version of the recipe's format.", Kind::Integer { min: 0, max: i64::MAX }),
@@ -43,7 +43,7 @@ impl<'a> Piece<'a> {
     }
 
     /// The byte range in the chain of a range of [`text`](Piece::text).
-    fn place(&self, bytes: Range<usize>) -> Range<usize> {
+    fn span_of(&self, bytes: Range<usize>) -> Range<usize> {
         let mut at = 0;
         let mut inside = self.cells.iter().filter(|c| {
             let start = at;
@@ -142,7 +142,7 @@ fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) ->
     if text.is_empty() {
         return Err((name.span(), Problem::NoFilter, None));
     }
-    let mut part = if text == HEAD {
+    let mut part = if text == RECIPE {
         if !first {
             return Err((name.span(), Problem::NotFirst, None));
         }
@@ -153,7 +153,7 @@ fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) ->
     match rest {
         Some(rest) => part.argument(&rest, true)?,
         None if !ends => {
-            let name = if let Part::Step(d) = &part { d.filter().name } else { HEAD };
+            let name = if let Part::Step(d) = &part { d.filter().name } else { RECIPE };
             return Err((piece.at..piece.at + 1, Problem::NoEquals(name), None));
         }
         None => {}
@@ -207,7 +207,7 @@ impl Part {
             Part::Step(draft) => setting(draft.filter(), id),
             Part::Head { .. } => HEAD_SETTINGS.iter().find(|s| s.id == id).ok_or_else(|| {
                 let near = nearest(id, HEAD_SETTINGS.iter().map(|s| s.id));
-                (Problem::UnknownSetting(HEAD.to_owned(), id.to_owned()), near)
+                (Problem::UnknownSetting(RECIPE.to_owned(), id.to_owned()), near)
             }),
         }
     }
@@ -234,7 +234,7 @@ impl Part {
         }
         let value = setting.parse(&text).map_err(|e| {
             let hint = value_hint(&e.problem, text.trim_ascii());
-            (piece.place(e.at), Problem::Value(setting.id.to_owned(), e.problem), hint)
+            (piece.span_of(e.at), Problem::Value(setting.id.to_owned(), e.problem), hint)
         })?;
         match (self, value) {
             (Part::Step(draft), value) => draft.set(setting, value).map_err(|p| (piece.span(), p, None)),

@@ -119,7 +119,7 @@ impl Reader<'_> {
                 let text = literal(item).ok_or_else(|| fault(setting, item.span(), number_expected()))?;
                 setting.parse(&text).map_err(|e| {
                     let hint = value_hint(&e.problem, text.trim_ascii());
-                    let (at, p) = (self.place(item, e.at), e.problem);
+                    let (at, p) = (self.span(item, e.at), e.problem);
                     (at, Problem::Value(setting.id.to_owned(), p), hint)
                 })
             }
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// The position in the text of a range of a string's value: exact unless the string contains escapes.
-    fn place(&self, item: &Item<'_>, bytes: Range<usize>) -> Range<usize> {
+    fn span(&self, item: &Item<'_>, bytes: Range<usize>) -> Range<usize> {
         let span = item.span();
         let raw = self.text.get(span.clone()).unwrap_or("");
         match item.get_ref() {
@@ -190,7 +190,7 @@ impl Reader<'_> {
         let entry = |name| table.get(name).ok_or((item.span(), Problem::Lacks(name), None));
         let text_fault = |item: &Item<'_>, e: TextError| {
             let e = ValueError::from(e);
-            fault(setting, self.place(item, e.at), e.problem)
+            fault(setting, self.span(item, e.at), e.problem)
         };
         let when = entry("at")?;
         // An unquoted timecode is a TOML time.
@@ -214,7 +214,7 @@ impl Reader<'_> {
                 let typed = shape.get_ref().as_str().unwrap_or_default();
                 Shape::parse(typed).map_err(|e| {
                     let problem = Problem::Value("shape".to_owned(), ValueProblem::Text(e.problem));
-                    (self.place(shape, e.at), problem, nearest(typed, shape_names()))
+                    (self.span(shape, e.at), problem, nearest(typed, shape_names()))
                 })?
             }
         };
@@ -232,7 +232,7 @@ fn is_curve(item: &Item<'_>) -> bool {
 }
 
 fn rule(item: &Item<'_>) -> Result<Extrapolation, Fault> {
-    let rule = item.get_ref().as_str().and_then(Extrapolation::of_name);
+    let rule = item.get_ref().as_str().and_then(Extrapolation::from_name);
     let problem = Problem::Expected("hold, repeat, mirror or extrapolate, in quotes");
     rule.ok_or((item.span(), problem, None))
 }

@@ -114,8 +114,8 @@ struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        self.0.chars().take(40).map(tame).try_for_each(|c| fmt::Write::write_char(f, c))?;
+        let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+        self.0.chars().take(40).map(printable).try_for_each(|c| fmt::Write::write_char(f, c))?;
         f.write_str(if self.0.chars().nth(40).is_some() { "..." } else { "" })
     }
 }
@@ -206,13 +206,13 @@ fn excerpt(before: &str, after: &str, length: usize) -> (String, usize) {
     let take = if whole { usize::MAX } else { WIDTH - (count - skip) };
     let mut out = String::from(if skip > 0 { "..." } else { "" });
     let from = out.len() + count - skip;
-    let tame = |c: char| match c {
+    let printable = |c: char| match c {
         '\t' => ' ',
         c if c.is_control() => char::REPLACEMENT_CHARACTER,
         c => c,
     };
-    out.extend(before.chars().skip(skip).map(tame));
-    out.extend(after.trim_end_matches('\r').chars().take(take.max(length.min(WIDTH))).map(tame));
+    out.extend(before.chars().skip(skip).map(printable));
+    out.extend(after.trim_end_matches('\r').chars().take(take.max(length.min(WIDTH))).map(printable));
     if after.chars().nth(take).is_some() {
         out.push_str("...");
     }

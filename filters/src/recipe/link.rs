@@ -82,7 +82,7 @@ impl Recipe {
     }
 
     /// Supplies the value that a linked setting's file contains; the setting has checked it.
-    pub fn give(&mut self, link: &Link, value: Value) {
+    pub fn set_link(&mut self, link: &Link, value: Value) {
         let Some(step) = self.steps.get_mut(link.step) else { return };
         match value {
             Value::Number(n) if link.setting.id == OPACITY => step.opacity = n,

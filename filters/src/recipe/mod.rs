@@ -72,7 +72,7 @@ pub const MAX_STEPS: usize = 1024;
 /// The version of the format that this program reads and writes.
 pub const VERSION: i64 = 1;
 /// The pseudo filter for settings of the whole recipe. No filter may have this name.
-const HEAD: &str = "recipe";
+const RECIPE: &str = "recipe";
 
 /// Filters in order.
 #[derive(Clone, Debug, Default)]

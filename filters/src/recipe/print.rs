@@ -1,7 +1,7 @@
 //! Prints recipes as text, and computes their key.
 
 use super::lex::quoted;
-use super::{HEAD, Recipe, VERSION};
+use super::{RECIPE, Recipe, VERSION};
 use crate::chain::Step;
 use crate::curve::Animate;
 use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
@@ -91,7 +91,7 @@ fn chain(
     seed: Option<u64>,
     steps: impl Iterator<Item = (&'static str, Vec<(&'static str, ValueOrLink)>)>,
 ) -> String {
-    let head = seed.map(|s| (HEAD, vec![("seed", ValueOrLink::Value(Value::Seed(s)))]));
+    let head = seed.map(|s| (RECIPE, vec![("seed", ValueOrLink::Value(Value::Seed(s)))]));
     let mut out = String::new();
     for (i, (name, settings)) in head.into_iter().chain(steps).enumerate() {
         out.push_str(if i > 0 { "," } else { "" });

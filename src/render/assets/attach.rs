@@ -1,6 +1,7 @@
 //! Settings that read their curve from a file: `strength=@tracks.gfa#name`.
 
-use super::{TrackFile, TrackFileError, lottie};
+use super::{lottie, open_tracks};
+use grainfield_filters::curve::stream::StreamError;
 use grainfield_filters::curve::{Animate, Curve, Handles, Key, KeyTime, Shape, TextError};
 use grainfield_filters::recipe::{Link, Recipe};
 use grainfield_filters::settings::{Animated, Kind, SettingError, Value};
@@ -41,7 +42,7 @@ pub enum AttachProblem {
     },
     /// The track file is invalid.
     #[error(transparent)]
-    File(#[from] TrackFileError),
+    File(#[from] StreamError),
     /// Invalid keyframe string.
     #[error("the keyframe string in it: {0} (at byte {at})", at = .0.at.start)]
     Text(#[from] TextError),
@@ -81,7 +82,7 @@ pub fn attach(recipe: &mut Recipe) -> Result<(), AttachError> {
         let mut md5 = Md5::new();
         md5.update(value.to_string());
         recipe.links[i].digest = Some(u128::from_be_bytes(md5.finalize().into()));
-        recipe.give(&link, value);
+        recipe.set_link(&link, value);
     }
     Ok(())
 }
@@ -158,7 +159,7 @@ pub fn one(path: &Path, track: Option<&str>) -> Result<Curve, AttachProblem> {
     let failed = |cause| AttachProblem::Read { path: path.into(), cause };
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     if extension == "gfa" {
-        let file = TrackFile::open(path)?;
+        let file = open_tracks(path)?;
         let names = file.names();
         let name = chosen(track, names.iter().map(String::as_str))?;
         return match file.curve(&name)? {

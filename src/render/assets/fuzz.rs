@@ -1,20 +1,26 @@
 //! Entry points for fuzzing: each accepts any bytes and must not panic, hang, or use memory out of proportion to
 //! them.
 
-use super::{PackedReader, lottie, read_samples, to_lottie};
+use super::{lottie, read_samples, to_lottie};
 use grainfield_filters::curve::fit::{FitShape, fit};
 use grainfield_filters::curve::stream::{Tracks, reindex};
 use grainfield_filters::curve::{Animate, Curve};
 use grainfield_filters::ratio::Ratio;
 use md5::Digest;
+use std::sync::Arc;
 
-/// Reads a `.gfa` file: opens it, reads its names and all its blocks, plays it and seeks in it.
+/// Reads a `.gfa` file: opens it, verifies all its chunks, plays it and seeks in it.
 pub fn gfa(bytes: &[u8]) {
-    let Ok(packed) = PackedReader::open(bytes.to_vec()) else { return };
-    let _ = packed.verify();
-    if let Ok(all) = Tracks::open(packed) {
-        play(&all);
+    let Ok(all) = Tracks::open(Arc::new(bytes.to_vec())) else { return };
+    let _ = all.verify();
+    let _ = all.track(0);
+    let Ok(mut head) = all.start() else { return };
+    for n in [0, 1, 2, 7, 30, 500, 3, 100_000, 12, -5] {
+        if all.seek(&mut head, Ratio::whole(n)).is_err() {
+            return;
+        }
     }
+    let _ = reindex(&all, Ratio::whole(1000), &mut std::io::sink());
 }
 
 /// Reads a jump frame of the cache under the key stored in it.
@@ -33,24 +39,6 @@ pub fn state(bytes: &[u8]) {
             );
         }
     }
-}
-
-/// Reads an unpacked stream of such a file, in the format of `curve::stream`.
-pub fn stream(bytes: &[u8]) {
-    if let Ok(all) = Tracks::open(bytes.to_vec()) {
-        play(&all);
-    }
-}
-
-fn play<R: grainfield_filters::lend::ReadAt>(all: &Tracks<R>) {
-    let _ = all.track(0);
-    let Ok(mut head) = all.start() else { return };
-    for n in [0, 1, 2, 7, 30, 500, 3, 100_000, 12, -5] {
-        if all.seek(&mut head, Ratio::whole(n)).is_err() {
-            return;
-        }
-    }
-    let _ = reindex(all, Ratio::whole(1000), &mut std::io::sink());
 }
 
 /// Parses a keyframe string of numbers, positions and colours; what parses must print and parse to the same.
@@ -99,10 +87,9 @@ mod tests {
     #[test]
     fn damaged_examples_do_no_harm() {
         let mut gfa = Vec::new();
-        let mut packer = super::super::PackedWriter::new(&mut gfa).unwrap();
-        let tracks = ["0=1;10~=2;20(bspline)=3;30=5", "3=0;9~=1;12=5;>repeat"].map(|t| t.parse().unwrap());
-        grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut packer).unwrap();
-        packer.finish(["a", "b"].into_iter()).unwrap();
+        let tracks = [("a", "0=1;10~=2;20(bspline)=3;30=5"), ("b", "3=0;9~=1;12=5;>repeat")]
+            .map(|(name, text)| (name.to_owned(), text.parse().unwrap()));
+        grainfield_filters::curve::stream::write(&tracks, super::Ratio::whole(8), &mut gfa).unwrap();
         type Example<'a> = (&'a [u8], fn(&[u8]));
         let state = super::super::pack_state(1 << 80, &[7; 300]).unwrap();
         let animation = br#"{"op":3,"assets":[{"id":"a","w":2,"h":2}],"layers":[{"ty":2,"refId":"a","nm":"n","ind":1,"parent":2,
@@ -129,7 +116,6 @@ mod tests {
                 bad[(state >> 33) as usize % good.len()] = (state >> 25) as u8;
                 bad.truncate(if state >> 62 == 0 { (state >> 30) as usize % good.len() } else { good.len() });
                 entry(&bad);
-                super::stream(&bad);
             }
         }
     }

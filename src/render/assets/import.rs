@@ -19,9 +19,9 @@
 //! `[{"frame": 0, "x": 0.5, "y": 1}]`, where `time` is in seconds; or a Lottie animation, whose layers are sampled at each
 //! frame.
 
-use super::{check_name, lottie_layers};
+use super::lottie_layers;
 use grainfield_filters::curve::fit::Sample;
-use grainfield_filters::curve::stream::MAX_TRACKS;
+use grainfield_filters::curve::stream::{MAX_TRACKS, check_name};
 use grainfield_filters::curve::{KeyTime, MAX_KEYS, MAX_VALUE};
 use grainfield_filters::ratio::Ratio;
 use serde_json::Value;

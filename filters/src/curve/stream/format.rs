@@ -1,37 +1,47 @@
-//! The binary format of keys, chunks and states.
+//! The binary format of keys and chunks.
 
-use crate::curve::{Ease, Extrapolation, Handles, Key, KeyTime, MAX_VALUE, Shape};
+use super::knot::{Knot, Stretch};
+use crate::curve::{Ease, Extrapolation, Handles, KeyTime, MAX_VALUE};
 use crate::ratio::Ratio;
 use core::fmt;
+use miniz_oxide::deflate::compress_to_vec;
 use std::io;
 
 /// The largest number of tracks in a stream.
 pub const MAX_TRACKS: usize = 1 << 18;
 /// The largest number of keys, in total, of tracks that repeat or mirror: they stay in memory.
 pub const MAX_CYCLE_KEYS: usize = 1 << 20;
+/// The longest name of a track in bytes.
+pub const MAX_NAME: usize = 255;
+/// The largest number of jump frames.
+pub(super) const MAX_JUMPS: usize = 1 << 20;
 
-pub(super) const MAGIC: [u8; 8] = *b"\x89GFA\r\n\x1a\n";
-pub(super) const VERSION: u32 = 1;
+pub(super) const MAGIC: [u8; 8] = *b"\x89GFP\r\n\x1a\n";
+/// The version of the format.
+pub const VERSION: u32 = 2;
 pub(super) const POINTS: u32 = 1;
 pub(super) const JUMP: u32 = 2;
 pub(super) const INDEX: u32 = 3;
 pub(super) const CYCLES: u32 = 4;
-pub(super) const HEAD_BYTES: u64 = 16;
+pub(super) const NAMES: u32 = 5;
+pub(super) const HEAD_BYTES: u64 = 12;
 pub(super) const CHUNK_BYTES: u64 = 16;
-pub(super) const TAIL_BYTES: u64 = 40;
-/// The largest number of bytes of a track in a jump frame, and in the order of the tracks' ends.
-pub(super) const TRACK_BYTES: usize = 256;
+pub(super) const TAIL_BYTES: u64 = 48;
 /// The size in bytes at which a chunk of points ends.
 pub(super) const POINTS_BYTES: usize = 1 << 16;
-/// The largest number of keys after the next one that a shape needs.
-pub(super) const AHEAD: usize = 2;
-/// The largest number of keys kept before the current one: as many, and one for the slope at the end of a
-/// track.
-pub(super) const BEHIND: usize = AHEAD + 1;
-/// The largest number of keys kept for a track: those behind, the current, the next, and those ahead.
-pub(super) const KEPT: usize = BEHIND + 2 + AHEAD;
+/// No key is longer, with its track.
+pub(super) const KEY_BYTES: usize = 64;
+/// No track is longer in a jump frame.
+pub(super) const TRACK_BYTES: usize = 2 * KEY_BYTES;
+/// The largest slope: that between two keys with the largest values at the nearest times. No arithmetic with it
+/// overflows.
+const MAX_SLOPE: f64 = 1e125;
+/// The tag in place of a key where a track ends.
+const END: u8 = 255;
+/// The compression level of DEFLATE. The higher ones hardly make the files smaller.
+const LEVEL: u8 = 6;
 
-/// An error in a stream, and the byte position (before compression).
+/// An error in a stream, and the byte position.
 #[derive(Debug)]
 pub struct StreamError {
     /// The position in bytes.
@@ -60,16 +70,21 @@ pub enum StreamProblem {
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.problem {
-            StreamProblem::Read(e) => return write!(f, "the tracks cannot be read: {e}"),
-            StreamProblem::Magic => f.write_str("not a track file: write one with this program")?,
+            StreamProblem::Read(e) => return write!(f, "the track file cannot be read: {e}"),
+            StreamProblem::Magic => f.write_str("not a track file: 'grainfield curve fit' writes one")?,
+            StreamProblem::Version(v) if *v < VERSION => write!(
+                f,
+                "a track file of version {v}, which this program no longer reads: write it again with \
+                 'grainfield curve fit'"
+            )?,
             StreamProblem::Version(v) => {
                 write!(f, "a track file of version {v}; this program reads version {VERSION}")?;
             }
             StreamProblem::Short => f.write_str("the track file is cut off")?,
-            StreamProblem::Checksum => f.write_str("the track file is damaged")?,
+            StreamProblem::Checksum => f.write_str("the track file is damaged: a checksum is wrong")?,
             StreamProblem::Content(what) => write!(f, "the track file is wrong: {what}")?,
         }
-        write!(f, " (at byte {})", self.at)
+        write!(f, " (at byte {} of the file)", self.at)
     }
 }
 
@@ -86,72 +101,89 @@ pub(super) fn fault<T>(at: u64, what: &'static str) -> Result<T, StreamError> {
     Err(StreamError { at, problem: StreamProblem::Content(what) })
 }
 
-/// FNV-1a on words of eight bytes in four interleaved lanes, with the high half folded down after each step; the lanes
-/// are combined by the same step. The remainder of a piece is padded with zeros, and the piece's length follows. Every
-/// step is invertible, so a change inside one word is always detected.
-pub(super) fn checksum(pieces: &[&[u8]]) -> u64 {
-    const START: u64 = 0xcbf2_9ce4_8422_2325;
-    const fn step(h: u64, word: u64) -> u64 {
-        let h = (h ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        h ^ h >> 32
+/// What is wrong with the name of a track, if anything.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
+    match name {
+        "" => Err("it is empty"),
+        _ if name.len() > MAX_NAME => Err("it is longer than 255 bytes"),
+        _ if name.chars().any(char::is_control) => Err("it contains a control character"),
+        _ => Ok(()),
     }
-    let mut lanes = [START, START + 1, START + 2, START + 3];
-    let mut steps = |block: &[u8; 32]| {
-        let (words, _) = block.as_chunks();
-        lanes.iter_mut().zip(words).for_each(|(h, word)| *h = step(*h, u64::from_le_bytes(*word)));
-    };
-    for piece in pieces {
-        let (blocks, rest) = piece.as_chunks();
-        blocks.iter().for_each(&mut steps);
-        let mut last = [0; 32];
-        last[..rest.len()].copy_from_slice(rest);
-        steps(&last);
-        last = [0; 32];
-        last[..8].copy_from_slice(&(piece.len() as u64).to_le_bytes());
-        steps(&last);
-    }
-    lanes.into_iter().fold(START, step)
 }
 
-/// A chunk with its header.
-pub(super) fn chunk(kind: u32, payload: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    let Ok(length) = u32::try_from(payload.len()) else {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too many tracks for one jump frame"));
-    };
-    out.clear();
-    out.extend(kind.to_le_bytes());
-    out.extend(length.to_le_bytes());
-    let sum = checksum(&[out, payload]);
-    out.extend(sum.to_le_bytes());
-    out.extend(payload);
-    Ok(())
+/// The head of a chunk.
+pub(super) struct ChunkHead {
+    pub(super) kind: u32,
+    /// The length of its content.
+    pub(super) length: u32,
+    /// The length of the compressed content in the file.
+    pub(super) packed: u32,
+    checksum: u32,
 }
 
-/// A reader of bytes that knows their position in the stream.
+impl ChunkHead {
+    pub(super) fn parse(bytes: [u8; CHUNK_BYTES as usize]) -> ChunkHead {
+        let number = |i: usize| {
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| bytes[4 * i + k]);
+            u32::from_le_bytes([a, b, c, d])
+        };
+        ChunkHead { kind: number(0), length: number(1), packed: number(2), checksum: number(3) }
+    }
+
+    fn fields(&self) -> [u8; 12] {
+        let all = [self.kind, self.length, self.packed].map(u32::to_le_bytes);
+        core::array::from_fn(|i| all[i / 4][i % 4])
+    }
+
+    /// CRC-32 of its fields and the compressed content.
+    fn sum(&self, packed: &[u8]) -> u32 {
+        let mut crc = crc32fast::Hasher::new();
+        crc.update(&self.fields());
+        crc.update(packed);
+        crc.finalize()
+    }
+
+    pub(super) fn is_intact(&self, packed: &[u8]) -> bool {
+        self.sum(packed) == self.checksum
+    }
+}
+
+/// A chunk with its head, as it is in the file.
+pub(super) fn chunk(kind: u32, content: &[u8]) -> io::Result<Vec<u8>> {
+    let packed = compress_to_vec(content, LEVEL);
+    let small = |n: usize| u32::try_from(n).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge));
+    let head = ChunkHead { kind, length: small(content.len())?, packed: small(packed.len())?, checksum: 0 };
+    Ok([&head.fields(), &head.sum(&packed).to_le_bytes()[..], &packed].concat())
+}
+
+/// A reader of the content of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByteReader<'a> {
     pub(super) data: &'a [u8],
     pub(super) at: usize,
-    /// The position of `data` in the stream.
-    pub(super) base: u64,
+    /// The position of the chunk in the file, for errors.
+    pub(super) place: u64,
+    /// Whether times are in seconds.
+    pub(super) seconds: bool,
 }
 
 impl ByteReader<'_> {
-    pub(super) const fn place(&self) -> u64 {
-        self.base + self.at as u64
-    }
-
     pub(super) const fn is_end(&self) -> bool {
         self.at == self.data.len()
     }
 
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], StreamError> {
+    pub(super) fn fault<T>(&self, what: &'static str) -> Result<T, StreamError> {
+        fault(self.place, what)
+    }
+
+    #[inline(always)]
+    pub(super) fn take<const N: usize>(&mut self) -> Result<[u8; N], StreamError> {
         match self.data.get(self.at..).and_then(|d| d.first_chunk()) {
             Some(bytes) => {
                 self.at += N;
                 Ok(*bytes)
             }
-            None => fault(self.place(), "a chunk ends in the middle of a key"),
+            None => self.fault("a chunk ends in the middle of a key"),
         }
     }
 
@@ -167,88 +199,101 @@ impl ByteReader<'_> {
         self.take().map(u64::from_le_bytes)
     }
 
-    fn i64(&mut self) -> Result<i64, StreamError> {
-        self.take().map(i64::from_le_bytes)
+    /// A finite number up to a limit.
+    fn number(&mut self, most: f64) -> Result<f64, StreamError> {
+        let v = self.take().map(f64::from_le_bytes)?;
+        if v.abs() <= most { Ok(v) } else { self.fault("a number is too large or not finite") }
     }
 
-    /// A finite number within the limits of a curve.
-    fn number(&mut self) -> Result<f64, StreamError> {
-        let place = self.place();
-        let v = self.take().map(f64::from_le_bytes)?;
-        if v.abs() <= MAX_VALUE { Ok(v) } else { fault(place, "a number is beyond 1e100 or not finite") }
+    pub(super) fn slope(&mut self) -> Result<f64, StreamError> {
+        self.number(MAX_SLOPE)
     }
 
     /// The time of a handle.
     fn fraction(&mut self) -> Result<f64, StreamError> {
-        let place = self.place();
-        let v = self.number()?;
-        if (0.0..=1.0).contains(&v) { Ok(v) } else { fault(place, "a handle is outside its stretch") }
+        let v = self.number(1.0)?;
+        if v >= 0.0 { Ok(v) } else { self.fault("a handle is outside its stretch") }
     }
 
-    pub(super) fn time(&mut self, seconds: bool) -> Result<KeyTime, StreamError> {
-        let place = self.place();
-        let n = self.i64()?;
-        if !seconds {
-            return Ok(KeyTime::Frame(n));
+    pub(super) fn time(&mut self) -> Result<Ratio, StreamError> {
+        let n = self.take().map(i64::from_le_bytes)?;
+        if !self.seconds {
+            return Ok(Ratio::whole(n));
         }
-        let d = self.i64()?;
+        let d = self.take().map(i64::from_le_bytes)?;
         match Ratio::new(n, d) {
             // Accept only the form that is written: lowest terms, denominator above 0.
-            Some(r) if (r.num(), r.den()) == (n, d) => Ok(KeyTime::Seconds(r)),
-            _ => fault(place, "a time is not a fraction in lowest terms"),
+            Some(r) if (r.num(), r.den()) == (n, d) => Ok(r),
+            _ => self.fault("a time is not a fraction in lowest terms"),
         }
     }
 
-    pub(super) fn key(&mut self, seconds: bool) -> Result<Key, StreamError> {
-        let at = self.time(seconds)?;
-        let tag_place = self.place();
+    /// A key, or `None` for the end of a track.
+    pub(super) fn knot(&mut self) -> Result<Option<Knot>, StreamError> {
         let tag = self.u8()?;
-        let value = self.number()?;
-        let shape = match tag {
-            0 => Shape::Hold,
-            1 => Shape::Linear,
-            2 => Shape::Smooth,
-            3 => Shape::BSpline,
-            4 => Shape::Hermite { leave: self.number()?, arrive: self.number()? },
-            5 => Shape::Bezier(Handles {
+        if tag == END {
+            return Ok(None);
+        }
+        let (time, value) = (self.time()?, self.number(MAX_VALUE)?);
+        let stretch = match tag {
+            0 => Stretch::Hold,
+            1 => Stretch::Linear,
+            2 => Stretch::Smooth(self.slope()?, self.slope()?),
+            3 => Stretch::BSpline([self.slope()?, self.slope()?, self.slope()?, self.slope()?]),
+            4 => Stretch::Hermite(self.slope()?, self.slope()?),
+            5 => Stretch::Bezier(Handles {
                 leave: self.fraction()?,
-                leave_by: self.number()?,
+                leave_by: self.number(MAX_VALUE)?,
                 arrive: self.fraction()?,
-                arrive_by: self.number()?,
+                arrive_by: self.number(MAX_VALUE)?,
             }),
-            n => match n.checked_sub(16).and_then(|n| Ease::of_index(n.into())) {
-                Some(ease) => Shape::Ease(ease),
-                None => return fault(tag_place, "a shape is unknown"),
+            n => match n.checked_sub(16).and_then(|n| Ease::from_index(n.into())) {
+                Some(ease) => Stretch::Ease(ease),
+                None => return self.fault("a shape is unknown"),
             },
         };
-        Ok(Key { at, value, shape })
+        Ok(Some(Knot { time, value, stretch }))
     }
-}
 
-pub(super) fn put_time(at: KeyTime, out: &mut Vec<u8>) {
-    match at {
-        KeyTime::Frame(n) => out.extend(n.to_le_bytes()),
-        KeyTime::Seconds(s) => {
-            out.extend(s.num().to_le_bytes());
-            out.extend(s.den().to_le_bytes());
+    /// The extrapolations before and after.
+    pub(super) fn rules(&mut self) -> Result<(Extrapolation, Extrapolation), StreamError> {
+        let rule = |n| match n {
+            0 => Some(Extrapolation::Hold),
+            1 => Some(Extrapolation::Repeat),
+            2 => Some(Extrapolation::Mirror),
+            3 => Some(Extrapolation::Extrapolate),
+            _ => None,
+        };
+        let byte = self.u8()?;
+        match (rule(byte % 16), rule(byte / 16)) {
+            (Some(before), Some(after)) => Ok((before, after)),
+            _ => self.fault("an extrapolation is unknown"),
         }
     }
 }
 
-pub(super) fn put_key(key: &Key, out: &mut Vec<u8>) {
-    let (tag, numbers): (u8, &[f64]) = match &key.shape {
-        Shape::Hold => (0, &[]),
-        Shape::Linear => (1, &[]),
-        Shape::Smooth => (2, &[]),
-        Shape::BSpline => (3, &[]),
-        Shape::Hermite { leave, arrive } => (4, &[*leave, *arrive]),
-        Shape::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
+pub(super) fn put_time(time: Ratio, seconds: bool, out: &mut Vec<u8>) {
+    out.extend(time.num().to_le_bytes());
+    if seconds {
+        out.extend(time.den().to_le_bytes());
+    }
+}
+
+pub(super) fn put_knot(knot: Option<&Knot>, seconds: bool, out: &mut Vec<u8>) {
+    let Some(knot) = knot else { return out.push(END) };
+    let (tag, numbers): (u8, &[f64]) = match &knot.stretch {
+        Stretch::Hold => (0, &[]),
+        Stretch::Linear => (1, &[]),
+        Stretch::Smooth(leave, arrive) => (2, &[*leave, *arrive]),
+        Stretch::BSpline(c) => (3, c),
+        Stretch::Hermite(leave, arrive) => (4, &[*leave, *arrive]),
+        Stretch::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
         // There are thirty easing functions.
-        Shape::Ease(ease) => (16 + ease.index() as u8, &[]),
+        Stretch::Ease(ease) => (16 + ease.index() as u8, &[]),
     };
-    put_time(key.at, out);
     out.push(tag);
-    for v in core::iter::once(&key.value).chain(numbers) {
+    put_time(knot.time, seconds, out);
+    for v in core::iter::once(&knot.value).chain(numbers) {
         out.extend(v.to_le_bytes());
     }
 }
@@ -257,19 +302,13 @@ pub(super) const fn rules(before: Extrapolation, after: Extrapolation) -> u8 {
     before as u8 + 16 * after as u8
 }
 
-pub(super) fn rules_of(byte: u8) -> Option<(Extrapolation, Extrapolation)> {
-    let rule = |n| match n {
-        0 => Some(Extrapolation::Hold),
-        1 => Some(Extrapolation::Repeat),
-        2 => Some(Extrapolation::Mirror),
-        3 => Some(Extrapolation::Extrapolate),
-        _ => None,
-    };
-    Some((rule(byte % 16)?, rule(byte / 16)?))
+/// The time of a key in the unit of a stream.
+pub(super) fn key_time(time: Ratio, seconds: bool) -> KeyTime {
+    if seconds { KeyTime::Seconds(time) } else { KeyTime::Frame(time.num()) }
 }
 
 /// Whether a track with these extrapolations needs its old keys again.
-pub(super) const fn cyclic(before: Extrapolation, after: Extrapolation) -> bool {
+pub(super) const fn is_cyclic(before: Extrapolation, after: Extrapolation) -> bool {
     matches!(before, Extrapolation::Repeat | Extrapolation::Mirror)
         || matches!(after, Extrapolation::Repeat | Extrapolation::Mirror)
 }

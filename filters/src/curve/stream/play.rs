@@ -1,53 +1,34 @@
 //! The player of a stream: a position in time that moves.
 
-use super::fast::{FastTracks, TakeEnd, TrackPlace};
-use super::general::GeneralTracks;
+use super::format::{ByteReader, JUMP, POINTS, POINTS_BYTES, StreamError, TRACK_BYTES, fault};
+use super::knot::Knot;
+use super::read::{Jump, Tracks, curve_of};
+use super::segments::Segments;
 use super::state::TrackState;
-use super::stretch::plain;
-use crate::curve::Key;
+use crate::curve::{Curve, MAX_KEYS};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 
-/// A position in time: the active keys and the value of every track. Made by
-/// [`Tracks::start`](super::Tracks::start) and moved by [`Tracks::seek`](super::Tracks::seek). Its size depends
-/// only on the number of tracks.
+/// A position in time: the active keys and the value of every track. Made by [`Tracks::start`] and moved by
+/// [`Tracks::seek`]. Its size depends only on the number of tracks.
 #[derive(Clone, Debug)]
 pub struct Playhead {
-    pub(super) now: Option<Ratio>,
-    /// Tracks that need only their newest key.
-    pub(super) fast: FastTracks,
-    /// The other tracks; all tracks, including the cyclic ones, if the states themselves are wanted.
-    pub(super) general: GeneralTracks,
-    pub(super) states: bool,
-    pub(super) values: Vec<f64>,
-    /// The current chunk of points, its position, and how much of it has been read.
+    now: Option<Ratio>,
+    pub(super) states: Vec<TrackState>,
+    pub(super) segments: Segments,
+    values: Vec<f64>,
+    /// The current chunk of points, its position, that of the next, and how much of it has been read.
     pub(super) chunk: Vec<u8>,
     pub(super) place: u64,
+    pub(super) next_place: u64,
     pub(super) done: usize,
-    /// The next key and its track, read but not yet needed, and its position.
-    pub(super) next: Option<(u32, Key, u64)>,
-    /// When the last key was needed: times of need must not decrease.
-    pub(super) last_need: Option<Ratio>,
+    /// The next key and its track, read but not needed yet. `None` instead of the key ends the track.
+    pub(super) next: Option<(u32, Option<Knot>)>,
+    /// When the last key was needed: these times must not decrease.
+    last_need: Option<Ratio>,
 }
 
 impl Playhead {
-    /// A playhead before any jump frame has been read. With `states`, it is used to read the state of every
-    /// track.
-    pub(super) fn new(states: bool) -> Playhead {
-        Playhead {
-            now: None,
-            fast: FastTracks::new(Level::best()),
-            general: GeneralTracks::default(),
-            states,
-            values: Vec::new(),
-            chunk: Vec::new(),
-            place: 0,
-            done: 0,
-            next: None,
-            last_need: None,
-        }
-    }
-
     /// The value of each track at the current time.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -60,71 +41,189 @@ impl Playhead {
 
     /// Memory in bytes.
     pub fn memory(&self) -> usize {
-        let lists = self.fast.memory() + self.general.memory() + self.values.capacity() * size_of::<f64>();
-        size_of::<Playhead>() + lists + self.chunk.capacity()
+        size_of::<Playhead>()
+            + self.states.capacity() * size_of::<TrackState>()
+            + self.segments.memory()
+            + self.values.capacity() * size_of::<f64>()
+            + self.chunk.capacity()
     }
+}
 
-    /// Drops all states, and prepares for so many tracks.
-    pub(super) fn reset(&mut self, tracks: usize) {
-        self.fast.reset(tracks);
-        self.general.clear();
-        self.values.clear();
-        self.values.resize(tracks, 0.0);
-    }
-
-    /// Sets the state of a track, once each after [`reset`](Playhead::reset).
-    pub(super) fn put(&mut self, track: usize, active: TrackState) {
-        if !self.states && (active.is_cyclic() || self.fast.put(track, &active, &mut self.values)) {
-            return;
-        }
-        self.fast.other(track, self.general.next_slot() as u32);
-        self.general.add(track as u32, active);
-    }
-
-    /// Takes up simple keys that are needed up to `now`.
-    pub(super) fn take(&mut self, now: Ratio) -> TakeEnd {
-        let mut last = self.last_need.map_or(i64::MIN, Ratio::floor);
-        let stop = self.fast.take(&self.chunk, &mut self.done, now.floor(), &mut last, &mut self.values);
-        if last > i64::MIN {
-            self.last_need = self.last_need.max(Some(Ratio::whole(last)));
-        }
-        stop
-    }
-
-    /// When the next key of a track is needed; `None` if there is none.
-    pub(super) fn need(&self, track: usize) -> Option<Ratio> {
-        match self.fast.place(track)? {
-            TrackPlace::Here(need) => need.map(Ratio::whole),
-            TrackPlace::Slot(slot) => self.general.active[slot].need(),
-            TrackPlace::Aside => None,
-        }
-    }
-
-    /// Takes up a track's next key, which is needed now; `false` if it cannot be the next.
-    pub(super) fn push(&mut self, track: usize, key: Key, need: Ratio) -> bool {
-        let slot = match self.fast.place(track) {
-            Some(TrackPlace::Here(_)) if self.fast.push_key(track, &key, &mut self.values) => return true,
-            Some(TrackPlace::Here(_)) => {
-                let slot = self.general.next_slot();
-                let active = self.fast.leave(track, slot as u32);
-                self.general.add(track as u32, active);
-                slot
-            }
-            Some(TrackPlace::Slot(slot)) => slot,
-            _ => return false,
+impl Tracks {
+    /// A playhead at the position before all keys.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged.
+    pub fn start(&self) -> Result<Playhead, StreamError> {
+        let mut head = Playhead {
+            now: None,
+            states: Vec::with_capacity(self.tracks()),
+            segments: Segments::new(Level::best()),
+            values: Vec::new(),
+            chunk: Vec::new(),
+            place: 0,
+            next_place: 0,
+            done: 0,
+            next: None,
+            last_need: None,
         };
-        let active = &mut self.general.active[slot];
-        active.advance(need);
-        let fits = active.push(key);
-        self.general.renew(slot);
-        fits
+        self.jump(&mut head, &self.jumps[0])?;
+        Ok(head)
     }
 
-    /// Computes every value, after all keys needed at `now` have been taken up.
-    pub(super) fn evaluate(&mut self, now: Ratio) {
-        self.now = Some(now);
-        let plain = plain(now);
-        self.fast.evaluate(now, plain, &mut self.values);
-        self.general.evaluate(self.fast.level, now, plain, &mut self.values);
+    /// The upper bound of the memory of a playhead in bytes, whatever the length of the stream: what is there at its
+    /// start, and the largest chunk, which is that of a jump frame or a few keys of all tracks.
+    pub fn playhead_memory(&self, start: &Playhead) -> usize {
+        start.memory() + POINTS_BYTES + self.tracks() * TRACK_BYTES
+    }
+
+    /// One whole track as a curve, by reading the stream once. `None` if there is no such track.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged.
+    pub fn track(&self, track: usize) -> Result<Option<Curve>, StreamError> {
+        if let Ok(i) = self.cycles.binary_search_by_key(&track, |(t, _)| *t as usize) {
+            return Ok(Some(self.cycles[i].1.clone()));
+        }
+        let mut head = self.start()?;
+        let Some(state) = head.states.get(track) else { return Ok(None) };
+        let (before, after) = state.rules();
+        let mut knots: Vec<Knot> = state.next().copied().into_iter().collect();
+        while self.peek(&mut head)?
+            && let Some((of, knot)) = head.next.take()
+        {
+            if of as usize == track {
+                match knot {
+                    Some(knot) if knots.len() < MAX_KEYS => knots.push(knot),
+                    Some(_) => break,
+                    None => {
+                        return self
+                            .whole_curve(&knots, head.place)
+                            .map(|c| Some(c.with_extrapolation(before, after)));
+                    }
+                }
+            }
+        }
+        fault(head.place, "a track has no end")
+    }
+
+    /// A track by its name: see [`track`](Tracks::track).
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged.
+    pub fn curve(&self, name: &str) -> Result<Option<Curve>, StreamError> {
+        self.names().iter().position(|n| n == name).map_or(Ok(None), |i| self.track(i))
+    }
+
+    fn whole_curve(&self, knots: &[Knot], place: u64) -> Result<Curve, StreamError> {
+        curve_of(knots, self.seconds)
+            .map_or_else(|| fault(place, "the keys of a track do not form a curve"), Ok)
+    }
+
+    /// Moves a playhead of this stream to a time. It reads on from the current position or from the last jump frame
+    /// before the time, whichever is shorter.
+    ///
+    /// # Errors
+    ///
+    /// The stream cannot be read or is damaged. Drop the playhead then.
+    pub fn seek(&self, head: &mut Playhead, now: Ratio) -> Result<(), StreamError> {
+        let near = self.jumps.partition_point(|j| j.time.is_none_or(|t| t <= now)).saturating_sub(1);
+        let jump = self.jumps[near];
+        if head.now.is_some_and(|then| then > now) || (near > 0 && head.now < jump.time) {
+            self.jump(head, &jump)?;
+        }
+        while let Some((track, _)) = self.step(head, Some(now))? {
+            if let Some(active) = head.states[track].active() {
+                head.segments.set(track, &active, &mut head.values);
+            }
+        }
+        head.now = Some(now);
+        let start = |track: usize| head.states[track].active().map_or(now, |active| active.start);
+        head.segments.evaluate(now, start, &mut head.values);
+        for (track, curve) in self.cycles.iter() {
+            head.values[*track as usize] = curve.value_at(now);
+        }
+        Ok(())
+    }
+
+    /// Reads the next key of the stream, if there is one.
+    pub(super) fn peek(&self, head: &mut Playhead) -> Result<bool, StreamError> {
+        while head.done == head.chunk.len() {
+            if head.next_place == self.end {
+                return Ok(false);
+            }
+            head.place = head.next_place;
+            let (kind, next) = self.any_chunk(head.place, &mut head.chunk)?;
+            match kind {
+                POINTS if !head.chunk.is_empty() => head.done = 0,
+                // A jump frame holds what a playhead that comes from before it knows already.
+                JUMP => head.done = head.chunk.len(),
+                _ => return fault(head.place, "a chunk is empty or has an unexpected kind"),
+            }
+            head.next_place = next;
+        }
+        let mut bytes =
+            ByteReader { data: &head.chunk, at: head.done, place: head.place, seconds: self.seconds };
+        head.next = Some((bytes.u32()?, bytes.knot()?));
+        head.done = bytes.at;
+        Ok(true)
+    }
+
+    /// Takes up the next key (or end of a track), if it is needed up to `now`, and returns it with its track.
+    pub(super) fn step(
+        &self,
+        head: &mut Playhead,
+        now: Option<Ratio>,
+    ) -> Result<Option<(usize, Option<Knot>)>, StreamError> {
+        if head.next.is_none() && !self.peek(head)? {
+            return Ok(None);
+        }
+        let Some((track, knot)) = head.next else { return Ok(None) };
+        let track = track as usize;
+        let Some((state, need)) = head.states.get_mut(track).and_then(|s| s.need().map(|need| (s, need)))
+        else {
+            return fault(head.place, "a key has an unknown track, or its track has ended");
+        };
+        if now.is_some_and(|now| need > now) {
+            return Ok(None);
+        }
+        if head.last_need.is_some_and(|last| need < last) {
+            return fault(head.place, "the keys are not in the order in which they are needed");
+        }
+        if !state.push(knot) {
+            return fault(head.place, "a key is not later than the one before it");
+        }
+        (head.next, head.last_need) = (None, Some(need));
+        Ok(Some((track, knot)))
+    }
+
+    /// Sets the states and stretches of all tracks at a jump frame.
+    fn jump(&self, head: &mut Playhead, jump: &Jump) -> Result<(), StreamError> {
+        head.next_place = self.chunk(JUMP, jump.place, &mut head.chunk)?;
+        let mut bytes = self.reader_of(&head.chunk, jump.place);
+        head.states.clear();
+        head.values.clear();
+        head.values.resize(self.tracks(), 0.0);
+        head.segments.reset(self.tracks());
+        let mut cycles = self.cycles.iter().map(|(track, _)| *track as usize).peekable();
+        for track in 0..self.tracks() {
+            let state = TrackState::read(&mut bytes, jump.time)?;
+            if state.is_cyclic() != cycles.next_if_eq(&track).is_some() {
+                return fault(jump.place, "a jump frame and the stream disagree on the tracks that repeat");
+            }
+            if let Some(active) = state.active() {
+                head.segments.set(track, &active, &mut head.values);
+            }
+            head.states.push(state);
+        }
+        if !bytes.is_end() {
+            return fault(jump.place, "a jump frame has more tracks than the stream");
+        }
+        head.done = head.chunk.len();
+        (head.now, head.next, head.last_need) = (jump.time, None, jump.time);
+        Ok(())
     }
 }

@@ -1,25 +1,28 @@
 //! Writes a stream, or copies one with other jump frames.
 
 use super::format::{
-    CHUNK_BYTES, CYCLES, HEAD_BYTES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_TRACKS, POINTS, POINTS_BYTES,
-    StreamError, VERSION, checksum, chunk, cyclic, put_key, put_time, rules,
+    CYCLES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_JUMPS, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES,
+    StreamError, VERSION, check_name, chunk, is_cyclic, put_knot, put_time, rules,
 };
+use super::knot::Knot;
 use super::read::Tracks;
-use super::state::{TrackState, at_start, need};
-use crate::curve::{Curve, KeyTime};
-use crate::lend::ReadAt;
+use super::state::TrackState;
+use crate::curve::Curve;
 use crate::ratio::Ratio;
 use core::fmt;
+use md5::{Digest, Md5};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// The reason why tracks cannot be written as a stream. Tracks are counted from 0 here and from 1 in
-/// messages.
+/// The reason why tracks cannot be written as a stream.
 #[derive(Debug)]
 pub enum TrackError {
     /// More than [`MAX_TRACKS`].
     TooMany,
     /// This track is in seconds and the first in frames, or the other way round.
-    Mixed(usize),
+    Mixed(String),
+    /// An invalid name, and what is wrong with it.
+    Name(String, &'static str),
     /// Tracks that repeat or mirror have more than [`MAX_CYCLE_KEYS`] keys in total.
     Cycles,
     /// The distance of jump frames must be above 0.
@@ -36,15 +39,16 @@ impl fmt::Display for TrackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TrackError::TooMany => write!(f, "more than {MAX_TRACKS} tracks in one file"),
-            TrackError::Mixed(i) => {
-                write!(f, "track {} and the first must both be in frames or both in seconds", i + 1)
+            TrackError::Mixed(name) => {
+                write!(f, "track '{name}' and the first must both be in frames or both in seconds")
             }
+            TrackError::Name(name, problem) => write!(f, "track name '{}': {problem}", name.escape_debug()),
             TrackError::Cycles => write!(
                 f,
                 "tracks that repeat or mirror may have {MAX_CYCLE_KEYS} keys together, as they stay in memory"
             ),
             TrackError::Spacing => f.write_str("the time between jump frames must be above 0"),
-            TrackError::Jumps => f.write_str("more than 1048576 jump frames: increase the spacing"),
+            TrackError::Jumps => write!(f, "more than {MAX_JUMPS} jump frames: increase the spacing"),
             TrackError::Write(e) => write!(f, "the tracks cannot be written: {e}"),
             TrackError::Read(e) => e.fmt(f),
         }
@@ -73,191 +77,178 @@ impl From<StreamError> for TrackError {
     }
 }
 
-/// A writer that counts bytes.
-struct CountingWriter<'a> {
+/// Writes keys in the order in which they are needed, with a jump frame now and then.
+struct StreamWriter<'a> {
     to: &'a mut dyn Write,
     at: u64,
-    buffer: Vec<u8>,
+    md5: Md5,
+    seconds: bool,
+    states: Vec<TrackState>,
+    /// The time before which no key is needed, and the time between jump frames.
+    first: Ratio,
+    every: Ratio,
+    /// The number of jump frames so far, and the index of them.
+    jumps: usize,
+    index: Vec<u8>,
+    points: Vec<u8>,
+    keys: u64,
 }
 
-impl CountingWriter<'_> {
+impl<'a> StreamWriter<'a> {
+    /// Begins with the states before all keys. `first` is the time of the first key of all.
+    fn new(
+        to: &'a mut dyn Write,
+        states: Vec<TrackState>,
+        (first, every): (Ratio, Ratio),
+        seconds: bool,
+    ) -> Result<StreamWriter<'a>, TrackError> {
+        // Frame numbers are integers.
+        let whole = every.floor().saturating_add((every > Ratio::whole(every.floor())).into());
+        let every = if seconds { every } else { Ratio::whole(whole) };
+        if every <= Ratio::ZERO {
+            return Err(TrackError::Spacing);
+        }
+        let keys = states.iter().filter(|s| !s.is_cyclic()).count() as u64;
+        let (md5, index, points) = (Md5::new(), Vec::new(), Vec::new());
+        let mut out =
+            StreamWriter { to, at: 0, md5, seconds, states, first, every, jumps: 0, index, points, keys };
+        out.raw(&MAGIC)?;
+        out.raw(&VERSION.to_le_bytes())?;
+        out.jump()?;
+        Ok(out)
+    }
+
     fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.at += bytes.len() as u64;
+        self.md5.update(bytes);
         self.to.write_all(bytes)
     }
 
-    fn chunk(&mut self, kind: u32, payload: &[u8]) -> io::Result<()> {
-        let mut buffer = core::mem::take(&mut self.buffer);
-        chunk(kind, payload, &mut buffer)?;
-        let done = self.raw(&buffer);
-        self.buffer = buffer;
-        done
+    fn chunk(&mut self, kind: u32, content: &[u8]) -> io::Result<()> {
+        self.raw(&chunk(kind, content)?)
     }
 
-    fn head(&mut self, seconds: bool) -> io::Result<()> {
-        self.raw(&MAGIC)?;
-        self.raw(&VERSION.to_le_bytes())?;
-        self.raw(&u32::from(seconds).to_le_bytes())
+    fn points(&mut self) -> io::Result<()> {
+        let points = core::mem::take(&mut self.points);
+        if points.is_empty() { Ok(()) } else { self.chunk(POINTS, &points) }
     }
 
-    /// Writes a jump frame and adds its entry to the index.
-    fn jump(
-        &mut self,
-        time: KeyTime,
-        states: impl Iterator<Item = TrackState>,
-        (next, offset): (u64, u32),
-        index: &mut Vec<u8>,
-    ) -> io::Result<()> {
-        let mut payload = Vec::new();
-        states.for_each(|s| s.put(&mut payload));
-        put_time(time, index);
-        index.extend(self.at.to_le_bytes());
-        index.extend(next.to_le_bytes());
-        index.extend(offset.to_le_bytes());
-        self.chunk(JUMP, &payload)
+    fn jump_time(&self) -> Ratio {
+        self.first + self.every * Ratio::whole(self.jumps as i64)
     }
 
-    fn finish<'a>(
-        &mut self,
-        cycles: impl Iterator<Item = (u32, &'a Curve)>,
-        index: &[u8],
-        tracks: u64,
-        keys: u64,
-    ) -> io::Result<()> {
-        let mut payload = Vec::new();
-        for (track, curve) in cycles {
-            payload.extend(track.to_le_bytes());
-            payload.push(rules(curve.before(), curve.after()));
-            // The limit of keys per curve fits.
-            payload.extend((curve.keys().len() as u32).to_le_bytes());
-            curve.keys().iter().for_each(|key| put_key(key, &mut payload));
+    fn jump(&mut self) -> io::Result<()> {
+        self.points()?;
+        put_time(self.jump_time(), self.seconds, &mut self.index);
+        self.index.extend(self.at.to_le_bytes());
+        self.jumps += 1;
+        let mut content = Vec::new();
+        self.states.iter().for_each(|s| s.put(self.seconds, &mut content));
+        self.chunk(JUMP, &content)
+    }
+
+    /// Writes the next key of a track, or its end.
+    fn push(&mut self, track: usize, knot: Option<Knot>) -> Result<(), TrackError> {
+        let Some(need) = self.states[track].need() else { return Ok(()) };
+        let count = (need - self.first).checked_div(self.every).map_or(0, Ratio::floor);
+        if count >= MAX_JUMPS as i64 {
+            return Err(TrackError::Jumps);
         }
-        let cycles = self.at;
-        self.chunk(CYCLES, &payload)?;
-        let place = self.at;
-        self.chunk(INDEX, index)?;
-        let tail: Vec<u8> = [place, cycles, tracks, keys].into_iter().flat_map(u64::to_le_bytes).collect();
-        self.raw(&tail)?;
-        self.raw(&checksum(&[&tail]).to_le_bytes())
+        while self.jumps < MAX_JUMPS && self.jump_time() < need {
+            self.jump()?;
+        }
+        self.points.extend((track as u32).to_le_bytes());
+        put_knot(knot.as_ref(), self.seconds, &mut self.points);
+        self.keys += u64::from(knot.is_some());
+        self.states[track].push(knot);
+        if self.points.len() >= POINTS_BYTES {
+            self.points()?;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, cycles: &[(u32, Curve)], names: &str) -> Result<(), TrackError> {
+        self.points()?;
+        let end = self.at;
+        let mut content = Vec::new();
+        for (track, curve) in cycles {
+            let keys = curve.keys();
+            content.extend(track.to_le_bytes());
+            content.push(rules(curve.before(), curve.after()));
+            // The limit of keys per curve fits.
+            content.extend((keys.len() as u32).to_le_bytes());
+            (0..keys.len()).for_each(|i| put_knot(Some(&Knot::new(keys, i)), self.seconds, &mut content));
+            self.keys += keys.len() as u64;
+        }
+        self.chunk(CYCLES, &content)?;
+        self.chunk(NAMES, names.as_bytes())?;
+        let index = core::mem::take(&mut self.index);
+        self.chunk(INDEX, &index)?;
+        let mut tail: Vec<u8> =
+            [end, self.states.len() as u64, self.keys].into_iter().flat_map(u64::to_le_bytes).collect();
+        tail.extend(u32::from(self.seconds).to_le_bytes());
+        self.md5.update(&tail);
+        tail.extend(self.md5.finalize());
+        tail.extend(crc32fast::hash(&tail).to_le_bytes());
+        Ok(self.to.write_all(&tail)?)
     }
 }
 
-/// The times of jump frames: every `every` from the first key's time on, up to the time of the last need.
-fn spaced(first: Ratio, last: Ratio, every: Ratio) -> Result<Vec<Ratio>, TrackError> {
-    if every <= Ratio::ZERO {
-        return Err(TrackError::Spacing);
-    }
-    let count = (last - first).checked_div(every).map_or(0, Ratio::floor);
-    if count >= 1 << 20 {
-        return Err(TrackError::Jumps);
-    }
-    Ok((1..=count).map(|i| first + every * Ratio::whole(i)).collect())
-}
-
-/// A frame or a time in the stream's unit; frame numbers are integers.
-fn at(time: Ratio, seconds: bool) -> KeyTime {
-    if seconds { KeyTime::Seconds(time) } else { KeyTime::Frame(time.floor()) }
-}
-
-/// Writes tracks as a stream, with a jump frame every `every` (in the keys' unit; frames are rounded up to
+/// Writes named tracks as a stream, with a jump frame every `every` (in the keys' unit; frames are rounded up to
 /// integers). Keys must be [resolved](Curve::resolve).
-pub fn write(tracks: &[Curve], every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
+///
+/// # Errors
+///
+/// Tracks in different units, invalid or equal names, too many tracks or jump frames, or bytes that cannot be written.
+pub fn write(tracks: &[(String, Curve)], every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
     if tracks.len() > MAX_TRACKS {
         return Err(TrackError::TooMany);
     }
-    let seconds = tracks.first().is_some_and(Curve::in_seconds);
-    let every = if seconds { every } else { whole(every) };
-    for (i, track) in tracks.iter().enumerate() {
+    let seconds = tracks.first().is_some_and(|(_, track)| track.in_seconds());
+    let mut names = BTreeSet::new();
+    for (name, track) in tracks {
+        let new = names.insert(name.as_str()).then_some(()).ok_or("two tracks have this name");
+        check_name(name).and(new).map_err(|problem| TrackError::Name(name.clone(), problem))?;
         if track.in_seconds() != seconds {
-            return Err(TrackError::Mixed(i));
+            return Err(TrackError::Mixed(name.clone()));
         }
     }
-    let aside = |t: &&Curve| cyclic(t.before(), t.after());
-    if tracks.iter().filter(aside).map(|t| t.keys().len()).sum::<usize>() > MAX_CYCLE_KEYS {
+    let (cycles, streamed): (Vec<_>, Vec<_>) = (0u32..)
+        .zip(tracks.iter().map(|(_, track)| track))
+        .partition(|(_, t)| is_cyclic(t.before(), t.after()));
+    let cycles: Vec<(u32, Curve)> = cycles.into_iter().map(|(i, t)| (i, t.clone())).collect();
+    if cycles.iter().map(|(_, t)| t.keys().len()).sum::<usize>() > MAX_CYCLE_KEYS {
         return Err(TrackError::Cycles);
     }
-    let mut points: Vec<(Ratio, u32, u32)> = Vec::new();
-    for (t, track) in tracks.iter().enumerate().filter(|(_, t)| !aside(t)) {
-        let keys = track.keys();
-        let needs = (at_start(keys)..keys.len()).filter_map(|i| Some((need(keys, i)?, t as u32, i as u32)));
-        points.extend(needs);
+    // A key is needed from the time of the key before it, and the end of a track from that of its last key.
+    let mut needs: Vec<(Ratio, u32, u32)> = Vec::new();
+    for (t, track) in &streamed {
+        needs.extend((1u32..).zip(track.keys()).map(|(i, before)| (before.when(), *t, i)));
     }
-    points.sort_unstable();
-
-    let mut out = CountingWriter { to, at: 0, buffer: Vec::new() };
-    out.head(seconds)?;
-    let first = tracks.iter().map(|t| t.keys()[0].when()).min().unwrap_or(Ratio::ZERO);
-    let last = points.last().map_or(first, |p| p.0);
-    let times = spaced(first, last, every)?;
-    // The position at which to read on from each jump frame: the first point that is needed later.
-    let mut places = Vec::new();
-    let mut payload = Vec::new();
-    for (need, track, key) in points {
-        while places.len() < times.len() && times[places.len()] < need {
-            places.push((out.at, payload.len() as u32));
-        }
-        payload.extend(track.to_le_bytes());
-        put_key(&tracks[track as usize].keys()[key as usize], &mut payload);
-        if payload.len() >= POINTS_BYTES {
-            out.chunk(POINTS, &payload)?;
-            payload.clear();
-        }
+    needs.sort_unstable();
+    let first = needs.first().map_or(Ratio::ZERO, |need| need.0);
+    let states = tracks.iter().map(|(_, track)| TrackState::start(track)).collect();
+    let mut out = StreamWriter::new(to, states, (first, every), seconds)?;
+    for (_, track, i) in needs {
+        let keys = tracks[track as usize].1.keys();
+        out.push(track as usize, ((i as usize) < keys.len()).then(|| Knot::new(keys, i as usize)))?;
     }
-    if !payload.is_empty() {
-        out.chunk(POINTS, &payload)?;
-    }
-    places.resize(times.len(), (out.at, 0));
-    let mut index = Vec::new();
-    let state = |now| move |t: &Curve| TrackState::of(t.keys(), t.before(), t.after(), now);
-    out.jump(at(first, seconds), tracks.iter().map(state(None)), (HEAD_BYTES, 0), &mut index)?;
-    for (time, place) in times.into_iter().zip(places) {
-        out.jump(at(time, seconds), tracks.iter().map(state(Some(time))), place, &mut index)?;
-    }
-    let keys = tracks.iter().map(|t| t.keys().len() as u64).sum();
-    let cycles = tracks.iter().enumerate().filter(|(_, t)| aside(t)).map(|(i, t)| (i as u32, t));
-    Ok(out.finish(cycles, &index, tracks.len() as u64, keys)?)
-}
-
-fn whole(t: Ratio) -> Ratio {
-    Ratio::whole(t.floor().saturating_add((t > Ratio::whole(t.floor())).into()))
+    let names: Vec<&str> = tracks.iter().map(|(name, _)| name.as_str()).collect();
+    out.finish(&cycles, &names.join("\n"))
 }
 
 /// Copies a stream with jump frames at another spacing. The bytes are the same as if the tracks had been
 /// written with that spacing.
-pub fn reindex<R: ReadAt>(from: &Tracks<R>, every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
-    let seconds = from.in_seconds();
-    let every = if seconds { every } else { whole(every) };
-    let mut out = CountingWriter { to, at: 0, buffer: Vec::new() };
-    out.head(seconds)?;
-    let mut payload = Vec::new();
-    let mut place = HEAD_BYTES;
-    while place < from.end {
-        from.chunk(POINTS, place, &mut payload)?;
-        out.chunk(POINTS, &payload)?;
-        place += CHUNK_BYTES + payload.len() as u64;
+///
+/// # Errors
+///
+/// The stream cannot be read or is damaged, there are too many jump frames, or the bytes cannot be written.
+pub fn reindex(from: &Tracks, every: Ratio, to: &mut dyn Write) -> Result<(), TrackError> {
+    let mut head = from.start()?;
+    let first = head.states.iter().filter_map(TrackState::need).min().unwrap_or(Ratio::ZERO);
+    let mut out = StreamWriter::new(to, head.states.clone(), (first, every), from.in_seconds())?;
+    while let Some((track, knot)) = from.step(&mut head, None)? {
+        out.push(track, knot)?;
     }
-    let mut index = Vec::new();
-    let mut head = from.states()?;
-    let streamed = head.general.active.iter().filter(|a| !a.is_cyclic()).filter_map(|a| a.kept().first());
-    let cycles = from.cycles.iter().filter_map(|(_, curve)| curve.keys().first());
-    let first = streamed.chain(cycles).map(|k| k.when()).min().unwrap_or(Ratio::ZERO);
-    out.jump(at(first, seconds), head.general.active.iter().cloned(), (HEAD_BYTES, 0), &mut index)?;
-    // The first pass finds the last time at which a key is needed, the second the states on the way.
-    from.read_to(&mut head, Ratio::whole(i64::MAX))?;
-    let last = head.last_need.unwrap_or(first);
-    let mut head = from.states()?;
-    for time in spaced(first, last, every)? {
-        from.read_to(&mut head, time)?;
-        head.general.active.iter_mut().for_each(|a| {
-            a.advance(time);
-        });
-        let next = match head.next {
-            // The key that was read but not taken up.
-            Some((_, _, place)) => (head.place, (place - head.place - CHUNK_BYTES) as u32),
-            None => (head.place + CHUNK_BYTES + head.done as u64, 0),
-        };
-        out.jump(at(time, seconds), head.general.active.iter().cloned(), next, &mut index)?;
-    }
-    let cycles = from.cycles.iter().map(|(track, curve)| (*track, curve));
-    Ok(out.finish(cycles, &index, from.tracks() as u64, from.keys())?)
+    out.finish(&from.cycles, &from.names().join("\n"))
 }

@@ -1,6 +1,6 @@
 //! Sprites that the tracks of a file move.
 
-use crate::curve::stream::{NamedTracks, Playhead};
+use crate::curve::stream::{Playhead, Tracks};
 use crate::frame::FrameTime;
 use crate::lend::PrepareError;
 use crate::settings::{FileAsset, SettingError};
@@ -45,7 +45,7 @@ impl Sprite {
 /// The tracks of a file by sprite, and the positions at which the file is being read.
 pub(super) struct SpriteTracks {
     name: String,
-    file: NamedTracks,
+    file: Tracks,
     /// For each sprite the number of the track of each part.
     sprites: Vec<[Option<u32>; PARTS.len()]>,
     /// One for each frame in progress. The choice among them does not affect the values of a frame.
@@ -57,12 +57,12 @@ impl SpriteTracks {
     pub(super) fn new(asset: &FileAsset) -> Result<SpriteTracks, SettingError> {
         let fault = |problem: String| SettingError { setting: "tracks", problem };
         let name = asset.name();
-        let Some(file) = asset.contents::<NamedTracks>() else {
+        let Some(file) = asset.contents::<Tracks>() else {
             return Err(fault(format!("{name} has not been read")));
         };
         let mut order: BTreeMap<&str, usize> = BTreeMap::new();
         let mut sprites = Vec::new();
-        for (track, of) in file.names.iter().enumerate() {
+        for (track, of) in file.names().iter().enumerate() {
             let (sprite, part) = of.rsplit_once('.').unwrap_or(("", of));
             let Some(part) = PARTS.iter().position(|p| p.0 == part) else {
                 let parts = PARTS.map(|p| p.0).join(", ");
@@ -82,8 +82,8 @@ impl SpriteTracks {
                 return Err(fault(format!("{name} has no track '{sprite}{dot}{}'", PARTS[i].0)));
             }
         }
-        let head = file.tracks.start().map_err(|e| fault(format!("{name}: {e}")))?;
-        let head_bytes = file.tracks.playhead_memory(&head);
+        let head = file.start().map_err(|e| fault(format!("{name}: {e}")))?;
+        let head_bytes = file.playhead_memory(&head);
         let (name, file, heads) = (name.to_owned(), file.clone(), Mutex::new(vec![head]));
         Ok(SpriteTracks { name, file, sprites, heads, head_bytes })
     }
@@ -97,7 +97,7 @@ impl SpriteTracks {
     /// frames.
     pub(super) fn memory(&self) -> (usize, usize) {
         (
-            self.file.tracks.memory() + self.sprites.capacity() * size_of::<[Option<u32>; PARTS.len()]>(),
+            self.file.memory() + self.sprites.capacity() * size_of::<[Option<u32>; PARTS.len()]>(),
             self.head_bytes,
         )
     }
@@ -112,7 +112,7 @@ impl SpriteTracks {
         at: &FrameTime,
         then: impl FnOnce(&mut dyn Iterator<Item = Sprite>) -> T,
     ) -> Result<T, PrepareError> {
-        let now = if self.file.tracks.in_seconds() { at.time } else { at.frame };
+        let now = if self.file.in_seconds() { at.time } else { at.frame };
         let failed = |e| PrepareError::Failed(format!("{}: {e}", self.name));
         // The one that has the shortest way to go forward, if there is one.
         let mut heads = self.heads();
@@ -121,9 +121,9 @@ impl SpriteTracks {
         drop(heads);
         let mut head = match taken {
             Some(head) => head,
-            None => self.file.tracks.start().map_err(failed)?,
+            None => self.file.start().map_err(failed)?,
         };
-        self.file.tracks.seek(&mut head, now).map_err(failed)?;
+        self.file.seek(&mut head, now).map_err(failed)?;
         let values = head.values();
         let value = |track: Option<u32>, part: usize| {
             let (_, without, low, high) = PARTS[part];
@@ -142,30 +142,28 @@ mod tests {
     use super::super::tests::{drawn_at, picture};
     use super::*;
     use crate::curve::Curve;
-    use crate::curve::stream::{Tracks, write};
+    use crate::curve::stream::write;
     use crate::filter::sprites::ENTRY;
     use crate::frame::{Depth, Family, Format};
-    use crate::lend::ReadAt;
     use crate::ratio::Ratio;
     use crate::settings::{Value, Values};
     use crate::simd::Level;
     use std::sync::Arc;
 
     fn stream(tracks: &[(&str, &str)]) -> Vec<u8> {
-        let curves: Vec<Curve> = tracks.iter().map(|t| t.1.parse().unwrap()).collect();
+        let tracks: Vec<(String, Curve)> =
+            tracks.iter().map(|t| (t.0.to_owned(), t.1.parse().unwrap())).collect();
         let mut bytes = Vec::new();
-        write(&curves, Ratio::whole(4), &mut bytes).unwrap();
+        write(&tracks, Ratio::whole(4), &mut bytes).unwrap();
         bytes
     }
 
-    fn asset(tracks: &[(&str, &str)], bytes: Vec<u8>) -> FileAsset {
-        let reader: Arc<dyn ReadAt> = Arc::new(bytes);
-        let names = tracks.iter().map(|t| t.0.to_owned()).collect();
-        FileAsset::named("t.gfa").read(NamedTracks { tracks: Tracks::open(reader).unwrap(), names }, 1)
+    fn asset(bytes: Vec<u8>) -> FileAsset {
+        FileAsset::named("t.gfa").read(Tracks::open(Arc::new(bytes)).unwrap(), 1)
     }
 
     fn file(tracks: &[(&str, &str)]) -> Value {
-        Value::File(asset(tracks, stream(tracks)))
+        Value::File(asset(stream(tracks)))
     }
 
     /// The definition: each sprite is a filter of its own, whose settings are the curves.
@@ -234,19 +232,17 @@ mod tests {
     fn an_hour_takes_hardly_more_memory_than_a_minute() {
         // 500 sprites with a key every ten seconds, and a jump frame every ten.
         let played = |minutes: i64| {
-            let (mut tracks, mut names) = (Vec::new(), Vec::new());
+            let mut tracks = Vec::new();
             for i in 0..1000i64 {
                 let keys: Vec<String> = (0..=6 * minutes)
                     .map(|k| format!("{}={}", 240 * k + i % 200, (k * (i + 7)) % 900))
                     .collect();
-                tracks.push(keys.join(";").parse::<Curve>().unwrap());
-                names.push(format!("{}.{}", i / 2, if i % 2 == 0 { "x" } else { "y" }));
+                let name = format!("{}.{}", i / 2, if i % 2 == 0 { "x" } else { "y" });
+                tracks.push((name, keys.join(";").parse::<Curve>().unwrap()));
             }
             let mut bytes = Vec::new();
             write(&tracks, Ratio::whole(240), &mut bytes).unwrap();
-            let reader: Arc<dyn ReadAt> = Arc::new(bytes);
-            let named = NamedTracks { tracks: Tracks::open(reader).unwrap(), names: names.into() };
-            let sprites = SpriteTracks::new(&FileAsset::named("t.gfa").read(named, 1)).unwrap();
+            let sprites = SpriteTracks::new(&asset(bytes)).unwrap();
             let (fixed, frame) = sprites.memory();
             let mut most = 0;
             let there = (0..1440 * minutes as i32).step_by(61);
@@ -267,8 +263,7 @@ mod tests {
 
     #[test]
     fn invalid_track_names_are_refused() {
-        let refused =
-            |tracks: &[(&str, &str)]| SpriteTracks::new(&asset(tracks, stream(tracks))).err().unwrap();
+        let refused = |tracks: &[(&str, &str)]| SpriteTracks::new(&asset(stream(tracks))).err().unwrap();
         let problem = refused(&[("a.x", "0=1"), ("a.y", "0=1"), ("a.size", "0=1")]).problem;
         assert!(problem.contains("a.size") && problem.contains("scale"), "{problem}");
         assert!(refused(&[("a.x", "0=1"), ("a.y", "0=1"), ("b.x", "0=1")]).problem.contains("'b.y'"));
@@ -279,9 +274,10 @@ mod tests {
     fn damage_is_an_error_of_the_frame() {
         let tracks = [("x", "0=1;1=2;2=5;3=4;4=8;5=1;6=7;7=9;8=3"), ("y", "0=1")];
         let mut bytes = stream(&tracks);
-        // In the first keys, after the head of the file and that of their chunk.
-        bytes[16 + 16 + 8] ^= 1;
-        let sprites = SpriteTracks::new(&asset(&tracks, bytes)).unwrap();
+        // In the first keys: in the chunk after the head of the file and the first jump frame.
+        let jump = 12 + 16 + u32::from_le_bytes(bytes[12 + 8..12 + 12].try_into().unwrap()) as usize;
+        bytes[jump + 16 + 4] ^= 1;
+        let sprites = SpriteTracks::new(&asset(bytes)).unwrap();
         let at = FrameTime::of_frame(2, Ratio::whole(24));
         let error = sprites.at(&at, |all| all.count()).unwrap_err();
         assert!(matches!(error, PrepareError::Failed(why) if why.starts_with("t.gfa: ")));

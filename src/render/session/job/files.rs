@@ -106,7 +106,8 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                     Value::File(file.read(std::sync::Arc::new(plate), digest))
                 }
                 Value::File(file) if setting.kind == Kind::TrackFile => {
-                    let (tracks, digest) = crate::assets::load_tracks(Path::new(file.name()))?;
+                    let tracks = crate::assets::load_tracks(Path::new(file.name()))?;
+                    let digest = tracks.digest();
                     Value::File(file.read(tracks, digest))
                 }
                 Value::File(file) => {

@@ -107,7 +107,6 @@ pub const STATUS: Target = Target {
 
 fn tracks(data: &[u8]) -> bool {
     assets::fuzz::gfa(data);
-    assets::fuzz::stream(data);
     data.starts_with(b"\x89GFP")
 }
 
