@@ -6,9 +6,8 @@ use super::painter::Painter;
 use super::sampler::Prepared;
 use super::splat::Splat;
 use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
-use super::store::Block;
 use super::style::Shape;
-use super::tile::Tile;
+use super::tile::{Block, Tile};
 use crate::frame::{FrameMut, PlaneSet, Scratch};
 use crate::lend::Executor;
 

@@ -8,45 +8,11 @@
 //! less. So no channel ends below both what it was and what was drawn: light never darkens.
 
 use super::draw_plane::DrawPlane;
-use super::tile::{Line, PADDED, Part, Rows, Tile, mix, upsample, whole};
+use super::tile::{Block, Change, Line, MAX_BLOCK, Part, Rows, Tile, mix, upsample, whole};
 use crate::frame::FrameMut;
 use crate::pixel::f32_rows::{ConvertF32, from_f32, from_f32_rows};
 use crate::simd::multiversion;
-use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
-
-/// A row of cells before and after drawing.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Change {
-    was: Rows,
-    now: Rows,
-    alpha: [Line; 2],
-    /// The bits that differ in cells that were drawn on.
-    drawn: [u32; PADDED],
-}
-
-/// The most rows of luma in a block: in a bottom field the last block may be twice as high.
-const MAX_BLOCK: usize = 8;
-
-/// Buffers for the rows of a block: nothing is written to them that is not needed.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(super) struct Block {
-    /// For reading: colours, Y, U and V, a row before its samples are means or repeated, and alpha.
-    pub(super) colours: Rows,
-    pub(super) yuv: Rows,
-    pub(super) line: Line,
-    pub(super) alpha: Line,
-    /// A row of each kind of chroma, the rows of luma, and the changes of U and V.
-    chroma: [Change; 2],
-    luma: [Change; MAX_BLOCK],
-    /// In cells of chroma, and of luma.
-    uv: [Line; 2],
-    fine: [Line; 2],
-    /// The part of the change of chroma that white leaves room for.
-    part: Line,
-}
 
 impl Tile<'_> {
     /// Puts the samples back into the planes; `before` is what [`load`](Tile::load) has set.

@@ -11,10 +11,10 @@
 use super::super::arch::prefetch;
 use super::draw_plane::{Group, PlaneContent};
 use super::painter::Painter;
-use super::store::Block;
 use crate::frame::{FrameMut, PlaneSet};
 use crate::pixel::f32_rows::{Area, ConvertF32, to_f32, to_f32_rows};
 use crate::simd::{Level, multiversion};
+use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
 
 /// The margin around a tile in cells: a stamp that touches the tile is inside.
@@ -26,6 +26,39 @@ pub(super) const PADDED: usize = (1 << 9) + 16;
 pub(super) type Line = [f32; PADDED];
 /// A row of each working colour.
 pub(super) type Rows = [Line; 3];
+
+/// A row of cells before and after drawing.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Change {
+    pub(super) was: Rows,
+    pub(super) now: Rows,
+    pub(super) alpha: [Line; 2],
+    /// The bits that differ in cells that were drawn on.
+    pub(super) drawn: [u32; PADDED],
+}
+
+/// The most rows of luma in a block: in a bottom field the last block may be twice as high.
+pub(super) const MAX_BLOCK: usize = 8;
+
+/// Buffers for the rows of a block: nothing is written to them that is not needed.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct Block {
+    /// For reading: colours, Y, U and V, a row before its samples are means or repeated, and alpha.
+    pub(super) colours: Rows,
+    pub(super) yuv: Rows,
+    pub(super) line: Line,
+    pub(super) alpha: Line,
+    /// A row of each kind of chroma, the rows of luma, and the changes of U and V.
+    pub(super) chroma: [Change; 2],
+    pub(super) luma: [Change; MAX_BLOCK],
+    /// In cells of chroma, and of luma.
+    pub(super) uv: [Line; 2],
+    pub(super) fine: [Line; 2],
+    /// The part of the change of chroma that white leaves room for.
+    pub(super) part: Line,
+}
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
