@@ -536,7 +536,10 @@ fn perform(
 
 /// What is kept of an interrupted job, of which `rendered` frames were rendered in this run.
 fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u64) -> String {
-    let place = |word: &str| partial.map_or(String::new(), |path| format!(" {word} {}", path.display()));
+    let place = |word: &str| match partial {
+        Some(path) => format!(" {word} {}", path.strip_prefix(".").unwrap_or(path).display()),
+        None => String::new(),
+    };
     if !resumable {
         let kept = place(&format!("{} are kept as", report::frames(summary.frames)));
         let anew = if kept.is_empty() { "" } else { "; the next run starts over" };
