@@ -198,8 +198,8 @@ impl Jobs {
             postponed: false,
         };
         let queue = self.queue(&list);
-        let exists = queue.scope.exists(&own);
-        let there = if exists { Some(asked.output.clone()) } else { self.segments(&queue, &own) };
+        let there =
+            if queue.scope.exists(&own) { Some(asked.output.clone()) } else { self.segments(&queue, &own) };
         if let Some(there) = there.filter(|_| !asked.overwrite) {
             return Err(Fault::new(format!(
                 "{there} exists: choose another name, or allow it to be replaced"
@@ -255,7 +255,7 @@ impl Jobs {
                 return Err(Fault::new(format!("{} is being rendered: cancel that first", asked.output)));
             }
             Claim::Ours(mut lease, standing) if asked.overwrite || standing.record.is_some() => {
-                lease.anew = asked.overwrite && exists;
+                lease.anew = asked.overwrite;
                 lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
             }
             Claim::Ours(..) => {}

@@ -144,7 +144,7 @@ fn an_effect_is_edited_shown_at_once_and_saved_on_request() {
     until_shown(&session, &b, 24, "particles=effect=embers.toml:seed=7");
     // A change while the file is written stays unsaved.
     give(&b, "rate", "11");
-    b.until("return (s.doc.value.drafts['embers.toml'] ?? '').includes('rate = 11')");
+    b.until("return document.querySelector('.effect summary').textContent.endsWith('•')");
     b.run(
         "[...document.querySelectorAll('#filters button')].find((e) => e.textContent === 'Save').click();
          s.edit((d) => ({ ...d, drafts: { 'embers.toml': d.drafts['embers.toml'].replace('rate = 11', 'rate = 12') } }));",

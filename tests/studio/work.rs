@@ -72,7 +72,7 @@ fn files_that_others_have_changed_are_replaced_only_on_request() {
     b.run("s.setValue(s.doc.value.steps[0].id, 'size', '3');");
     b.settle();
     b.press("Ctrl+S");
-    b.until("return !s.dirty.value");
+    b.until("return !document.querySelector('[title=\"changed since the last save\"]')");
     // also after a restart
     b.run("s.setValue(s.doc.value.steps[0].id, 'size', '4');");
     b.settle();
@@ -81,7 +81,7 @@ fn files_that_others_have_changed_are_replaced_only_on_request() {
     session.write("look.toml", "# theirs\n");
     let studio = Studio::start(&session, "");
     b.open(&studio);
-    b.until("return s.recipePath.value === 'look.toml'");
+    b.until("return document.querySelector('.recipe')?.title === 'look.toml'");
     b.settle();
     b.press("Ctrl+S");
     asks("look.toml");

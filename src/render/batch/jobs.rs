@@ -33,7 +33,8 @@ pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
     let file = output.to_str().and_then(|name| name.strip_prefix("hash:")).map_or(output, OsStr::new);
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let path = absolute(&folder.join(file));
-    path.strip_prefix(absolute(folder)).map(Path::to_path_buf).unwrap_or(path)
+    // joined, since an empty path has no absolute form
+    path.strip_prefix(absolute(&folder.join("."))).map(Path::to_path_buf).unwrap_or(path)
 }
 
 impl Job {
