@@ -188,8 +188,8 @@ impl Plan {
         self.queue.scope.shard
     }
 
-    /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A list that cannot be
-    /// read at the moment still has all jobs.
+    /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A
+    /// list that cannot be read at the moment still has all jobs.
     fn has(&self, job: &Job) -> bool {
         let Some(listed) = &self.listed else { return true };
         let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);

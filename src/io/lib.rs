@@ -1,5 +1,5 @@
 //! Sources and sinks of frames: videos through FFmpeg, y4m, image sequences, pipes and test signals; files that are
-//! committed atomically; what is finished of a render.
+//! committed atomically; the journal of a render.
 //!
 //! Start with [`source::open`] and [`sink::create`].
 

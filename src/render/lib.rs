@@ -1,4 +1,4 @@
-//! Renders clips through chains of filters, and what is built on that: batches, analysis, contact sheets, matched grain.
+//! Renders clips through chains of filters: sessions, batches, analysis, contact sheets, matched grain.
 //!
 //! Start with [`session`].
 

@@ -1,6 +1,6 @@
 //! The binary format of keys and chunks.
 
-use super::knot::{Knot, Stretch};
+use super::key::{Interpolation, StreamKey};
 use crate::curve::{Ease, Extrapolation, Handles, KeyTime, MAX_VALUE};
 use crate::ratio::Ratio;
 use core::fmt;
@@ -212,7 +212,7 @@ impl ByteReader<'_> {
     /// The time of a handle.
     fn fraction(&mut self) -> Result<f64, StreamError> {
         let v = self.number(1.0)?;
-        if v >= 0.0 { Ok(v) } else { self.fault("a handle is outside its stretch") }
+        if v >= 0.0 { Ok(v) } else { self.fault("a handle is outside its interpolation") }
     }
 
     pub(super) fn time(&mut self) -> Result<Ratio, StreamError> {
@@ -229,30 +229,30 @@ impl ByteReader<'_> {
     }
 
     /// A key, or `None` for the end of a track.
-    pub(super) fn knot(&mut self) -> Result<Option<Knot>, StreamError> {
+    pub(super) fn knot(&mut self) -> Result<Option<StreamKey>, StreamError> {
         let tag = self.u8()?;
         if tag == END {
             return Ok(None);
         }
         let (time, value) = (self.time()?, self.number(MAX_VALUE)?);
-        let stretch = match tag {
-            0 => Stretch::Hold,
-            1 => Stretch::Linear,
-            2 => Stretch::Smooth(self.slope()?, self.slope()?),
-            3 => Stretch::BSpline([self.slope()?, self.slope()?, self.slope()?, self.slope()?]),
-            4 => Stretch::Hermite(self.slope()?, self.slope()?),
-            5 => Stretch::Bezier(Handles {
+        let interpolation = match tag {
+            0 => Interpolation::Hold,
+            1 => Interpolation::Linear,
+            2 => Interpolation::Smooth(self.slope()?, self.slope()?),
+            3 => Interpolation::BSpline([self.slope()?, self.slope()?, self.slope()?, self.slope()?]),
+            4 => Interpolation::Hermite(self.slope()?, self.slope()?),
+            5 => Interpolation::Bezier(Handles {
                 leave: self.fraction()?,
                 leave_by: self.number(MAX_VALUE)?,
                 arrive: self.fraction()?,
                 arrive_by: self.number(MAX_VALUE)?,
             }),
             n => match n.checked_sub(16).and_then(|n| Ease::from_index(n.into())) {
-                Some(ease) => Stretch::Ease(ease),
+                Some(ease) => Interpolation::Ease(ease),
                 None => return self.fault("a shape is unknown"),
             },
         };
-        Ok(Some(Knot { time, value, stretch }))
+        Ok(Some(StreamKey { time, value, interpolation }))
     }
 
     /// The extrapolations before and after.
@@ -279,17 +279,17 @@ pub(super) fn put_time(time: Ratio, seconds: bool, out: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn put_knot(knot: Option<&Knot>, seconds: bool, out: &mut Vec<u8>) {
+pub(super) fn put_knot(knot: Option<&StreamKey>, seconds: bool, out: &mut Vec<u8>) {
     let Some(knot) = knot else { return out.push(END) };
-    let (tag, numbers): (u8, &[f64]) = match &knot.stretch {
-        Stretch::Hold => (0, &[]),
-        Stretch::Linear => (1, &[]),
-        Stretch::Smooth(leave, arrive) => (2, &[*leave, *arrive]),
-        Stretch::BSpline(c) => (3, c),
-        Stretch::Hermite(leave, arrive) => (4, &[*leave, *arrive]),
-        Stretch::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
+    let (tag, numbers): (u8, &[f64]) = match &knot.interpolation {
+        Interpolation::Hold => (0, &[]),
+        Interpolation::Linear => (1, &[]),
+        Interpolation::Smooth(leave, arrive) => (2, &[*leave, *arrive]),
+        Interpolation::BSpline(c) => (3, c),
+        Interpolation::Hermite(leave, arrive) => (4, &[*leave, *arrive]),
+        Interpolation::Bezier(h) => (5, &[h.leave, h.leave_by, h.arrive, h.arrive_by]),
         // There are thirty easing functions.
-        Stretch::Ease(ease) => (16 + ease.index() as u8, &[]),
+        Interpolation::Ease(ease) => (16 + ease.index() as u8, &[]),
     };
     out.push(tag);
     put_time(knot.time, seconds, out);

@@ -7,7 +7,7 @@
 //! all keys. Jump frames (the active keys of all tracks at some times) stand in the stream at their times; playback
 //! skips them. Any time is reached by reading on from the jump frame before it.
 //!
-//! Smooth and B-spline stretches depend on more than two keys. Their keys carry the slopes or coefficients, which the
+//! Smooth and B-spline segments depend on more than two keys. Their keys carry the slopes or coefficients, which the
 //! writer computes.
 //!
 //! [`write`](write()) writes a stream, [`Tracks`] opens it through a [`ReadAt`](crate::lend::ReadAt) of the host, and a
@@ -46,7 +46,7 @@
 //! which stays in memory, and are evaluated one by one. Together they may have [`MAX_CYCLE_KEYS`] keys.
 
 mod format;
-mod knot;
+mod key;
 mod play;
 mod read;
 mod segments;

@@ -1,7 +1,7 @@
 //! The player of a stream: a position in time that moves.
 
 use super::format::{ByteReader, JUMP, POINTS, POINTS_BYTES, StreamError, TRACK_BYTES, fault};
-use super::knot::Knot;
+use super::key::StreamKey;
 use super::read::{Jump, Tracks, curve_of};
 use super::segments::Segments;
 use super::state::TrackState;
@@ -23,7 +23,7 @@ pub struct Playhead {
     pub(super) next_place: u64,
     pub(super) done: usize,
     /// The next key and its track, read but not needed yet. `None` instead of the key ends the track.
-    pub(super) next: Option<(u32, Option<Knot>)>,
+    pub(super) next: Option<(u32, Option<StreamKey>)>,
     /// When the last key was needed: these times must not decrease.
     last_need: Option<Ratio>,
 }
@@ -90,7 +90,7 @@ impl Tracks {
         let mut head = self.start()?;
         let Some(state) = head.states.get(track) else { return Ok(None) };
         let (before, after) = state.rules();
-        let mut knots: Vec<Knot> = state.next().copied().into_iter().collect();
+        let mut knots: Vec<StreamKey> = state.next().copied().into_iter().collect();
         while self.peek(&mut head)?
             && let Some((of, knot)) = head.next.take()
         {
@@ -118,7 +118,7 @@ impl Tracks {
         self.names().iter().position(|n| n == name).map_or(Ok(None), |i| self.track(i))
     }
 
-    fn whole_curve(&self, knots: &[Knot], place: u64) -> Result<Curve, StreamError> {
+    fn whole_curve(&self, knots: &[StreamKey], place: u64) -> Result<Curve, StreamError> {
         curve_of(knots, self.seconds)
             .map_or_else(|| fault(place, "the keys of a track do not form a curve"), Ok)
     }
@@ -177,7 +177,7 @@ impl Tracks {
         &self,
         head: &mut Playhead,
         now: Option<Ratio>,
-    ) -> Result<Option<(usize, Option<Knot>)>, StreamError> {
+    ) -> Result<Option<(usize, Option<StreamKey>)>, StreamError> {
         if head.next.is_none() && !self.peek(head)? {
             return Ok(None);
         }
@@ -200,7 +200,7 @@ impl Tracks {
         Ok(Some((track, knot)))
     }
 
-    /// Sets the states and stretches of all tracks at a jump frame.
+    /// Sets the states and segments of all tracks at a jump frame.
     fn jump(&self, head: &mut Playhead, jump: &Jump) -> Result<(), StreamError> {
         head.next_place = self.chunk(JUMP, jump.place, &mut head.chunk)?;
         let mut bytes = self.reader_of(&head.chunk, jump.place);

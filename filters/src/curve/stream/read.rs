@@ -5,7 +5,7 @@ use super::format::{
     MAX_JUMPS, MAX_NAME, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES, StreamError, StreamProblem, TAIL_BYTES,
     TRACK_BYTES, VERSION, check_name, fault, is_cyclic, key_time,
 };
-use super::knot::Knot;
+use super::key::StreamKey;
 use crate::curve::{Curve, Key};
 use crate::lend::ReadAt;
 use crate::ratio::Ratio;
@@ -200,8 +200,8 @@ impl Tracks {
 }
 
 /// The keys of a track as a curve.
-pub(super) fn curve_of(knots: &[Knot], seconds: bool) -> Option<Curve> {
-    let key = |k: &Knot| Key { at: key_time(k.time, seconds), value: k.value, shape: k.shape() };
+pub(super) fn curve_of(knots: &[StreamKey], seconds: bool) -> Option<Curve> {
+    let key = |k: &StreamKey| Key { at: key_time(k.time, seconds), value: k.value, shape: k.shape() };
     Curve::new(knots.iter().map(key).collect()).ok()
 }
 

@@ -1,4 +1,4 @@
-//! The current stretches of all tracks, and their values.
+//! The current segments of all tracks, and their values.
 //!
 //! Lines and cubics are stored field by field for eight tracks together, so that a frame is one linear pass over
 //! them, without branches. Blocks in which nothing moves are skipped. Bezier curves are evaluated in batches, and the
@@ -14,10 +14,10 @@ use crate::simd::{Level, multiversion};
 const WIDTH: usize = 8;
 /// No index in `special`.
 const NONE: u32 = u32::MAX;
-/// The start of a stretch that does not move: the elapsed time is positive at any time.
+/// The start of a segment that does not move: the elapsed time is positive at any time.
 const NEVER: f64 = -1e30;
 
-/// Eight tracks: cubics in the elapsed fraction of the stretch.
+/// Eight tracks: cubics in the elapsed fraction of the segment.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 struct Block {
@@ -28,7 +28,7 @@ struct Block {
 
 const STILL: Block = Block { start: [NEVER; WIDTH], length: [1.0; WIDTH], c: [[0.0; WIDTH]; 4] };
 
-/// The current stretches of all tracks.
+/// The current segments of all tracks.
 #[derive(Clone, Debug)]
 pub(super) struct Segments {
     pub(super) level: Level,
@@ -86,7 +86,7 @@ impl Segments {
             + self.slots.capacity() * size_of::<u32>()
     }
 
-    /// Sets the stretch of a track, and its value if it does not move.
+    /// Sets the segment of a track, and its value if it does not move.
     #[inline(always)]
     pub(super) fn set(&mut self, track: usize, active: &Active, values: &mut [f64]) {
         let (block, i) = (&mut self.blocks[track / WIDTH], track % WIDTH);
@@ -133,7 +133,7 @@ impl Segments {
         }
     }
 
-    /// Sets every value that changes. `start` is the exact start of a track's stretch.
+    /// Sets every value that changes. `start` is the exact start of a track's segment.
     pub(super) fn evaluate(&self, now: Ratio, start: impl Fn(usize) -> Ratio, values: &mut [f64]) {
         let block = |track: usize| (&self.blocks[track / WIDTH], track % WIDTH);
         match plain(now).filter(|_| !self.exact) {

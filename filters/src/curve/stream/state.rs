@@ -1,12 +1,12 @@
 //! The active keys of one track.
 
 use super::format::{ByteReader, StreamError, is_cyclic, put_knot, rules};
-use super::knot::Knot;
+use super::key::StreamKey;
 use crate::curve::segment::Segment;
 use crate::curve::{Curve, Extrapolation};
 use crate::ratio::Ratio;
 
-/// The current stretch of a track.
+/// The current segment of a track.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Active {
     pub(super) start: Ratio,
@@ -19,9 +19,9 @@ pub(super) struct Active {
 #[derive(Clone, Debug)]
 pub(super) struct TrackState {
     /// `None` before the first key.
-    from: Option<Knot>,
+    from: Option<StreamKey>,
     /// `None` after the last key.
-    to: Option<Knot>,
+    to: Option<StreamKey>,
     /// The slope of the extrapolation before the first key or after the last.
     slope: f64,
     before: Extrapolation,
@@ -35,9 +35,9 @@ impl TrackState {
         let (before, after) = (curve.before(), curve.after());
         let mut state = TrackState { from: None, to: None, slope: 0.0, before, after };
         if !state.is_cyclic() {
-            let first = Knot::new(curve.keys(), 0);
+            let first = StreamKey::new(curve.keys(), 0);
             if curve.keys().len() > 1 {
-                let (length, segment) = first.segment_to(&Knot::new(curve.keys(), 1));
+                let (length, segment) = first.segment_to(&StreamKey::new(curve.keys(), 1));
                 state.slope = segment.ends().0 / length;
             }
             state.to = Some(first);
@@ -54,7 +54,7 @@ impl TrackState {
         is_cyclic(self.before, self.after)
     }
 
-    pub(super) const fn next(&self) -> Option<&Knot> {
+    pub(super) const fn next(&self) -> Option<&StreamKey> {
         self.to.as_ref()
     }
 
@@ -64,10 +64,10 @@ impl TrackState {
         self.to.as_ref().map(|to| to.time)
     }
 
-    /// Moves on to the stretch that begins at the next key and ends at the key `to`; `None` means that the track ends.
+    /// Moves on to the segment that begins at the next key and ends at the key `to`; `None` means that the track ends.
     /// Returns `false` if the key is not later.
     #[inline(always)]
-    pub(super) fn push(&mut self, to: Option<Knot>) -> bool {
+    pub(super) fn push(&mut self, to: Option<StreamKey>) -> bool {
         let next = self.to;
         match (&to, &next) {
             (Some(to), Some(next)) => {
@@ -87,10 +87,10 @@ impl TrackState {
         true
     }
 
-    /// The current stretch. `None` for a track without keys.
+    /// The current segment. `None` for a track without keys.
     #[inline(always)]
     pub(super) fn active(&self) -> Option<Active> {
-        let beyond = |knot: &Knot, rule| {
+        let beyond = |knot: &StreamKey, rule| {
             let segment = match rule {
                 Extrapolation::Extrapolate => Segment::Ray(knot.value, self.slope),
                 _ => Segment::Flat(knot.value),

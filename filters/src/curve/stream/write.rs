@@ -4,7 +4,7 @@ use super::format::{
     CYCLES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_JUMPS, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES,
     StreamError, VERSION, check_name, chunk, is_cyclic, put_knot, put_time, rules,
 };
-use super::knot::Knot;
+use super::key::StreamKey;
 use super::read::Tracks;
 use super::state::TrackState;
 use crate::curve::Curve;
@@ -148,7 +148,7 @@ impl<'a> StreamWriter<'a> {
     }
 
     /// Writes the next key of a track, or its end.
-    fn push(&mut self, track: usize, knot: Option<Knot>) -> Result<(), TrackError> {
+    fn push(&mut self, track: usize, knot: Option<StreamKey>) -> Result<(), TrackError> {
         let Some(need) = self.states[track].need() else { return Ok(()) };
         let count = (need - self.first).checked_div(self.every).map_or(0, Ratio::floor);
         if count >= MAX_JUMPS as i64 {
@@ -177,7 +177,8 @@ impl<'a> StreamWriter<'a> {
             content.push(rules(curve.before(), curve.after()));
             // The limit of keys per curve fits.
             content.extend((keys.len() as u32).to_le_bytes());
-            (0..keys.len()).for_each(|i| put_knot(Some(&Knot::new(keys, i)), self.seconds, &mut content));
+            (0..keys.len())
+                .for_each(|i| put_knot(Some(&StreamKey::new(keys, i)), self.seconds, &mut content));
             self.keys += keys.len() as u64;
         }
         self.chunk(CYCLES, &content)?;
@@ -231,7 +232,7 @@ pub fn write(tracks: &[(String, Curve)], every: Ratio, to: &mut dyn Write) -> Re
     let mut out = StreamWriter::new(to, states, (first, every), seconds)?;
     for (_, track, i) in needs {
         let keys = tracks[track as usize].1.keys();
-        out.push(track as usize, ((i as usize) < keys.len()).then(|| Knot::new(keys, i as usize)))?;
+        out.push(track as usize, ((i as usize) < keys.len()).then(|| StreamKey::new(keys, i as usize)))?;
     }
     let names: Vec<&str> = tracks.iter().map(|(name, _)| name.as_str()).collect();
     out.finish(&cycles, &names.join("\n"))

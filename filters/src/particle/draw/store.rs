@@ -8,7 +8,7 @@
 //! less. So no channel ends below both what it was and what was drawn: light never darkens.
 
 use super::draw_plane::DrawPlane;
-use super::tile::{Block, Change, Line, MAX_BLOCK, Part, Rows, Tile, mix, upsample, whole};
+use super::tile::{Block, Change, Line, MAX_BLOCK, Part, Rows, Tile, divisor, mix, upsample};
 use crate::frame::FrameMut;
 use crate::pixel::f32_rows::{ConvertF32, from_f32, from_f32_rows};
 use crate::simd::multiversion;
@@ -77,17 +77,17 @@ impl Tile<'_> {
     ) {
         let (space, level) = (&self.painter.space, self.level());
         let Some(cells) = self.change(part, j, samples, before, false, change) else { return };
-        let Change { was, now, .. } = change;
+        let Change { old, new, .. } = change;
         if space.matrix.is_some() {
             for p in (space.planes_of(part.grid) & self.writes).iter() {
-                let more = &mut was[0][cells.clone()];
-                self.yuv_row(p, now, more, &cells);
-                self.add::<T>(out, part, p, j, cells.start, more);
+                let delta = &mut old[0][cells.clone()];
+                self.yuv_row(p, new, delta, &cells);
+                self.add::<T>(out, part, p, j, cells.start, delta);
             }
             return;
         }
         for (k, (i, _)) in self.colours(part).enumerate() {
-            let row = &mut now[k][cells.clone()];
+            let row = &mut new[k][cells.clone()];
             if space.is_direct {
                 let DrawPlane { zero, legal, .. } = space.own[i];
                 from_f32(level, row, zero, legal.unwrap_or_default(), part.row_mut::<T>(out, i, j, &cells));
@@ -108,15 +108,15 @@ impl Tile<'_> {
     ) {
         let (space, level) = (&self.painter.space, self.level());
         let Some([to_rgb, to_yuv]) = &space.matrix else { return };
-        let Block { chroma: chroma_rows, luma: luma_rows, uv, fine, part: share, .. } = block;
+        let Block { chroma: chroma_rows, luma: luma_rows, uv, fine, chroma_scale, .. } = block;
         let parts = || self.parts[1..].iter().flatten();
         let Some(([sx, sy], size)) = parts().next().map(|part| (part.group.cells.shift, part.size)) else {
             return;
         };
         // White is the limit where codes are.
         let top = if space.own[0].legal.is_some() { 1.0 } else { f32::INFINITY };
-        let kept = KeptChannels {
-            by: to_rgb.map(|row| [row[1] as f32, row[2] as f32]),
+        let floor = ChannelFloor {
+            chroma_to_rgb: to_rgb.map(|row| [row[1] as f32, row[2] as f32]),
             luma: to_yuv[0].map(|v| v as f32),
             top,
         };
@@ -126,7 +126,7 @@ impl Tile<'_> {
             for (part, change) in parts().zip(&mut *chroma_rows) {
                 let Some(cells) = self.change(part, k, samples, before, false, change) else { continue };
                 for p in (space.planes_of(part.grid) & self.writes).iter() {
-                    self.yuv_row(p, &change.now, &mut uv[p.saturating_sub(1).min(1)][cells.clone()], &cells);
+                    self.yuv_row(p, &change.new, &mut uv[p.saturating_sub(1).min(1)][cells.clone()], &cells);
                 }
                 changed = true;
             }
@@ -141,10 +141,10 @@ impl Tile<'_> {
             if changed {
                 upsample_both(fine, uv, n, size[0], sx);
                 if top.is_finite() {
-                    let part = &mut share[..n];
+                    let part = &mut chroma_scale[..n];
                     part.fill(1.0);
                     for (_, change) in rows.clone().zip(&*luma_rows) {
-                        room(level, &kept, &change.was, &change.now, fine, part);
+                        chroma_headroom(level, &floor, &change.old, &change.new, fine, part);
                     }
                     for (i, part) in part.chunks(1 << sx).enumerate() {
                         let least = part.iter().fold(1.0, |a, b| if *b < a { *b } else { a });
@@ -161,11 +161,11 @@ impl Tile<'_> {
             }
             for ((j, change), cells) in rows.zip(&mut *luma_rows).zip(cells) {
                 let Some(cells) = cells else { continue };
-                let Change { was, now, alpha: [more, _], .. } = change;
-                let more = &mut more[cells.clone()];
-                self.yuv_row(0, now, more, &cells);
-                lift(level, &kept, was, now, fine, cells.start, more);
-                self.add::<T>(out, luma, 0, j, cells.start, more);
+                let Change { old, new, alpha: [delta, _], .. } = change;
+                let delta = &mut delta[cells.clone()];
+                self.yuv_row(0, new, delta, &cells);
+                raise_luma(level, &floor, old, new, fine, cells.start, delta);
+                self.add::<T>(out, luma, 0, j, cells.start, delta);
             }
         }
     }
@@ -182,10 +182,10 @@ impl Tile<'_> {
         change: &mut Change,
     ) -> Option<Range<usize>> {
         let (space, level, n) = (&self.painter.space, self.level(), part.size[0]);
-        let Change { was, now, alpha: [alpha_was, alpha_now], drawn } = change;
+        let Change { old, new, alpha: [alpha_old, alpha_new], drawn } = change;
         let drawn = &mut drawn[..n];
         let mut any = 0;
-        let (a, b) = (&mut *alpha_was, &mut *alpha_now);
+        let (a, b) = (&mut *alpha_old, &mut *alpha_new);
         if self.multiplied {
             self.alpha_row(before, part, j, a);
             self.alpha_row(samples, part, j, b);
@@ -193,15 +193,15 @@ impl Tile<'_> {
         }
         for (k, (_, at)) in self.colours(part).enumerate() {
             let row = at + j * part.stride..at + j * part.stride + n;
-            let (light, light_was) = (&samples[row.clone()], &before[row]);
+            let (light, light_old) = (&samples[row.clone()], &before[row]);
             if self.multiplied {
-                let multiplied = &mut now[k][..n];
-                for ((to, v), a) in multiplied.iter_mut().zip(light_was).zip(&*alpha_was) {
+                let multiplied = &mut new[k][..n];
+                for ((to, v), a) in multiplied.iter_mut().zip(light_old).zip(&*alpha_old) {
                     *to = v * self.share(*a);
                 }
                 any |= differ(level, light, multiplied, false, drawn);
             } else {
-                any |= differ(level, light, light_was, k == 0, drawn);
+                any |= differ(level, light, light_old, k == 0, drawn);
             }
         }
         if any == 0 && !all {
@@ -213,36 +213,36 @@ impl Tile<'_> {
         };
         for (k, (_, at)) in self.colours(part).enumerate() {
             let at = at + j * part.stride;
-            let (now, was) = (&mut now[k][first..last], &mut was[k][first..last]);
-            now.copy_from_slice(&samples[at + first..at + last]);
-            was.copy_from_slice(&before[at + first..at + last]);
+            let (new, old) = (&mut new[k][first..last], &mut old[k][first..last]);
+            new.copy_from_slice(&samples[at + first..at + last]);
+            old.copy_from_slice(&before[at + first..at + last]);
             if self.multiplied {
-                now.iter_mut().zip(&alpha_now[first..last]).for_each(|(v, a)| *v /= whole(*a));
+                new.iter_mut().zip(&alpha_new[first..last]).for_each(|(v, a)| *v /= divisor(*a));
             }
-            space.curve.encode(level, now);
-            space.curve.encode(level, was);
+            space.curve.encode(level, new);
+            space.curve.encode(level, old);
             if self.multiplied {
-                for (i, (now, was)) in now.iter_mut().zip(was.iter_mut()).enumerate() {
+                for (i, (new, old)) in new.iter_mut().zip(old.iter_mut()).enumerate() {
                     let i = first + i;
                     if space.is_premultiplied() {
-                        (*now, *was) = (*now * whole(alpha_now[i]), *was * whole(alpha_was[i]));
-                    } else if alpha_now[i].is_nan() || alpha_now[i] <= 0.0 {
+                        (*new, *old) = (*new * divisor(alpha_new[i]), *old * divisor(alpha_old[i]));
+                    } else if alpha_new[i].is_nan() || alpha_new[i] <= 0.0 {
                         // At an alpha of 0 the colour stays.
-                        *now = *was;
+                        *new = *old;
                     }
                     if drawn[i] == 0 {
-                        *now = *was;
+                        *new = *old;
                     }
                 }
             }
             if !space.is_direct {
-                subtract(level, now, was, space.own[0].legal.is_some());
+                subtract(level, new, old, space.own[0].legal.is_some());
             }
         }
         Some(first..last)
     }
 
-    /// The change of plane `p` of Y, U and V.
+    /// Computes the change of plane `p` of Y, U and V.
     fn yuv_row(&self, p: usize, rgb: &Rows, out: &mut [f32], cells: &Range<usize>) {
         let Some([_, to_yuv]) = &self.painter.space.matrix else { return };
         let [g, b, r] = rgb;
@@ -262,11 +262,11 @@ impl Tile<'_> {
         p: usize,
         j: usize,
         first: usize,
-        more: &mut [f32],
+        delta: &mut [f32],
     ) {
         let DrawPlane { zero, span, legal, .. } = self.painter.space.own[p];
-        let row = part.row_mut::<T>(out, p, j, &(first..first + more.len()));
-        add_to(self.level(), row, zero, span, legal.unwrap_or_default(), more);
+        let row = part.row_mut::<T>(out, p, j, &(first..first + delta.len()));
+        add_to(self.level(), row, zero, span, legal.unwrap_or_default(), delta);
     }
 }
 
@@ -292,27 +292,27 @@ fn upsample_both(fine: &mut [Line; 2], uv: &[Line; 2], n: usize, coarse: usize, 
 
 /// The condition that no channel falls below both what it was and what was drawn.
 #[derive(Clone, Copy)]
-struct KeptChannels {
+struct ChannelFloor {
     /// G, B and R for U and V.
-    by: [[f32; 2]; 3],
+    chroma_to_rgb: [[f32; 2]; 3],
     /// The weights of G, B and R in luma.
     luma: [f32; 3],
     /// White; infinite for float.
     top: f32,
 }
 
-impl KeptChannels {
+impl ChannelFloor {
     /// The least change of luma in a cell where R, G and B were `was` and should change by `more`, for changes of U and
     /// V.
     #[inline(always)]
-    fn least_luma(&self, was: [f32; 3], more: [f32; 3], u: f32, v: f32) -> f32 {
+    fn least_luma(&self, old: [f32; 3], delta: [f32; 3], u: f32, v: f32) -> f32 {
         let mut least = f32::NEG_INFINITY;
         for c in 0..3 {
-            let fall = if more[c] < 0.0 { more[c] } else { 0.0 };
-            // What is above white cannot be told from it.
-            let beyond = self.top - was[c];
+            let fall = if delta[c] < 0.0 { delta[c] } else { 0.0 };
+            // Above white, a fall down to white is not visible.
+            let beyond = self.top - old[c];
             let fall = if beyond < fall { beyond } else { fall };
-            let luma = fall - (self.by[c][0] * u + self.by[c][1] * v);
+            let luma = fall - (self.chroma_to_rgb[c][0] * u + self.chroma_to_rgb[c][1] * v);
             least = if luma > least { luma } else { least };
         }
         least
@@ -320,16 +320,16 @@ impl KeptChannels {
 }
 
 multiversion! {
-    /// Sets the bits that differ in two rows, or adds them to those of others; gives all of them together.
+    /// Sets the bits that differ between two rows (or adds them to `bits`); returns all of them combined.
     fn differ(level, a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 = differ_body;
-    /// The change of a row since it was, up to white and down to black, if it is limited.
-    fn subtract(level, now: &mut [f32], was: &[f32], limited: bool) = subtract_body;
-    /// Adds so many spans to samples; says how many have been added after rounding.
-    fn add_to<T: ConvertF32>(level, row: &mut [T], zero: f32, span: f32, legal: (f32, f32), more: &mut [f32]) = add_to_body::<T>;
-    /// The largest part of a change of chroma, for each cell at most `part`, for which luma need not exceed white.
-    fn room(level, kept: &KeptChannels, was: &Rows, more: &Rows, uv: &[Line; 2], part: &mut [f32]) = room_body;
+    /// The change of a row, limited to black and white if `limited`.
+    fn subtract(level, new: &mut [f32], old: &[f32], limited: bool) = subtract_body;
+    /// Adds nominal values to samples; sets them to what was added after rounding.
+    fn add_to<T: ConvertF32>(level, row: &mut [T], zero: f32, span: f32, legal: (f32, f32), delta: &mut [f32]) = add_to_body::<T>;
+    /// Lowers `part` to the largest part of the change of chroma for which luma need not exceed white.
+    fn chroma_headroom(level, floor: &ChannelFloor, old: &Rows, delta: &Rows, uv: &[Line; 2], part: &mut [f32]) = chroma_headroom_body;
     /// Raises the change of luma as far as the change of chroma needs.
-    fn lift(level, kept: &KeptChannels, was: &Rows, more: &Rows, uv: &[Line; 2], first: usize, luma: &mut [f32]) = lift_body;
+    fn raise_luma(level, floor: &ChannelFloor, old: &Rows, delta: &Rows, uv: &[Line; 2], first: usize, luma: &mut [f32]) = raise_luma_body;
 }
 
 #[inline(always)]
@@ -345,19 +345,19 @@ fn differ_body(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
 }
 
 #[inline(always)]
-fn subtract_body(now: &mut [f32], was: &[f32], limited: bool) {
-    for (now, was) in now.iter_mut().zip(was) {
+fn subtract_body(new: &mut [f32], old: &[f32], limited: bool) {
+    for (new, old) in new.iter_mut().zip(old) {
         let (low, high) = if limited { (0.0, 1.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
-        let (low, high) = (if *was < low { *was } else { low }, if *was > high { *was } else { high });
-        let v = if *now > low { *now } else { low };
-        *now = (if v < high { v } else { high }) - *was;
+        let (low, high) = (if *old < low { *old } else { low }, if *old > high { *old } else { high });
+        let v = if *new > low { *new } else { low };
+        *new = (if v < high { v } else { high }) - *old;
     }
 }
 
 #[inline(always)]
-fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32), more: &mut [f32]) {
+fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32), delta: &mut [f32]) {
     let per = 1.0 / span;
-    for (s, v) in row.iter_mut().zip(more) {
+    for (s, v) in row.iter_mut().zip(delta) {
         let old = s.less(zero);
         let sum = old + *v * span;
         // NaN stays, like samples that were not drawn on.
@@ -368,15 +368,21 @@ fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, 
 }
 
 #[inline(always)]
-fn room_body(kept: &KeptChannels, was: &Rows, more: &Rows, [u, v]: &[Line; 2], part: &mut [f32]) {
+fn chroma_headroom_body(
+    floor: &ChannelFloor,
+    old: &Rows,
+    delta: &Rows,
+    [u, v]: &[Line; 2],
+    part: &mut [f32],
+) {
     let n = part.len();
-    let (was, more) = (was.each_ref().map(|r| &r[..n]), more.each_ref().map(|r| &r[..n]));
+    let (old, delta) = (old.each_ref().map(|r| &r[..n]), delta.each_ref().map(|r| &r[..n]));
     let (u, v) = (&u[..n], &v[..n]);
     for i in 0..n {
-        let (was, more) = ([was[0][i], was[1][i], was[2][i]], [more[0][i], more[1][i], more[2][i]]);
-        let all = kept.least_luma(was, more, u[i], v[i]);
-        let none = kept.least_luma(was, more, 0.0, 0.0);
-        let luma = kept.luma[0] * was[0] + kept.luma[1] * was[1] + kept.luma[2] * was[2];
+        let (old, delta) = ([old[0][i], old[1][i], old[2][i]], [delta[0][i], delta[1][i], delta[2][i]]);
+        let all = floor.least_luma(old, delta, u[i], v[i]);
+        let none = floor.least_luma(old, delta, 0.0, 0.0);
+        let luma = floor.luma[0] * old[0] + floor.luma[1] * old[1] + floor.luma[2] * old[2];
         let above = if luma < 1.0 { 1.0 - luma } else { 0.0 };
         // What is needed is convex in the part, so this part needs no more.
         let most = (above - none) / (all - none);
@@ -386,20 +392,20 @@ fn room_body(kept: &KeptChannels, was: &Rows, more: &Rows, [u, v]: &[Line; 2], p
 }
 
 #[inline(always)]
-fn lift_body(
-    kept: &KeptChannels,
-    was: &Rows,
-    more: &Rows,
+fn raise_luma_body(
+    floor: &ChannelFloor,
+    old: &Rows,
+    delta: &Rows,
     [u, v]: &[Line; 2],
     first: usize,
     luma: &mut [f32],
 ) {
     let n = luma.len();
     let ([g0, b0, r0], [g1, b1, r1]) =
-        (was.each_ref().map(|r| &r[first..][..n]), more.each_ref().map(|r| &r[first..][..n]));
+        (old.each_ref().map(|r| &r[first..][..n]), delta.each_ref().map(|r| &r[first..][..n]));
     let (u, v) = (&u[first..][..n], &v[first..][..n]);
     for i in 0..n {
-        let least = kept.least_luma([g0[i], b0[i], r0[i]], [g1[i], b1[i], r1[i]], u[i], v[i]);
+        let least = floor.least_luma([g0[i], b0[i], r0[i]], [g1[i], b1[i], r1[i]], u[i], v[i]);
         luma[i] = if least > luma[i] { least } else { luma[i] };
     }
 }

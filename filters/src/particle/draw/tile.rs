@@ -31,8 +31,8 @@ pub(super) type Rows = [Line; 3];
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Change {
-    pub(super) was: Rows,
-    pub(super) now: Rows,
+    pub(super) old: Rows,
+    pub(super) new: Rows,
     pub(super) alpha: [Line; 2],
     /// The bits that differ in cells that were drawn on.
     pub(super) drawn: [u32; PADDED],
@@ -41,7 +41,7 @@ pub(super) struct Change {
 /// The most rows of luma in a block: in a bottom field the last block may be twice as high.
 pub(super) const MAX_BLOCK: usize = 8;
 
-/// Buffers for the rows of a block: nothing is written to them that is not needed.
+/// Buffers for the rows of a block.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Block {
@@ -57,7 +57,7 @@ pub(super) struct Block {
     pub(super) uv: [Line; 2],
     pub(super) fine: [Line; 2],
     /// The part of the change of chroma that white leaves room for.
-    pub(super) part: Line,
+    pub(super) chroma_scale: Line,
 }
 
 /// A group's part of a tile.
@@ -216,7 +216,7 @@ impl<'a> Tile<'a> {
                         row.copy_from_slice(&colours[if space.matrix.is_some() { k } else { i }][..n]);
                     }
                     if self.multiplied && space.is_premultiplied() {
-                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= whole(*a));
+                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= divisor(*a));
                     }
                     space.curve.linearize(self.level(), row);
                     before[at + j * part.stride..][..n].copy_from_slice(row);
@@ -316,7 +316,7 @@ impl<'a> Tile<'a> {
     /// The factor of colour for drawing.
     #[inline(always)]
     pub(super) fn share(&self, alpha: f32) -> f32 {
-        if self.painter.space.is_premultiplied() { whole(alpha) } else { alpha }
+        if self.painter.space.is_premultiplied() { divisor(alpha) } else { alpha }
     }
 }
 
@@ -330,9 +330,9 @@ fn clear_margin(part: &Part, samples: &mut [f32]) {
     below.fill(0.0);
 }
 
-/// An alpha for divisions.
+/// The divisor that undoes multiplication by `alpha`: 1 at an alpha of 0.
 #[inline(always)]
-pub(super) fn whole(alpha: f32) -> f32 {
+pub(super) fn divisor(alpha: f32) -> f32 {
     if alpha > 0.0 { alpha } else { 1.0 }
 }
 
