@@ -132,7 +132,7 @@ fn main() {
         let mut flat = Fluid2d::new(set, None, &parcels, 0, Level::best()).unwrap_or_else(|e| panic!("{e}"));
         // Until it has fallen.
         for _ in 0..24 * (1.0 / 24.0 / set.step) as u32 {
-            flat.settle(&[], &CurrentThread);
+            flat.sort_by_cell(&[], &CurrentThread);
             flat.step(&CurrentThread);
         }
         let inv = 1.0 / (set.radius * (1.0 + 1.0 / 1024.0));
@@ -153,7 +153,7 @@ fn main() {
         for _ in 0..steps {
             rest.push(time(|| flat.step(&CurrentThread)));
             let by_id = flat.parcels();
-            sort.push(time(|| flat.settle(&[], &CurrentThread)));
+            sort.push(time(|| flat.sort_by_cell(&[], &CurrentThread)));
             let apply = time(|| moved += packed.apply(&by_id, cell));
             let read = time(|| packed.read());
             moves.push(apply);

@@ -44,7 +44,7 @@ use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
-use portrait::Studio;
+use portrait::RenderBuffers;
 use rules::{Agent, Moment, Rules, scale};
 use std::sync::{Arc, Mutex, PoisonError};
 use view::{Area, LAMP, LIGHT, Look, SPLATS, View};
@@ -211,7 +211,7 @@ impl FlockSpec {
         setting: &'static str,
         picture: &ImageAsset,
         aspect: f64,
-    ) -> Result<Option<Arc<crate::particle::fluid::Solid>>, SettingError> {
+    ) -> Result<Option<Arc<crate::particle::fluid::SignedDistanceField>>, SettingError> {
         let Some(frame) = picture.frame() else {
             return Err(fault(setting, format!("{} has not been read", picture.name())));
         };
@@ -346,17 +346,17 @@ impl Flock {
             which[*id as usize] = index as u32;
         }
         let mut pictures = vec![Picture::default(); wanted.len()];
-        let studios: Mutex<Vec<Studio>> = Mutex::default();
+        let free_buffers: Mutex<Vec<RenderBuffers>> = Mutex::default();
         {
             let parts: Vec<Mutex<&mut [Picture]>> = pictures.chunks_mut(PICTURES).map(Mutex::new).collect();
             executor.execute(parts.len(), &|part| {
-                let mut studio =
-                    studios.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+                let mut buffers =
+                    free_buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
                 let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
-                    *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut studio);
+                    *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut buffers);
                 }
-                studios.lock().unwrap_or_else(PoisonError::into_inner).push(studio);
+                free_buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
             });
         }
         (pictures, which)
@@ -399,15 +399,15 @@ impl Render for Flock {
         // Kept frames; before and after a step, sorted, as bytes; cells.
         let [most, one] = self.texels();
         let count = self.rules.agents + self.rules.predators;
-        let (mut pictures, mut studio) = (0, 0);
+        let (mut pictures, mut buffers) = (0, 0);
         if self.full {
             let [w, h] = self.overlay.picture_size();
             pictures = Picture::most_bytes(most, most.min(count * h)) + count * (size_of::<Picture>() + 4);
             // One for each of a few threads.
-            studio = 4 * (raster::strip_bytes(w.min(one)) + (1 << 20));
+            buffers = 4 * (raster::strip_bytes(w.min(one)) + (1 << 20));
         }
         Memory {
-            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls + studio,
+            fixed: base.fixed + agents * (RECENT + 8) + (4 << 20) + walls + buffers,
             per_frame: base.per_frame + agents + pictures,
         }
     }

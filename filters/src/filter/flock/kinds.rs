@@ -7,7 +7,7 @@ use super::figure::Figure;
 use super::rules::{MODES, Mode, Rules, scale};
 use super::vector::{cross, mul, unit};
 use crate::choices;
-use crate::particle::fluid::Solid;
+use crate::particle::fluid::SignedDistanceField;
 use std::sync::Arc;
 
 choices! {
@@ -37,25 +37,25 @@ struct Habit {
     /// Height and depth of its space relative to the width.
     space: [f64; 2],
     /// Random changes of direction per second.
-    moods: f64,
+    wander_rate: f64,
 }
 
 const fn habit(figure: Figure) -> Habit {
     match figure {
         Figure::Starling => {
-            Habit { beats: 7.3, agility: 5.0, below: 0.45, level: 1.2, space: [0.72, 0.9], moods: 0.7 }
+            Habit { beats: 7.3, agility: 5.0, below: 0.45, level: 1.2, space: [0.72, 0.9], wander_rate: 0.7 }
         }
         Figure::Gull => {
-            Habit { beats: 1.9, agility: 1.6, below: 0.34, level: 3.2, space: [0.75, 0.9], moods: 0.35 }
+            Habit { beats: 1.9, agility: 1.6, below: 0.34, level: 3.2, space: [0.75, 0.9], wander_rate: 0.35 }
         }
         Figure::Fish => {
-            Habit { beats: 2.4, agility: 3.4, below: -0.12, level: 5.0, space: [0.66, 0.8], moods: 0.8 }
+            Habit { beats: 2.4, agility: 3.4, below: -0.12, level: 5.0, space: [0.66, 0.8], wander_rate: 0.8 }
         }
         Figure::Moth => {
-            Habit { beats: 15.0, agility: 11.0, below: -0.5, level: 0.3, space: [1.0, 1.0], moods: 4.5 }
+            Habit { beats: 15.0, agility: 11.0, below: -0.5, level: 0.3, space: [1.0, 1.0], wander_rate: 4.5 }
         }
         Figure::Bat => {
-            Habit { beats: 5.6, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], moods: 2.6 }
+            Habit { beats: 5.6, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], wander_rate: 2.6 }
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn rules(
     seed: u64,
     aspect: f64,
     dt: f64,
-    solid: Option<Arc<Solid>>,
+    solid: Option<Arc<SignedDistanceField>>,
 ) -> (Rules, f32) {
     let habit = habit(set.figure);
     let near = f64::from(scale((0.5 * set.depth) as f32));
@@ -124,7 +124,7 @@ pub(super) fn rules(
         cohesion: set.cohesion as f32,
         wander: set.wander as f32,
         erratic: set.erratic as f32,
-        moods: habit.moods,
+        wander_rate: habit.wander_rate,
         // Gulls circle together.
         circle: if set.figure == Figure::Gull { 0.7 } else { 0.0 },
         waves: set.waves as f32,
@@ -143,7 +143,7 @@ pub(super) fn rules(
 const NODES: f64 = 180.0;
 
 /// The obstacle of the agents.
-pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<Solid> {
+pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<SignedDistanceField> {
     let per = NODES.min(4000.0 / aspect.max(1.0));
     let n = [aspect, 1.0].map(|v| (v * per) as usize + 3);
     let step = [1.0 / (per * aspect), 1.0 / per];
@@ -155,5 +155,5 @@ pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<Solid> {
         }
     }
     let first = -1.0 / per;
-    Solid::new(n, [first as f32; 2], per as f32, &inside)
+    SignedDistanceField::new(n, [first as f32; 2], per as f32, &inside)
 }

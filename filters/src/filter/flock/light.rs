@@ -48,7 +48,7 @@ impl Light {
             Figure::Bat => (DUSK, 0.30, 1.0),
             _ => (SUN, 0.30, 1.0),
         };
-        let (haze, _) = view.air(p);
+        let (haze, _) = view.haze(p);
         Light {
             figure,
             to,

@@ -19,7 +19,7 @@ const BUILT: usize = 7;
 
 /// Buffers for drawing.
 #[derive(Default)]
-pub(super) struct Studio {
+pub(super) struct RenderBuffers {
     mesh: Mesh,
     /// Places of vertices in luma samples of the picture, and their distance, of all built poses.
     built: Vec<V>,
@@ -44,7 +44,7 @@ const BESIDE: i32 = 4;
 const MARGIN: f32 = (REACH + 1) as f32;
 
 /// What is known of an agent before it is drawn.
-pub(super) struct Sitter {
+pub(super) struct AgentPose {
     pub(super) figure: Figure,
     pub(super) falcon: bool,
     pub(super) half: f32,
@@ -53,7 +53,7 @@ pub(super) struct Sitter {
 }
 
 impl View<'_> {
-    pub(super) fn sitter(&self, agent: &Agent, id: u64) -> Sitter {
+    pub(super) fn pose(&self, agent: &Agent, id: u64) -> AgentPose {
         let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
         let hunts = id >= self.rules.agents as u64;
         let figure = match self.figure {
@@ -66,7 +66,7 @@ impl View<'_> {
         let here = self.stance(p, v, roll, half);
         let then = self.stance(add(p, mul(v, self.look.shutter)), v, roll, half);
         let falcon = hunts && matches!(figure, Figure::Starling | Figure::Gull);
-        Sitter { figure, falcon, half, here, then }
+        AgentPose { figure, falcon, half, here, then }
     }
 
     /// A place in rows of the frame as luma samples of the picture, which may be a field.
@@ -77,7 +77,7 @@ impl View<'_> {
     }
 
     /// The area of an agent; `None` if it is outside of the frame.
-    pub(super) fn area(&self, s: &Sitter) -> Option<Area> {
+    pub(super) fn area(&self, s: &AgentPose) -> Option<Area> {
         let [a, r, u] = s.here.axes;
         let reach = |i: usize| match s.figure {
             Figure::Fish => 1.15 * a[i].abs() + 0.50 * r[i].abs() + 0.5 * u[i].abs(),
@@ -101,14 +101,20 @@ impl View<'_> {
     }
 
     /// The picture of an agent in its area.
-    pub(super) fn picture(&self, agent: &Agent, id: u64, area: &Area, studio: &mut Studio) -> Picture {
-        let s = self.sitter(agent, id);
+    pub(super) fn picture(
+        &self,
+        agent: &Agent,
+        id: u64,
+        area: &Area,
+        buffers: &mut RenderBuffers,
+    ) -> Picture {
+        let s = self.pose(agent, id);
         let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
         let effort = self.effort(s.figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
         let own = Own::of(self.rules.seed, id, s.half);
         let open = self.look.shutter;
         let light = Light::new(self, s.figure, p);
-        let Studio { mesh, built, placed, colours, strip, rows } = studio;
+        let RenderBuffers { mesh, built, placed, colours, strip, rows } = buffers;
         // How far the hands move, in samples.
         let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
         let swing = match s.figure {
@@ -183,7 +189,7 @@ impl View<'_> {
     }
 
     /// The colours of all vertices.
-    fn light_up(&self, mesh: &Mesh, s: &Sitter, light: &Light, colours: &mut Vec<[V; 2]>) {
+    fn light_up(&self, mesh: &Mesh, s: &AgentPose, light: &Light, colours: &mut Vec<[V; 2]>) {
         colours.clear();
         let turned: Vec<V> = mesh.at.iter().map(|a| s.here.turned(*a)).collect();
         let most = palette(s.figure).iter().flatten().fold(0.0f64, |m, v| m.max(*v)) as f32;

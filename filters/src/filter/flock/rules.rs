@@ -8,7 +8,7 @@ use super::near::{Cells, Near, Reach, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
 use crate::lend::Executor;
 use crate::noise::seed::mix64;
-use crate::particle::fluid::Solid;
+use crate::particle::fluid::SignedDistanceField;
 use crate::simd::{Level, multiversion};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -69,7 +69,7 @@ pub(super) struct Rules {
     pub(super) wander: f32,
     pub(super) erratic: f32,
     /// Random changes of direction per second.
-    pub(super) moods: f64,
+    pub(super) wander_rate: f64,
     /// How strongly all circle around the home in one direction.
     pub(super) circle: f32,
     pub(super) waves: f32,
@@ -83,7 +83,7 @@ pub(super) struct Rules {
     /// The half axes of the home.
     pub(super) home: V,
     pub(super) wind: [Mode; MODES],
-    pub(super) solid: Option<Arc<Solid>>,
+    pub(super) solid: Option<Arc<SignedDistanceField>>,
 }
 
 /// The state besides the agents.
@@ -98,19 +98,19 @@ pub(super) struct Moment {
 }
 
 /// The quantities of a step that are the same for all agents.
-pub(super) struct Air {
+pub(super) struct StepWind {
     pub(super) phases: [f32; MODES],
     /// The position, direction and strength of the wave of turns.
     pub(super) front: f32,
     pub(super) way: V,
-    pub(super) mood: f64,
+    pub(super) wander_phase: f64,
 }
 
 /// Seconds between waves of turns.
 const WAVES: f64 = 2.6;
 
 impl Rules {
-    pub(super) fn air(&self, step: u64) -> Air {
+    pub(super) fn step_wind(&self, step: u64) -> StepWind {
         let t = step as f64 * f64::from(self.dt);
         let fraction = |v: f64| (v - libm::floor(v)) as f32;
         let event = libm::floor(t / WAVES);
@@ -119,20 +119,20 @@ impl Rules {
             [rng.range(-1.0, 1.0) as f32, rng.range(-0.5, 0.5) as f32, rng.range(-0.6, 0.6) as f32],
             [1.0, 0.0, 0.0],
         );
-        Air {
+        StepWind {
             phases: self.wind.map(|m| fraction(t * m.rate + m.phase)),
             // From one side of the home to the other, and beyond.
             front: (-1.7 + 3.4 * (t / WAVES - event)) as f32,
             way,
-            mood: t * self.moods,
+            wander_phase: t * self.wander_rate,
         }
     }
 
     /// The wind at a position, with a length of about 1.
     #[inline(always)]
-    pub(super) fn wind(&self, air: &Air, at: V) -> V {
+    pub(super) fn wind(&self, step_wind: &StepWind, at: V) -> V {
         let mut sum = [0.0; 3];
-        for (mode, phase) in self.wind.iter().zip(air.phases) {
+        for (mode, phase) in self.wind.iter().zip(step_wind.phases) {
             sum = add(sum, mul(mode.way, wave(dot(mode.k, at) + phase)));
         }
         sum
@@ -140,9 +140,9 @@ impl Rules {
 
     /// The individual direction of an agent: a vector of length up to 1 that changes smoothly.
     #[inline(always)]
-    pub(super) fn mind(&self, air: &Air, id: u64) -> V {
+    pub(super) fn wander_noise(&self, step_wind: &StepWind, id: u64) -> V {
         let own = mix64(self.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let at = air.mood + (own >> 40) as f64 / (1 << 24) as f64;
+        let at = step_wind.wander_phase + (own >> 40) as f64 / (1 << 24) as f64;
         // Times are not below zero.
         let knot = at as i64;
         let u = (at - knot as f64) as f32;
@@ -158,8 +158,8 @@ impl Rules {
 
     /// The effect of a wave of turns on an agent, 0 to 1.
     #[inline(always)]
-    pub(super) fn turn(&self, air: &Air, out_of_home: V) -> f32 {
-        let along = dot(air.way, out_of_home) - air.front;
+    pub(super) fn turn(&self, step_wind: &StepWind, out_of_home: V) -> f32 {
+        let along = dot(step_wind.way, out_of_home) - step_wind.front;
         let w = 1.0 - along * along * 12.0;
         if w > 0.0 { w * w * self.waves } else { 0.0 }
     }
@@ -181,7 +181,7 @@ impl Rules {
 
     /// The acceleration of an agent without neighbours.
     #[inline(always)]
-    pub(super) fn alone(&self, air: &Air, now: &Moment, id: u64, own: f32, p: V, v: V) -> V {
+    pub(super) fn alone(&self, step_wind: &StepWind, now: &Moment, id: u64, own: f32, p: V, v: V) -> V {
         let part = self.out_of_home(now, p);
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
@@ -192,12 +192,12 @@ impl Rules {
         if self.circle > 0.0 {
             acc = add(acc, mul(cross(self.up, inwards), self.circle * own * out.min(1.0)));
         }
-        acc = add(acc, mul(self.wind(air, p), self.wander * own * 1.6));
+        acc = add(acc, mul(self.wind(step_wind, p), self.wander * own * 1.6));
         if self.erratic > 0.0 {
-            acc = add(acc, mul(self.mind(air, id), self.erratic * own * 9.0));
+            acc = add(acc, mul(self.wander_noise(step_wind, id), self.erratic * own * 9.0));
         }
         if self.waves > 0.0 {
-            acc = add(acc, mul(air.way, -self.turn(air, part) * own * 3.0));
+            acc = add(acc, mul(step_wind.way, -self.turn(step_wind, part) * own * 3.0));
         }
         // Level flight.
         acc = sub(acc, mul(self.up, dot(v, self.up) * self.level));
@@ -280,14 +280,14 @@ impl Rules {
     }
 
     /// The motion of a predator: through the centre of the flock, and back.
-    fn hunt(&self, air: &Air, middle: V, id: u64, predator: &Agent) -> V {
+    fn hunt(&self, step_wind: &StepWind, middle: V, id: u64, predator: &Agent) -> V {
         let (p, v) = ([predator[0], predator[1], predator[2]], [predator[3], predator[4], predator[5]]);
         let to = sub(middle, p);
         let far = dot(to, to).sqrt();
         let own = self.own_speed(id) * 1.35;
         // Near the centre it holds its course, and so passes to the other side.
         let eager = if far > 0.22 { 2.6 } else { 0.0 };
-        let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.mind(air, id), 1.5 * own));
+        let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.wander_noise(step_wind, id), 1.5 * own));
         let fast = dot(v, v).sqrt();
         add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
     }
@@ -296,7 +296,7 @@ impl Rules {
 /// What a step depends on.
 struct World<'a> {
     rules: &'a Rules,
-    air: &'a Air,
+    step_wind: &'a StepWind,
     now: &'a Moment,
     predators: &'a [Agent],
     cells: &'a Cells,
@@ -310,14 +310,14 @@ multiversion! {
 
 #[inline(always)]
 fn advance_body(world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near], out: &mut [Agent]) {
-    let World { rules, air, now, predators, cells, beats } = *world;
+    let World { rules, step_wind, now, predators, cells, beats } = *world;
     for ((id, near), out) in cells.ids[first..].iter().zip(seen).zip(out) {
         let (me, id) = (&agents[*id as usize], u64::from(*id));
         let (p, v) = ([me[0], me[1], me[2]], [me[3], me[4], me[5]]);
         let own = rules.own_speed(id);
-        let acc = add(rules.alone(air, now, id, own, p, v), rules.flight(now, predators, own, p));
+        let acc = add(rules.alone(step_wind, now, id, own, p, v), rules.flight(now, predators, own, p));
         let acc = add(acc, rules.together(near, own, v));
-        let turning = if rules.waves > 0.0 { rules.turn(air, rules.out_of_home(now, p)) } else { 0.0 };
+        let turning = if rules.waves > 0.0 { rules.turn(step_wind, rules.out_of_home(now, p)) } else { 0.0 };
         *out = rules.moved(me, acc, own, beats, turning);
     }
 }
@@ -345,14 +345,14 @@ impl Rules {
         executor: &dyn Executor,
     ) -> Vec<Agent> {
         let (agents, predators) = state.split_at(self.agents.min(state.len()));
-        let air = self.air(now.step);
+        let step_wind = self.step_wind(now.step);
         let reach = Reach { sight: self.sight, room: self.room };
         let cells = Cells::new(agents, self.sight);
         let sorted = Sorted::new(agents, &cells);
         let mut moved = vec![[0f32; 8]; agents.len()];
         {
             let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(PART).map(Mutex::new).collect();
-            let world = World { rules: self, air: &air, now, predators, cells: &cells, beats };
+            let world = World { rules: self, step_wind: &step_wind, now, predators, cells: &cells, beats };
             executor.execute(parts.len(), &|part| {
                 let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
                 let mut seen = [Near::default(); PART];
@@ -371,7 +371,7 @@ impl Rules {
             let middle = sum.map(|s| (s / agents.len().max(1) as f64) as f32);
             for (k, predator) in predators.iter().enumerate() {
                 let id = (agents.len() + k) as u64;
-                let acc = self.hunt(&air, middle, id, predator);
+                let acc = self.hunt(&step_wind, middle, id, predator);
                 out[agents.len() + k] =
                     self.moved(predator, acc, self.own_speed(id) * 1.35, 0.6 * beats, 0.0);
             }
@@ -381,7 +381,7 @@ impl Rules {
 
     /// The initial state: agents in and around the home, in motion.
     pub(super) fn start(&self, home: V) -> Vec<Agent> {
-        let air = self.air(0);
+        let step_wind = self.step_wind(0);
         (0..self.agents + self.predators)
             .map(|id| {
                 let mut rng = Rng::of(self.seed, id as u64);
@@ -397,8 +397,8 @@ impl Rules {
                 let mut p: V = core::array::from_fn(|i| home[i] + wide * at[i] * self.home[i]);
                 // Around the home, and with the wind.
                 let around = cross(self.up, at);
-                let way = add(mul(around, 0.7), mul(self.wind(&air, p), 0.6));
-                let way = unit(add(way, mul(self.mind(&air, id as u64), 0.2)), [1.0, 0.0, 0.0]);
+                let way = add(mul(around, 0.7), mul(self.wind(&step_wind, p), 0.6));
+                let way = unit(add(way, mul(self.wander_noise(&step_wind, id as u64), 0.2)), [1.0, 0.0, 0.0]);
                 let v = mul(way, self.own_speed(id as u64));
                 if let Some(solid) = &self.solid {
                     // Out of the obstacle in several steps, as the direction changes on the way.

@@ -120,30 +120,30 @@ impl View<'_> {
     }
 
     /// Noise around 0 that changes smoothly over time; an agent has three, selected by `which`.
-    fn mood(&self, id: u64, rate: f64, which: usize) -> f32 {
-        let mut air = self.rules.air(0);
-        air.mood = self.look.time * rate;
-        self.rules.mind(&air, id ^ 0x6d6f_6f64_0000)[which]
+    fn wander_phase(&self, id: u64, rate: f64, which: usize) -> f32 {
+        let mut step_wind = self.rules.step_wind(0);
+        step_wind.wander_phase = self.look.time * rate;
+        self.rules.wander_noise(&step_wind, id ^ 0x6d6f_6f64_0000)[which]
     }
 
     /// The bank of a body, in turns. Fish bank little and roll slightly at all times, which makes single flanks
     /// flash.
     pub(super) fn roll(&self, figure: Figure, agent: &Agent, id: u64) -> f32 {
         match figure {
-            Figure::Fish => 0.3 * agent[6] + 0.065 * self.mood(id, 0.7, 1),
+            Figure::Fish => 0.3 * agent[6] + 0.065 * self.wander_phase(id, 0.7, 1),
             _ => agent[6],
         }
     }
 
     /// The current amplitude of the wings: some agents glide at times.
     pub(super) fn effort(&self, figure: Figure, id: u64, speed: f32) -> f32 {
-        let mood = |rate: f64| self.mood(id, rate, 0);
+        let wander = |rate: f64| self.wander_phase(id, rate, 0);
         match figure {
-            Figure::Starling => (0.65 + 0.9 * mood(1.6)).clamp(0.06, 1.0),
-            Figure::Gull => (1.8 * mood(0.45) - 0.2).clamp(0.04, 1.0),
-            Figure::Bat => (0.9 + 0.2 * mood(1.5)).clamp(0.6, 1.0),
-            Figure::Moth => (0.9 + 0.3 * mood(2.0)).clamp(0.4, 1.0),
-            Figure::Fish => (0.25 + 0.55 * speed + 0.3 * mood(0.8)).clamp(0.2, 1.2),
+            Figure::Starling => (0.65 + 0.9 * wander(1.6)).clamp(0.06, 1.0),
+            Figure::Gull => (1.8 * wander(0.45) - 0.2).clamp(0.04, 1.0),
+            Figure::Bat => (0.9 + 0.2 * wander(1.5)).clamp(0.6, 1.0),
+            Figure::Moth => (0.9 + 0.3 * wander(2.0)).clamp(0.4, 1.0),
+            Figure::Fish => (0.25 + 0.55 * speed + 0.3 * wander(0.8)).clamp(0.2, 1.2),
         }
     }
 
@@ -152,15 +152,15 @@ impl View<'_> {
         if !self.full || self.sheet.is_some() {
             return None;
         }
-        let sitter = self.sitter(agent, id);
-        let area = if sitter.half >= DETAIL { self.area(&sitter) } else { None };
+        let pose = self.pose(agent, id);
+        let area = if pose.half >= DETAIL { self.area(&pose) } else { None };
         area.filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
     }
 
     /// The splat of picture `index`, which is that of an agent.
     pub(super) fn splat_of(&self, agent: &Agent, id: u64, picture: &Picture, index: usize) -> Splat {
         let p = [agent[0], agent[1], agent[2]];
-        let (_, opacity) = self.air(p);
+        let (_, opacity) = self.haze(p);
         let splat = self.overlay.painter.splat_of(picture, index, MADE).faded(opacity);
         Splat { rank: rank(p[2], (id << 6) as i64), ..splat }
     }
@@ -185,7 +185,7 @@ impl View<'_> {
         }
         let open = self.look.shutter;
         let then = self.stance(add(p, mul(v, open)), v, roll, half);
-        let (colour, opacity) = self.air(p);
+        let (colour, opacity) = self.haze(p);
         let first = out.len();
         if let Some((cells, [w, h])) = self.sheet {
             let cell = ((agent[7] * cells as f32) as usize).min(cells.max(1) - 1);
@@ -223,7 +223,7 @@ impl View<'_> {
     }
 
     /// The haze at a position: its colour and fraction, or the remaining visibility.
-    pub(super) fn air(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
+    pub(super) fn haze(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
         let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
         let part = (self.look.haze * far).clamp(0.0, 1.0);
         match self.look.haze_colour {

@@ -3,7 +3,7 @@
 
 use super::super::overlay::Rng;
 use crate::lend::Executor;
-use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, Solid};
+use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};
 use crate::simd::Level;
 use core::f64::consts::TAU;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub(super) struct SceneParams {
 pub(super) struct Scene {
     params: SceneParams,
     pub(super) set: Fluid2dSettings,
-    solid: Option<Arc<Solid>>,
+    solid: Option<Arc<SignedDistanceField>>,
     spacing: f64,
     /// The position of the frame's corner in the box.
     origin: [f64; 2],
@@ -153,7 +153,7 @@ impl Scene {
                 }
             }
             let first = [(origin[0] - one) as f32, (origin[1] - one) as f32];
-            Solid::new(n, first, per as f32, &inside).map(Arc::new)
+            SignedDistanceField::new(n, first, per as f32, &inside).map(Arc::new)
         });
         params.solid = None;
         Scene { params, set, solid, spacing, origin, steps, jet }
@@ -246,7 +246,7 @@ impl Scene {
     /// Advances by a step.
     pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) {
         let new = self.inflow(flat);
-        flat.settle(&new, executor);
+        flat.sort_by_cell(&new, executor);
         flat.step(executor);
     }
 

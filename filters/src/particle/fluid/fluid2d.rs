@@ -4,9 +4,9 @@
 //! limit), speed is limited, and parcels that leave the box or enter an obstacle are moved back.
 //!
 //! Parcels are stored in columns in the order of a grid's cells, row by row, within a cell by number. They are sorted
-//! before every step ([`Fluid2d::settle`]), so that no pair is ever missed, by a stable counting sort of all: a packed
-//! memory array, which moves the 8 % that change cells and is then read in order, takes 2.3 to 2.5 times as long at
-//! 12,000 and 30,000 parcels (`./x bench settle`).
+//! before every step ([`Fluid2d::sort_by_cell`]), so that no pair is ever missed, by a stable counting sort of all: a
+//! packed memory array, which moves the 8 % that change cells and is then read in order, takes 2.3 to 2.5 times as long
+//! at 12,000 and 30,000 parcels (`./x bench settle`).
 //!
 //! The state is a function of the settings, the parcels and the number of steps: neither threads, nor the instruction
 //! set, nor saving and restoring change a bit.
@@ -17,7 +17,7 @@ mod tests;
 
 use super::FluidError;
 use super::rows::{self, Constants, LANES, View};
-use super::solid::Solid;
+use super::solid::SignedDistanceField;
 use crate::lend::{CurrentThread, Executor};
 use crate::simd::{Level, multiversion};
 use cells::{Cells, Columns, Order};
@@ -59,15 +59,15 @@ pub struct Fluid2d {
     set: Fluid2dSettings,
     c: Constants,
     /// The distance at which walls repel, and the acceleration per length.
-    skin: f32,
+    wall_range: f32,
     wall: f32,
     level: Level,
-    solid: Option<Arc<Solid>>,
+    solid: Option<Arc<SignedDistanceField>>,
     order: Order,
     /// The parcels in order, with [`LANES`] more behind the last of each column.
     now: Columns,
-    press: Vec<f32>,
-    thin: Vec<f32>,
+    pressure_term: Vec<f32>,
+    inv_density: Vec<f32>,
     /// Sums: what comes of a parcel's own row of cells and of that below, x and y, and what comes of the row above.
     sums: [Vec<f32>; 4],
     steps: u64,
@@ -138,7 +138,7 @@ impl Fluid2d {
     /// for parcels that are outside of the box or not finite.
     pub fn new(
         set: Fluid2dSettings,
-        solid: Option<Arc<Solid>>,
+        solid: Option<Arc<SignedDistanceField>>,
         parcels: &[[f32; 4]],
         steps: u64,
         level: Level,
@@ -148,19 +148,19 @@ impl Fluid2d {
             low: set.size[0].max(set.size[1]) / 2000.0,
             high: set.size[0],
         })?;
-        let skin = 0.5 * set.spacing;
-        let stop = set.sound / (4.0 * skin);
+        let wall_range = 0.5 * set.spacing;
+        let stop = set.sound / (4.0 * wall_range);
         let mut flat = Fluid2d {
             set,
             c: set.constants(),
-            skin,
+            wall_range,
             wall: stop * stop,
             level,
             solid,
             order: Order::new(cells),
             now: Columns::default(),
-            press: Vec::new(),
-            thin: Vec::new(),
+            pressure_term: Vec::new(),
+            inv_density: Vec::new(),
             sums: Default::default(),
             steps,
         };
@@ -170,7 +170,7 @@ impl Fluid2d {
                 return Err(FluidError::Parcel { id });
             }
         }
-        flat.settle(parcels, &CurrentThread);
+        flat.sort_by_cell(parcels, &CurrentThread);
         Ok(flat)
     }
 
@@ -230,15 +230,15 @@ impl Fluid2d {
     }
 
     /// Sorts the parcels by cell and number, including new ones whose numbers follow the last.
-    pub fn settle(&mut self, new: &[[f32; 4]], executor: &dyn Executor) {
+    pub fn sort_by_cell(&mut self, new: &[[f32; 4]], executor: &dyn Executor) {
         self.now.extend(new);
-        self.order.settle(&mut self.now, self.level, executor);
+        self.order.sort_by_cell(&mut self.now, self.level, executor);
     }
 
-    /// One step of parcels that were [settled](Fluid2d::settle) since the last.
+    /// One step of parcels that were [sorted](Fluid2d::sort_by_cell) since the last.
     pub fn step(&mut self, executor: &dyn Executor) {
         let (level, n) = (self.level, self.len());
-        for v in self.sums.iter_mut().chain([&mut self.press, &mut self.thin]) {
+        for v in self.sums.iter_mut().chain([&mut self.pressure_term, &mut self.inv_density]) {
             v.resize(n + LANES, 0.0);
         }
         let (rows, parts) = self.order.parts();
@@ -253,8 +253,8 @@ impl Fluid2d {
             y: &self.now.y,
             vx: &self.now.vx,
             vy: &self.now.vy,
-            press: &[],
-            thin: &[],
+            pressure_term: &[],
+            inv_density: &[],
             c: &self.c,
         };
         let [x, y, above_x, above_y] = &mut self.sums;
@@ -263,16 +263,16 @@ impl Fluid2d {
         }
         let jobs = rows.iter().zip(split(x, parts)).zip(split(&mut above_x[top..], &under)).collect();
         run(executor, jobs, |((rows, own), below)| rows::densities(level, view, rows.clone(), own, below));
-        let (press, thin) = (&mut self.press[..n], &mut self.thin[..n]);
-        rows::pressures(level, &self.c, [&x[..n], &above_x[..n]], press, thin);
-        (view.press, view.thin) = (&self.press, &self.thin);
+        let (pressure_term, inv_density) = (&mut self.pressure_term[..n], &mut self.inv_density[..n]);
+        rows::pressures(level, &self.c, [&x[..n], &above_x[..n]], pressure_term, inv_density);
+        (view.pressure_term, view.inv_density) = (&self.pressure_term, &self.inv_density);
         let own = split(x, parts).into_iter().zip(split(y, parts));
         let below = split(&mut above_x[top..], &under).into_iter().zip(split(&mut above_y[top..], &under));
         let jobs = rows.iter().zip(own.zip(below)).collect();
         run(executor, jobs, |(rows, ((x, y), (bx, by)))| {
             rows::forces(level, view, rows.clone(), [x, y], [bx, by]);
         });
-        let by = Moving { set: &self.set, skin: self.skin, wall: self.wall };
+        let by = Moving { set: &self.set, wall_range: self.wall_range, wall: self.wall };
         let solid = self.solid.as_deref();
         let Columns { x: px, y: py, vx, vy, .. } = &mut self.now;
         let places = split(px, parts).into_iter().zip(split(py, parts));
@@ -284,7 +284,7 @@ impl Fluid2d {
         run(executor, jobs, |(part, ((x, y), (vx, vy)))| {
             if let Some(solid) = solid {
                 for i in 0..x.len() {
-                    by.leave(solid, [&mut x[i], &mut y[i]], [&mut vx[i], &mut vy[i]]);
+                    by.resolve_obstacle(solid, [&mut x[i], &mut y[i]], [&mut vx[i], &mut vy[i]]);
                 }
             }
             let sums = [0, 1, 2, 3].map(|k: usize| &sums[k][part.clone()]);
@@ -297,7 +297,7 @@ impl Fluid2d {
 #[derive(Clone, Copy)]
 struct Moving<'a> {
     set: &'a Fluid2dSettings,
-    skin: f32,
+    wall_range: f32,
     wall: f32,
 }
 
@@ -308,7 +308,7 @@ multiversion! {
 
 #[inline(always)]
 fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, vy]: [&mut [f32]; 2]) {
-    let Moving { set, skin, wall } = by;
+    let Moving { set, wall_range, wall } = by;
     let n = x.len();
     let [ax, ay, bx, by] = sums.map(|v| &v[..n]);
     let (y, vx, vy) = (&mut y[..n], &mut vx[..n], &mut vy[..n]);
@@ -316,7 +316,7 @@ fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, v
     let (dt, most) = (set.step, set.fastest);
     // Not `max`, whose zero may have either sign.
     let above = |v: f32| if v > 0.0 { v } else { 0.0 };
-    let spring = |at: f32, end: f32| wall * (above(skin - at) - above(skin - (end - at)));
+    let spring = |at: f32, end: f32| wall * (above(wall_range - at) - above(wall_range - (end - at)));
     for i in 0..n {
         let u = vx[i] + (ax[i] + bx[i] + spring(x[i], w)) * dt;
         let v = vy[i] + (ay[i] + by[i] + set.gravity + spring(y[i], h)) * dt;
@@ -341,13 +341,13 @@ fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, v
 impl Moving<'_> {
     /// Pushes a parcel out of the obstacle.
     #[inline]
-    fn leave(&self, solid: &Solid, [x, y]: [&mut f32; 2], [vx, vy]: [&mut f32; 2]) {
+    fn resolve_obstacle(&self, solid: &SignedDistanceField, [x, y]: [&mut f32; 2], [vx, vy]: [&mut f32; 2]) {
         let (d, [nx, ny]) = solid.at(*x, *y);
-        if d >= self.skin {
+        if d >= self.wall_range {
             return;
         }
         // The obstacle repels like a wall, and parcels inside are moved out.
-        let push = (self.wall * (self.skin - d) * self.set.step).min(self.set.fastest);
+        let push = (self.wall * (self.wall_range - d) * self.set.step).min(self.set.fastest);
         let along = *vx * nx + *vy * ny;
         let gain = if d < 0.0 { (-along).max(0.0).max(push) } else { push };
         *vx += nx * gain;

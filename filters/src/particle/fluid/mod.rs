@@ -13,4 +13,4 @@ mod solid;
 
 pub use error::FluidError;
 pub use fluid2d::{Fluid2d, Fluid2dSettings};
-pub use solid::Solid;
+pub use solid::SignedDistanceField;

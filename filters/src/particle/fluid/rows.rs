@@ -28,9 +28,9 @@ pub(super) struct View<'a> {
     pub(super) vx: &'a [f32],
     pub(super) vy: &'a [f32],
     /// Pressure over density squared.
-    pub(super) press: &'a [f32],
+    pub(super) pressure_term: &'a [f32],
     /// Rest density over density.
-    pub(super) thin: &'a [f32],
+    pub(super) inv_density: &'a [f32],
     pub(super) c: &'a Constants,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Constants {
 
 multiversion! {
     /// Pressure over density squared, and rest density over density, from the two parts of the sums.
-    pub(super) fn pressures(level, c: &Constants, sums: [&[f32]; 2], press: &mut [f32], thin: &mut [f32]) = pressures_body;
+    pub(super) fn pressures(level, c: &Constants, sums: [&[f32]; 2], pressure_term: &mut [f32], inv_density: &mut [f32]) = pressures_body;
 }
 
 impl<'a> View<'a> {
@@ -127,13 +127,13 @@ fn lanes_mut(v: &mut [f32], at: usize) -> &mut [f32; LANES] {
 }
 
 /// The sums of the parcels of a run over those of a cell: the first sixteen, usually all of them, and the rest.
-struct Theirs {
+struct NeighborSums {
     first: Sums,
     rest: Vec<f32>,
 }
 
-impl Theirs {
-    const NONE: Theirs = Theirs { first: Sums::ZERO, rest: Vec::new() };
+impl NeighborSums {
+    const NONE: NeighborSums = NeighborSums { first: Sums::ZERO, rest: Vec::new() };
 
     /// Sums of zero, for a run.
     #[inline(always)]
@@ -166,8 +166,14 @@ impl Theirs {
 
 /// Adds the kernel at sixteen places to both sums; nothing at and beyond the radius and from place `left` on.
 #[inline(always)]
-fn meet(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize, sums: [&mut [f32; LANES]; 2]) {
-    let ([own, theirs], inv_h) = (sums, view.c.inv_h);
+fn accumulate_density(
+    view: &View<'_>,
+    [x, y]: [f32; 2],
+    at: usize,
+    left: usize,
+    sums: [&mut [f32; LANES]; 2],
+) {
+    let ([own, neighbors], inv_h) = (sums, view.c.inv_h);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
     for l in 0..LANES {
         let (dx, dy) = (x - xs[l], y - ys[l]);
@@ -176,7 +182,7 @@ fn meet(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize, sums: [&mut [
         let t2 = t * t;
         let w = t2 * t2 * (1.0 + 4.0 * s);
         own[l] += w;
-        theirs[l] += w;
+        neighbors[l] += w;
     }
 }
 
@@ -184,38 +190,49 @@ fn meet(view: &View<'_>, [x, y]: [f32; 2], at: usize, left: usize, sums: [&mut [
 fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) {
     let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
     below.fill(0.0);
-    let mut theirs = Theirs::NONE;
+    let mut neighbors = NeighborSums::NONE;
     for [cell, beside, under] in view.held(rows) {
-        theirs.clear(&under);
+        neighbors.clear(&under);
         for k in cell {
             let place = [view.x[k], view.y[k]];
             let mut sum = Sums::ZERO;
             for at in beside.clone().step_by(LANES) {
                 // They meet this one in turn.
-                meet(&view, place, at, beside.end - at, [&mut sum.0, &mut [0.0; LANES]]);
+                accumulate_density(&view, place, at, beside.end - at, [&mut sum.0, &mut [0.0; LANES]]);
             }
             if !under.is_empty() {
-                meet(&view, place, under.start, under.len(), [&mut sum.0, &mut theirs.first.0]);
+                accumulate_density(
+                    &view,
+                    place,
+                    under.start,
+                    under.len(),
+                    [&mut sum.0, &mut neighbors.first.0],
+                );
                 for at in (under.start + LANES..under.end).step_by(LANES) {
-                    let theirs = lanes_mut(&mut theirs.rest, at - under.start - LANES);
-                    meet(&view, place, at, under.end - at, [&mut sum.0, theirs]);
+                    let neighbors = lanes_mut(&mut neighbors.rest, at - under.start - LANES);
+                    accumulate_density(&view, place, at, under.end - at, [&mut sum.0, neighbors]);
                 }
             }
             own[k - first] = sum.total();
         }
-        theirs.add(below, next, &under);
+        neighbors.add(below, next, &under);
     }
 }
 
 #[inline(always)]
-fn pressures_body(c: &Constants, [own, above]: [&[f32]; 2], press: &mut [f32], thin: &mut [f32]) {
+fn pressures_body(
+    c: &Constants,
+    [own, above]: [&[f32]; 2],
+    pressure_term: &mut [f32],
+    inv_density: &mut [f32],
+) {
     let n = own.len();
-    let (above, press, thin) = (&above[..n], &mut press[..n], &mut thin[..n]);
+    let (above, pressure_term, inv_density) = (&above[..n], &mut pressure_term[..n], &mut inv_density[..n]);
     for k in 0..n {
         let density = (own[k] + above[k]) * c.scale;
         let p = c.stiff * (density - 1.0);
-        thin[k] = 1.0 / density;
-        press[k] = (if p > 0.0 { p } else { 0.0 }) / (density * density);
+        inv_density[k] = 1.0 / density;
+        pressure_term[k] = (if p > 0.0 { p } else { 0.0 }) / (density * density);
     }
 }
 
@@ -224,7 +241,7 @@ type Known = [f32; 6];
 
 /// Adds what sixteen others do to a parcel, x and y, to its sums, and takes it from theirs.
 #[inline(always)]
-fn push(
+fn accumulate_forces(
     view: &View<'_>,
     own: Known,
     at: usize,
@@ -232,10 +249,10 @@ fn push(
     [sx, sy]: [&mut [f32; LANES]; 2],
     [tx, ty]: [&mut [f32; LANES]; 2],
 ) {
-    let (c, [x, y, u, v, press, thin]) = (*view.c, own);
+    let (c, [x, y, u, v, pressure_term, inv_density]) = (*view.c, own);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
     let (us, vs) = (lanes(view.vx, at), lanes(view.vy, at));
-    let (ps, ts) = (lanes(view.press, at), lanes(view.thin, at));
+    let (ps, ts) = (lanes(view.pressure_term, at), lanes(view.inv_density, at));
     for l in 0..LANES {
         let (dx, dy) = (x - xs[l], y - ys[l]);
         let (du, dv) = (u - us[l], v - vs[l]);
@@ -243,8 +260,8 @@ fn push(
         // The parcel itself is at no distance, and does nothing to itself.
         let t = if (l < left) & (s < 1.0) { 1.0 - s } else { 0.0 };
         let along = dx * du + dy * dv;
-        let push = c.push * (press + ps[l]);
-        let drag = c.drag * (thin * ts[l]) * along;
+        let push = c.push * (pressure_term + ps[l]);
+        let drag = c.drag * (inv_density * ts[l]) * along;
         let pull = c.pull * (t * (1.0 + 4.0 * s));
         let f = (t * t * t) * ((push - drag) - pull);
         let (fx, fy) = (f * dx, f * dy);
@@ -261,24 +278,25 @@ fn forces_body(view: View<'_>, rows: Range<usize>, own: [&mut [f32]; 2], below: 
     let ([ax, ay], [bx, by]) = (own, below);
     bx.fill(0.0);
     by.fill(0.0);
-    let (mut tx, mut ty) = (Theirs::NONE, Theirs::NONE);
+    let (mut tx, mut ty) = (NeighborSums::NONE, NeighborSums::NONE);
     for [cell, beside, under] in view.held(rows) {
         tx.clear(&under);
         ty.clear(&under);
         for k in cell {
-            let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
+            let known =
+                [view.x[k], view.y[k], view.vx[k], view.vy[k], view.pressure_term[k], view.inv_density[k]];
             let (mut sx, mut sy) = (Sums::ZERO, Sums::ZERO);
             for at in beside.clone().step_by(LANES) {
                 let none = [&mut [0.0; LANES], &mut [0.0; LANES]];
-                push(&view, known, at, beside.end - at, [&mut sx.0, &mut sy.0], none);
+                accumulate_forces(&view, known, at, beside.end - at, [&mut sx.0, &mut sy.0], none);
             }
             if !under.is_empty() {
-                let theirs = [&mut tx.first.0, &mut ty.first.0];
-                push(&view, known, under.start, under.len(), [&mut sx.0, &mut sy.0], theirs);
+                let neighbors = [&mut tx.first.0, &mut ty.first.0];
+                accumulate_forces(&view, known, under.start, under.len(), [&mut sx.0, &mut sy.0], neighbors);
                 for at in (under.start + LANES..under.end).step_by(LANES) {
                     let [tx, ty] =
                         [&mut tx, &mut ty].map(|t| lanes_mut(&mut t.rest, at - under.start - LANES));
-                    push(&view, known, at, under.end - at, [&mut sx.0, &mut sy.0], [tx, ty]);
+                    accumulate_forces(&view, known, at, under.end - at, [&mut sx.0, &mut sy.0], [tx, ty]);
                 }
             }
             (ax[k - first], ay[k - first]) = (sx.total(), sy.total());

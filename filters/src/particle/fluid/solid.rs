@@ -2,7 +2,7 @@
 
 /// Signed distances from the surface of something solid, above zero outside it, and which way is out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Solid {
+pub struct SignedDistanceField {
     /// Nodes across and down.
     size: [usize; 2],
     /// Where node 0 is.
@@ -66,10 +66,10 @@ fn squares(size: [usize; 2], set: impl Fn(usize) -> bool) -> Vec<f64> {
     grid
 }
 
-impl Solid {
+impl SignedDistanceField {
     /// Of nodes that are solid (`true`) or not, `size` of them across and down, the first at `origin`, `per` of them in
     /// a length. `None` where nothing is solid.
-    pub fn new(size: [usize; 2], origin: [f32; 2], per: f32, inside: &[bool]) -> Option<Solid> {
+    pub fn new(size: [usize; 2], origin: [f32; 2], per: f32, inside: &[bool]) -> Option<SignedDistanceField> {
         assert_eq!(inside.len(), size[0] * size[1]);
         if size[0] < 2 || size[1] < 2 || !inside.contains(&true) {
             return None;
@@ -83,7 +83,7 @@ impl Solid {
             .zip(&within)
             .map(|(o, i)| ((edge(*o) - edge(*i)) * step).clamp(-1e6, 1e6) as f32)
             .collect();
-        let mut solid = Solid { size, origin, per, distance: raw };
+        let mut solid = SignedDistanceField { size, origin, per, distance: raw };
         for _ in 0..2 {
             solid.smooth();
         }

@@ -51,9 +51,9 @@ impl Twin<'_> {
         f64::from(self.rules.speed) * (0.9 + 0.2 * part)
     }
 
-    fn mind(&self, id: u64) -> V {
+    fn wander_noise(&self, id: u64) -> V {
         let own = mix64(self.rules.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let at = self.time() * self.rules.moods + (own >> 40) as f64 / (1 << 24) as f64;
+        let at = self.time() * self.rules.wander_rate + (own >> 40) as f64 / (1 << 24) as f64;
         let knot = libm::floor(at);
         let u = at - knot;
         let part = u * u * (3.0 - 2.0 * u);
@@ -66,9 +66,9 @@ impl Twin<'_> {
     }
 
     fn turn(&self, part: V) -> (f64, V) {
-        let air = self.rules.air(self.now.step);
-        let along = dot(wide(air.way), part) - f64::from(air.front);
-        ((1.0 - along * along * 12.0).max(0.0).powi(2) * f64::from(self.rules.waves), wide(air.way))
+        let step_wind = self.rules.step_wind(self.now.step);
+        let along = dot(wide(step_wind.way), part) - f64::from(step_wind.front);
+        ((1.0 - along * along * 12.0).max(0.0).powi(2) * f64::from(self.rules.waves), wide(step_wind.way))
     }
 
     fn seen(&self, p: V) -> (V, f64) {
@@ -95,7 +95,7 @@ impl Twin<'_> {
             let phase = self.time() * mode.rate + mode.phase;
             acc = sum(acc, wave(dot(wide(mode.k), p) + phase) * f(r.wander) * own * 1.6, wide(mode.way));
         }
-        acc = sum(acc, f(r.erratic) * own * 9.0, self.mind(id as u64));
+        acc = sum(acc, f(r.erratic) * own * 9.0, self.wander_noise(id as u64));
         let (strong, way) = self.turn(part);
         acc = sum(acc, -strong * own * 3.0, way);
         acc = sum(acc, -dot(v, wide(r.up)) * f(r.level), wide(r.up));

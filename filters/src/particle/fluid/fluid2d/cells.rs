@@ -141,7 +141,7 @@ impl Order {
     }
 
     /// Puts columns in order: a stable counting sort by cell. Parcels of a cell mostly are in order of number already.
-    pub(super) fn settle(&mut self, now: &mut Columns, level: Level, executor: &dyn Executor) {
+    pub(super) fn sort_by_cell(&mut self, now: &mut Columns, level: Level, executor: &dyn Executor) {
         let n = now.len();
         let [w, h] = self.cells.size;
         for v in [&mut self.held, &mut self.goal, &mut self.from] {

@@ -74,7 +74,7 @@ fn a_step_follows_the_equations() {
         .iter()
         .map(|a| wide.iter().map(|b| kernel((a[0] - b[0]).hypot(a[1] - b[1]) / h)).sum::<f64>() / whole)
         .collect();
-    let press = |d: f64| (c * c * (d - 1.0)).max(0.0) / (d * d);
+    let pressure_term = |d: f64| (c * c * (d - 1.0)).max(0.0) / (d * d);
     let mut flat = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
     flat.step(&CurrentThread);
     let after = flat.parcels();
@@ -84,7 +84,7 @@ fn a_step_follows_the_equations() {
             let (x, y) = (a[0] - b[0], a[1] - b[1]);
             let r = x.hypot(y) / h;
             let along = x * (a[2] - b[2]) + y * (a[3] - b[3]);
-            let push = 20.0 / (whole * h * h) * (press(density[i]) + press(density[j]));
+            let push = 20.0 / (whole * h * h) * (pressure_term(density[i]) + pressure_term(density[j]));
             let drag = 2.0 * f64::from(s.viscosity) / shear * along / (density[i] * density[j]);
             let pull = f64::from(s.cohesion) / whole * (1.0 - r) * (1.0 + 4.0 * r);
             let f = cube(r) * (push - drag - pull);
@@ -113,7 +113,7 @@ fn no_pair_is_missed() {
         .collect();
     let mut flat = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
     for _ in 0..6 {
-        flat.settle(&[], &CurrentThread);
+        flat.sort_by_cell(&[], &CurrentThread);
         let (order, now) = (&flat.order, &flat.now);
         let (w, cells) = (order.size()[0], order.cells());
         let mut near = 0;
@@ -138,7 +138,7 @@ fn no_pair_is_missed() {
         }
         flat.step(&CurrentThread);
         for (i, want) in sums.iter().enumerate() {
-            let density = 1.0 / f64::from(flat.thin[i]);
+            let density = 1.0 / f64::from(flat.inv_density[i]);
             let want = want * f64::from(flat.c.scale);
             assert!((density - want).abs() < 1e-5 * want, "{i}: {density} {want}");
         }
@@ -151,7 +151,7 @@ fn bits(flat: &Fluid2d) -> Vec<[u32; 4]> {
 
 fn go(flat: &mut Fluid2d, steps: u64, executor: &dyn Executor) {
     for _ in 0..steps {
-        flat.settle(&[], executor);
+        flat.sort_by_cell(&[], executor);
         flat.step(executor);
     }
 }
@@ -161,7 +161,7 @@ fn levels_threads_and_restoring_change_nothing() {
     let s = settings();
     let inside: Vec<bool> =
         (0..40 * 40).map(|i| (i % 40 - 20i32).pow(2) + (i / 40 - 30i32).pow(2) < 60).collect();
-    let solid = Solid::new([40, 40], [0.0, 0.0], 35.0, &inside).map(Arc::new);
+    let solid = SignedDistanceField::new([40, 40], [0.0, 0.0], 35.0, &inside).map(Arc::new);
     let parcels: Vec<_> =
         block().into_iter().filter(|p| solid.as_ref().is_some_and(|s| s.at(p[0], p[1]).0 > 0.0)).collect();
     let new = |level| Fluid2d::new(s, solid.clone(), &parcels, 0, level).unwrap();
@@ -218,7 +218,7 @@ fn distances_are_those_from_the_surface() {
     // A disc of radius 12 nodes.
     let inside: Vec<bool> =
         (0..64 * 64).map(|i| (i % 64 - 32i32).pow(2) + (i / 64 - 32i32).pow(2) < 144).collect();
-    let solid = Solid::new([64, 64], [1.0, 2.0], 64.0, &inside).unwrap();
+    let solid = SignedDistanceField::new([64, 64], [1.0, 2.0], 64.0, &inside).unwrap();
     for n in 0..500u64 {
         let (x, y) = (1.0 + 63.0 / 64.0 * unit(2 * n), 2.0 + 63.0 / 64.0 * unit(2 * n + 1));
         let (dx, dy) = (x - 1.5, y - 2.5);
@@ -230,5 +230,5 @@ fn distances_are_those_from_the_surface() {
             assert!(way[0] * dx / far + way[1] * dy / far > 0.97, "{way:?} at {dx} {dy}");
         }
     }
-    assert!(Solid::new([8, 8], [0.0; 2], 1.0, &[false; 64]).is_none());
+    assert!(SignedDistanceField::new([8, 8], [0.0; 2], 1.0, &[false; 64]).is_none());
 }

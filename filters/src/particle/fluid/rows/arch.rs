@@ -46,7 +46,7 @@ pub(in crate::particle::fluid) fn forces(
 /// The same sums in the same lanes: each operation is one of `densities_body` and `forces_body`, sixteen times.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::super::{LANES, Theirs, lanes, lanes_mut};
+    use super::super::{LANES, NeighborSums, lanes, lanes_mut};
     use super::{Constants, Range, View};
     use core::arch::x86_64::*;
 
@@ -121,7 +121,13 @@ mod avx512 {
     /// The kernel at sixteen places.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
     #[inline]
-    fn meet(view: &View<'_>, w: &Wide, [x, y]: [__m512; 2], at: usize, held: __mmask16) -> __m512 {
+    fn accumulate_density(
+        view: &View<'_>,
+        w: &Wide,
+        [x, y]: [__m512; 2],
+        at: usize,
+        held: __mmask16,
+    ) -> __m512 {
         let (dx, dy) = (_mm512_sub_ps(x, load(view.x, at)), _mm512_sub_ps(y, load(view.y, at)));
         let (t, s) = near(w, dx, dy, held);
         let t2 = _mm512_mul_ps(t, t);
@@ -133,10 +139,10 @@ mod avx512 {
         let w = Wide::new(view.c);
         let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
         below.fill(0.0);
-        let mut theirs = Theirs::NONE;
+        let mut neighbors = NeighborSums::NONE;
         for [cell, beside, under] in view.held(rows) {
-            theirs.clear(&under);
-            let mut first_theirs = _mm512_setzero_ps();
+            neighbors.clear(&under);
+            let mut first_sums = _mm512_setzero_ps();
             let held = before(under.len());
             let sums = own[cell.start - first..cell.end - first].iter_mut();
             for (k, own) in cell.zip(sums) {
@@ -144,38 +150,38 @@ mod avx512 {
                 let mut sum = _mm512_setzero_ps();
                 for at in beside.clone().step_by(LANES) {
                     // They meet this one in turn.
-                    let v = meet(&view, &w, place, at, before(beside.end - at));
+                    let v = accumulate_density(&view, &w, place, at, before(beside.end - at));
                     sum = _mm512_add_ps(sum, v);
                 }
                 if !under.is_empty() {
-                    let v = meet(&view, &w, place, under.start, held);
+                    let v = accumulate_density(&view, &w, place, under.start, held);
                     sum = _mm512_add_ps(sum, v);
-                    first_theirs = _mm512_add_ps(first_theirs, v);
+                    first_sums = _mm512_add_ps(first_sums, v);
                     for at in (under.start + LANES..under.end).step_by(LANES) {
-                        let v = meet(&view, &w, place, at, before(under.end - at));
+                        let v = accumulate_density(&view, &w, place, at, before(under.end - at));
                         sum = _mm512_add_ps(sum, v);
-                        add_to(lanes_mut(&mut theirs.rest, at - under.start - LANES), v);
+                        add_to(lanes_mut(&mut neighbors.rest, at - under.start - LANES), v);
                     }
                 }
                 *own = totals(sum, sum)[0];
             }
-            add_to(&mut theirs.first.0, first_theirs);
-            theirs.add(below, next, &under);
+            add_to(&mut neighbors.first.0, first_sums);
+            neighbors.add(below, next, &under);
         }
     }
 
     /// What sixteen others do to a parcel, x and y.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
     #[inline]
-    fn push(view: &View<'_>, w: &Wide, own: &Known, at: usize, held: __mmask16) -> [__m512; 2] {
-        let [x, y, u, v, press, thin] = *own;
+    fn accumulate_forces(view: &View<'_>, w: &Wide, own: &Known, at: usize, held: __mmask16) -> [__m512; 2] {
+        let [x, y, u, v, pressure_term, inv_density] = *own;
         let (dx, dy) = (_mm512_sub_ps(x, load(view.x, at)), _mm512_sub_ps(y, load(view.y, at)));
         let (du, dv) = (_mm512_sub_ps(u, load(view.vx, at)), _mm512_sub_ps(v, load(view.vy, at)));
         let (t, s) = near(w, dx, dy, held);
         let along = _mm512_add_ps(_mm512_mul_ps(dx, du), _mm512_mul_ps(dy, dv));
-        let push = _mm512_mul_ps(w.push, _mm512_add_ps(press, load(view.press, at)));
-        let thin = _mm512_mul_ps(thin, load(view.thin, at));
-        let drag = _mm512_mul_ps(_mm512_mul_ps(w.drag, thin), along);
+        let push = _mm512_mul_ps(w.push, _mm512_add_ps(pressure_term, load(view.pressure_term, at)));
+        let inv_density = _mm512_mul_ps(inv_density, load(view.inv_density, at));
+        let drag = _mm512_mul_ps(_mm512_mul_ps(w.drag, inv_density), along);
         let pull = _mm512_mul_ps(t, _mm512_add_ps(w.one, _mm512_mul_ps(w.four, s)));
         let strong = _mm512_sub_ps(_mm512_sub_ps(push, drag), _mm512_mul_ps(w.pull, pull));
         let f = _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(t, t), t), strong);
@@ -193,7 +199,7 @@ mod avx512 {
         let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
         bx.fill(0.0);
         by.fill(0.0);
-        let (mut tx, mut ty) = (Theirs::NONE, Theirs::NONE);
+        let (mut tx, mut ty) = (NeighborSums::NONE, NeighborSums::NONE);
         let zero = _mm512_setzero_ps();
         for [cell, beside, under] in view.held(rows) {
             tx.clear(&under);
@@ -203,22 +209,29 @@ mod avx512 {
             let part = cell.start - first..cell.end - first;
             let sums = ax[part.clone()].iter_mut().zip(&mut ay[part]);
             for (k, (ax, ay)) in cell.zip(sums) {
-                let known = [view.x[k], view.y[k], view.vx[k], view.vy[k], view.press[k], view.thin[k]];
+                let known = [
+                    view.x[k],
+                    view.y[k],
+                    view.vx[k],
+                    view.vy[k],
+                    view.pressure_term[k],
+                    view.inv_density[k],
+                ];
                 let mut own = [zero; 6];
                 for (own, known) in own.iter_mut().zip(known) {
                     *own = _mm512_set1_ps(known);
                 }
                 let (mut sx, mut sy) = (zero, zero);
                 for at in beside.clone().step_by(LANES) {
-                    let [fx, fy] = push(&view, &w, &own, at, before(beside.end - at));
+                    let [fx, fy] = accumulate_forces(&view, &w, &own, at, before(beside.end - at));
                     (sx, sy) = (_mm512_add_ps(sx, fx), _mm512_add_ps(sy, fy));
                 }
                 if !under.is_empty() {
-                    let [fx, fy] = push(&view, &w, &own, under.start, held);
+                    let [fx, fy] = accumulate_forces(&view, &w, &own, under.start, held);
                     (sx, sy) = (_mm512_add_ps(sx, fx), _mm512_add_ps(sy, fy));
                     (first_x, first_y) = (_mm512_sub_ps(first_x, fx), _mm512_sub_ps(first_y, fy));
                     for at in (under.start + LANES..under.end).step_by(LANES) {
-                        let [fx, fy] = push(&view, &w, &own, at, before(under.end - at));
+                        let [fx, fy] = accumulate_forces(&view, &w, &own, at, before(under.end - at));
                         (sx, sy) = (_mm512_add_ps(sx, fx), _mm512_add_ps(sy, fy));
                         let from = at - under.start - LANES;
                         add_to(lanes_mut(&mut tx.rest, from), _mm512_sub_ps(zero, fx));
