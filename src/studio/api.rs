@@ -1,19 +1,17 @@
 //! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
-use super::clips::{Clips, Finished, Which, announced};
+use super::clips::announced;
 use super::fault::Fault;
-use super::files::Roots;
-use super::glance::Glances;
-use super::jobs::{self, Jobs};
+use super::jobs;
 use super::keep::{self, Base};
 use super::list;
 use super::lock;
 use super::picture;
 use super::problem::{Ask, Body, Name, Problem};
 use super::recipe::{self, RecipeFault, RecipeText};
-use super::recovery::Recovery;
-use super::{curve as curves, guard, sound};
-use crate::Options;
+use super::recovery;
+use super::state::{Answer, Shared, Studio, spawn_cancellable};
+use super::{curve as curves, sound};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -23,171 +21,16 @@ use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::disk::{Output, reach};
-use grainfield_render::session::job::Cache;
-use grainfield_render::session::{self, Cancel, Clip};
+use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use tokio::sync::{Semaphore, broadcast};
+use std::sync::Arc;
 
 /// The largest number of recipes that are kept by key.
 const MAX_RECIPES: usize = 256;
-/// The largest number of connected pages.
-const MAX_SOCKETS: usize = 32;
 /// The largest text file that is read, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
-
-pub(super) type Shared = State<Arc<Studio>>;
-
-/// The shared state of all requests.
-pub(super) struct Studio {
-    pub(super) token: String,
-    pub(super) hosts: Vec<String>,
-    pub(super) requests: Semaphore,
-    pub(super) sockets: Semaphore,
-    pub(super) news: broadcast::Sender<String>,
-    pub(super) roots: Roots,
-    jobs: Arc<Jobs>,
-    pub(super) clips: Arc<Clips>,
-    glances: Glances,
-    recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
-    pub(super) recovery: Recovery,
-    /// What the command line names.
-    pub(super) start: Value,
-    stop: Arc<AtomicBool>,
-}
-
-impl Studio {
-    pub(super) fn new(
-        options: &Options,
-        token: String,
-        hosts: Vec<String>,
-        stop: Arc<AtomicBool>,
-    ) -> Result<Studio, String> {
-        let input = options.input.as_deref().filter(|i| !i.starts_with("pattern:"));
-        let named: Vec<&std::path::Path> =
-            input.map(std::path::Path::new).into_iter().chain(options.recipe.as_deref()).collect();
-        let roots = Roots::new(&named, &options.allow_folder)?;
-        if let Some(input) = &options.input {
-            roots.input(input).map_err(|e| e.text)?;
-        }
-        let mut start = json!({ "input": options.input, "recipe": Value::Null });
-        if let Some(path) = &options.recipe {
-            let name = path.to_string_lossy();
-            let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
-            let read = recipe::parse(&text, false)
-                .map_err(|e| format!("{name}:{}: {}", e.line.unwrap_or(1), e.text))?;
-            start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
-        }
-        let news = broadcast::channel(256).0;
-        let cache = Cache { folder: options.cache.clone(), limit: None };
-        let clips = Clips::new(options.memory, cache, news.clone());
-        Ok(Studio {
-            token,
-            hosts,
-            requests: Semaphore::new(guard::MAX_REQUESTS),
-            sockets: Semaphore::new(MAX_SOCKETS),
-            jobs: Jobs::new(roots.first(), news.clone()),
-            news,
-            recovery: Recovery::new(options.state.as_deref(), roots.first()),
-            roots,
-            clips: Arc::new(clips),
-            glances: Glances::default(),
-            recipes: Mutex::default(),
-            start,
-            stop,
-        })
-    }
-
-    /// Cancels all running work.
-    pub(super) fn close(&self) {
-        self.jobs.stop();
-        self.clips.stop();
-    }
-
-    pub(super) fn clip(&self, id: u32) -> Result<Clip, Problem> {
-        self.clips.get(id)
-    }
-
-    fn described(&self, id: u32) -> Result<Value, Problem> {
-        let clip = self.clip(id)?;
-        let input = self.clips.input(id).unwrap_or_default();
-        let (info, format) = (clip.info(), clip.info().format);
-        Ok(json!({
-            "id": id,
-            "path": input.to_string_lossy(),
-            "name": info.name,
-            "kind": info.kind,
-            "width": format.width,
-            "height": format.height,
-            "format": format.name(),
-            "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
-            "colour": colour(&format),
-            "planes": picture::plane_names(&format),
-            "shape": format.shape(),
-            "first": info.first,
-            "last": info.last.unwrap_or_else(|| announced(info)),
-            "estimated": info.last.is_none(),
-            "rate": [format.rate.num(), format.rate.den()],
-            "variable": info.variable_rate,
-            "notes": info.notes,
-            "sound": sound::bytes(info, &input),
-            "details": info.details,
-        }))
-    }
-
-    pub(super) fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
-        let recipes = lock(&self.recipes);
-        let found = recipes.iter().find(|(known, _)| *known == key);
-        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is no longer known"))
-    }
-
-    /// A finished frame; with key 0 a frame of the input.
-    pub(super) fn frame(&self, which: Which, cancel: &Cancel) -> Result<Arc<Finished>, Problem> {
-        self.clips.finished(which, cancel, |clip| {
-            let recipe = if which.1 == 0 { Arc::default() } else { self.known(which.1)? };
-            Ok(clip.preview(which.2, &recipe, cancel).map_err(Fault::from)?.frame)
-        })
-    }
-}
-
-pub(super) type Answer = Result<Response, Problem>;
-
-/// Cancels a request when it is dropped before its end, because its client has disconnected.
-struct Wanted(Option<Cancel>);
-
-impl Drop for Wanted {
-    fn drop(&mut self) {
-        self.0.iter().for_each(Cancel::cancel);
-    }
-}
-
-/// Runs long work on a separate thread; it is cancelled when nobody waits for it.
-pub(super) async fn apart<T: Send + 'static>(
-    studio: &Arc<Studio>,
-    work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    let cancel = Cancel::new();
-    let mut wanted = Wanted(Some(cancel.clone()));
-    let studio = Arc::clone(studio);
-    let work = move || {
-        if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
-            return Err(Problem::gone("no longer needed"));
-        }
-        work(&studio, &cancel)
-    };
-    let done = tokio::task::spawn_blocking(work).await;
-    wanted.0 = None;
-    done.unwrap_or_else(|e| {
-        let text = e.try_into_panic().map_or_else(
-            |_| "interrupted".to_owned(),
-            |panic| panic.downcast_ref::<&str>().map_or("internal error".into(), |s| (*s).into()),
-        );
-        Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text))
-    })
-}
 
 pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
@@ -197,6 +40,33 @@ pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Resu
     let mut out = Output::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
     out.put(text.as_bytes()).map_err(Fault::new)?;
     Ok(out.finish().map_err(Fault::new)?)
+}
+
+fn described(studio: &Studio, id: u32) -> Result<Value, Problem> {
+    let clip = studio.clip(id)?;
+    let input = studio.clips.input(id).unwrap_or_default();
+    let (info, format) = (clip.info(), clip.info().format);
+    Ok(json!({
+        "id": id,
+        "path": input.to_string_lossy(),
+        "name": info.name,
+        "kind": info.kind,
+        "width": format.width,
+        "height": format.height,
+        "format": format.name(),
+        "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
+        "colour": colour(&format),
+        "planes": picture::plane_names(&format),
+        "shape": format.shape(),
+        "first": info.first,
+        "last": info.last.unwrap_or_else(|| announced(info)),
+        "estimated": info.last.is_none(),
+        "rate": [format.rate.num(), format.rate.den()],
+        "variable": info.variable_rate,
+        "notes": info.notes,
+        "sound": sound::bytes(info, &input),
+        "details": info.details,
+    }))
 }
 
 /// Matrix, transfer and range of a clip: `bt709, limited`, or `bt709, linear, full`.
@@ -214,16 +84,16 @@ pub(super) struct OpenAsked {
 }
 
 pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) -> Answer {
-    let opened = apart(&studio, move |studio, cancel| {
+    let opened = spawn_cancellable(&studio, move |studio, cancel| {
         let id = studio.clips.open(studio.roots.input(&asked.path)?, cancel)?;
-        studio.described(id)
+        described(studio, id)
     });
     Ok(Json(opened.await?).into_response())
 }
 
 /// What is known of an open clip: its length may be an estimate until all of it has been scanned.
 pub(super) async fn clip(State(studio): Shared, Name(id): Name<u32>) -> Answer {
-    Ok(Json(apart(&studio, move |studio, _| studio.described(id)).await?).into_response())
+    Ok(Json(spawn_cancellable(&studio, move |studio, _| described(studio, id)).await?).into_response())
 }
 
 #[derive(Deserialize)]
@@ -248,7 +118,7 @@ pub(super) struct RecipeAsked {
 
 /// Checks a recipe: its errors, its key, and the values of its settings in effect.
 pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>) -> Answer {
-    let answer = apart(&studio, move |studio, cancel| {
+    let answer = spawn_cancellable(&studio, move |studio, cancel| {
         let text = match asked.text {
             Text::Toml(text) => recipe::parse(&text, false)?,
             Text::Chain(text) => recipe::parse(&text, true)?,
@@ -314,7 +184,7 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
 }
 
 pub(super) async fn curve(State(studio): Shared, Body(asked): Body<curves::Asked>) -> Answer {
-    let drawn = apart(&studio, move |studio, _| {
+    let drawn = spawn_cancellable(&studio, move |studio, _| {
         let clip = asked.clip.map(|id| studio.clip(id)).transpose()?;
         let (last, rate) = clip.map_or((None, Ratio::whole(24)), |c| (c.info().last, c.info().format.rate));
         Ok(curves::draw(&asked, last, rate)?)
@@ -329,7 +199,7 @@ pub(super) struct FolderAsked {
 }
 
 pub(super) async fn files(State(studio): Shared, Ask(asked): Ask<FolderAsked>) -> Answer {
-    let listing = apart(&studio, move |studio, _| Ok(studio.roots.list(&asked.folder)?));
+    let listing = spawn_cancellable(&studio, move |studio, _| Ok(studio.roots.list(&asked.folder)?));
     Ok(Json(listing.await?).into_response())
 }
 
@@ -339,7 +209,7 @@ pub(super) struct FileAsked {
 }
 
 pub(super) async fn probe(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    let told = apart(&studio, move |studio, cancel| {
+    let told = spawn_cancellable(&studio, move |studio, cancel| {
         Ok(studio.glances.get(&studio.roots.input(&asked.path)?, cancel)?)
     });
     Ok(Json(told.await?).into_response())
@@ -359,7 +229,7 @@ fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
 
 /// The text of a recipe's file.
 pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    let text = apart(&studio, move |studio, _| Ok(text_of(studio, &asked.path)?));
+    let text = spawn_cancellable(&studio, move |studio, _| Ok(text_of(studio, &asked.path)?));
     Ok(Json(json!({ "text": text.await? })).into_response())
 }
 
@@ -375,7 +245,7 @@ pub(super) struct Saved {
 
 /// Writes a recipe file. An existing one is replaced only on request, or if it has not changed since it was read.
 pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) -> Answer {
-    apart(&studio, move |studio, _| {
+    spawn_cancellable(&studio, move |studio, _| {
         let path = studio.roots.within(&asked.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
             return Err(Fault::new(format!("{}: name the recipe NAME.toml", asked.path)).into());
@@ -398,12 +268,12 @@ pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) 
 }
 
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
-    let (rows, running) = apart(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
+    let (rows, running) = spawn_cancellable(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
     Ok(Json(json!({ "list": list::LIST, "jobs": rows, "running": running })).into_response())
 }
 
 pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
-    let id = apart(&studio, move |studio, _| {
+    let id = spawn_cancellable(&studio, move |studio, _| {
         studio.roots.input(&asked.input)?;
         studio.roots.within(&asked.output)?;
         if !asked.filters.is_empty() {
@@ -427,7 +297,7 @@ pub(super) async fn job_verb(
     Name(verb): Name<String>,
     Body(asked): Body<VerbAsked>,
 ) -> Answer {
-    let segments = apart(&studio, move |studio, _| match verb.as_str() {
+    let segments = spawn_cancellable(&studio, move |studio, _| match verb.as_str() {
         "start" if !asked.id.is_empty() => {
             studio.jobs.start_one(&asked.id)?;
             Ok(None)
@@ -450,4 +320,55 @@ pub(super) async fn job_verb(
     })
     .await?;
     Ok(Json(json!({ "segments": segments })).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct BeginAsked {
+    #[serde(default)]
+    tab: String,
+    #[serde(default)]
+    work: String,
+}
+
+/// The initial data of the page.
+pub(super) async fn session(State(studio): Shared, Ask(asked): Ask<BeginAsked>) -> Answer {
+    let told = spawn_cancellable(&studio, move |studio, _| {
+        let mut told = studio.recovery.begin(&asked.tab, &asked.work, &studio.start)?;
+        told["version"] = env!("CARGO_PKG_VERSION").into();
+        told["folder"] = json!(studio.roots.first());
+        told["start"] = studio.start.clone();
+        Ok(told)
+    });
+    Ok(Json(told.await?).into_response())
+}
+
+/// Stores the work of a tab.
+pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
+    spawn_cancellable(&studio, move |studio, _| {
+        let tab = state["tab"].as_str().unwrap_or_default();
+        recovery::named(tab)?;
+        let Some(path) = studio.recovery.path(tab) else { return Ok(()) };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(Fault::new)?;
+        }
+        write(&path, &state.to_string(), true)
+    })
+    .await?;
+    Ok(Json(json!({})).into_response())
+}
+
+#[derive(Deserialize)]
+pub(super) struct ForgetAsked {
+    id: String,
+}
+
+/// Deletes work that was offered.
+pub(super) async fn forget(State(studio): Shared, Body(asked): Body<ForgetAsked>) -> Answer {
+    recovery::named(&asked.id)?;
+    if !studio.recovery.is_taken(&asked.id)
+        && let Some(path) = studio.recovery.path(&asked.id)
+    {
+        std::fs::remove_file(path).map_err(Fault::new)?;
+    }
+    Ok(Json(json!({})).into_response())
 }

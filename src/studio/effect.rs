@@ -1,10 +1,10 @@
 //! Effect files of particles for the editor: their keys, their values, and changes of single keys that keep the rest
 //! of the file as it is.
 
-use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::{Body, Problem};
 use super::recipe::RecipeFault;
+use super::state::{Answer, Shared, spawn_cancellable};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -78,7 +78,7 @@ pub(super) async fn keys() -> impl IntoResponse {
 
 /// Applies a change to an effect, and returns its values.
 pub(super) async fn read(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
-    let told = apart(&studio, move |_, _| {
+    let told = spawn_cancellable(&studio, move |_, _| {
         let mut text = match asked.from {
             From::Text(text) => text,
             From::Chain(chain) => {

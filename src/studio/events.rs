@@ -1,12 +1,11 @@
 //! Events for the page: progress of jobs and of simulations.
 
-use super::api::Studio;
 use super::guard;
+use super::state::{Shared, Studio};
 use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -17,11 +16,7 @@ const MAX_MESSAGE: usize = 1024;
 
 /// `/api/events`. Browsers let any page open a socket, so the origin is checked, and the first message must be the
 /// token, with the name of the tab after a space.
-pub(super) async fn socket(
-    State(studio): State<Arc<Studio>>,
-    headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
-) -> Response {
+pub(super) async fn socket(State(studio): Shared, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
     if guard::only(&headers, header::ORIGIN).is_none() {
         return (StatusCode::FORBIDDEN, "the request has no origin").into_response();
     }

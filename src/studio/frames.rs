@@ -1,10 +1,10 @@
 //! Frames for the page: pixels, codes, scopes, the next cut, and the cost of each filter.
 
-use super::api::{Answer, Shared, apart};
 use super::clips::Which;
 use super::picture::{self, Field, Rgba, View};
 use super::problem::{Ask, Name, Problem};
 use super::scopes::{self, Scope};
+use super::state::{Answer, Shared, spawn_cancellable};
 use super::{plots, scene, times};
 use axum::Json;
 use axum::extract::State;
@@ -66,7 +66,7 @@ pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked):
         clipping: asked.clipping,
     };
     let which = which(place, asked.side == Side::In)?;
-    let (shown, hash) = apart(&studio, move |studio, cancel| {
+    let (shown, hash) = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
         let made = studio.frame(which, cancel)?;
         let shown = || -> Result<Rgba, Problem> {
@@ -115,7 +115,7 @@ pub(super) async fn pixels(
     let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
-    let answer = apart(&studio, move |studio, cancel| {
+    let answer = spawn_cancellable(&studio, move |studio, cancel| {
         let made = studio.frame(which, cancel)?;
         let (frame, format) = (&made.frame, *made.frame.format());
         let (all_w, all_h) = (format.width as usize, format.height as usize);
@@ -148,7 +148,7 @@ pub(super) async fn scopes(
     Ask(asked): Ask<ScopesAsked>,
 ) -> Answer {
     let which = which(place, asked.side == Side::In)?;
-    let drawn = apart(&studio, move |studio, cancel| {
+    let drawn = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
         Ok(scopes::draw(&studio.frame(which, cancel)?.frame, asked.scope)?)
     });
@@ -167,7 +167,7 @@ pub(super) async fn scene(
     Name((clip, number)): Name<(u32, i64)>,
     Ask(asked): Ask<SceneAsked>,
 ) -> Answer {
-    let found = apart(&studio, move |studio, cancel| {
+    let found = spawn_cancellable(&studio, move |studio, cancel| {
         Ok(scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, asked.back, cancel)?)
     });
     Ok(Json(json!({ "frame": found.await? })).into_response())
@@ -179,7 +179,7 @@ pub(super) async fn key_frame(
     Name((clip, number)): Name<(u32, i64)>,
     Ask(asked): Ask<SceneAsked>,
 ) -> Answer {
-    let found = apart(&studio, move |studio, cancel| {
+    let found = spawn_cancellable(&studio, move |studio, cancel| {
         Ok(studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, asked.back))
     });
     Ok(Json(json!({ "frame": found.await? })).into_response())
@@ -188,7 +188,7 @@ pub(super) async fn key_frame(
 /// The time that each filter of a recipe adds to a frame, in milliseconds.
 pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;
-    let measured = apart(&studio, move |studio, cancel| {
+    let measured = spawn_cancellable(&studio, move |studio, cancel| {
         Ok(times::measure(&studio.clips.ready(clip, number, cancel)?, &*studio.known(key)?, number, cancel)?)
     });
     Ok(Json(json!({ "milliseconds": measured.await? })).into_response())
@@ -204,7 +204,7 @@ pub(super) struct PlotAsked {
 pub(super) async fn plot(State(studio): Shared, Name(place): Place, Ask(asked): Ask<PlotAsked>) -> Answer {
     let region = numbers(asked.region.as_deref())?;
     let which = which(place, asked.side == Side::In)?;
-    let png = apart(&studio, move |studio, cancel| {
+    let png = spawn_cancellable(&studio, move |studio, cancel| {
         let (id, key, number) = which;
         let recipe = if key == 0 { Default::default() } else { studio.known(key)? };
         let clip = studio.clips.ready(id, number, cancel)?;

@@ -1,16 +1,12 @@
 //! Access control: any page in the browser can send requests to this machine, so each request must prove that it
 //! comes from ours.
 
-use super::api::Studio;
 use super::problem::Problem;
+use super::state::{Shared, Studio};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::sync::Arc;
-
-/// The largest number of simultaneous requests, including event sockets.
-pub(super) const MAX_REQUESTS: usize = 128;
 
 /// Headers of every answer. Only the page's own files may run or be loaded, nothing is stored, and no other page may
 /// frame it, read it or learn its address.
@@ -35,7 +31,7 @@ pub(super) fn hosts(port: u16, more: &[String]) -> Vec<String> {
 }
 
 /// Rejects requests under other host names or from other pages, and too many at a time.
-pub(super) async fn guard(State(studio): State<Arc<Studio>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(studio): Shared, request: Request, next: Next) -> Response {
     let mut response = match refused(&studio, &request) {
         Some(why) => Problem::new(StatusCode::FORBIDDEN, why).into_response(),
         None => match studio.requests.try_acquire() {
@@ -88,7 +84,7 @@ pub(super) fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 /// Rejects requests without the token.
-pub(super) async fn secret(State(studio): State<Arc<Studio>>, request: Request, next: Next) -> Response {
+pub(super) async fn secret(State(studio): Shared, request: Request, next: Next) -> Response {
     let given = only(request.headers(), header::AUTHORIZATION).and_then(|v| v.strip_prefix("Bearer "));
     if given.is_some_and(|given| same(given, &studio.token)) {
         return next.run(request).await;

@@ -30,6 +30,7 @@ mod recovery;
 mod scene;
 mod scopes;
 mod sound;
+mod state;
 mod times;
 
 use axum::extract::DefaultBodyLimit;
@@ -107,7 +108,7 @@ async fn serve(options: Options, stop: &Arc<AtomicBool>) -> Result<(), String> {
     let token = random(32).map_err(|e| format!("no random numbers for the page's key: {e}"))?;
     let address = format!("http://127.0.0.1:{port}/#{token}");
     let hosts = guard::hosts(port, &options.allow_host);
-    let studio = Arc::new(api::Studio::new(&options, token, hosts, Arc::clone(stop))?);
+    let studio = Arc::new(state::Studio::new(&options, token, hosts, Arc::clone(stop))?);
     reach::limit(studio.roots.folders());
     #[cfg(feature = "ffmpeg")]
     grainfield_io::libav::keep_little();
@@ -121,12 +122,12 @@ async fn serve(options: Options, stop: &Arc<AtomicBool>) -> Result<(), String> {
     Ok(())
 }
 
-fn router(studio: &Arc<api::Studio>) -> Router {
+fn router(studio: &Arc<state::Studio>) -> Router {
     let api = Router::new()
         .route("/catalog", get(api::catalog))
-        .route("/session", get(recovery::session))
-        .route("/autosave", post(recovery::autosave))
-        .route("/forget", post(recovery::forget))
+        .route("/session", get(api::session))
+        .route("/autosave", post(api::autosave))
+        .route("/forget", post(api::forget))
         .route("/open", post(api::open))
         .route("/clip/{id}", get(api::clip))
         .route("/recipe", post(api::recipe))
@@ -165,7 +166,7 @@ async fn until(stop: &AtomicBool) {
 }
 
 /// Closes clips that were not used for some time, for ever.
-async fn rest(studio: &Arc<api::Studio>, idle: Duration) {
+async fn rest(studio: &Arc<state::Studio>, idle: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let clips = Arc::clone(&studio.clips);

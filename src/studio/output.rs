@@ -1,8 +1,8 @@
 //! The output of a render before it starts: the encoder and the sample format.
 
-use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::Body;
+use super::state::{Answer, Shared, spawn_cancellable};
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -40,7 +40,7 @@ fn encoder(_: &OsStr, _: &Format, _: &Encoding) -> Option<String> {
 }
 
 pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
-    let found = apart(&studio, move |studio, cancel| {
+    let found = spawn_cancellable(&studio, move |studio, cancel| {
         let path = studio.roots.within(&asked.output)?;
         let key = u128::from_str_radix(&asked.key, 16).map_err(Fault::new)?;
         let recipe = studio.known(key)?;

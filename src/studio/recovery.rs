@@ -1,15 +1,10 @@
 //! Unsaved work: each tab has a file of its own, which a later tab takes over after the server or the tab has ended.
 
-use super::api::{Answer, Shared, apart, write};
 use super::fault::Fault;
 use super::lock;
-use super::problem::{Ask, Body, Problem};
+use super::problem::Problem;
 use super::random;
-use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::IntoResponse;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs;
@@ -55,7 +50,7 @@ impl Kept {
     }
 }
 
-fn named(tab: &str) -> Result<(), Problem> {
+pub(super) fn named(tab: &str) -> Result<(), Problem> {
     let is_name = tab.len() == DIGITS && tab.bytes().all(|b| b.is_ascii_hexdigit());
     let wrong =
         || Problem::new(StatusCode::BAD_REQUEST, format!("a tab's name has {DIGITS} hexadecimal digits"));
@@ -71,7 +66,7 @@ impl Recovery {
         Recovery { folder: state.map(|s| s.join("studio")), prefix, tabs: Mutex::default() }
     }
 
-    fn path(&self, tab: &str) -> Option<PathBuf> {
+    pub(super) fn path(&self, tab: &str) -> Option<PathBuf> {
         Some(self.folder.as_ref()?.join(format!("{}{tab}.json", self.prefix)))
     }
 
@@ -95,7 +90,7 @@ impl Recovery {
     }
 
     /// Whether a page has this file.
-    fn is_taken(&self, tab: &str) -> bool {
+    pub(super) fn is_taken(&self, tab: &str) -> bool {
         let loading = |(_, since): &(usize, Instant)| since.elapsed() < LOADING;
         self.is_connected(tab) || lock(&self.tabs).get(tab).is_some_and(loading)
     }
@@ -168,55 +163,4 @@ impl Drop for Connected<'_> {
         }
         tabs.retain(|_, (connections, since)| *connections > 0 || since.elapsed() < LOADING);
     }
-}
-
-#[derive(Deserialize)]
-pub(super) struct BeginAsked {
-    #[serde(default)]
-    tab: String,
-    #[serde(default)]
-    work: String,
-}
-
-/// The initial data of the page.
-pub(super) async fn session(State(studio): Shared, Ask(asked): Ask<BeginAsked>) -> Answer {
-    let told = apart(&studio, move |studio, _| {
-        let mut told = studio.recovery.begin(&asked.tab, &asked.work, &studio.start)?;
-        told["version"] = env!("CARGO_PKG_VERSION").into();
-        told["folder"] = json!(studio.roots.first());
-        told["start"] = studio.start.clone();
-        Ok(told)
-    });
-    Ok(Json(told.await?).into_response())
-}
-
-/// Stores the work of a tab.
-pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
-    apart(&studio, move |studio, _| {
-        let tab = state["tab"].as_str().unwrap_or_default();
-        named(tab)?;
-        let Some(path) = studio.recovery.path(tab) else { return Ok(()) };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Fault::new)?;
-        }
-        write(&path, &state.to_string(), true)
-    })
-    .await?;
-    Ok(Json(json!({})).into_response())
-}
-
-#[derive(Deserialize)]
-pub(super) struct ForgetAsked {
-    id: String,
-}
-
-/// Deletes work that was offered.
-pub(super) async fn forget(State(studio): Shared, Body(asked): Body<ForgetAsked>) -> Answer {
-    named(&asked.id)?;
-    if !studio.recovery.is_taken(&asked.id)
-        && let Some(path) = studio.recovery.path(&asked.id)
-    {
-        fs::remove_file(path).map_err(Fault::new)?;
-    }
-    Ok(Json(json!({})).into_response())
 }

@@ -1,8 +1,8 @@
 //! The sound of a clip, for playback: the browser plays the clip's own file if it can.
 
-use super::api::{Answer, Shared, apart};
 use super::fault::Fault;
 use super::problem::{Name, Problem};
+use super::state::{Answer, Shared, spawn_cancellable};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -24,7 +24,7 @@ pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
 
 /// A part of the file by its index; the last part is shorter.
 pub(super) async fn part(State(studio): Shared, Name((clip, part)): Name<(u32, u64)>) -> Answer {
-    let bytes = apart(&studio, move |studio, _| {
+    let bytes = spawn_cancellable(&studio, move |studio, _| {
         let gone = || Problem::gone("the clip is no longer open");
         let path = studio.clips.input(clip).ok_or_else(gone)?;
         bytes(studio.clip(clip)?.info(), &path)
