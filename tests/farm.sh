@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The scripts of samples/cluster with real programs: Slurm on this machine, and OpenJD's runner. One task of each is
 # killed; the results must be those of a single run, byte for byte, and for video sample for sample. ./x test-farm calls
-# it with the program's path. It needs root, Slurm's daemons, and openjd in target/openjd.
+# it with the program's path. It needs root and Slurm's daemons, and installs openjd into target/openjd.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 GRAINFIELD=$(realpath "$1")
@@ -27,6 +27,12 @@ fail() {
   printf 'test-farm: %s\n' "$*" >&2
   exit 1
 }
+
+[ "$(id -u)" -eq 0 ] && command -v slurmctld >/dev/null || fail "this starts Slurm's daemons, which takes slurm-wlm and root"
+if [ ! -x "$openjd" ]; then
+  python3 -m venv target/openjd
+  target/openjd/bin/pip install --quiet --disable-pip-version-check 'openjd-cli>=0.8,<0.9'
+fi
 
 # until SECONDS WHAT COMMAND...: waits until the command succeeds.
 until_it_is() {

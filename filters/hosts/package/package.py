@@ -1,17 +1,19 @@
-#!/usr/bin/env python3
-"""Packs a wheel: a zip with metadata. Usage: wheel.py python|vapoursynth BUILT OUT (see ./x package)."""
+"""Makes two wheels, a Debian package and an archive of the source in target/packages. Usage: package.py [dev]
+
+See `./x package`. "dev": without optimisation, which is what the tests of packages are content with.
+"""
 
 import base64
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+VERSION = re.search(r'^\[workspace.package\]\nversion = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.M)[1]
 
 
 def platform(*binaries):
@@ -65,19 +67,19 @@ def stripped(path):
     return copy.read_bytes()
 
 
-def main(what, built, out):
-    built = Path(built)
-    if what == "vapoursynth":
-        library = built / "libgrainfield_vapoursynth.so"
-        folder = "vapoursynth/plugins/grainfield"
-        manifest = "[VapourSynth Manifest V1]\nlibgrainfield_vapoursynth\n"
-        files = {
-            f"{folder}/libgrainfield_vapoursynth.so": (stripped(library), True),
-            f"{folder}/manifest.vs": (manifest.encode(), False),
-        }
-        summary = "Deterministic noise, film grain and effects for VapourSynth"
-        pack(out, "vapoursynth-grainfield", f"py3-none-{platform(library)}", files, summary, ">=3.12", ["vapoursynth>=74"])
-        return
+def vapoursynth_wheel(built, out):
+    library = built / "libgrainfield_vapoursynth.so"
+    folder = "vapoursynth/plugins/grainfield"
+    manifest = "[VapourSynth Manifest V1]\nlibgrainfield_vapoursynth\n"
+    files = {
+        f"{folder}/libgrainfield_vapoursynth.so": (stripped(library), True),
+        f"{folder}/manifest.vs": (manifest.encode(), False),
+    }
+    summary = "Deterministic noise, film grain and effects for VapourSynth"
+    pack(out, "vapoursynth-grainfield", f"py3-none-{platform(library)}", files, summary, ">=3.12", ["vapoursynth>=74"])
+
+
+def python_wheel(built, out):
     library, program = built / "lib_native.so", built / "portable" / "grainfield"
     module = subprocess.run([built / "grainfield-describe", "python"], capture_output=True, check=True).stdout
     files = {
@@ -95,4 +97,37 @@ def main(what, built, out):
     pack(out, "grainfield", tag, files, summary, ">=3.10", ["numpy>=1.23"])
 
 
-main(*sys.argv[1:])
+
+def cargo(profile, *arguments):
+    subprocess.run(["cargo", "build", "--profile", profile, *arguments], cwd=ROOT, check=True)
+
+
+def main(profile):
+    built, out = ROOT / "target" / profile.replace("dev", "debug"), ROOT / "target/packages"
+    shutil.rmtree(out, ignore_errors=True)
+    for folder in (out, built / "portable"):
+        folder.mkdir(parents=True, exist_ok=True)
+    # Whole packages, so that what both builds depend on is compiled once.
+    shells = [f"--package=grainfield-{name}" for name in ("host-kit", "vapoursynth", "frei0r", "python")]
+    cargo(profile, *shells, "--package=grainfield", "--no-default-features")
+    shutil.copy(built / "grainfield", built / "portable/grainfield")
+    cargo(profile, "--package=grainfield")
+    python_wheel(built, out)
+    vapoursynth_wheel(built, out)
+    if shutil.which("dpkg-shlibdeps"):
+        # Without optimisation two copies of the plugin do not fit into the window of xz; that package is not distributed.
+        flags = ["-z0"] if profile == "dev" else []
+        subprocess.run([ROOT / "filters/hosts/package/deb.sh", built, out, *flags], check=True)
+    else:
+        print("skipped: the Debian package, which needs dpkg-shlibdeps")
+    name = f"grainfield-{VERSION}"
+    archive = ["git", "archive", "--format=tar.gz", f"--prefix={name}/", "-o", out / f"{name}.tar.gz", "HEAD"]
+    subprocess.run(archive, cwd=ROOT, check=True)
+    for path in sorted(out.iterdir()):
+        print(f"{path.stat().st_size:>12}  {path}")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["dev"]):
+        sys.exit('package: only "dev" may follow')
+    main("dev" if sys.argv[1:] else "release")

@@ -1,0 +1,82 @@
+"""Renders the pictures of the handbook: each preset, each filter that has none, and each look, over one photograph.
+
+See `./x pictures`.
+"""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = ROOT / "target/release/grainfield"
+WORK = ROOT / "target/pictures"
+PAGES = ROOT / "docs/src"
+# The part of the picture that is shown: a crop at 1:1, half of the picture at 1:2, or the full picture at 1:4.
+CROP = "crop=480:270:780:330"
+HALF = "crop=960:540:480:270,scale=480:270:flags=area"
+FULL = "scale=480:270:flags=area"
+FILTERS = [
+    ("noise", "noise=strength=8", CROP),
+    ("dither", "dither=bits=8", CROP),
+    ("fade", "fade=amount=0.5", FULL),
+    ("invert", "invert", FULL),
+    ("levels", "levels=black=0.1:white=0.8:gamma=1.2", FULL),
+    ("color", "color=saturation=0.5:temperature=-0.5", FULL),
+    ("vignette", "vignette=amount=0.8", FULL),
+    ("blur", "blur=sigma=6", CROP),
+    ("unsharp", "unsharp=amount=2:size=3", CROP),
+    ("transform", "transform=zoom=1.3:rotate=8", FULL),
+    ("dust", "dust=amount=40", HALF),
+    ("scratches", "scratches=amount=12", HALF),
+    ("sprites", "sprites=scale=6:fade=0.9", FULL),
+    ("av1grain", "av1grain=iso=6400", CROP),
+]
+# Over the photograph, faded to haze, water or night, because agents are dark or small.
+FLOCKS = {"starlings": "#d4cfcc", "seagulls": "#8fb4d8", "fish": "#1d5570", "moths": "#0c0c14", "bats": "#6f6a86"}
+SMALL_PARTICLES = ("dust-motes", "starfield", "fireflies")
+
+
+def ffmpeg(*arguments):
+    subprocess.run(["ffmpeg", "-nostdin", "-hide_banner", "-loglevel", "error", "-y", *arguments], check=True)
+
+
+def picture(path, shown, *look):
+    one = WORK / "one.png"
+    command = [PROGRAM, "frame", WORK / "photo.png", "40", one, "-y", "-q", "--frame-offset", "40", *look]
+    subprocess.run(command, check=True)
+    ffmpeg("-i", one, "-vf", shown, "-q:v", "4", path)
+
+
+def presets(name):
+    listed = subprocess.run([PROGRAM, "filters", name, "--json"], capture_output=True, check=True).stdout
+    for setting in json.loads(listed)["settings"]:
+        if setting["id"] == "preset":
+            yield from (choice["id"] for choice in setting["choices"])
+
+
+def chains():
+    """The name, the chain and the shown part of each picture."""
+    for name in ("noise", "grain", "particles"):
+        for preset in presets(name):
+            shown = CROP
+            if name == "particles":
+                shown = HALF if preset.startswith("film-") or preset in SMALL_PARTICLES else FULL
+            yield f"{name}-{preset}", f"{name}=preset={preset}", shown
+    for scene in ("dam", "drop", "fountain", "pour", "rain"):
+        yield f"fluid-{scene}", f"fluid=scene={scene}:start=2.5", FULL
+    for preset, color in FLOCKS.items():
+        yield f"flock-{preset}", f"fade=amount=0.8:color={color},flock=preset={preset}", FULL
+    yield from FILTERS
+
+
+out = PAGES / "filters/pictures"
+for folder in (WORK, out):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+photo = ROOT / "samples/pictures/flower.jpg"
+ffmpeg("-i", photo, "-vf", "scale=1920:1080:flags=lanczos", "-frames:v", "1", WORK / "photo.png")
+for name, chain, shown in chains():
+    picture(out / f"{name}.jpg", shown, "-f", chain)
+for recipe in sorted(ROOT.glob("samples/recipes/look-*.toml")):
+    picture(PAGES / "pictures" / f"{recipe.stem}.jpg", FULL, "--recipe", recipe)
