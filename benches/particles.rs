@@ -10,7 +10,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use grainfield_filters::filter::particles::{Appearance, Effect, Emission, Layer, Particles, SpawnArea};
 use grainfield_filters::filter::{Band, Filter, Spec, State};
 use grainfield_filters::frame::{Format, Frame, FrameMut, FrameTime, Scratch};
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache};
 use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::{
     ConstantRate, Directions, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, PlacedBlock, Pool,

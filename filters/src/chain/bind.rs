@@ -85,11 +85,11 @@ pub(super) struct Stage {
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
     /// Every frame is rendered with the frame number 0.
-    pub still: bool,
+    pub is_static: bool,
     /// The format of the whole frame after this layer.
     pub output: Format,
     /// True for a step of the recipe, false for a conversion that the chain inserts.
-    pub asked: bool,
+    pub from_recipe: bool,
 }
 
 /// Filters in order, bound to a format. Any thread can run any frame through it.
@@ -138,13 +138,13 @@ impl Chain {
         })?;
         let target = target(&natural)?;
 
-        let ending = final_dithering(steps, &specs).map_err(|(i, error)| fail(i, error))?;
+        let final_dither = final_dithering(steps, &specs).map_err(|(i, error)| fail(i, error))?;
         // A chain of `dither` alone has nothing to do when the output can hold the source exactly.
         let by_yuv =
             |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
         let wants_16 = specs.iter().any(|s| s.wants_16_bits())
             || steps.iter().any(|s| by_yuv(s, &input))
-            || (ending.is_some() && steps.len() > 1);
+            || (final_dither.is_some() && steps.len() > 1);
         let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         let integer = matches!(input.depth, Depth::Bits(_));
         let work_depth = if integer && !steps.is_empty() && (wants_16 || shallower) {
@@ -157,8 +157,8 @@ impl Chain {
         let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
         chain.convert(Format { depth: work_depth, ..input })?;
         // Do not announce the working depth if the result does not depend on it.
-        let unseen = !shallower && ending.is_none();
-        if unseen {
+        let depth_change_is_internal = !shallower && final_dither.is_none();
+        if depth_change_is_internal {
             chain.notes.clear();
         }
         for (i, step) in steps.iter().enumerate() {
@@ -173,8 +173,8 @@ impl Chain {
             }
         }
         let mut before: Vec<&str> = Vec::new();
-        let mut lent: Option<Format> = None;
-        let mut settled = false;
+        let mut rgb_to_restore: Option<Format> = None;
+        let mut at_final_depth = false;
         for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
             let name = step.filter.name;
             let nth = before.iter().filter(|n| **n == name).count() as u64;
@@ -182,23 +182,23 @@ impl Chain {
             let seed = step.values.seed().unwrap_or_else(|| filter_seed(options.seed, name, nth));
             // RGB pictures are converted to YUV for the steps that name luma or colour differences, and back after
             // them.
-            match lent {
+            match rgb_to_restore {
                 None if by_yuv(step, chain.output()) => {
-                    lent = Some(*chain.output());
+                    rgb_to_restore = Some(*chain.output());
                     chain.convert(as_yuv(chain.output()))?;
                 }
                 Some(rgb) if !by_yuv(step, &rgb) => {
                     chain.convert(Format { depth: chain.output().depth, ..rgb })?;
-                    lent = None;
+                    rgb_to_restore = None;
                 }
                 _ => {}
             }
             let to = if spec.works_at_final_depth() { target.depth } else { work_depth };
-            if settled || spec.works_at_final_depth() {
+            if at_final_depth || spec.works_at_final_depth() {
                 let seed = filter_seed(options.seed, "depth", i as u64);
-                chain.settle_depth(to, ending, seed)?;
+                chain.change_depth(to, final_dither, seed)?;
             }
-            settled = spec.works_at_final_depth();
+            at_final_depth = spec.works_at_final_depth();
             let input = *chain.output();
             if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
                 chain.notes.push(format!(
@@ -229,8 +229,16 @@ impl Chain {
                         apply".into();
                 return Err(fail(i, SettingError { setting, problem }).into());
             }
-            let (enable, still) = (step.enable.clone(), step.values.is_static());
-            chain.layers.push(Stage { filters, enable, planes, opacity, still, output, asked: true });
+            let (enable, is_static) = (step.enable.clone(), step.values.is_static());
+            chain.layers.push(Stage {
+                filters,
+                enable,
+                planes,
+                opacity,
+                is_static,
+                output,
+                from_recipe: true,
+            });
         }
         let made = *chain.output();
         let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
@@ -238,24 +246,34 @@ impl Chain {
         // its own noise.
         let only = specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
         let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
-        let asked = steps.last().map(|last| &last.values);
-        let seed = asked.filter(|_| only).and_then(Values::seed);
+        let last_values = steps.last().map(|last| &last.values);
+        let seed = last_values.filter(|_| only).and_then(Values::seed);
         let seed = seed.unwrap_or_else(|| filter_seed(options.seed, "dither", nth as u64));
         // If no layer changes from frame to frame, the dither noise does not change either.
-        let all_still = !steps.is_empty() && steps.iter().all(|s| s.values.is_static());
-        let still = all_still || (ending.is_some() && asked.is_some_and(Values::is_static));
-        chain.finish(target, (ending.unwrap_or(Mode::Uniform), unseen), seed, still)?;
+        let all_static = !steps.is_empty() && steps.iter().all(|s| s.values.is_static());
+        let is_static = all_static || (final_dither.is_some() && last_values.is_some_and(Values::is_static));
+        chain.finish(
+            target,
+            (final_dither.unwrap_or(Mode::Uniform), depth_change_is_internal),
+            seed,
+            is_static,
+        )?;
         Ok(chain)
     }
 
     /// Converts integer samples to the working depth of a step, without a note to the user.
-    fn settle_depth(&mut self, depth: Depth, ending: Option<Mode>, seed: u64) -> Result<(), ChainError> {
+    fn change_depth(
+        &mut self,
+        depth: Depth,
+        final_dither: Option<Mode>,
+        seed: u64,
+    ) -> Result<(), ChainError> {
         let now = *self.output();
         if now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
             return Ok(());
         }
         let notes = self.notes.len();
-        self.finish(Format { depth, ..now }, (ending.unwrap_or(Mode::Uniform), true), seed, false)?;
+        self.finish(Format { depth, ..now }, (final_dither.unwrap_or(Mode::Uniform), true), seed, false)?;
         self.notes.truncate(notes);
         Ok(())
     }
@@ -264,9 +282,9 @@ impl Chain {
     fn finish(
         &mut self,
         to: Format,
-        (mode, unseen): (Mode, bool),
+        (mode, depth_change_is_internal): (Mode, bool),
         seed: u64,
-        still: bool,
+        is_static: bool,
     ) -> Result<(), ChainError> {
         let from = *self.output();
         let shrinks = match (from.depth, to.depth) {
@@ -287,25 +305,25 @@ impl Chain {
         let mut filters: Vec<Box<dyn Filter>> = Vec::new();
         for (a, b) in pictures(&deep, self.fields).zip(pictures(&to, self.fields)) {
             let dither = Dither::new(&a, &b, mode, seed, self.level).map_err(ChainError::Shape)?;
-            if filters.is_empty() && !(unseen && deep == from) {
+            if filters.is_empty() && !(depth_change_is_internal && deep == from) {
                 self.notes.push(dither.describe());
             }
             filters.push(dither.boxed());
         }
-        self.always(filters, still, to);
+        self.push_inserted(filters, is_static, to);
         Ok(())
     }
 
     /// Adds a layer that the chain inserts itself and that the steps' common settings do not affect.
-    fn always(&mut self, filters: Vec<Box<dyn Filter>>, still: bool, output: Format) {
+    fn push_inserted(&mut self, filters: Vec<Box<dyn Filter>>, is_static: bool, output: Format) {
         self.layers.push(Stage {
             filters,
             enable: None,
             planes: None,
             opacity: Animated::Constant(1.0),
-            still,
+            is_static,
             output,
-            asked: false,
+            from_recipe: false,
         });
     }
 
@@ -321,7 +339,7 @@ impl Chain {
         for to in convert::path(&from, &to).map_err(ChainError::Convert)? {
             let steps = pictures(&before, self.fields).zip(pictures(&to, self.fields));
             let filters = steps.map(|(a, b)| convert::bind(&a, &b, self.level)).collect::<Result<_, _>>();
-            self.always(filters.map_err(ChainError::Convert)?, false, to);
+            self.push_inserted(filters.map_err(ChainError::Convert)?, false, to);
             before = to;
         }
         Ok(())

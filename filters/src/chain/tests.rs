@@ -4,7 +4,7 @@ use super::*;
 use crate::catalog::{Entry, Role};
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
 use crate::frame::{FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
-use crate::lend::{CurrentThread, Executor, Host, NoCache, PrepareError};
+use crate::host::{CurrentThread, Executor, Host, NoCache, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;

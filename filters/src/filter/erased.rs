@@ -2,7 +2,7 @@
 
 use super::{Band, Memory, Plan, Render, Simulate};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use core::any::Any;
 
 /// A prepared state, or the state of a simulation.

@@ -38,7 +38,7 @@ use super::overlay::Overlay;
 use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Executor, Host, PrepareError};
+use crate::host::{Executor, Host, PrepareError};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Picture, Shape, Splat, SplatStyle, rank};
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};

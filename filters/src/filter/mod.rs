@@ -174,7 +174,7 @@ pub mod weave;
 pub use erased::{Filter, FrameParams, State};
 
 use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
 use core::ops::Range;

@@ -3,7 +3,7 @@
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
 use crate::frame::{Format, FrameTime, Parity, PictureStructure, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
 use crate::settings::SettingError;
@@ -200,7 +200,7 @@ choices! {
 pub(super) mod tests {
     use super::*;
     use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
-    use crate::lend::{CurrentThread, NoCache};
+    use crate::host::{CurrentThread, NoCache};
     use crate::particle::draw::{Shape, reference::coverage};
     use core::sync::atomic::AtomicBool;
 

@@ -38,7 +38,7 @@ use super::overlay::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;

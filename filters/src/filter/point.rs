@@ -6,7 +6,7 @@
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
 use crate::frame::{Depth, Format, FrameTime, Matrix, PlaneRef, Primaries, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Coefficients, coefficients};
 use crate::pixel::tone::{Nominal, Table, Tone};

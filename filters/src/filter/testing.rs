@@ -3,7 +3,7 @@
 
 use super::{Band, Entry, Filter, Reach};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
-use crate::lend::{CurrentThread, Host, NoCache};
+use crate::host::{CurrentThread, Host, NoCache};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};

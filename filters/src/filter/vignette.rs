@@ -9,7 +9,7 @@
 use super::point::key;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::pixel::convert::Code;
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::settings;

@@ -9,7 +9,7 @@ use super::point::weights;
 use super::transform::{Placement, Plans, Resampler};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::Layer;
 use crate::noise::value_noise::{Interpolation, ValueNoise, normal, uniform};
 use crate::pixel::resample::{Edge, Shape};

@@ -4,7 +4,7 @@ mod twin;
 use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Family, Frame};
-use crate::lend::{CurrentThread, Executor, NoCache, StateCache};
+use crate::host::{CurrentThread, Executor, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Settings, Value};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@ mod twins;
 use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Primaries};
-use crate::lend::{CurrentThread, NoCache, StateCache};
+use crate::host::{CurrentThread, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Value, ValueProblem};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::filter::State;
 use crate::frame::{Alpha, Frame};
-use crate::lend::{CurrentThread, Executor, NoCache};
+use crate::host::{CurrentThread, Executor, NoCache};
 use crate::settings::{ChoiceEnum, Value, Values};
 use core::sync::atomic::AtomicBool;
 
