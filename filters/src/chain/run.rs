@@ -153,7 +153,7 @@ impl Chain {
             for (i, filter) in layer.filters.iter().enumerate() {
                 let (parity, mut at) = self.field_time(at, duration, layer.filters.len(), i);
                 if layer.is_static {
-                    at.index = at.split(filter.output().picture).1;
+                    at.index = at.index.rem_euclid(layer.filters.len() as i64);
                 }
                 let now = filter.at(&at);
                 let writes = match (&now, layer.planes) {

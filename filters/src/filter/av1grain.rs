@@ -149,10 +149,6 @@ impl Render for Av1Grain {
     type Params = Now;
     type State = State;
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let (number, time) = self.place(at);
         // Add a tick, since some programs round the start of a segment up.

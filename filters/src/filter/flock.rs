@@ -367,10 +367,6 @@ impl Render for Flock {
     type Params = FlockAt;
     type State = FlockFrame;
 
-    fn output(&self) -> &Format {
-        &self.overlay.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, FlockAt)> {
         let steps = self.clock.steps(at);
         let rgb = |colour: &Option<Animated<[f64; 4]>>| {

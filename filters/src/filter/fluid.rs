@@ -271,10 +271,6 @@ impl Render for Fluid {
     type Params = FluidAt;
     type State = FluidFrame;
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, FluidAt)> {
         let all = self.format.all_planes();
         let (steps, tint) = (self.clock.steps(at), self.set.tint.at(at));

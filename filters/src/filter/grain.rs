@@ -405,10 +405,6 @@ impl Render for Grain {
     type Params = AtFrame;
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);

@@ -194,10 +194,6 @@ impl Render for Noise {
     type Params = (Gain, FrameTime);
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let gain = self.gain(at);
         if gain.is_zero() {

@@ -132,10 +132,6 @@ impl<T: SplatFilter> Render for T {
     type Params = FrameTime;
     type State = Bins;
 
-    fn output(&self) -> &Format {
-        &self.overlay().format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, FrameTime)> {
         self.shows(at).then(|| (self.overlay().plan(at), *at))
     }
@@ -212,7 +208,7 @@ pub(super) mod tests {
         at: &FrameTime,
         code: u8,
     ) {
-        let format = *laid.output();
+        let format = laid.overlay().format;
         let (width, height) = (format.width as usize, format.height as usize);
         let mut frame = Frame::new(format);
         (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));

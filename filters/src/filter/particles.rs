@@ -371,10 +371,6 @@ impl Render for BoundParticles {
     type Params = EffectState;
     type State = FrameCache;
 
-    fn output(&self) -> &Format {
-        &self.overlay.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, EffectState)> {
         let shows = self.amount.at(at) > 0.0 && self.size.at(at) > 0.0;
         shows.then(|| (self.overlay.plan(at), self.now(at)))

@@ -110,10 +110,6 @@ impl<T: PointOperation> Render for PointFilter<T> {
     type Params = ([Nominal; 4], Vec<Tone>);
     type State = Vec<Tone>;
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let (plan, nominal) = self.of.at(&self.format, at)?;
         let slow = nominal.iter().any(|n| n.is_slow(&self.format));

@@ -142,10 +142,6 @@ impl Render for Transform {
     type Params = (Placement, [f64; 4]);
     type State = Plans;
 
-    fn output(&self) -> &Format {
-        &self.by.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);
         if placement == Placement::SAME {

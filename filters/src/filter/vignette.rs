@@ -104,10 +104,6 @@ impl Render for Vignette {
     /// The terms of the columns of luma and of chroma.
     type State = Vec<Columns>;
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let amount = self.set.amount.at(at);
         if amount <= 0.0 {

@@ -110,10 +110,6 @@ impl Render for Weave {
     type Params = (Placement, [f64; 4]);
     type State = Plans;
 
-    fn output(&self) -> &Format {
-        &self.by.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);
         if placement.shift == [0.0; 2] {
