@@ -8,7 +8,7 @@
 #![allow(unsafe_code)] // the clock of this thread
 
 use grainfield_filters::frame::{Format, Frame, PlaneSet, Scratch};
-use grainfield_filters::lend::{CurrentThread, Executor};
+use grainfield_filters::host::{CurrentThread, Executor};
 use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
 use grainfield_filters::simd::Level;

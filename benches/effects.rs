@@ -19,7 +19,7 @@ use criterion::{Criterion, Throughput};
 use frames::{Frames, Kept, bind};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::{Frame, FrameTime, Scratch};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;

@@ -14,7 +14,7 @@ use frames::bind;
 use grainfield::session::job::{Job, Request};
 use grainfield_filters::filter::{Filter, State};
 use grainfield_filters::frame::{Format, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache, StateCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;

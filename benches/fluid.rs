@@ -13,7 +13,7 @@ use frames::bind;
 use grainfield::session::job::{Job, Request};
 use grainfield_filters::filter::{Band, Filter, FrameParams, State};
 use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;

@@ -10,7 +10,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use grainfield_filters::filter::particles::{Appearance, Effect, Emission, Layer, Particles, SpawnArea};
 use grainfield_filters::filter::{Band, Filter, Spec, State};
 use grainfield_filters::frame::{Format, Frame, FrameMut, FrameTime, Scratch};
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache};
 use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::{
     ConstantRate, Directions, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, PlacedBlock, Pool,
@@ -42,9 +42,12 @@ fn discs(count: usize) -> Box<dyn Filter> {
         ..Layer::default()
     };
     let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01, light: Default::default() };
-    let format = Format::from_name("yuv420p", 1920, 1080).unwrap_or_else(|e| panic!("a known format: {e:?}"));
-    let bound = Particles::new(effect).bind(&format, 1, Level::best());
+    let bound = Particles::new(effect).bind(&format(), 1, Level::best());
     bound.unwrap_or_else(|e| panic!("the bench's own effect is right: {e}"))
+}
+
+fn format() -> Format {
+    Format::from_name("yuv420p", 1920, 1080).unwrap_or_else(|e| panic!("a known format: {e:?}"))
 }
 
 /// Places all particles of a pool like that of [`discs`], frame by frame.
@@ -86,7 +89,7 @@ fn bench(c: &mut Criterion) {
     for count in [100_000, 1_000_000] {
         let filter = discs(count);
         let filter = &*filter;
-        let mut frame = Frame::new(*filter.output());
+        let mut frame = Frame::new(format());
         let (mut n, mut scratch, mut other) = (0, Scratch::default(), Scratch::default());
         let (mut pool, mut block) = (pool(count), PlacedBlock::EMPTY);
         group.bench_function(BenchmarkId::new("regenerate, move", count), |b| {

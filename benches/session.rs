@@ -9,7 +9,7 @@ use grainfield::session::job::Request;
 use grainfield::session::{Cancel, Clip};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::FrameTime;
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;

@@ -3,7 +3,7 @@
 use grainfield_filters::catalog::find;
 use grainfield_filters::filter::{Band, Filter, FrameParams, Reach, State};
 use grainfield_filters::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneRef, Scratch};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::Values;
 use grainfield_filters::simd::Level;

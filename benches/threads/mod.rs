@@ -1,6 +1,6 @@
 //! An executor with threads for benches.
 
-use grainfield_filters::lend::{Executor, take_tasks};
+use grainfield_filters::host::{Executor, take_tasks};
 use std::sync::atomic::AtomicUsize;
 
 /// Two threads that take tasks one by one.

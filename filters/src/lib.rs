@@ -1,9 +1,9 @@
 //! Grainfield's filters. The crate uses no files, threads, clocks or environment; a host provides what a filter needs
-//! of these ([`lend`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
+//! of these ([`host`]). Any frame is a pure function of the source frame, the steps, the seed and the frame number:
 //!
 //! ```
 //! use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
-//! use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+//! use grainfield_filters::host::{CurrentThread, Host, NoCache};
 //! use grainfield_filters::{frame, ratio::Ratio, recipe::Recipe, simd::Level};
 //! use std::sync::atomic::AtomicBool;
 //!
@@ -24,7 +24,7 @@
 //! | read and write recipes as text | [`recipe`] |
 //! | list filters and their settings | [`catalog`], [`mod@settings`] |
 //! | hold pictures, or borrow them from a host | [`frame`] |
-//! | run filters over frames | [`chain`], with the services of the host in [`lend`] |
+//! | run filters over frames | [`chain`], with the services of the host in [`host`] |
 //! | write a filter | [`mod@filter`], whose page has a complete example; [`pixel`] has row operations, [`noise`] random numbers |
 //! | draw particles or a liquid | [`particle`] |
 //! | animate values | [`curve`] |
@@ -36,7 +36,7 @@ pub mod film_grain;
 pub mod filter;
 pub mod frame;
 pub mod gf2;
-pub mod lend;
+pub mod host;
 pub mod noise;
 pub mod particle;
 pub mod pixel;

@@ -9,7 +9,7 @@
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;

@@ -238,7 +238,8 @@ fn dither_is_the_same_at_every_level() {
                         let step = &recipe.steps[0];
                         let made = |level: Level, scratch: &mut Scratch| {
                             let filter = step.filter.bind(&step.values, &from, 7, level).unwrap();
-                            let mut out = Picture::new(*filter.output(), number + 1);
+                            let mut out =
+                                Picture::new(Format { depth: Depth::Bits(bits), ..from }, number + 1);
                             let at = FrameTime::of_frame(number as i64, Ratio::whole(24));
                             let now = filter.at(&at).unwrap();
                             let writes = now.plan.writes;

@@ -10,7 +10,7 @@ use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
 use grainfield_filters::frame::{Alpha, Depth, Format, Frame};
-use grainfield_filters::lend::{CurrentThread, NoCache, StateCache};
+use grainfield_filters::host::{CurrentThread, NoCache, StateCache};
 use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::recipe::Recipe;

@@ -269,7 +269,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         slots: case.slots,
         threads: case.slots,
         on_error: case.on_error,
-        store: Arc::new(grainfield_filters::lend::NoCache),
+        store: Arc::new(grainfield_filters::host::NoCache),
         even: None,
         abort: case.abort,
         patience: case.patience,

@@ -14,7 +14,7 @@ use grainfield::analyze::spectrum::{Plan, Spectrum, distance_db};
 use grainfield::analyze::{Field, Moments};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::{Depth, Family, Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;

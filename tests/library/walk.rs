@@ -13,7 +13,7 @@ pub(crate) use made::{Random, picture};
 use grainfield_filters::catalog::{Entry, FILTERS, Role};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache, StateCache};
+use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Value, Values};
 use grainfield_filters::simd::Level;

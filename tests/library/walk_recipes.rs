@@ -2,7 +2,7 @@
 
 use crate::walk::{Random, bind, frames, picture};
 use grainfield_filters::frame::{Depth, Format};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;

@@ -13,7 +13,7 @@ mod rows;
 #[path = "../../timing/mod.rs"]
 mod timing;
 
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::particle::fluid::{Fluid2d, Fluid2dSettings};
 use grainfield_filters::simd::Level;
 use grainfield_papers::fluid::Parcel;

@@ -14,7 +14,7 @@ mod rows;
 #[path = "../../timing/mod.rs"]
 mod timing;
 
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 use grainfield_papers::fluid::{
     Candidates, Fluid, Grid, Layout, List, Phase, Search, Settings, block, pairs,

@@ -10,7 +10,7 @@
 
 use grainfield_filters::filter::particles::{Particles, Preset};
 use grainfield_filters::frame::{Format, FrameTime};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::ChoiceEnum;

@@ -85,11 +85,11 @@ pub(super) struct Stage {
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
     /// Every frame is rendered with the frame number 0.
-    pub still: bool,
+    pub is_static: bool,
     /// The format of the whole frame after this layer.
     pub output: Format,
     /// True for a step of the recipe, false for a conversion that the chain inserts.
-    pub asked: bool,
+    pub from_recipe: bool,
 }
 
 /// Filters in order, bound to a format. Any thread can run any frame through it.
@@ -116,215 +116,23 @@ impl Chain {
     /// depth, the chain ends with dither: as the last filter sets it if that is a `dither`, else `uniform`, which does
     /// not change exact codes. A filter that works at the final depth ([`Spec::works_at_final_depth`]) gets input of
     /// that depth, too.
+    ///
+    /// # Errors
+    /// The error of `target`, or a [`ChainError`].
     pub fn bind<E: From<ChainError>>(
         steps: &[Step],
         input: Format,
         options: &Options,
         target: impl FnOnce(&Format) -> Result<Format, E>,
     ) -> Result<Chain, E> {
-        let fail =
-            |i: usize, error| ChainError::Setting { filter: steps[i].filter.name, place: i + 1, error };
         let mut specs = Vec::new();
         for (i, step) in steps.iter().enumerate() {
             let mut values = step.values.clone();
-            values.resolve(options.last).map_err(|e| fail(i, e))?;
-            specs.push((step.filter.build)(&values).map_err(|e| fail(i, e))?);
+            values.resolve(options.last).map_err(|e| rejected(steps, i, e))?;
+            specs.push((step.filter.build)(&values).map_err(|e| rejected(steps, i, e))?);
         }
-        // The first binding finds the format that the filters make. The target, and with it the working depth,
-        // follows from that.
-        let natural = steps.iter().zip(&specs).enumerate().try_fold(input, |format, (i, (_, spec))| {
-            let bound = spec.bind(&format, 0, options.level).map_err(|e| fail(i, e))?;
-            Ok::<_, ChainError>(*bound.output())
-        })?;
-        let target = target(&natural)?;
-
-        let ending = final_dithering(steps, &specs).map_err(|(i, error)| fail(i, error))?;
-        // A chain of `dither` alone has nothing to do when the output can hold the source exactly.
-        let by_yuv =
-            |step: &Step, format: &Format| format.is_rgb() && step.planes.is_some_and(Planes::name_yuv);
-        let wants_16 = specs.iter().any(|s| s.wants_16_bits())
-            || steps.iter().any(|s| by_yuv(s, &input))
-            || (ending.is_some() && steps.len() > 1);
-        let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
-        let integer = matches!(input.depth, Depth::Bits(_));
-        let work_depth = if integer && !steps.is_empty() && (wants_16 || shallower) {
-            Depth::Bits(16)
-        } else {
-            input.depth
-        };
-
-        let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
-        let mut chain = Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() };
-        chain.convert(Format { depth: work_depth, ..input })?;
-        // Do not announce the working depth if the result does not depend on it.
-        let unseen = !shallower && ending.is_none();
-        if unseen {
-            chain.notes.clear();
-        }
-        for (i, step) in steps.iter().enumerate() {
-            for (setting, _) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
-                chain.notes.push(format!(
-                    "filter {}, '{}': {}: the mark on the last key has no effect, because a mark applies from its \
-                        key to the next; put it on an earlier key, as in '0c=0;48=1'",
-                    i + 1,
-                    step.filter.name,
-                    setting.id
-                ));
-            }
-        }
-        let mut before: Vec<&str> = Vec::new();
-        let mut lent: Option<Format> = None;
-        let mut settled = false;
-        for (i, (step, spec)) in steps.iter().zip(&specs).enumerate() {
-            let name = step.filter.name;
-            let nth = before.iter().filter(|n| **n == name).count() as u64;
-            before.push(name);
-            let seed = step.values.seed().unwrap_or_else(|| filter_seed(options.seed, name, nth));
-            // RGB pictures are converted to YUV for the steps that name luma or colour differences, and back after
-            // them.
-            match lent {
-                None if by_yuv(step, chain.output()) => {
-                    lent = Some(*chain.output());
-                    chain.convert(as_yuv(chain.output()))?;
-                }
-                Some(rgb) if !by_yuv(step, &rgb) => {
-                    chain.convert(Format { depth: chain.output().depth, ..rgb })?;
-                    lent = None;
-                }
-                _ => {}
-            }
-            let to = if spec.works_at_final_depth() { target.depth } else { work_depth };
-            if settled || spec.works_at_final_depth() {
-                let seed = filter_seed(options.seed, "depth", i as u64);
-                chain.settle_depth(to, ending, seed)?;
-            }
-            settled = spec.works_at_final_depth();
-            let input = *chain.output();
-            if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
-                chain.notes.push(format!(
-                    "filter {}, '{name}': skipped, because a grey picture has no colour",
-                    i + 1
-                ));
-                continue;
-            }
-            let mut filters = Vec::new();
-            for format in pictures(&input, fields) {
-                filters.push(spec.bind(&format, seed, options.level).map_err(|e| fail(i, e))?);
-            }
-            let output = Format { picture: input.picture, ..*filters[0].output() };
-            let opacity = step
-                .opacity
-                .resolve(options.last)
-                .map_err(|e| fail(i, SettingError { setting: "opacity", problem: e.to_string() }))?;
-            let planes = step.planes.map(|p| p.resolve(&input));
-            if planes.is_some_and(PlaneSet::is_empty) {
-                let named = step.planes.map_or_else(String::new, |p| p.to_string());
-                let problem = format!("{} has no plane '{named}'", input.name());
-                return Err(fail(i, SettingError { setting: "planes", problem }).into());
-            }
-            if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(&input) {
-                let setting = if step.planes.is_some() { "planes" } else { "opacity" };
-                let problem =
-                    "this filter changes the size or format of the picture, so enable, planes and opacity do not \
-                        apply".into();
-                return Err(fail(i, SettingError { setting, problem }).into());
-            }
-            let (enable, still) = (step.enable.clone(), step.values.is_static());
-            chain.layers.push(Stage { filters, enable, planes, opacity, still, output, asked: true });
-        }
-        let made = *chain.output();
-        let target = Format { rate: made.rate, aspect: made.aspect, fields: made.fields, ..target };
-        // A last `dither` that has nothing to add is replaced by the final dithering; any other filter draws
-        // its own noise.
-        let only = specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
-        let nth = before.iter().filter(|n| **n == "dither").count() - usize::from(only);
-        let asked = steps.last().map(|last| &last.values);
-        let seed = asked.filter(|_| only).and_then(Values::seed);
-        let seed = seed.unwrap_or_else(|| filter_seed(options.seed, "dither", nth as u64));
-        // If no layer changes from frame to frame, the dither noise does not change either.
-        let all_still = !steps.is_empty() && steps.iter().all(|s| s.values.is_static());
-        let still = all_still || (ending.is_some() && asked.is_some_and(Values::is_static));
-        chain.finish(target, (ending.unwrap_or(Mode::Uniform), unseen), seed, still)?;
-        Ok(chain)
-    }
-
-    /// Converts integer samples to the working depth of a step, without a note to the user.
-    fn settle_depth(&mut self, depth: Depth, ending: Option<Mode>, seed: u64) -> Result<(), ChainError> {
-        let now = *self.output();
-        if now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
-            return Ok(());
-        }
-        let notes = self.notes.len();
-        self.finish(Format { depth, ..now }, (ending.unwrap_or(Mode::Uniform), true), seed, false)?;
-        self.notes.truncate(notes);
-        Ok(())
-    }
-
-    /// Converts to the output format `to`. If that loses depth, all other conversions come first, in 16 bits.
-    fn finish(
-        &mut self,
-        to: Format,
-        (mode, unseen): (Mode, bool),
-        seed: u64,
-        still: bool,
-    ) -> Result<(), ChainError> {
-        let from = *self.output();
-        let shrinks = match (from.depth, to.depth) {
-            (Depth::Bits(a), Depth::Bits(b)) => b < a,
-            (Depth::Float, Depth::Bits(b)) => b < 16,
-            (_, Depth::Float) => false,
-        };
-        if !shrinks || mode == Mode::None {
-            return self.convert(to);
-        }
-        let same = Format { depth: from.depth, ..to };
-        let deep = if same == from && from.depth != Depth::Float {
-            from
-        } else {
-            Format { depth: Depth::Bits(16), ..to }
-        };
-        self.convert(deep)?;
-        let mut filters: Vec<Box<dyn Filter>> = Vec::new();
-        for (a, b) in pictures(&deep, self.fields).zip(pictures(&to, self.fields)) {
-            let dither = Dither::new(&a, &b, mode, seed, self.level).map_err(ChainError::Shape)?;
-            if filters.is_empty() && !(unseen && deep == from) {
-                self.notes.push(dither.describe());
-            }
-            filters.push(dither.boxed());
-        }
-        self.always(filters, still, to);
-        Ok(())
-    }
-
-    /// Adds a layer that the chain inserts itself and that the steps' common settings do not affect.
-    fn always(&mut self, filters: Vec<Box<dyn Filter>>, still: bool, output: Format) {
-        self.layers.push(Stage {
-            filters,
-            enable: None,
-            planes: None,
-            opacity: Animated::Constant(1.0),
-            still,
-            output,
-            asked: false,
-        });
-    }
-
-    fn convert(&mut self, to: Format) -> Result<(), ChainError> {
-        let from = *self.output();
-        if from == to {
-            return Ok(());
-        }
-        let first = |f: &Format| pictures(f, self.fields).next().unwrap_or(*f);
-        let whole = Convert::new(&first(&from), &first(&to), self.level).map_err(ChainError::Convert)?;
-        self.notes.push(whole.describe());
-        let mut before = from;
-        for to in convert::path(&from, &to).map_err(ChainError::Convert)? {
-            let steps = pictures(&before, self.fields).zip(pictures(&to, self.fields));
-            let filters = steps.map(|(a, b)| convert::bind(&a, &b, self.level)).collect::<Result<_, _>>();
-            self.always(filters.map_err(ChainError::Convert)?, false, to);
-            before = to;
-        }
-        Ok(())
+        let filtered = specs.iter().fold(input, |format, spec| spec.output_format(&format));
+        Ok(Binding::new(steps, &specs, input, target(&filtered)?, options)?.bind()?)
     }
 
     /// The format of the input.
@@ -364,6 +172,264 @@ impl Chain {
         }
         total
     }
+}
+
+/// The error of step `i`.
+fn rejected(steps: &[Step], i: usize, error: SettingError) -> ChainError {
+    ChainError::Setting { filter: steps[i].filter.name, place: i + 1, error }
+}
+
+/// A chain whose steps are bound one after the other.
+struct Binding<'a> {
+    chain: Chain,
+    steps: &'a [Step],
+    specs: &'a [Box<dyn Spec>],
+    options: &'a Options,
+    target: Format,
+    work_depth: Depth,
+    /// The mode of the last filter if that is a `dither`.
+    final_dither: Option<Mode>,
+    /// The result does not depend on the working depth, so its conversions are not announced.
+    depth_change_is_internal: bool,
+    /// The format of RGB pictures that are YUV for the steps that name luma or colour differences.
+    rgb_to_restore: Option<Format>,
+    /// The step before works at the final depth.
+    at_final_depth: bool,
+}
+
+impl<'a> Binding<'a> {
+    fn new(
+        steps: &'a [Step],
+        specs: &'a [Box<dyn Spec>],
+        input: Format,
+        target: Format,
+        options: &'a Options,
+    ) -> Result<Binding<'a>, ChainError> {
+        let final_dither = final_dithering(steps, specs).map_err(|(i, error)| rejected(steps, i, error))?;
+        // A chain of `dither` alone has nothing to do when the output can hold the source exactly.
+        let wants_16 = specs.iter().any(|s| s.wants_16_bits())
+            || steps.iter().any(|s| works_in_yuv(s, &input))
+            || (final_dither.is_some() && steps.len() > 1);
+        let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
+        let integer = matches!(input.depth, Depth::Bits(_));
+        let deep = integer && !steps.is_empty() && (wants_16 || shallower);
+        let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
+        Ok(Binding {
+            chain: Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() },
+            steps,
+            specs,
+            options,
+            target,
+            work_depth: if deep { Depth::Bits(16) } else { input.depth },
+            final_dither,
+            depth_change_is_internal: !shallower && final_dither.is_none(),
+            rgb_to_restore: None,
+            at_final_depth: false,
+        })
+    }
+
+    fn bind(mut self) -> Result<Chain, ChainError> {
+        self.convert(Format { depth: self.work_depth, ..self.chain.input })?;
+        if self.depth_change_is_internal {
+            self.chain.notes.clear();
+        }
+        self.note_idle_marks();
+        for i in 0..self.steps.len() {
+            self.step(i)?;
+        }
+        self.finish()?;
+        Ok(self.chain)
+    }
+
+    fn note_idle_marks(&mut self) {
+        for (i, step) in self.steps.iter().enumerate() {
+            for (setting, _) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
+                self.chain.notes.push(format!(
+                    "filter {}, '{}': {}: the mark on the last key has no effect, because a mark applies from its \
+                        key to the next; put it on an earlier key, as in '0c=0;48=1'",
+                    i + 1,
+                    step.filter.name,
+                    setting.id
+                ));
+            }
+        }
+    }
+
+    fn step(&mut self, i: usize) -> Result<(), ChainError> {
+        let (step, spec) = (&self.steps[i], &self.specs[i]);
+        let name = step.filter.name;
+        self.restore_or_leave_rgb(step)?;
+        self.change_depth(i)?;
+        let input = *self.chain.output();
+        if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
+            let note = format!("filter {}, '{name}': skipped, because a grey picture has no colour", i + 1);
+            self.chain.notes.push(note);
+            return Ok(());
+        }
+        let seed = step.values.seed().unwrap_or_else(|| self.seed(name, i));
+        let bind = |format: Format| spec.bind(&format, seed, self.options.level);
+        let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
+        let filters = filters.map_err(|e| rejected(self.steps, i, e))?;
+        let output = spec.output_format(&input);
+        let common = common_settings(step, &input, &output, self.options.last);
+        let (planes, opacity) = common.map_err(|e| rejected(self.steps, i, e))?;
+        let (enable, is_static) = (step.enable.clone(), step.values.is_static());
+        self.chain.layers.push(Stage {
+            filters,
+            enable,
+            planes,
+            opacity,
+            is_static,
+            output,
+            from_recipe: true,
+        });
+        Ok(())
+    }
+
+    /// The seed of a filter before which the first `count` steps stand.
+    fn seed(&self, name: &str, count: usize) -> u64 {
+        let nth = self.steps[..count].iter().filter(|s| s.filter.name == name).count();
+        filter_seed(self.options.seed, name, nth as u64)
+    }
+
+    /// Converts RGB pictures to YUV for the steps that name luma or colour differences, and back after them.
+    fn restore_or_leave_rgb(&mut self, step: &Step) -> Result<(), ChainError> {
+        let now = *self.chain.output();
+        match self.rgb_to_restore {
+            None if works_in_yuv(step, &now) => {
+                self.rgb_to_restore = Some(now);
+                self.convert(as_yuv(&now))
+            }
+            Some(rgb) if !works_in_yuv(step, &rgb) => {
+                self.rgb_to_restore = None;
+                self.convert(Format { depth: now.depth, ..rgb })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Converts integer samples to the depth of step `i`, without a note to the user.
+    fn change_depth(&mut self, i: usize) -> Result<(), ChainError> {
+        let final_depth = self.specs[i].works_at_final_depth();
+        let changes = final_depth || self.at_final_depth;
+        self.at_final_depth = final_depth;
+        let (now, depth) =
+            (*self.chain.output(), if final_depth { self.target.depth } else { self.work_depth });
+        if !changes || now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
+            return Ok(());
+        }
+        let notes = self.chain.notes.len();
+        self.reduce(Format { depth, ..now }, filter_seed(self.options.seed, "depth", i as u64), false)?;
+        self.chain.notes.truncate(notes);
+        Ok(())
+    }
+
+    /// Converts the result of the steps to the output format.
+    fn finish(&mut self) -> Result<(), ChainError> {
+        let Format { rate, aspect, fields, .. } = *self.chain.output();
+        let target = Format { rate, aspect, fields, ..self.target };
+        let last = self.steps.last().map(|last| &last.values);
+        // A last `dither` that has nothing to add is replaced by the final dithering; any other filter draws
+        // its own noise.
+        let replaced = self.specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
+        let seed = last.filter(|_| replaced).and_then(Values::seed);
+        let seed = seed.unwrap_or_else(|| self.seed("dither", self.steps.len() - usize::from(replaced)));
+        // If no layer changes from frame to frame, the dither noise does not change either.
+        let all_static = !self.steps.is_empty() && self.steps.iter().all(|s| s.values.is_static());
+        let is_static = all_static || (self.final_dither.is_some() && last.is_some_and(Values::is_static));
+        self.reduce(target, seed, is_static)
+    }
+
+    /// Converts to the format `to`. If that loses depth, all other conversions come first, in 16 bits.
+    fn reduce(&mut self, to: Format, seed: u64, is_static: bool) -> Result<(), ChainError> {
+        let (from, mode) = (*self.chain.output(), self.final_dither.unwrap_or(Mode::Uniform));
+        let shrinks = match (from.depth, to.depth) {
+            (Depth::Bits(a), Depth::Bits(b)) => b < a,
+            (Depth::Float, Depth::Bits(b)) => b < 16,
+            (_, Depth::Float) => false,
+        };
+        if !shrinks || mode == Mode::None {
+            return self.convert(to);
+        }
+        let only_depth = from.depth != Depth::Float && from == (Format { depth: from.depth, ..to });
+        let deep = if only_depth { from } else { Format { depth: Depth::Bits(16), ..to } };
+        self.convert(deep)?;
+        let mut filters: Vec<Box<dyn Filter>> = Vec::new();
+        for (a, b) in self.pictures(&deep).zip(self.pictures(&to)) {
+            let dither = Dither::new(&a, &b, mode, seed, self.options.level).map_err(ChainError::Shape)?;
+            if filters.is_empty() && !(self.depth_change_is_internal && deep == from) {
+                self.chain.notes.push(dither.describe());
+            }
+            filters.push(dither.boxed());
+        }
+        self.push_inserted(filters, is_static, to);
+        Ok(())
+    }
+
+    fn convert(&mut self, to: Format) -> Result<(), ChainError> {
+        let (from, level) = (*self.chain.output(), self.options.level);
+        if from == to {
+            return Ok(());
+        }
+        let first = |f: &Format| self.pictures(f).next().unwrap_or(*f);
+        let whole = Convert::new(&first(&from), &first(&to), level).map_err(ChainError::Convert)?;
+        self.chain.notes.push(whole.describe());
+        let mut before = from;
+        for to in convert::path(&from, &to).map_err(ChainError::Convert)? {
+            let steps = self.pictures(&before).zip(self.pictures(&to));
+            let filters = steps.map(|(a, b)| convert::bind(&a, &b, level)).collect::<Result<_, _>>();
+            self.push_inserted(filters.map_err(ChainError::Convert)?, false, to);
+            before = to;
+        }
+        Ok(())
+    }
+
+    /// Adds a layer that the chain inserts itself and that the steps' common settings do not affect.
+    fn push_inserted(&mut self, filters: Vec<Box<dyn Filter>>, is_static: bool, output: Format) {
+        let (enable, planes, opacity) = (None, None, Animated::Constant(1.0));
+        self.chain.layers.push(Stage {
+            filters,
+            enable,
+            planes,
+            opacity,
+            is_static,
+            output,
+            from_recipe: false,
+        });
+    }
+
+    fn pictures(&self, format: &Format) -> impl Iterator<Item = Format> + use<> {
+        pictures(format, self.chain.fields)
+    }
+}
+
+/// The planes and the opacity of a step.
+fn common_settings(
+    step: &Step,
+    input: &Format,
+    output: &Format,
+    last: Option<i64>,
+) -> Result<(Option<PlaneSet>, Animated), SettingError> {
+    let opacity = step.opacity.resolve(last);
+    let opacity = opacity.map_err(|e| SettingError { setting: "opacity", problem: e.to_string() })?;
+    let planes = step.planes.map(|p| p.resolve(input));
+    if planes.is_some_and(PlaneSet::is_empty) {
+        let named = step.planes.map_or_else(String::new, |p| p.to_string());
+        let problem = format!("{} has no plane '{named}'", input.name());
+        return Err(SettingError { setting: "planes", problem });
+    }
+    if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(input) {
+        let setting = if step.planes.is_some() { "planes" } else { "opacity" };
+        let problem =
+            "this filter changes the size or format of the picture, so enable, planes and opacity do not apply".into();
+        return Err(SettingError { setting, problem });
+    }
+    Ok((planes, opacity))
+}
+
+/// Whether a step names luma or colour differences of RGB pictures.
+fn works_in_yuv(step: &Step, format: &Format) -> bool {
+    format.is_rgb() && step.planes.is_some_and(Planes::name_yuv)
 }
 
 /// The YUV format for an RGB format, in 16 bits, whose rounding is the only loss.

@@ -2,7 +2,7 @@
 
 use super::{Chain, ChainError, Fields, Options, States, Workspace};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime};
-use crate::lend::{CurrentThread, Host, NoCache};
+use crate::host::{CurrentThread, Host, NoCache};
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use core::error::Error;

@@ -7,7 +7,7 @@ use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
 use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
-use crate::lend::{Host, PrepareError, wait};
+use crate::host::{Host, PrepareError, wait};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
@@ -35,7 +35,7 @@ struct Part {
 }
 
 /// The position of a pass within a frame.
-struct Place {
+struct PassPosition {
     first: bool,
     last: bool,
 }
@@ -83,9 +83,9 @@ impl Chain {
         // The frame between the first pass and the last.
         let mut between = work.between.take().unwrap_or_else(|| Frame::new(self.input));
         let mut done = false;
-        let result = self.passes(at, duration, states, host, |pass, place| {
-            done = place.last;
-            match (place.first, place.last) {
+        let result = self.passes(at, duration, states, host, |pass, position| {
+            done = position.last;
+            match (position.first, position.last) {
                 (true, true) => self.pass_between(pass, input, output.reborrow(), work, host),
                 (true, false) => {
                     between.reset(pass[0].layer.output);
@@ -110,11 +110,11 @@ impl Chain {
         duration: Ratio,
         states: &States,
         host: &Host<'_>,
-        mut run: impl FnMut(&[ActiveStage<'_>], Place),
+        mut run: impl FnMut(&[ActiveStage<'_>], PassPosition),
     ) -> Result<(), PrepareError> {
         let mut active = self.active(at, duration);
         // If no filter is active, skip the conversion to the working depth and back.
-        if self.input == *self.output() && !active.iter().any(|a| a.layer.asked) {
+        if self.input == *self.output() && !active.iter().any(|a| a.layer.from_recipe) {
             return Ok(());
         }
         let mut rest = &mut active[..];
@@ -128,7 +128,7 @@ impl Chain {
             for a in pass.iter_mut() {
                 a.prepare(states, host)?;
             }
-            run(pass, Place { first, last: later.is_empty() });
+            run(pass, PassPosition { first, last: later.is_empty() });
             for a in pass {
                 a.give_back(states);
             }
@@ -151,9 +151,9 @@ impl Chain {
             }
             let mut parts = Vec::new();
             for (i, filter) in layer.filters.iter().enumerate() {
-                let (parity, mut at) = self.moment(at, duration, layer.filters.len(), i);
-                if layer.still {
-                    at.index = at.split(filter.output().picture).1;
+                let (parity, mut at) = self.field_time(at, duration, layer.filters.len(), i);
+                if layer.is_static {
+                    at.index = at.index.rem_euclid(layer.filters.len() as i64);
                 }
                 let now = filter.at(&at);
                 let writes = match (&now, layer.planes) {
@@ -171,7 +171,7 @@ impl Chain {
         list
     }
 
-    fn moment(
+    fn field_time(
         &self,
         at: &FrameTime,
         duration: Ratio,
@@ -185,13 +185,13 @@ impl Chain {
         let parity = if i == 0 { Parity::Top } else { Parity::Bottom };
         let second = i64::from(parity != first);
         let half = |whole: Ratio| whole * Ratio::whole(second) * Ratio::HALF;
-        let moment = FrameTime {
+        let time = FrameTime {
             index: at.index.wrapping_mul(2).wrapping_add(second),
             frame: at.frame + half(Ratio::ONE),
             time: at.time + half(duration),
             late: half(duration),
         };
-        (Some(parity), moment)
+        (Some(parity), time)
     }
 
     fn pass(&self, pass: &[ActiveStage<'_>], frame: &mut Frame, work: &mut Workspace, host: &Host<'_>) {
@@ -236,7 +236,7 @@ impl Chain {
         pass: &[ActiveStage<'_>],
         input: Option<FrameRef<'_>>,
         output: FrameMut<'_>,
-        scratch: &Mutex<Vec<(Scratch, Scratch)>>,
+        pool: &Mutex<Vec<(Scratch, Scratch)>>,
         host: &Host<'_>,
     ) {
         let format = output.format;
@@ -262,13 +262,13 @@ impl Chain {
             let Some(mut band) = bands[i].lock().unwrap_or_else(PoisonError::into_inner).take() else {
                 return;
             };
-            let lend = || scratch.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let (mut own, mut keep) = lend().unwrap_or_default();
+            let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let (mut scratch, mut saved_rows) = take().unwrap_or_default();
             for (k, a) in pass.iter().enumerate() {
                 let input = if k == 0 { input } else { None };
-                a.render(self, input, &mut band, &mut own, &mut keep);
+                a.render(self, input, &mut band, &mut scratch, &mut saved_rows);
             }
-            scratch.lock().unwrap_or_else(PoisonError::into_inner).push((own, keep));
+            pool.lock().unwrap_or_else(PoisonError::into_inner).push((scratch, saved_rows));
         });
     }
 }
@@ -332,8 +332,8 @@ impl ActiveStage<'_> {
         chain: &Chain,
         input: Option<FrameRef<'_>>,
         band: &mut FrameMut<'_>,
-        own: &mut Scratch,
-        keep: &mut Scratch,
+        scratch: &mut Scratch,
+        saved_rows: &mut Scratch,
     ) {
         band.format = self.layer.output;
         for (i, part) in self.parts.iter().enumerate() {
@@ -344,7 +344,7 @@ impl ActiveStage<'_> {
             };
             let now = part.now.as_ref().filter(|_| !part.writes.is_empty());
             let idle = now.is_none();
-            let mut kept = 0;
+            let mut saved = 0;
             picture(band, &mut |mut output| {
                 // Copies the planes that this field does not write, and the field that is not filtered.
                 if let Some(input) = input {
@@ -354,18 +354,18 @@ impl ActiveStage<'_> {
                         }
                     }
                 } else if !idle && !self.opacity.is_full() {
-                    kept = save_rows(&output, part.writes, keep);
+                    saved = save_rows(&output, part.writes, saved_rows);
                 }
                 if let Some(now) = now {
                     let rows = output.plane(0).rows();
                     let writes = part.writes;
                     let mut band = Band { rows, input, output, writes };
-                    self.layer.filters[i].render(now, part.state.as_ref(), &mut band, own);
+                    self.layer.filters[i].render(now, part.state.as_ref(), &mut band, scratch);
                 }
             });
             if !idle && !self.opacity.is_full() {
                 picture(band, &mut |mut output| {
-                    self.blend(chain, input, &mut output, part.writes, keep, kept)
+                    self.blend(chain, input, &mut output, part.writes, saved_rows, saved)
                 });
             }
         }
@@ -377,20 +377,20 @@ impl ActiveStage<'_> {
         input: Option<FrameRef<'_>>,
         output: &mut FrameMut<'_>,
         writes: PlaneSet,
-        keep: &mut Scratch,
-        kept: usize,
+        saved_rows: &mut Scratch,
+        saved: usize,
     ) {
         let depth = output.format.depth;
-        let [before] = keep.buffers::<u8, 1>([kept]);
-        let mut place = 0;
+        let [before] = saved_rows.buffers::<u8, 1>([saved]);
+        let mut offset = 0;
         for p in writes.iter().filter(|&p| p < self.layer.output.planes()) {
             for y in output.plane(p).rows() {
                 let row = output.plane_mut(p).row_bytes_mut(y);
                 let before = match &input {
                     Some(input) => input.plane(p).row_bytes(y),
-                    None => &before[place..place + row.len()],
+                    None => &before[offset..offset + row.len()],
                 };
-                place += row.len().next_multiple_of(64);
+                offset += row.len().next_multiple_of(64);
                 blend_row(chain.level, depth, row, before, self.opacity);
             }
         }
@@ -404,7 +404,7 @@ fn copy_rows(input: &FrameRef<'_>, output: &mut FrameMut<'_>, p: usize) {
 }
 
 /// Copies the rows of some planes, each to a multiple of 64 bytes; returns the bytes used.
-fn save_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usize {
+fn save_rows(output: &FrameMut<'_>, planes: PlaneSet, saved_rows: &mut Scratch) -> usize {
     let planes = || planes.iter().filter(|&p| p < output.format.planes());
     let size = |p: usize| {
         let plane = output.plane(p);
@@ -412,14 +412,14 @@ fn save_rows(output: &FrameMut<'_>, planes: PlaneSet, keep: &mut Scratch) -> usi
         if rows.is_empty() { 0 } else { plane.row_bytes(rows.start).len().next_multiple_of(64) * rows.len() }
     };
     let total = planes().map(size).sum();
-    let [buffer] = keep.buffers::<u8, 1>([total]);
-    let mut place = 0;
+    let [buffer] = saved_rows.buffers::<u8, 1>([total]);
+    let mut offset = 0;
     for p in planes() {
         let plane = output.plane(p);
         for y in plane.rows() {
             let row = plane.row_bytes(y);
-            buffer[place..place + row.len()].copy_from_slice(row);
-            place += row.len().next_multiple_of(64);
+            buffer[offset..offset + row.len()].copy_from_slice(row);
+            offset += row.len().next_multiple_of(64);
         }
     }
     total

@@ -4,7 +4,7 @@ use super::*;
 use crate::catalog::{Entry, Role};
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
 use crate::frame::{FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
-use crate::lend::{CurrentThread, Executor, Host, NoCache, PrepareError};
+use crate::host::{CurrentThread, Executor, Host, NoCache, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
@@ -13,14 +13,11 @@ use core::sync::atomic::AtomicBool;
 /// Adds 1 + (index mod 50) to every sample; prepared, so that states are used.
 struct Add(Format);
 /// Sets each sample to that of the row below (the last row stays).
-struct Up(Format);
+struct Up;
 
 impl Render for Add {
     type Params = u8;
     type State = u8;
-    fn output(&self) -> &Format {
-        &self.0
-    }
     fn at(&self, at: &FrameTime) -> Option<(Plan, u8)> {
         let on_request = self.0.alpha_plane().map_or(PlaneSet::NONE, PlaneSet::one);
         let plan =
@@ -42,9 +39,6 @@ impl Render for Add {
 impl Render for Up {
     type Params = ();
     type State = ();
-    fn output(&self) -> &Format {
-        &self.0
-    }
     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         Some((Plan { reach: Reach::Rows(1), ..Plan::in_place(PlaneSet::one(0)) }, ()))
     }
@@ -73,8 +67,8 @@ impl Spec for UpSpec {
         false
     }
 
-    fn bind(&self, input: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Up(*input).boxed())
+    fn bind(&self, _: &Format, _: u64, _: Level) -> Result<Box<dyn Filter>, SettingError> {
+        Ok(Up.boxed())
     }
 }
 

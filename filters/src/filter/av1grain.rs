@@ -25,7 +25,7 @@ mod tests;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::film_grain::{TICKS, Table, VECTORS, seed_of_frame, vector};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings;
 use crate::settings::{FileAsset, SettingError, Unit, Values};
@@ -148,10 +148,6 @@ impl Av1Grain {
 impl Render for Av1Grain {
     type Params = Now;
     type State = State;
-
-    fn output(&self) -> &Format {
-        &self.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let (number, time) = self.place(at);

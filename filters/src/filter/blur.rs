@@ -161,10 +161,6 @@ impl Render for Blur {
     type Params = Vec<[f64; 2]>;
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         if self.set.mode == Mode::Gaussian {
             return self.of_sigma(self.scale() * self.set.sigma.at(at));

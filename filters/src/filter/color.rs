@@ -154,10 +154,6 @@ impl Render for Color {
     type Params = ([MatrixRow; 3], Option<PremultipliedMap>);
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let numbers = self.numbers(at);
         let [brightness, contrast, saturation, hue, temperature] = numbers;

@@ -145,10 +145,6 @@ impl Render for Convert {
     type Params = ();
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.to
-    }
-
     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         let writes = self.to.all_planes();
         Some((Plan { reach: Reach::Rows(self.reach), ..Plan::in_place(writes) }, ()))

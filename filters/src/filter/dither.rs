@@ -55,20 +55,28 @@ choices! {
 
 impl Spec for DitherSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let to = self.output_format(input);
+        if to.depth != input.depth {
+            let filter = Dither::new(input, &to, self.mode, seed, level);
+            return Ok(filter.map_err(|e| SettingError { setting: "", problem: e.to_string() })?.boxed());
+        }
         match (self.bits, input.depth) {
-            (Some(bits), Depth::Bits(deep)) if bits < i64::from(deep) => {
-                let to = Format { depth: Depth::Bits(bits as u8), ..*input };
-                let filter = Dither::new(input, &to, self.mode, seed, level)
-                    .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
-                Ok(filter.boxed())
-            }
             (Some(_), Depth::Float) => Err(SettingError {
                 setting: "bits",
                 problem: "float samples have no bit depth to reduce: choose an integer pixel format for the output, and \
                           leave bits out"
                     .into(),
             }),
-            _ => Ok(Idle(*input).boxed()),
+            _ => Ok(Idle.boxed()),
+        }
+    }
+
+    fn output_format(&self, input: &Format) -> Format {
+        match (self.bits, input.depth) {
+            (Some(bits), Depth::Bits(deep)) if bits < i64::from(deep) => {
+                Format { depth: Depth::Bits(bits as u8), ..*input }
+            }
+            _ => *input,
         }
     }
 
@@ -82,14 +90,11 @@ impl Spec for DitherSpec {
 }
 
 /// Changes nothing.
-struct Idle(Format);
+struct Idle;
 
 impl Render for Idle {
     type Params = ();
     type State = ();
-    fn output(&self) -> &Format {
-        &self.0
-    }
     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         None
     }
@@ -152,10 +157,6 @@ impl Render for Dither {
     /// The number of the frame, and the rounding of each plane.
     type Params = (i64, Vec<Reduce>);
     type State = ();
-
-    fn output(&self) -> &Format {
-        &self.to
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let writes = self.to.all_planes();

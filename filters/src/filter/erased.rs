@@ -1,8 +1,8 @@
 //! Type-erased filters: the interface that the chain uses for [`Render`] and [`Simulate`].
 
 use super::{Band, Memory, Plan, Render, Simulate};
-use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::frame::{FrameTime, Scratch};
+use crate::host::{Host, PrepareError};
 use core::any::Any;
 
 /// A prepared state, or the state of a simulation.
@@ -18,8 +18,6 @@ pub struct FrameParams {
 /// A bound filter of any type; its methods are those of [`Render`] and [`Simulate`]. Values from one filter must be
 /// passed to the same filter; others panic.
 pub trait Filter: Send + Sync {
-    /// The format of the output.
-    fn output(&self) -> &Format;
     /// The parameters at a time; `None` if the filter does nothing.
     fn at(&self, at: &FrameTime) -> Option<FrameParams>;
     /// An upper bound of the memory it needs.
@@ -51,9 +49,6 @@ fn taken<T: Any>(state: Option<State>) -> Option<T> {
 
 macro_rules! as_rendered {
     () => {
-        fn output(&self) -> &Format {
-            self.0.output()
-        }
         fn at(&self, at: &FrameTime) -> Option<FrameParams> {
             self.0.at(at).map(|(plan, params)| FrameParams { plan, params: Box::new(params) })
         }

@@ -38,7 +38,7 @@ use super::overlay::Overlay;
 use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Executor, Host, PrepareError};
+use crate::host::{Executor, Host, PrepareError};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Picture, Shape, Splat, SplatStyle, rank};
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
@@ -366,10 +366,6 @@ impl Flock {
 impl Render for Flock {
     type Params = FlockAt;
     type State = FlockFrame;
-
-    fn output(&self) -> &Format {
-        &self.overlay.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, FlockAt)> {
         let steps = self.clock.steps(at);

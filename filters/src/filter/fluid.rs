@@ -21,7 +21,7 @@ use super::point::{key, weights};
 use super::stepped::{self, Clock, Line, RECENT, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
-use crate::lend::{Executor, Host, PrepareError};
+use crate::host::{Executor, Host, PrepareError};
 use crate::particle::fluid::Fluid2d;
 use crate::pixel::convert::Coefficients;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
@@ -270,10 +270,6 @@ impl Fluid {
 impl Render for Fluid {
     type Params = FluidAt;
     type State = FluidFrame;
-
-    fn output(&self) -> &Format {
-        &self.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, FluidAt)> {
         let all = self.format.all_planes();

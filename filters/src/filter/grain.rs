@@ -43,7 +43,7 @@ use crate::simd::Level;
 use field::{Rows, White};
 pub use kernels::{Kernel, Sizes, kernels};
 use look::Field;
-use plate::Cover;
+use plate::PlateTiling;
 use sample::GrainSample;
 pub use settings::response;
 use settings::{Curve, GrainSpec};
@@ -405,10 +405,6 @@ impl Render for Grain {
     type Params = AtFrame;
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);
@@ -458,14 +454,14 @@ impl Render for Grain {
             let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
             if let Some(plate) = &self.plate {
-                let cover = Cover::new(plate, &self.format, p, self.set.monochrome);
+                let tiling = PlateTiling::new(plate, &self.format, p, self.set.monochrome);
                 let parts: Vec<_> = self.patterns(now, 1.0).collect();
                 let halves = whole.div_ceil(2);
                 let [sum, h, made, n, light] =
                     scratch.buffers::<i32, 5>([width, halves, halves, halves, width]);
                 let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
                 for y in band.output.plane(p).rows() {
-                    cover.rows(self.level, (self.seed, &parts), y, made, (h, sum));
+                    tiling.rows(self.level, (self.seed, &parts), y, made, (h, sum));
                     self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), gain, light);
                 }
                 continue;

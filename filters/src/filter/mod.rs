@@ -62,10 +62,6 @@
 //!     type Params = ();
 //!     type State = ();
 //!
-//!     fn output(&self) -> &Format {
-//!         &self.format
-//!     }
-//!
 //!     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
 //!         // In luma rows: a row of a subsampled plane is several of them.
 //!         let reach = Reach::Rows(1 << self.format.subsampling.1);
@@ -174,7 +170,7 @@ pub mod weave;
 pub use erased::{Filter, FrameParams, State};
 
 use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
 use core::ops::Range;
@@ -243,6 +239,11 @@ pub trait Spec: Send + Sync {
     /// Binds the filter to a format. `seed` is different for every filter of the chain.
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError>;
 
+    /// The format of its output for input of a format.
+    fn output_format(&self, input: &Format) -> Format {
+        *input
+    }
+
     /// Rejects combinations of settings that are valid one by one, and resolves settings that depend on which
     /// others were `given` and which come from a preset or default.
     fn check(&mut self, given: &Values) -> Result<(), SettingError> {
@@ -277,9 +278,6 @@ pub trait Render: Send + Sync + 'static {
     type Params: Send + Sync + 'static;
     /// The prepared state, which may serve several frames: tables, sorted splats. `()` for most filters.
     type State: Default + Send + Sync + 'static;
-
-    /// The format of the output.
-    fn output(&self) -> &Format;
 
     /// The plan and parameters at a time; `None` if the filter does nothing. Called once for each picture,
     /// before any band.

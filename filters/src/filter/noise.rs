@@ -178,9 +178,9 @@ impl Noise {
         let parts = field.parts(at);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, _) = self.format.plane_size(p);
-            let [room, n] = scratch.buffers::<i32, 2>([field.buffer_len(p), width.div_ceil(2)]);
+            let [buffer, n] = scratch.buffers::<i32, 2>([field.buffer_len(p), width.div_ceil(2)]);
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
-            let mut rows = field.rows(&parts, p, self.source(p), self.level, room);
+            let mut rows = field.rows(&parts, p, self.source(p), self.level, buffer);
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
                 rows.row(y, n);
@@ -193,10 +193,6 @@ impl Noise {
 impl Render for Noise {
     type Params = (Gain, FrameTime);
     type State = ();
-
-    fn output(&self) -> &Format {
-        &self.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let gain = self.gain(at);
@@ -215,8 +211,8 @@ impl Render for Noise {
             NoiseSource::White(_) => Memory { fixed: 192 << 10, per_frame: 4 * CHUNK },
             NoiseSource::Field(field) => {
                 let rooms = (0..self.format.planes()).map(|p| field.buffer_len(p));
-                let room = 4 * (rooms.max().unwrap_or(0) + self.format.plane_size(0).0 + 64);
-                Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: room }
+                let buffer = 4 * (rooms.max().unwrap_or(0) + self.format.plane_size(0).0 + 64);
+                Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: buffer }
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
 use crate::frame::{Format, FrameTime, Parity, PictureStructure, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
 use crate::settings::SettingError;
@@ -132,10 +132,6 @@ impl<T: SplatFilter> Render for T {
     type Params = FrameTime;
     type State = Bins;
 
-    fn output(&self) -> &Format {
-        &self.overlay().format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, FrameTime)> {
         self.shows(at).then(|| (self.overlay().plan(at), *at))
     }
@@ -200,7 +196,7 @@ choices! {
 pub(super) mod tests {
     use super::*;
     use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
-    use crate::lend::{CurrentThread, NoCache};
+    use crate::host::{CurrentThread, NoCache};
     use crate::particle::draw::{Shape, reference::coverage};
     use core::sync::atomic::AtomicBool;
 
@@ -212,7 +208,7 @@ pub(super) mod tests {
         at: &FrameTime,
         code: u8,
     ) {
-        let format = *laid.output();
+        let format = laid.overlay().format;
         let (width, height) = (format.width as usize, format.height as usize);
         let mut frame = Frame::new(format);
         (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));

@@ -38,7 +38,7 @@ use super::overlay::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
@@ -370,10 +370,6 @@ impl BoundParticles {
 impl Render for BoundParticles {
     type Params = EffectState;
     type State = FrameCache;
-
-    fn output(&self) -> &Format {
-        &self.overlay.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, EffectState)> {
         let shows = self.amount.at(at) > 0.0 && self.size.at(at) > 0.0;

@@ -6,7 +6,7 @@
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
 use crate::frame::{Depth, Format, FrameTime, Matrix, PlaneRef, Primaries, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::{Coefficients, coefficients};
 use crate::pixel::tone::{Nominal, Table, Tone};
@@ -109,10 +109,6 @@ impl<T: PointOperation> Render for PointFilter<T> {
     /// With the tones, if they are not in the state.
     type Params = ([Nominal; 4], Vec<Tone>);
     type State = Vec<Tone>;
-
-    fn output(&self) -> &Format {
-        &self.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let (plan, nominal) = self.of.at(&self.format, at)?;

@@ -9,7 +9,7 @@
 use super::overlay::{Overlay, Rng, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
-use crate::lend::PrepareError;
+use crate::host::PrepareError;
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::particle::{Births, ConstantRate, FLICKS, flicks};
 use crate::settings;

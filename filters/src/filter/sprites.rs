@@ -7,7 +7,7 @@
 use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Memory, Render, Role, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
-use crate::lend::PrepareError;
+use crate::host::PrepareError;
 use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
 use crate::settings;
 use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Unit};
@@ -193,7 +193,7 @@ mod tests {
     use super::super::Band;
     use super::*;
     use crate::frame::{Depth, PlaneSet, Scratch};
-    use crate::lend::{CurrentThread, Host, NoCache};
+    use crate::host::{CurrentThread, Host, NoCache};
     use crate::ratio::Ratio;
     use crate::settings::{Value, Values};
     use core::sync::atomic::AtomicBool;

@@ -4,7 +4,7 @@
 //! frames the state is stored with the host, so that any frame is at most that many frames away from a stored one.
 
 use crate::frame::{Format, FrameTime};
-use crate::lend::{Executor, Host, PrepareError};
+use crate::host::{Executor, Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::ratio::Ratio;
 use std::collections::VecDeque;

@@ -3,7 +3,7 @@
 
 use super::{Band, Entry, Filter, Reach};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
-use crate::lend::{CurrentThread, Host, NoCache};
+use crate::host::{CurrentThread, Host, NoCache};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
@@ -94,7 +94,7 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     let state = plan.state.map(|_| filter.prepare(&now, None, &host).unwrap());
     let mut scratch = Scratch::default();
-    let height = filter.output().plane_size(0).1;
+    let height = source.format().plane_size(0).1;
     let mut rest = out.as_mut();
     let mut first = 0;
     for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {

@@ -15,7 +15,7 @@ pub(super) use resampler::{Placement, Plans, Resampler};
 use super::point::weights;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::pixel::resample::{Edge, Shape};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -141,10 +141,6 @@ impl Render for Transform {
     /// With the colour beyond the edges.
     type Params = (Placement, [f64; 4]);
     type State = Plans;
-
-    fn output(&self) -> &Format {
-        &self.by.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);

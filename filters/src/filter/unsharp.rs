@@ -77,10 +77,6 @@ impl Render for Unsharp {
     type Params = Now;
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.format
-    }
-
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let amount = self.set.amount.at(at);
         if amount <= 0.0 {

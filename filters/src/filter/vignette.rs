@@ -9,7 +9,7 @@
 use super::point::key;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::pixel::convert::Code;
 use crate::pixel::vignette::{Axis, Columns, shade_f32, shade_u8, shade_u16, term};
 use crate::settings;
@@ -103,10 +103,6 @@ impl Render for Vignette {
     type Params = (Shape, f64);
     /// The terms of the columns of luma and of chroma.
     type State = Vec<Columns>;
-
-    fn output(&self) -> &Format {
-        &self.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let amount = self.set.amount.at(at);

@@ -9,7 +9,7 @@ use super::point::weights;
 use super::transform::{Placement, Plans, Resampler};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::lend::{Host, PrepareError};
+use crate::host::{Host, PrepareError};
 use crate::noise::seed::Layer;
 use crate::noise::value_noise::{Interpolation, ValueNoise, normal, uniform};
 use crate::pixel::resample::{Edge, Shape};
@@ -109,10 +109,6 @@ impl Render for Weave {
     /// With the colour beyond the edges.
     type Params = (Placement, [f64; 4]);
     type State = Plans;
-
-    fn output(&self) -> &Format {
-        &self.by.format
-    }
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
         let placement = self.placement(at);

@@ -77,43 +77,43 @@ fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
 }
 
 #[inline(always)]
-fn follow_body(state: &mut [i16], g: &[i16], pole: Pole) {
+fn ar1_columns_body(state: &mut [i16], g: &[i16], pole: Pole) {
     state.iter_mut().zip(g).for_each(|(v, &g)| *v = pole.step(*v, g));
 }
 
 /// A sample between coarse samples: `near`, the neighbour on its side, and the neighbour on the other side of
 /// `near`. The taps of both phases together are (1 5 10 10 5 1)/16.
 #[inline(always)]
-const fn between_three(near: i16, beside: i16, other: i16) -> i16 {
+const fn interpolated(near: i16, beside: i16, other: i16) -> i16 {
     ((10 * near as i32 + 5 * beside as i32 + other as i32 + 8) >> 4) as i16
 }
 
 #[inline(always)]
-fn widen_body(out: &mut [i16], padded: &[i16]) {
+fn upsample_2x_body(out: &mut [i16], padded: &[i16]) {
     // Sample 2i lies between i-1 and i, nearer to i; 2i+1 between i and i+1.
     let coarse = out.len().div_ceil(2);
     let (l, c, r) = (&padded[..coarse], &padded[1..1 + coarse], &padded[2..2 + coarse]);
     let mut pairs = out.chunks_exact_mut(2);
     for (((pair, &l), &c), &r) in (&mut pairs).zip(l).zip(c).zip(r) {
-        pair[0] = between_three(c, l, r);
-        pair[1] = between_three(c, r, l);
+        pair[0] = interpolated(c, l, r);
+        pair[1] = interpolated(c, r, l);
     }
     if let [last] = pairs.into_remainder() {
-        *last = between_three(c[coarse - 1], l[coarse - 1], r[coarse - 1]);
+        *last = interpolated(c[coarse - 1], l[coarse - 1], r[coarse - 1]);
     }
 }
 
 #[inline(always)]
-fn between_body(out: &mut [i16], rows: [&[i16]; 3]) {
+fn interpolate_body(out: &mut [i16], rows: [&[i16]; 3]) {
     let n = out.len();
     let [near, beside, other] = rows.map(|r| &r[..n]);
     for i in 0..n {
-        out[i] = between_three(near[i], beside[i], other[i]);
+        out[i] = interpolated(near[i], beside[i], other[i]);
     }
 }
 
 #[inline(always)]
-fn soften_body(out: &mut [i16], rows: [&[i16]; 3]) {
+fn smooth_body(out: &mut [i16], rows: [&[i16]; 3]) {
     let n = out.len();
     let [l, c, r] = rows.map(|r| &r[..n]);
     for i in 0..n {
@@ -122,17 +122,17 @@ fn soften_body(out: &mut [i16], rows: [&[i16]; 3]) {
 }
 
 multiversion! {
-    fn widen_rows(level, out: &mut [i16], padded: &[i16]) = widen_body;
-    fn between_rows(level, out: &mut [i16], rows: [&[i16]; 3]) = between_body;
-    fn soften_rows(level, out: &mut [i16], rows: [&[i16]; 3]) = soften_body;
+    fn upsample_2x(level, out: &mut [i16], padded: &[i16]) = upsample_2x_body;
+    fn interpolate(level, out: &mut [i16], rows: [&[i16]; 3]) = interpolate_body;
+    fn smooth(level, out: &mut [i16], rows: [&[i16]; 3]) = smooth_body;
     fn begin_rows(level, sum: &mut [i32], base: &[i16]) = begin_body;
     fn accumulate_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = accumulate_body;
     fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
-    fn follow_rows(level, state: &mut [i16], g: &[i16], pole: Pole) = follow_body;
+    fn ar1_column_steps(level, state: &mut [i16], g: &[i16], pole: Pole) = ar1_columns_body;
 }
 
 /// Begins a weighted sum with a row of weight 1, or with zero.
-pub fn begin(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
+pub fn begin_sum(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
     match base {
         None => sum.fill(1 << (SHIFT - 1)),
         Some(base) => {
@@ -155,7 +155,7 @@ pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
 }
 
 /// The integrator along a row, in place, starting from zero.
-pub fn along(row: &mut [i16], pole: Pole) {
+pub fn ar1_row(row: &mut [i16], pole: Pole) {
     let mut v = 0;
     for g in row {
         v = pole.step(v, *g);
@@ -164,9 +164,9 @@ pub fn along(row: &mut [i16], pole: Pole) {
 }
 
 /// A step of the integrator in every column.
-pub fn follow(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
+pub fn ar1_columns(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
     assert_eq!(state.len(), g.len());
-    follow_rows(level, state, g, pole);
+    ar1_column_steps(level, state, g, pole);
 }
 
 /// Mirrors the ends of a row `[_, samples.., _]` without repeating the edge.
@@ -177,28 +177,28 @@ fn pad(row: &mut [i16]) {
 }
 
 /// A row of twice (or twice less one) as many samples from a coarse one `[_, c.., _]`, whose ends are overwritten.
-pub fn widen(level: Level, out: &mut [i16], row: &mut [i16]) {
+pub fn upsample_2x_row(level: Level, out: &mut [i16], row: &mut [i16]) {
     assert_eq!(row.len(), out.len().div_ceil(2) + 2);
     pad(row);
-    widen_rows(level, out, row);
+    upsample_2x(level, out, row);
 }
 
 /// The row between coarse rows: a quarter of the first, three quarters of the second; the third is on the other
 /// side of the first.
-pub fn between(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
-    between_rows(level, out, rows);
+pub fn interpolate_rows(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
+    interpolate(level, out, rows);
 }
 
-/// A row `[_, c.., _]` softened by (1 2 1)/4; its ends are overwritten.
-pub fn soften_across(level: Level, out: &mut [i16], row: &mut [i16]) {
+/// A row `[_, c.., _]` smoothed by (1 2 1)/4; its ends are overwritten.
+pub fn smooth_row(level: Level, out: &mut [i16], row: &mut [i16]) {
     assert_eq!(row.len(), out.len() + 2);
     pad(row);
-    soften_rows(level, out, [row, &row[1..], &row[2..]]);
+    smooth(level, out, [row, &row[1..], &row[2..]]);
 }
 
 /// The same of rows above, here and below.
-pub fn soften_down(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
-    soften_rows(level, out, rows);
+pub fn smooth_columns(level: Level, out: &mut [i16], rows: [&[i16]; 3]) {
+    smooth(level, out, rows);
 }
 
 #[cfg(test)]
@@ -220,7 +220,7 @@ mod tests {
                 assert_eq!(weights, [-10650, 20480]);
                 let mut sum = vec![7; n];
                 let mut out = vec![0; n];
-                begin(level, &mut sum, Some(&base[1..]));
+                begin_sum(level, &mut sum, Some(&base[1..]));
                 accumulate(level, &mut sum, &g[1..], weights[0]);
                 accumulate(level, &mut sum, &k[1..], weights[1]);
                 round_saturate(level, &mut out, &sum);
@@ -246,20 +246,20 @@ mod tests {
             let at = |c: isize| coarse[mirror(c, coarse.len())];
             for &level in Level::available() {
                 let mut out = vec![0; width];
-                widen(level, &mut out, &mut [&[9], &coarse[..], &[9]].concat());
+                upsample_2x_row(level, &mut out, &mut [&[9], &coarse[..], &[9]].concat());
                 for (x, out) in out.iter().enumerate() {
                     let (c, by) = ((x / 2) as isize, if x % 2 == 0 { -1 } else { 1 });
                     assert_eq!(*out, three(at(c), at(c + by), at(c - by)), "{level} {width} {x}");
                 }
                 let three_rows = [&rows[0][..], &rows[1], &rows[2]];
-                between(level, &mut out, three_rows);
+                interpolate_rows(level, &mut out, three_rows);
                 let soft = |a: i16, b: i16, c: i16| {
                     (i64::from(a) + 2 * i64::from(b) + i64::from(c) + 2).div_euclid(4) as i16
                 };
                 assert!((0..width).all(|x| out[x] == three(rows[0][x], rows[1][x], rows[2][x])));
-                soften_down(level, &mut out, three_rows);
+                smooth_columns(level, &mut out, three_rows);
                 assert!((0..width).all(|x| out[x] == soft(rows[0][x], rows[1][x], rows[2][x])));
-                soften_across(level, &mut out, &mut [&[9], &rows[0][..], &[9]].concat());
+                smooth_row(level, &mut out, &mut [&[9], &rows[0][..], &[9]].concat());
                 let at = |x: isize| rows[0][mirror(x, width)];
                 for x in 0..width as isize {
                     assert_eq!(out[x as usize], soft(at(x - 1), at(x), at(x + 1)), "{level} {width} {x}");
@@ -280,13 +280,13 @@ mod tests {
                 for n in [1, 7, 33, 64, 301] {
                     let (mut state, g) = (numbers(n, 4), numbers(n, 5));
                     let want: Vec<i16> = state.iter().zip(&g).map(|(&v, &g)| exact(v, g)).collect();
-                    follow(level, &mut state, &g, pole);
+                    ar1_columns(level, &mut state, &g, pole);
                     assert_eq!(state, want, "{level} {length} {n}");
                 }
             }
             let mut row = numbers(99, 6);
             let g = row.clone();
-            along(&mut row, pole);
+            ar1_row(&mut row, pole);
             assert!((0..99).all(|i| row[i] == exact(if i == 0 { 0 } else { row[i - 1] }, g[i])));
             assert!((f64::from(pole.a) / 32768.0).powi(Pole::warm_up(length) as i32) < 1.0 / 500.0);
         }

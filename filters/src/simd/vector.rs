@@ -14,8 +14,8 @@ use bytemuck::Pod;
 /// instead.
 ///
 /// Names give the size of lanes, with `u` or `i` if the sign matters; `adds` and `subs` saturate. Packing and unpacking
-/// work on each 128-bit part separately; [`deal`](Vector::deal) and [`gather`](Vector::gather) restore the order in
-/// memory.
+/// work on each 128-bit part separately; [`preshuffle_for_unpack`](Vector::preshuffle_for_unpack) and
+/// [`unshuffle_after_pack`](Vector::unshuffle_after_pack) restore the order in memory.
 #[rustfmt::skip]
 pub(crate) trait Vector: Copy {
     /// The next narrower register.
@@ -78,9 +78,9 @@ pub(crate) trait Vector: Copy {
     fn madd16(self, b: Self) -> Self;
 
     /// The lanes of `self`, or 0 where `x` and `y` have no bit in common.
-    fn where_any32(self, x: Self, y: Self) -> Self;
+    fn select_if_test32(self, x: Self, y: Self) -> Self;
     /// The XOR of all lanes, in every lane.
-    fn xor_all32(self) -> Self;
+    fn xor_reduce32(self) -> Self;
 
     /// Interleaves the lanes of the lower (upper) half of each 128 bits.
     fn unpack_low8(self, b: Self) -> Self;
@@ -92,23 +92,23 @@ pub(crate) trait Vector: Copy {
     fn pack_u16(self, b: Self) -> Self;
     fn pack_i32(self, b: Self) -> Self;
     /// Permutes so that unpacking gives consecutive lanes.
-    fn deal(self) -> Self;
+    fn preshuffle_for_unpack(self) -> Self;
     /// Restores the order of the lanes after packing.
-    fn gather(self) -> Self;
+    fn unshuffle_after_pack(self) -> Self;
 
     /// Sums of neighbouring bytes, in lanes of 16 bits.
-    fn pairs_u8(self) -> Self;
+    fn add_pairs_u8(self) -> Self;
     /// The lower bytes of 16-bit lanes that fit a signed one, in the order of the lanes.
     #[inline(always)]
     fn low_bytes(self, b: Self) -> Self {
-        self.pack_i16(b).gather()
+        self.pack_i16(b).unshuffle_after_pack()
     }
 
     /// The upper bytes of 16-bit lanes, rounded, in the order of the lanes; and of two registers whose 128-bit parts
-    /// alternate (`a.even_in_turn(b)` and `a.odd_in_turn(b)` are in order).
+    /// alternate (`a.interleave_even_128(b)` and `a.interleave_odd_128(b)` are in order).
     #[inline(always)]
     fn high_bytes(self, b: Self) -> Self {
-        self.high_bytes_of_parts(b).gather()
+        self.high_bytes_of_parts(b).unshuffle_after_pack()
     }
     fn high_bytes_of_parts(self, b: Self) -> Self;
 
@@ -118,16 +118,16 @@ pub(crate) trait Vector: Copy {
     // Operations on 128-bit parts, two or four per register; they have no meaning for registers of one part.
 
     /// The register that begins one part (two parts) later in the concatenation with `next`.
-    fn after_step(self, next: Self) -> Self;
-    fn after_two(self, next: Self) -> Self;
+    fn align_lanes_128(self, next: Self) -> Self;
+    fn align_lanes_256(self, next: Self) -> Self;
     /// The lower (upper) halves of both, concatenated.
     fn lower_halves(self, b: Self) -> Self;
     fn upper_halves(self, b: Self) -> Self;
     /// The even (odd) parts of both, concatenated or alternating.
     fn even_parts(self, b: Self) -> Self;
     fn odd_parts(self, b: Self) -> Self;
-    fn even_in_turn(self, b: Self) -> Self;
-    fn odd_in_turn(self, b: Self) -> Self;
+    fn interleave_even_128(self, b: Self) -> Self;
+    fn interleave_odd_128(self, b: Self) -> Self;
     /// The lower (upper) half as a register, and the concatenation of two; a register of 128 bits is its own
     /// half.
     fn lower(self) -> Self::Half;

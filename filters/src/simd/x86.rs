@@ -111,7 +111,7 @@ macro_rules! registers {
             /// 128 bits, any x86-64.
             Sse2(__m128i, Sse2), _mm_loadu_si128 _mm_storeu_si128 _mm_set1_epi8 _mm_set1_epi16 _mm_set1_epi32, false,
             { $($binary $two_1;)+ }, { $($shift $by_1;)+ }, { $($unary $one_1;)+ }, {
-                where_any32(self, x: Self, y: Self) -> Self = Sse2(where_any_128(self.0, x.0, y.0));
+                select_if_test32(self, x: Self, y: Self) -> Self = Sse2(select_if_test_128(self.0, x.0, y.0));
                 any_zero16(self) -> bool = _mm_movemask_epi8(_mm_cmpeq_epi16(self.0, _mm_setzero_si128())) != 0;
                 high_bytes_of_parts(self, b: Self) -> Self = Sse2(high_bytes_128(self.0, b.0));
                 lower(self) -> Sse2 = self;
@@ -126,7 +126,7 @@ macro_rules! registers {
             Avx2(__m256i, Sse2), _mm256_loadu_si256 _mm256_storeu_si256 _mm256_set1_epi8 _mm256_set1_epi16 _mm256_set1_epi32,
             false, { $($binary $two_2;)+ }, { $($shift $by_2;)+ }, { $($unary $one_2;)+ },
             {
-                where_any32(self, x: Self, y: Self) -> Self = Avx2(where_any_256(self.0, x.0, y.0));
+                select_if_test32(self, x: Self, y: Self) -> Self = Avx2(select_if_test_256(self.0, x.0, y.0));
                 any_zero16(self) -> bool = _mm256_movemask_epi8(_mm256_cmpeq_epi16(self.0, _mm256_setzero_si256())) != 0;
                 high_bytes_of_parts(self, b: Self) -> Self = Avx2(high_bytes_256(self.0, b.0));
                 lower(self) -> Sse2 = Sse2(_mm256_castsi256_si128(self.0));
@@ -144,8 +144,8 @@ macro_rules! registers {
             false, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
                 any_zero16(self) -> bool = _mm512_cmpeq_epi16_mask(self.0, _mm512_setzero_si512()) != 0;
-                where_any32(self, x: Self, y: Self) -> Self = Avx512(where_any_512(self.0, x.0, y.0));
-                high_bytes(self, b: Self) -> Self = Avx512(high_bytes_512(self.0, b.0)).gather();
+                select_if_test32(self, x: Self, y: Self) -> Self = Avx512(select_if_test_512(self.0, x.0, y.0));
+                high_bytes(self, b: Self) -> Self = Avx512(high_bytes_512(self.0, b.0)).unshuffle_after_pack();
                 high_bytes_of_parts(self, b: Self) -> Self = Avx512(swap_middle_512(high_bytes_512(self.0, b.0)));
                 lower(self) -> Avx2 = Avx2(_mm512_castsi512_si256(self.0));
                 upper(self) -> Avx2 = Avx2(_mm512_extracti64x4_epi64::<1>(self.0));
@@ -162,7 +162,7 @@ macro_rules! registers {
             true, { $($binary $two_3;)+ }, { $($shift $by_3;)+ }, { $($unary $one_3;)+ },
             {
                 any_zero16(self) -> bool = _mm512_cmpeq_epi16_mask(self.0, _mm512_setzero_si512()) != 0;
-                where_any32(self, x: Self, y: Self) -> Self = Vbmi(where_any_512(self.0, x.0, y.0));
+                select_if_test32(self, x: Self, y: Self) -> Self = Vbmi(select_if_test_512(self.0, x.0, y.0));
                 low_bytes(self, b: Self) -> Self = Vbmi(bytes_vbmi::<0, false>(self.0, b.0));
                 high_bytes(self, b: Self) -> Self = Vbmi(high_bytes_vbmi::<false>(self.0, b.0));
                 high_bytes_of_parts(self, b: Self) -> Self = Vbmi(high_bytes_vbmi::<true>(self.0, b.0));
@@ -210,14 +210,14 @@ registers! {
         pack_i16 _mm_packs_epi16 _mm256_packs_epi16 _mm512_packs_epi16;
         pack_u16 _mm_packus_epi16 _mm256_packus_epi16 _mm512_packus_epi16;
         pack_i32 _mm_packs_epi32 _mm256_packs_epi32 _mm512_packs_epi32;
-        after_step second_128 after_256 after_step_512;
-        after_two second_128 second_256 after_two_512;
+        align_lanes_128 second_128 align_128_of_256 align_128_of_512;
+        align_lanes_256 second_128 second_256 align_256_of_512;
         lower_halves second_128 lower_256 lower_512;
         upper_halves second_128 upper_256 upper_512;
         even_parts second_128 lower_256 even_parts_512;
         odd_parts second_128 upper_256 odd_parts_512;
-        even_in_turn second_128 lower_256 even_in_turn_512;
-        odd_in_turn second_128 upper_256 odd_in_turn_512;
+        interleave_even_128 second_128 lower_256 interleave_even_512;
+        interleave_odd_128 second_128 upper_256 interleave_odd_512;
     },
     {
         shl16 _mm_sll_epi16 _mm256_sll_epi16 _mm512_sll_epi16;
@@ -226,41 +226,41 @@ registers! {
         shr_i32 _mm_sra_epi32 _mm256_sra_epi32 _mm512_sra_epi32;
     },
     {
-        xor_all32 xor_all_128 xor_all_256 xor_all_512;
-        pairs_u8 pairs_u8_128 pairs_u8_256 pairs_u8_512;
-        deal same_128 swap_middle_256 deal_512;
-        gather same_128 swap_middle_256 gather_512;
+        xor_reduce32 xor_reduce_128 xor_reduce_256 xor_reduce_512;
+        add_pairs_u8 add_pairs_u8_128 add_pairs_u8_256 add_pairs_u8_512;
+        preshuffle_for_unpack same_128 swap_middle_256 preshuffle_512;
+        unshuffle_after_pack same_128 swap_middle_256 unshuffle_512;
     }
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn where_any_128(v: __m128i, x: __m128i, y: __m128i) -> __m128i {
+fn select_if_test_128(v: __m128i, x: __m128i, y: __m128i) -> __m128i {
     _mm_andnot_si128(_mm_cmpeq_epi32(_mm_and_si128(x, y), _mm_setzero_si128()), v)
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn where_any_256(v: __m256i, x: __m256i, y: __m256i) -> __m256i {
+fn select_if_test_256(v: __m256i, x: __m256i, y: __m256i) -> __m256i {
     _mm256_andnot_si256(_mm256_cmpeq_epi32(_mm256_and_si256(x, y), _mm256_setzero_si256()), v)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn where_any_512(v: __m512i, x: __m512i, y: __m512i) -> __m512i {
+fn select_if_test_512(v: __m512i, x: __m512i, y: __m512i) -> __m512i {
     _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(x, y), v)
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn xor_all_128(v: __m128i) -> __m128i {
+fn xor_reduce_128(v: __m128i) -> __m128i {
     let v = _mm_xor_si128(v, _mm_shuffle_epi32::<0b01_00_11_10>(v));
     _mm_xor_si128(v, _mm_shuffle_epi32::<0b10_11_00_01>(v))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn xor_all_256(v: __m256i) -> __m256i {
+fn xor_reduce_256(v: __m256i) -> __m256i {
     let v = _mm256_xor_si256(v, _mm256_permute4x64_epi64::<0b01_00_11_10>(v));
     let v = _mm256_xor_si256(v, _mm256_shuffle_epi32::<0b01_00_11_10>(v));
     _mm256_xor_si256(v, _mm256_shuffle_epi32::<0b10_11_00_01>(v))
@@ -268,7 +268,7 @@ fn xor_all_256(v: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn xor_all_512(v: __m512i) -> __m512i {
+fn xor_reduce_512(v: __m512i) -> __m512i {
     let v = _mm512_xor_si512(v, _mm512_shuffle_i64x2::<0b01_00_11_10>(v, v));
     let v = _mm512_xor_si512(v, _mm512_shuffle_i64x2::<0b10_11_00_01>(v, v));
     let v = _mm512_xor_si512(v, _mm512_shuffle_epi32::<0b01_00_11_10>(v));
@@ -277,19 +277,19 @@ fn xor_all_512(v: __m512i) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn pairs_u8_128(a: __m128i) -> __m128i {
+fn add_pairs_u8_128(a: __m128i) -> __m128i {
     _mm_add_epi16(_mm_and_si128(a, _mm_set1_epi16(0xff)), _mm_srli_epi16::<8>(a))
 }
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pairs_u8_256(a: __m256i) -> __m256i {
+fn add_pairs_u8_256(a: __m256i) -> __m256i {
     _mm256_maddubs_epi16(a, _mm256_set1_epi8(1))
 }
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn pairs_u8_512(a: __m512i) -> __m512i {
+fn add_pairs_u8_512(a: __m512i) -> __m512i {
     _mm512_maddubs_epi16(a, _mm512_set1_epi8(1))
 }
 
@@ -307,13 +307,13 @@ fn swap_middle_256(a: __m256i) -> __m256i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn deal_512(a: __m512i) -> __m512i {
+fn preshuffle_512(a: __m512i) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), a)
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn gather_512(a: __m512i) -> __m512i {
+fn unshuffle_512(a: __m512i) -> __m512i {
     _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), a)
 }
 
@@ -339,20 +339,20 @@ macro_rules! by_constant {
 }
 
 by_constant! { "avx2" __m256i:
-    after_256(a, b) = _mm256_permute2x128_si256::<0x21>(a, b);
+    align_128_of_256(a, b) = _mm256_permute2x128_si256::<0x21>(a, b);
     lower_256(a, b) = _mm256_permute2x128_si256::<0x20>(a, b);
     upper_256(a, b) = _mm256_permute2x128_si256::<0x31>(a, b);
 }
 
 by_constant! { "avx512f" __m512i:
-    after_step_512(a, b) = _mm512_alignr_epi64::<2>(b, a);
-    after_two_512(a, b) = _mm512_alignr_epi64::<4>(b, a);
+    align_128_of_512(a, b) = _mm512_alignr_epi64::<2>(b, a);
+    align_256_of_512(a, b) = _mm512_alignr_epi64::<4>(b, a);
     lower_512(a, b) = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
     upper_512(a, b) = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
     even_parts_512(a, b) = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
     odd_parts_512(a, b) = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
-    even_in_turn_512(a, b) = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b);
-    odd_in_turn_512(a, b) = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b);
+    interleave_even_512(a, b) = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), b);
+    interleave_odd_512(a, b) = _mm512_permutex2var_epi64(a, _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15), b);
 }
 
 #[inline]
@@ -387,9 +387,9 @@ fn high_bytes_512(a: __m512i, b: __m512i) -> __m512i {
 /// One VBMI instruction permutes the bytes of two registers: from `first` on every second byte, eight from each part.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn bytes_vbmi<const FIRST: u8, const IN_TURN: bool>(a: __m512i, b: __m512i) -> __m512i {
+fn bytes_vbmi<const FIRST: u8, const INTERLEAVED: bool>(a: __m512i, b: __m512i) -> __m512i {
     let at = const {
-        let parts = if IN_TURN { [0, 4, 2, 6, 1, 5, 3, 7] } else { [0, 1, 2, 3, 4, 5, 6, 7] };
+        let parts = if INTERLEAVED { [0, 4, 2, 6, 1, 5, 3, 7] } else { [0, 1, 2, 3, 4, 5, 6, 7] };
         let mut at = [0; 64];
         let mut i = 0;
         while i < 64 {
@@ -404,9 +404,9 @@ fn bytes_vbmi<const FIRST: u8, const IN_TURN: bool>(a: __m512i, b: __m512i) -> _
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
-fn high_bytes_vbmi<const IN_TURN: bool>(a: __m512i, b: __m512i) -> __m512i {
+fn high_bytes_vbmi<const INTERLEAVED: bool>(a: __m512i, b: __m512i) -> __m512i {
     let half = _mm512_set1_epi16(128);
-    bytes_vbmi::<1, IN_TURN>(_mm512_add_epi16(a, half), _mm512_add_epi16(b, half))
+    bytes_vbmi::<1, INTERLEAVED>(_mm512_add_epi16(a, half), _mm512_add_epi16(b, half))
 }
 
 #[inline]

@@ -9,7 +9,7 @@
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use grainfield_filters::lend::StateCache;
+use grainfield_filters::host::StateCache;
 use grainfield_io::disk::cache::{Cache, Kind};
 use md5::{Digest, Md5};
 use std::io::{self, Read, Write};

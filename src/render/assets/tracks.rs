@@ -3,7 +3,7 @@
 use super::text_file::TextFileError;
 use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::stream::{self, StreamError, StreamProblem, TrackError, Tracks};
-use grainfield_filters::lend::ReadAt;
+use grainfield_filters::host::ReadAt;
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::{DiskError, Output, reach};
 use std::ffi::OsStr;

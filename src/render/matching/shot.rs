@@ -3,7 +3,7 @@
 
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache, PrepareError};
+use grainfield_filters::host::{CurrentThread, Host, NoCache, PrepareError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use grainfield_io::media::SinkError;

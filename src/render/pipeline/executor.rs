@@ -1,6 +1,6 @@
 //! An [`Executor`] with rayon's threads.
 
-use grainfield_filters::lend::{Executor, take_tasks};
+use grainfield_filters::host::{Executor, take_tasks};
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 /// Number of times that the caller polls the helpers before it sleeps, about 20 microseconds. Waking a thread takes longer
@@ -91,7 +91,7 @@ impl Executor for HelperPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grainfield_filters::lend::wait;
+    use grainfield_filters::host::wait;
     use std::sync::Mutex;
 
     #[test]

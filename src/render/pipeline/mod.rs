@@ -7,7 +7,7 @@
 //!
 //! If memory allows fewer slots than threads, or while workers wait for a simulation, the threads of a rayon pool
 //! render bands of the frames in progress and share the simulation's steps, as many as are missing to the number that
-//! may run. The pool is used through [`Executor`](grainfield_filters::lend::Executor) only, and nothing blocks inside it.
+//! may run. The pool is used through [`Executor`](grainfield_filters::host::Executor) only, and nothing blocks inside it.
 //!
 //! A stop writes the frames that have been read and finishes the sink, on a thread of its own, however long that takes as
 //! long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
@@ -28,7 +28,7 @@ use grainfield_io::disk::Left;
 use grainfield_io::media::{Decode, Encode, Rescue, Sink, SinkError, SourceError};
 
 use grainfield_filters::chain::{Chain, States};
-use grainfield_filters::lend::{PrepareError, StateCache};
+use grainfield_filters::host::{PrepareError, StateCache};
 use grainfield_filters::ratio::Ratio;
 use input::Input;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use super::input::Next;
 use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing, lock};
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
-use grainfield_filters::lend::{Host, PrepareError, StateCache, wait};
+use grainfield_filters::host::{Host, PrepareError, StateCache, wait};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::media::SinkError;
 use grainfield_io::media::{FrameStamp, Slot};

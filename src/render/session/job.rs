@@ -22,7 +22,7 @@ use crate::pipeline::{self, EvenTimes, Failure, Setup};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, NameError, Parity, Ranges};
-use grainfield_filters::lend::{NoCache, StateCache};
+use grainfield_filters::host::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use grainfield_io::sink::{self, Files, Output, Sink, SinkError};

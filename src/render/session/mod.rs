@@ -39,7 +39,7 @@ use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use frames::{Frames, SourceFrame, lock};
 use grainfield_filters::frame::{Format, FrameTime};
-use grainfield_filters::lend::{Host, NoCache, PrepareError, StateCache};
+use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
 use job::Request;

@@ -5,7 +5,7 @@ use crate::session::job::JobError;
 use grainfield_filters::chain::{Chain, Fields, Options, States, Workspace};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use grainfield_io::disk::Output;

@@ -4,7 +4,7 @@ use super::made::{DEPTHS, FACTORS, LAYOUTS, flat, format, read};
 use super::{Case, FRAME, Random, SEED, bind, first_difference, frames, rows, step};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::frame::{Family, FieldOrder, Format, Frame, Parity};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::settings::Kind;
 use grainfield_filters::simd::Level;
 

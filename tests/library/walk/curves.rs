@@ -7,7 +7,7 @@ use crate::golden::Kept;
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::curve::{Animate, Curve, Key, KeyTime, Shape};
 use grainfield_filters::frame::{Format, Frame};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Kind, Setting, Value, Values};
 use grainfield_filters::simd::Level;

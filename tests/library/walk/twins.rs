@@ -5,7 +5,7 @@ use super::{FRAME, bind, first_difference, frames, step};
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws random numbers has a visible effect.

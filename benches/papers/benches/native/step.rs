@@ -2,7 +2,7 @@
 //! paper's reference (pairs of cell and place, qsort, gather, copy), or kept in a packed memory array.
 
 use super::{Bodies, Body, Chains, Hold, Near};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 use grainfield_papers::fluid::{Grid, Parcel, Settings};
 use grainfield_papers::pma::{CellBatch, CellIndex, CellPma, CellSettings, Ranked};

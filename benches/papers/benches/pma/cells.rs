@@ -3,7 +3,7 @@
 use super::rivals::qsort_pairs;
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 use grainfield_papers::pma::{CellBatch, CellPma, CellSettings, Ranked};
 

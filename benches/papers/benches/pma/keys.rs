@@ -3,7 +3,7 @@
 use super::rivals::{extract, isort, merge, qsort, radix};
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table, simd};
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 use grainfield_papers::pma::{Batch, Bounds, Pma};
 

@@ -1,7 +1,7 @@
 //! Conserved quantities: mass, momentum, energy. For tests; computed in f64 in the order of the layout.
 
 use super::{EquationOfState, Fluid, FluidError};
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 
 /// The energy of a fluid, in joules.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -235,7 +235,7 @@ impl Layout {
                     }
                 }
                 batch.inserts.extend(new);
-                cells.apply(batch, &grainfield_filters::lend::CurrentThread)?;
+                cells.apply(batch, &grainfield_filters::host::CurrentThread)?;
                 let mut held = self.held.iter();
                 cells.for_each_mut(|_, _, run| {
                     if let Some(h) = held.next() {

@@ -25,7 +25,7 @@
 //! instruction set and the way a state was reached (step by step, or restored from bytes) change nothing.
 //!
 //! ```
-//! use grainfield_filters::lend::CurrentThread;
+//! use grainfield_filters::host::CurrentThread;
 //! use grainfield_papers::fluid::{Fluid, Settings, block};
 //! use grainfield_filters::simd::Level;
 //!

@@ -3,7 +3,7 @@
 use super::{FluidError, Grid, Parcel};
 use crate::pma::{Batch, Bounds, CellBatch, CellIndex, CellPma, CellSettings, Pma, Slot};
 use crate::simd::Level;
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 
 #[derive(Clone)]
 enum Kind {

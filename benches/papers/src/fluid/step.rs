@@ -7,7 +7,7 @@ use super::sums::{self, Known};
 use super::{FluidError, Grid, Layout, Parcel, Settings};
 use crate::simd::Level;
 use core::ops::Range;
-use grainfield_filters::lend::{Executor, Host, PrepareError};
+use grainfield_filters::host::{Executor, Host, PrepareError};
 use std::sync::{Mutex, PoisonError};
 
 /// A part of a step, as the paper's Table 4 has them.
@@ -134,7 +134,7 @@ impl Fluid {
             steps: 0,
             moved: 0,
         };
-        fluid.store.apply_moves(&grainfield_filters::lend::CurrentThread)?;
+        fluid.store.apply_moves(&grainfield_filters::host::CurrentThread)?;
         fluid.index()?;
         Ok(fluid)
     }

@@ -3,7 +3,7 @@
 use super::settings::Constants;
 use super::*;
 use crate::simd::Level;
-use grainfield_filters::lend::{CurrentThread, Executor, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Real threads.
@@ -333,7 +333,7 @@ fn times_are_reached_exactly() {
     fluid.advance(0.1, &host).unwrap();
     assert_eq!(hash(&fluid), before);
     stop.store(true, Ordering::Relaxed);
-    assert_eq!(fluid.advance(9.0, &host), Err(grainfield_filters::lend::PrepareError::Cancelled));
+    assert_eq!(fluid.advance(9.0, &host), Err(grainfield_filters::host::PrepareError::Cancelled));
     assert_eq!(hash(&fluid), before);
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, Pma, UpdateAction};
 use crate::simd::Level;
-use grainfield_filters::lend::CurrentThread;
+use grainfield_filters::host::CurrentThread;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

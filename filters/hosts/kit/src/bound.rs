@@ -4,7 +4,7 @@ use super::memory::MemoryCache;
 use super::{Earlier, HostError, Look, WorkPool, float, guarded};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::{Format, Frame, FrameMut, FrameRef, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Executor, Host};
+use grainfield_filters::host::{CurrentThread, Executor, Host};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use std::sync::Mutex;
@@ -103,7 +103,7 @@ impl BoundLook {
     fn with(
         &self,
         threads: Threads,
-        run: impl FnOnce(&mut Workspace, &Host<'_>) -> Result<(), grainfield_filters::lend::PrepareError>,
+        run: impl FnOnce(&mut Workspace, &Host<'_>) -> Result<(), grainfield_filters::host::PrepareError>,
     ) -> Result<(), HostError> {
         // Never wait for the lock: a fork may have left it locked.
         let mut work = self.work.try_lock().ok().and_then(|mut all| all.pop()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Stores states of simulations in memory, since a host's user did not ask for files.
 
-use grainfield_filters::lend::StateCache;
+use grainfield_filters::host::StateCache;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 

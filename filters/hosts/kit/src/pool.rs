@@ -1,7 +1,7 @@
 //! Threads for hosts that call from one thread.
 
 use super::float;
-use grainfield_filters::lend::{Executor, take_tasks};
+use grainfield_filters::host::{Executor, take_tasks};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};

@@ -3,7 +3,7 @@
 
 use grainfield_filters::chain::Fields;
 use grainfield_filters::frame::{Depth, Frame, FrameTime, Parity, Transfer};
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 use grainfield_filters::ratio::Ratio;
 use host_kit::{Argument, BoundLook, HostError, Setup, Threads, WorkPool, packed};
 use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn};

@@ -10,7 +10,7 @@
 //! Smooth and B-spline segments depend on more than two keys. Their keys carry the slopes or coefficients, which the
 //! writer computes.
 //!
-//! [`write`](write()) writes a stream, [`Tracks`] opens it through a [`ReadAt`](crate::lend::ReadAt) of the host, and a
+//! [`write`](write()) writes a stream, [`Tracks`] opens it through a [`ReadAt`](crate::host::ReadAt) of the host, and a
 //! [`Playhead`] holds the values at the time it was moved to, bit-identical to
 //! [`Curve::value_at`](super::Curve::value_at). [`reindex`] copies a stream with jump frames at another spacing.
 //!

@@ -7,7 +7,7 @@ use super::format::{
 };
 use super::key::StreamKey;
 use crate::curve::{Curve, Key};
-use crate::lend::ReadAt;
+use crate::host::ReadAt;
 use crate::ratio::Ratio;
 use miniz_oxide::inflate::decompress_slice_iter_to_slice;
 use std::sync::Arc;

@@ -106,10 +106,6 @@ impl Render for Light {
     type Params = ();
     type State = ();
 
-    fn output(&self) -> &Format {
-        &self.to
-    }
-
     fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
         Some((Plan::in_place(self.to.color_planes()), ()))
     }

@@ -48,7 +48,7 @@ pub(super) fn frame_time() -> FrameTime {
 
 /// Converts in bands of `height` luma rows.
 fn run(convert: &Convert, input: &Frame, height: usize) -> Frame {
-    let mut out = Frame::new(*convert.output());
+    let mut out = Frame::new(convert.to);
     let mut scratch = Scratch::default();
     let rows = out.format().plane_size(0).1;
     let mut rest = out.as_mut();

@@ -230,7 +230,7 @@ mod chain {
     /// Renders a flat 8-bit frame.
     fn shown(steps: &[Step], name: &str, code: u8, number: i64) -> Frame {
         use crate::chain::{States, Workspace};
-        use crate::lend::{CurrentThread, Host, NoCache};
+        use crate::host::{CurrentThread, Host, NoCache};
         let from = format(name, 200, 130, ColorRange::Limited);
         let options = Options { seed: 3, level: Level::best(), last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(steps, from, &options, |made| Ok(*made)).unwrap();

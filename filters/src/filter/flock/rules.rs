@@ -6,7 +6,7 @@ use super::super::overlay::Rng;
 pub(super) use super::near::Agent;
 use super::near::{Cells, Near, Reach, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
-use crate::lend::Executor;
+use crate::host::Executor;
 use crate::noise::seed::mix64;
 use crate::particle::fluid::SignedDistanceField;
 use crate::simd::{Level, multiversion};

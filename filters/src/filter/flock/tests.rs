@@ -4,7 +4,7 @@ mod twin;
 use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Family, Frame};
-use crate::lend::{CurrentThread, Executor, NoCache, StateCache};
+use crate::host::{CurrentThread, Executor, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Settings, Value};
 use std::collections::BTreeMap;
@@ -59,6 +59,7 @@ fn bound(settings: &[(&str, &str)], format: &Format, level: Level) -> Box<dyn Fi
 }
 
 fn render(
+    format: &Format,
     filter: &dyn Filter,
     line: &mut Option<State>,
     n: i64,
@@ -66,7 +67,7 @@ fn render(
     executor: &dyn Executor,
     cuts: &[usize],
 ) -> Frame {
-    let format = *filter.output();
+    let format = *format;
     let at = FrameTime::of_frame(n, Ratio::whole(24));
     let host = Host { executor, cache: store, stop: &AtomicBool::new(false) };
     let now = filter.at(&at).unwrap();
@@ -107,18 +108,21 @@ fn any_way_to_a_frame_gives_the_same() {
     let shelf = Shelf::default();
     let mut line = None;
     let all: Vec<Frame> =
-        (0..60).map(|n| render(&*filter, &mut line, n, &shelf, &CurrentThread, &[])).collect();
+        (0..60).map(|n| render(&small(), &*filter, &mut line, n, &shelf, &CurrentThread, &[])).collect();
     assert!(all[0] != all[1] && all[30] != all[59]);
     // Frames 19 and 43 are multiples of the interval after the start, which is 5 frames earlier.
     assert_eq!(shelf.kept.lock().unwrap().len(), 2);
     let mut line = None;
     for n in [59, 3, 31, 30, 29, 59, 0, 44, 43] {
-        assert!(render(&*filter, &mut line, n, &shelf, &CurrentThread, &[]) == all[n as usize], "{n} warm");
+        assert!(
+            render(&small(), &*filter, &mut line, n, &shelf, &CurrentThread, &[]) == all[n as usize],
+            "{n} warm"
+        );
     }
     assert!(shelf.found.load(Ordering::Relaxed) >= 2);
     for n in [25, 2] {
         assert!(
-            render(&*filter, &mut None, n, &NoCache, &Backwards, &[16, 20]) == all[n as usize],
+            render(&small(), &*filter, &mut None, n, &NoCache, &Backwards, &[16, 20]) == all[n as usize],
             "{n} cold"
         );
     }
@@ -130,8 +134,8 @@ fn any_way_to_a_frame_gives_the_same() {
         settings.retain(|(id, _)| *id != other.0);
         settings.push(other);
         let filter = bound(&settings, &small(), Level::best());
-        let want = render(&*filter, &mut None, 30, &NoCache, &CurrentThread, &[]);
-        assert!(render(&*filter, &mut None, 30, &shelf, &CurrentThread, &[]) == want, "{other:?}");
+        let want = render(&small(), &*filter, &mut None, 30, &NoCache, &CurrentThread, &[]);
+        assert!(render(&small(), &*filter, &mut None, 30, &shelf, &CurrentThread, &[]) == want, "{other:?}");
     }
 }
 
@@ -142,11 +146,11 @@ fn levels_and_bands_change_nothing() {
         for name in ["gray", "yuv420p", "yuv422p10", "gbrpf32", "yuva444p"] {
             let format = Format::from_name(name, 67, 44).unwrap();
             let first = bound(settings, &format, Level::SCALAR);
-            let want = render(&*first, &mut None, 5, &NoCache, &CurrentThread, &[]);
+            let want = render(&format, &*first, &mut None, 5, &NoCache, &CurrentThread, &[]);
             for &level in Level::available() {
                 let filter = bound(settings, &format, level);
                 for cuts in [&[][..], &[2, 4, 20, 40]] {
-                    let got = render(&*filter, &mut None, 5, &NoCache, &Backwards, cuts);
+                    let got = render(&format, &*filter, &mut None, 5, &NoCache, &Backwards, cuts);
                     assert!(got == want, "{preset} {name} {level} {cuts:?}");
                 }
             }
@@ -289,7 +293,7 @@ fn a_sheet_is_drawn_instead_of_the_figure() {
     given.set("image", Value::Image(ImageAsset::named("s.png").read(sheet))).unwrap();
     let format = Format::new(96, 54, Family::Rgb, Depth::Bits(8), (0, 0));
     let filter = ENTRY.bind(&given, &format, 3, Level::best()).unwrap();
-    let frame = render(&*filter, &mut None, 1, &NoCache, &CurrentThread, &[]);
+    let frame = render(&format, &*filter, &mut None, 1, &NoCache, &CurrentThread, &[]);
     let red = (0..54).flat_map(|y| frame.row::<u8>(2, y).iter().copied()).filter(|v| *v > 250).count();
     assert!(red > 100, "{red}");
 }
@@ -313,7 +317,7 @@ fn a_lamp_is_drawn_when_it_is_asked_for() {
     let moths = |more: &[(&str, &str)]| {
         let format = Format::new(96, 54, Family::Gray, Depth::Bits(8), (0, 0));
         let given = [&[("agents", "1"), ("size", "0")][..], more].concat();
-        render(&*bound(&given, &format, Level::best()), &mut None, 0, &NoCache, &CurrentThread, &[])
+        render(&format, &*bound(&given, &format, Level::best()), &mut None, 0, &NoCache, &CurrentThread, &[])
     };
     let dark = moths(&[("figure", "starling")]);
     assert!(moths(&[("figure", "moth")]) == dark && moths(&[("preset", "moths"), ("glow", "0")]) == dark);

@@ -2,7 +2,7 @@
 //! left corner.
 
 use super::super::overlay::Rng;
-use crate::lend::Executor;
+use crate::host::Executor;
 use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};
 use crate::simd::Level;
 use core::f64::consts::TAU;

@@ -3,7 +3,7 @@ mod twins;
 use super::*;
 use crate::filter::State;
 use crate::frame::{Depth, Primaries};
-use crate::lend::{CurrentThread, NoCache, StateCache};
+use crate::host::{CurrentThread, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Value, ValueProblem};
 use std::collections::BTreeMap;
@@ -65,13 +65,14 @@ pub(super) fn picture(format: Format) -> Frame {
 }
 
 fn render(
+    format: &Format,
     filter: &dyn Filter,
     line: &mut Option<State>,
     n: i64,
     store: &dyn StateCache,
     cuts: &[usize],
 ) -> Frame {
-    let format = *filter.output();
+    let format = *format;
     let at = FrameTime::of_frame(n, Ratio::whole(24));
     let stop = AtomicBool::new(false);
     let host = Host { executor: &CurrentThread, cache: store, stop: &stop };
@@ -106,7 +107,8 @@ fn every_order_and_every_store_gives_the_same_frames() {
         let filter = bound(settings, &small(), Level::best());
         let shelf = Shelf::default();
         let mut line = None;
-        let want: Vec<Frame> = (0..60).map(|n| render(&*filter, &mut line, n, &shelf, &[])).collect();
+        let want: Vec<Frame> =
+            (0..60).map(|n| render(&small(), &*filter, &mut line, n, &shelf, &[])).collect();
         assert!(want[50] != want[20]);
         let kept = shelf.kept.lock().unwrap().len();
         assert!(kept >= 2, "{kept}");
@@ -115,24 +117,24 @@ fn every_order_and_every_store_gives_the_same_frames() {
         for store in [&shelf as &dyn StateCache, &cold, &NoCache] {
             let mut line = None;
             for n in (0..60).rev().step_by(7).chain([5, 59, 24, 23, 25, 0]) {
-                assert!(render(&*filter, &mut line, n, store, &[]) == want[n as usize], "{n}");
+                assert!(render(&small(), &*filter, &mut line, n, store, &[]) == want[n as usize], "{n}");
             }
         }
         let before = shelf.found.load(Ordering::Relaxed);
         for n in [59, 30, 47] {
-            assert!(render(&*filter, &mut None, n, &shelf, &[]) == want[n as usize], "{n}");
+            assert!(render(&small(), &*filter, &mut None, n, &shelf, &[]) == want[n as usize], "{n}");
         }
         assert!(shelf.found.load(Ordering::Relaxed) > before);
         // Damaged states are not accepted.
         for bytes in shelf.kept.lock().unwrap().values_mut() {
             bytes.truncate(bytes.len() - 1);
         }
-        assert!(render(&*filter, &mut None, 50, &shelf, &[]) == want[50]);
+        assert!(render(&small(), &*filter, &mut None, 50, &shelf, &[]) == want[50]);
         // The kept states of another filter are not used.
         let other = bound(&[("particles", "300"), ("seed", "9")], &small(), Level::best());
         let mut line = None;
-        render(&*other, &mut line, 10, &NoCache, &[]);
-        assert!(render(&*filter, &mut line, 12, &NoCache, &[]) == want[12]);
+        render(&small(), &*other, &mut line, 10, &NoCache, &[]);
+        assert!(render(&small(), &*filter, &mut line, 12, &NoCache, &[]) == want[12]);
     }
 }
 
@@ -159,8 +161,8 @@ fn it_stops_at_once_and_goes_on_from_there() {
     let far = FrameTime::of_frame(90, Ratio::whole(24));
     assert!(matches!(filter.step(&filter.at(&far).unwrap(), &mut line, &host), Err(PrepareError::Cancelled)));
     for n in [31, 30, 2] {
-        let want = render(&*filter, &mut None, n, &NoCache, &[]);
-        assert!(render(&*filter, &mut line, n, &NoCache, &[]) == want, "{n}");
+        let want = render(&small(), &*filter, &mut None, n, &NoCache, &[]);
+        assert!(render(&small(), &*filter, &mut line, n, &NoCache, &[]) == want, "{n}");
     }
 }
 
@@ -168,7 +170,7 @@ fn it_stops_at_once_and_goes_on_from_there() {
 fn states_of_other_settings_are_not_taken() {
     let slow = [("particles", "300"), ("gravity", "0.1")];
     let shelf = Shelf::default();
-    render(&*bound(&slow, &small(), Level::best()), &mut None, 30, &shelf, &[]);
+    render(&small(), &*bound(&slow, &small(), Level::best()), &mut None, 30, &shelf, &[]);
     for other in [
         ("gravity", "0.15"),
         ("viscosity", "0.4"),
@@ -181,8 +183,8 @@ fn states_of_other_settings_are_not_taken() {
         settings.retain(|(id, _)| *id != other.0);
         settings.push(other);
         let filter = bound(&settings, &small(), Level::best());
-        let want = render(&*filter, &mut None, 30, &NoCache, &[]);
-        assert!(render(&*filter, &mut None, 30, &shelf, &[]) == want, "{other:?}");
+        let want = render(&small(), &*filter, &mut None, 30, &NoCache, &[]);
+        assert!(render(&small(), &*filter, &mut None, 30, &shelf, &[]) == want, "{other:?}");
     }
 }
 
@@ -211,12 +213,15 @@ fn memory_grows_with_parcels_and_picture() {
 fn levels_and_bands_change_nothing() {
     for name in ["gray", "yuv420p", "yuv422p10", "yuv411p", "gbrp16", "gbrapf32", "yuva444p", "ya8"] {
         let format = Format::from_name(name, 67, 44).unwrap();
-        let want = render(&*bound(RAIN, &format, Level::SCALAR), &mut None, 9, &NoCache, &[]);
+        let want = render(&format, &*bound(RAIN, &format, Level::SCALAR), &mut None, 9, &NoCache, &[]);
         assert!(want != picture(format), "{name}");
         for &level in Level::available() {
             let filter = bound(RAIN, &format, level);
             for cuts in [&[][..], &[2, 4, 20, 40], &[16]] {
-                assert!(render(&*filter, &mut None, 9, &NoCache, cuts) == want, "{name} {level} {cuts:?}");
+                assert!(
+                    render(&format, &*filter, &mut None, 9, &NoCache, cuts) == want,
+                    "{name} {level} {cuts:?}"
+                );
             }
         }
     }
@@ -226,9 +231,9 @@ fn levels_and_bands_change_nothing() {
 fn where_there_is_no_liquid_the_picture_is_as_it_was() {
     let format = small();
     let filter = bound(&[("scene", "pour"), ("particles", "500")], &format, Level::best());
-    assert!(render(&*filter, &mut None, 0, &NoCache, &[]) == picture(format));
+    assert!(render(&format, &*filter, &mut None, 0, &NoCache, &[]) == picture(format));
     let filter = bound(DAM, &format, Level::best());
-    let frame = render(&*filter, &mut None, 1, &NoCache, &[]);
+    let frame = render(&format, &*filter, &mut None, 1, &NoCache, &[]);
     // The right half has no liquid yet.
     for y in 0..54 {
         assert_eq!(frame.row::<u8>(0, y)[60..], picture(format).row::<u8>(0, y)[60..]);
@@ -332,16 +337,16 @@ fn obstacles_shapes_and_sides_count() {
     let mut tiny = values(&[("scene", "shape"), ("particles", "200000")]);
     tiny.set("shape", Value::Image(ImageAsset::named("d.png").read(dot))).unwrap();
     let filter = ENTRY.bind(&tiny, &small(), 3, Level::best()).unwrap();
-    assert!(render(&*filter, &mut None, 0, &NoCache, &[]) != picture(small()));
+    assert!(render(&small(), &*filter, &mut None, 0, &NoCache, &[]) != picture(small()));
     // A shape is liquid in its bright areas only.
     let filter = with(&[("scene", "shape"), ("particles", "700")], "shape");
-    let (first, dry) = (render(&*filter, &mut None, 0, &NoCache, &[]), picture(small()));
+    let (first, dry) = (render(&small(), &*filter, &mut None, 0, &NoCache, &[]), picture(small()));
     assert!(first.row::<u8>(0, 42)[40..56] != dry.row::<u8>(0, 42)[40..56]);
     for y in 0..22 {
         assert_eq!(first.row::<u8>(0, y), dry.row::<u8>(0, y), "{y}");
     }
     assert_eq!(first.row::<u8>(0, 42)[..28], dry.row::<u8>(0, 42)[..28]);
-    let shown = |filter: &dyn Filter| render(filter, &mut None, 30, &NoCache, &[]);
+    let shown = |filter: &dyn Filter| render(&small(), filter, &mut None, 30, &NoCache, &[]);
     let free = shown(&*bound(DAM, &small(), Level::best()));
     let blocked = shown(&*with(DAM, "obstacle"));
     let dark = shown(&*with(&[("particles", "700"), ("solid", "dark")], "obstacle"));

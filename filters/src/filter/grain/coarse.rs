@@ -14,7 +14,7 @@ fn line(width: usize) -> usize {
 }
 
 /// The index in a stream of sample or row `i` of `len`.
-pub(super) fn place(i: isize, len: usize) -> usize {
+pub(super) fn stream_index(i: isize, len: usize) -> usize {
     match usize::try_from(i) {
         Ok(i) if i < len => i,
         Ok(i) => len + 2 * (i - len),
@@ -24,8 +24,8 @@ pub(super) fn place(i: isize, len: usize) -> usize {
 
 /// Generates a row of white noise, halved: the row (its index in the stream) and the numbers, in whole
 /// blocks.
-pub(super) trait Draw {
-    fn draw(&mut self, row: usize, out: &mut [i16]);
+pub(super) trait WhiteSource {
+    fn fill_row(&mut self, row: usize, out: &mut [i16]);
 }
 
 /// The state of the passes.
@@ -64,11 +64,12 @@ impl<'a> Coarse<'a> {
     }
 
     /// The passes of a field, in the given memory.
-    pub(super) fn new(field: &Field, block: usize, level: Level, room: &'a mut [i16]) -> Coarse<'a> {
+    pub(super) fn new(field: &Field, block: usize, level: Level, buffer: &'a mut [i16]) -> Coarse<'a> {
         let (width, reach) = (field.size.0, field.reach());
         let row = line(width + 2 * reach);
-        let drawn = (width + 2 * reach).next_multiple_of(block);
-        let (white, mut rest) = room.split_at_mut(if reach == 0 { 0 } else { line(reach) + line(drawn) });
+        let generated = (width + 2 * reach).next_multiple_of(block);
+        let (white, mut rest) =
+            buffer.split_at_mut(if reach == 0 { 0 } else { line(reach) + line(generated) });
         let mut wider = reach;
         let rows = |pass: &Pass| {
             wider -= pass.step;
@@ -87,25 +88,25 @@ impl<'a> Coarse<'a> {
     }
 
     /// Row `y` of the plane, into `out`.
-    pub(super) fn row(&mut self, y: usize, out: &mut [i16], draw: &mut impl Draw) {
-        let mut white = White { numbers: self.white, size: self.size, reach: self.reach, draw };
-        made(&mut self.levels, self.level, y as isize, out, &mut white);
+    pub(super) fn row(&mut self, y: usize, out: &mut [i16], white: &mut impl WhiteSource) {
+        let mut white = PaddedWhite { numbers: self.white, size: self.size, reach: self.reach, white };
+        compute_row(&mut self.levels, self.level, y as isize, out, &mut white);
     }
 }
 
 /// White rows, wider than the plane.
-struct White<'a, D> {
+struct PaddedWhite<'a, D> {
     numbers: &'a mut [i16],
     size: (usize, usize),
     reach: usize,
-    draw: &'a mut D,
+    white: &'a mut D,
 }
 
-impl<D: Draw> White<'_, D> {
+impl<D: WhiteSource> PaddedWhite<'_, D> {
     fn row(&mut self, y: isize) -> &[i16] {
         let (width, height) = self.size;
         let start = line(self.reach);
-        self.draw.draw(place(y, height), &mut self.numbers[start..]);
+        self.white.fill_row(stream_index(y, height), &mut self.numbers[start..]);
         // The numbers after the plane are distributed to both ends.
         let end = start + width;
         for j in 0..self.reach {
@@ -117,12 +118,12 @@ impl<D: Draw> White<'_, D> {
 }
 
 /// Row `y` of the last of these passes.
-fn made(
+fn compute_row(
     levels: &mut [PassRows<'_>],
     level: Level,
     y: isize,
     out: &mut [i16],
-    white: &mut White<'_, impl Draw>,
+    white: &mut PaddedWhite<'_, impl WhiteSource>,
 ) {
     let Some((this, before)) = levels.split_last_mut() else { return };
     let (pass, width) = (this.pass, this.width);
@@ -141,7 +142,7 @@ fn made(
             pass_across(level, h, white.row(y), &pass);
         } else {
             let input = &mut this.input[..width + 2 * pass.step];
-            made(before, level, y, input, white);
+            compute_row(before, level, y, input, white);
             pass_across(level, h, input, &pass);
         }
         this.has = (this.has.0.max(y + 1 - count as isize), y + 1);

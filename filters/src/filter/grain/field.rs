@@ -1,6 +1,6 @@
 //! Rows of a grain field, in order, each computed once.
 
-use super::coarse::{Coarse, Draw};
+use super::coarse::{Coarse, WhiteSource};
 use super::look::Field;
 use crate::noise::stream::{StreamFrame, halve};
 use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, blend, halves_end, mirror, round_saturate};
@@ -24,14 +24,14 @@ pub(super) struct Rows<'a> {
     field: &'a Field,
     level: Level,
     coarse: Coarse<'a>,
-    draw: WhiteRows<'a>,
+    white: WhiteRows<'a>,
     /// `[margin.., g, .., margin..]`, in whole blocks of halved numbers and whole iterations.
     g: &'a mut [i16],
     h: &'a mut [i16],
     has: [usize; KEPT],
 }
 
-/// What white rows are drawn with.
+/// What white rows are generated with.
 struct WhiteRows<'a> {
     white: White<'a>,
     level: Level,
@@ -52,14 +52,14 @@ fn turns(width: usize) -> usize {
 }
 
 /// The numbers that are generated for a row of the field.
-fn drawn(field: &Field, block: usize) -> usize {
+fn generated(field: &Field, block: usize) -> usize {
     (field.size.0 + 2 * field.reach()).next_multiple_of(block)
 }
 
 impl<'a> Rows<'a> {
     /// The number of `i32` of memory that rows of the field need.
     pub(super) fn buffer_len(field: &Field, block: usize) -> usize {
-        let blocks = drawn(field, block);
+        let blocks = generated(field, block);
         // words, g and h, and what the passes need, in 16 bits, and the sums
         let halves = line(blocks.next_multiple_of(TURN) + 2 * MARGIN);
         let kept = KEPT * turns(field.size.0) + Coarse::buffer_len(field, block);
@@ -67,15 +67,15 @@ impl<'a> Rows<'a> {
     }
 
     /// Rows in the given memory of length [`buffer_len`](Rows::buffer_len).
-    pub(super) fn new(field: &'a Field, white: White<'a>, level: Level, room: &'a mut [i32]) -> Rows<'a> {
-        let (block, blocks) = (white.block, drawn(field, white.block));
-        let (sum, rest) = room.split_at_mut(blocks);
+    pub(super) fn new(field: &'a Field, white: White<'a>, level: Level, buffer: &'a mut [i32]) -> Rows<'a> {
+        let (block, blocks) = (white.block, generated(field, white.block));
+        let (sum, rest) = buffer.split_at_mut(blocks);
         let (words, rest) = bytemuck::cast_slice_mut::<i32, i16>(rest).split_at_mut(line(blocks));
         let (g, rest) = rest.split_at_mut(line(blocks.next_multiple_of(TURN) + 2 * MARGIN));
         let (h, rest) = rest.split_at_mut(KEPT * turns(field.size.0));
         let coarse = Coarse::new(field, block, level, rest);
-        let draw = WhiteRows { white, level, words: bytemuck::cast_slice_mut(words), sum };
-        Rows { field, level, coarse, draw, g, h, has: [NONE; KEPT] }
+        let white = WhiteRows { white, level, words: bytemuck::cast_slice_mut(words), sum };
+        Rows { field, level, coarse, white, g, h, has: [NONE; KEPT] }
     }
 
     /// The inputs of row `y` of n.
@@ -132,15 +132,16 @@ impl<'a> Rows<'a> {
     fn white(&mut self, y: usize) {
         let width = self.field.size.0;
         if self.coarse.is_empty() {
-            self.draw.draw(y, &mut self.g[MARGIN..MARGIN + width.next_multiple_of(self.draw.white.block)]);
+            self.white
+                .fill_row(y, &mut self.g[MARGIN..MARGIN + width.next_multiple_of(self.white.white.block)]);
         } else {
-            self.coarse.row(y, &mut self.g[MARGIN..MARGIN + width], &mut self.draw);
+            self.coarse.row(y, &mut self.g[MARGIN..MARGIN + width], &mut self.white);
         }
     }
 }
 
-impl Draw for WhiteRows<'_> {
-    fn draw(&mut self, y: usize, g: &mut [i16]) {
+impl WhiteSource for WhiteRows<'_> {
+    fn fill_row(&mut self, y: usize, g: &mut [i16]) {
         let whole = g.len() / self.white.block * self.white.block;
         let g = &mut g[..whole];
         if let [(frame, plane, _)] = &self.white.parts[..] {

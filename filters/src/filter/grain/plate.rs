@@ -25,7 +25,7 @@ use core::ops::Range;
 pub(super) type Part = (i64, i16);
 
 /// How plane `p` of a picture is covered.
-pub(super) struct Cover<'a> {
+pub(super) struct PlateTiling<'a> {
     plate: &'a Plate,
     /// The plane of the plate.
     plane: usize,
@@ -84,8 +84,8 @@ struct Grid {
     offset: (usize, usize),
 }
 
-impl<'a> Cover<'a> {
-    pub(super) fn new(plate: &'a Plate, format: &Format, p: usize, alone: bool) -> Cover<'a> {
+impl<'a> PlateTiling<'a> {
+    pub(super) fn new(plate: &'a Plate, format: &Format, p: usize, alone: bool) -> PlateTiling<'a> {
         // Grain of brightness only is that of the first plane.
         let plane = if alone { 0 } else { plate.plane_for(format, p) };
         let apart = plane != p && format.is_chroma(p);
@@ -93,7 +93,7 @@ impl<'a> Cover<'a> {
         let scaled = |n: usize| (n >> shift.0, n >> shift.1);
         let overlap = scaled(plate.overlap());
         let width = format.plane_size(p).0;
-        Cover {
+        PlateTiling {
             plate,
             plane,
             salt: if apart { p as u32 } else { 0 },
@@ -196,7 +196,7 @@ impl<'a> Cover<'a> {
         for &(frame, weight) in parts {
             let grid = self.grid(seed, frame);
             let at = y * self.step + (grid.offset.1 >> self.shift.1);
-            let places = Cover::places(at, distance, overlap);
+            let places = PlateTiling::places(at, distance, overlap);
             let only = parts.len() == 1;
             for (i, &place) in places.iter().flatten().enumerate() {
                 let fade = match places[1] {

@@ -28,8 +28,8 @@ use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
 use crate::pixel::field::{
-    DEVIATION, Pole, accumulate, along, begin, between, follow, round_saturate, soften_across, soften_down,
-    weight, widen,
+    DEVIATION, Pole, accumulate, ar1_columns, ar1_row, begin_sum, interpolate_rows, round_saturate,
+    smooth_columns, smooth_row, upsample_2x_row, weight,
 };
 use crate::pixel::grain::mirror;
 use crate::settings::Animated;
@@ -146,29 +146,29 @@ pub(super) fn power(len: usize, coarseness: u32) -> f64 {
             }
             fine
         };
-        let soften = |pulse: &[f64]| spread(pulse, 1, &[0.25, 0.5, 0.25]);
-        let widen = |pulse: &[f64]| spread(pulse, 2, &[0.0625, 0.3125, 0.625, 0.625, 0.3125, 0.0625]);
-        let pulse = (1..coarseness).fold(soften(&[1.0]), |pulse, _| soften(&widen(&pulse)));
+        let smooth = |pulse: &[f64]| spread(pulse, 1, &[0.25, 0.5, 0.25]);
+        let upsample = |pulse: &[f64]| spread(pulse, 2, &[0.0625, 0.3125, 0.625, 0.625, 0.3125, 0.0625]);
+        let pulse = (1..coarseness).fold(smooth(&[1.0]), |pulse, _| smooth(&upsample(&pulse)));
         return pulse.iter().map(|v| v * v).sum::<f64>() / f64::from(1u32 << (coarseness - 1));
     }
     // The weights of the coarse raster's samples in each sample.
     let coarse = lengths[lengths.len() - 1];
     let mut rows: Vec<[f64; FEW]> = vec![[0.0; FEW]; coarse];
     rows.iter_mut().enumerate().for_each(|(i, row)| row[i] = 1.0);
-    let softened = |rows: &[[f64; FEW]]| -> Vec<[f64; FEW]> {
+    let smoothed = |rows: &[[f64; FEW]]| -> Vec<[f64; FEW]> {
         let row = |i: usize| {
             let at = |d: isize| &rows[mirror(i as isize + d, rows.len())];
             core::array::from_fn(|c| 0.25 * at(-1)[c] + 0.5 * at(0)[c] + 0.25 * at(1)[c])
         };
         (0..rows.len()).map(row).collect()
     };
-    rows = softened(&rows);
+    rows = smoothed(&rows);
     for &len in lengths.iter().rev().skip(1) {
         let row = |i: usize| {
             let [near, beside, other] = around(i, rows.len()).map(|c| &rows[c]);
             core::array::from_fn(|c| 0.625 * near[c] + 0.3125 * beside[c] + 0.0625 * other[c])
         };
-        rows = softened(&(0..len).map(row).collect::<Vec<_>>());
+        rows = smoothed(&(0..len).map(row).collect::<Vec<_>>());
     }
     rows.iter().flatten().map(|w| w * w).sum::<f64>() / rows.len() as f64
 }
@@ -302,8 +302,8 @@ impl Field {
 
     fn buffer_sizes(&self, p: usize) -> BufferSizes {
         let plane = &self.planes[p];
-        let drawn = (plane.size.0 + plane.warm[0]).next_multiple_of(self.block());
-        let words = drawn * self.streams[0].distribution().words() as usize;
+        let generated = (plane.size.0 + plane.warm[0]).next_multiple_of(self.block());
+        let words = generated * self.streams[0].distribution().words() as usize;
         let rasters = (0..plane.coarseness.len())
             .map(|k| {
                 let (width, next) =
@@ -311,14 +311,17 @@ impl Field {
                 [KEPT * line(width), line(width + 2), KEPT * line(width), line(next + 2)]
             })
             .collect();
-        BufferSizes { drawn: line(drawn), words: line(words), state: line(plane.size.0), rasters }
+        BufferSizes { generated: line(generated), words: line(words), state: line(plane.size.0), rasters }
     }
 
     /// The number of `i32` of memory that rows of plane `p` need.
     pub(super) fn buffer_len(&self, p: usize) -> usize {
-        let room = self.buffer_sizes(p);
-        let narrow = room.words + 2 * room.drawn + room.state + room.rasters.iter().flatten().sum::<usize>();
-        room.drawn + narrow.div_ceil(2)
+        let buffer = self.buffer_sizes(p);
+        let narrow = buffer.words
+            + 2 * buffer.generated
+            + buffer.state
+            + buffer.rasters.iter().flatten().sum::<usize>();
+        buffer.generated + narrow.div_ceil(2)
     }
 
     /// Rows of plane `p`, with the numbers of plane `source`, in the given memory.
@@ -328,11 +331,11 @@ impl Field {
         p: usize,
         source: usize,
         level: Level,
-        room: &'a mut [i32],
+        buffer: &'a mut [i32],
     ) -> Rows<'a> {
         let plane = &self.planes[p];
         let sizes = self.buffer_sizes(p);
-        let (sum, rest) = room.split_at_mut(sizes.drawn);
+        let (sum, rest) = buffer.split_at_mut(sizes.generated);
         let mut rest = bytemuck::cast_slice_mut::<i32, i16>(rest);
         let mut take = |n: usize| {
             let (head, tail) = core::mem::take(&mut rest).split_at_mut(n);
@@ -340,17 +343,17 @@ impl Field {
             head
         };
         let words = bytemuck::cast_slice_mut(take(sizes.words));
-        let (g, h, state) = (take(sizes.drawn), take(sizes.drawn), take(sizes.state));
+        let (g, h, state) = (take(sizes.generated), take(sizes.generated), take(sizes.state));
         let weights = plane.weights(parts.persistence);
         let rasters = (0..plane.coarseness.len()).map(|k| {
-            let [soft, padded, kept, narrow] = sizes.rasters[k];
+            let [smooth, padded, kept, narrow] = sizes.rasters[k];
             let next = (k + 1 < plane.coarseness.len()).then(|| plane.coarseness[k + 1]);
             let halved = |i: usize| next.is_some_and(|n| n[i].max(1) > plane.coarseness[k][i].max(1));
             Raster {
                 size: plane.raster(k),
                 parts: parts.octaves[k].iter().map(|(frame, w)| (*frame, weight(w * weights[k]))).collect(),
-                softened: plane.coarseness[k].map(|by| by > 0),
-                soft: Kept { rows: take(soft), has: [NONE; KEPT] },
+                smoothed: plane.coarseness[k].map(|by| by > 0),
+                smooth: Kept { rows: take(smooth), has: [NONE; KEPT] },
                 padded: take(padded),
                 halved: [halved(0), halved(1)],
                 coarser: Kept { rows: take(kept), has: [NONE; KEPT] },
@@ -358,13 +361,13 @@ impl Field {
             }
         });
         let rasters = rasters.collect();
-        let draw = WhiteSource { source, block: self.block(), level, words, g, sum };
-        Rows { plane, rasters, draw, h, state, last: None }
+        let white = WhiteSource { source, block: self.block(), level, words, g, sum };
+        Rows { plane, rasters, white, h, state, last: None }
     }
 }
 
 struct BufferSizes {
-    drawn: usize,
+    generated: usize,
     words: usize,
     state: usize,
     /// For each octave: its rows that are kept for smoothing, and one with its ends; rows of the next coarser one,
@@ -383,7 +386,7 @@ fn line(width: usize) -> usize {
 pub(super) struct Rows<'a> {
     plane: &'a Plane,
     rasters: Vec<Raster<'a>>,
-    draw: WhiteSource<'a>,
+    white: WhiteSource<'a>,
     h: &'a mut [i16],
     /// The state of the vertical integrator, and its row.
     state: &'a mut [i16],
@@ -395,9 +398,9 @@ struct Raster<'a> {
     size: (usize, usize),
     parts: Vec<(StreamFrame<'a>, i16)>,
     /// Whether this octave and all coarser ones are smoothed here, horizontally and vertically.
-    softened: [bool; 2],
+    smoothed: [bool; 2],
     /// Rows of their sum, smoothed horizontally.
-    soft: Kept<'a>,
+    smooth: Kept<'a>,
     /// A row with padding at its ends.
     padded: &'a mut [i16],
     /// Whether the next coarser octave has half as many samples, horizontally and vertically.
@@ -437,11 +440,11 @@ struct WhiteSource<'a> {
 }
 
 impl WhiteSource<'_> {
-    /// Writes row `y` of the weighted sum of white rows to `out`; with `upon` adds it.
-    fn row(&mut self, parts: &[(StreamFrame<'_>, i16)], y: usize, out: &mut [i16], upon: bool) {
+    /// Writes row `y` of the weighted sum of white rows to `out`; with `add` adds it.
+    fn row(&mut self, parts: &[(StreamFrame<'_>, i16)], y: usize, out: &mut [i16], add: bool) {
         let n = out.len();
         let sum = &mut self.sum[..n];
-        begin(self.level, sum, if upon { Some(out) } else { None });
+        begin_sum(self.level, sum, if add { Some(out) } else { None });
         for (frame, weight) in parts.iter().filter(|p| p.1 != 0) {
             frame
                 .row(self.source, y as u32, 0)
@@ -457,7 +460,7 @@ impl Rows<'_> {
     pub(super) fn row(&mut self, y: usize, out: &mut [i16]) {
         let [across, down] = self.plane.poles;
         if across.is_none() && down.is_none() {
-            return octaves(&mut self.rasters, &mut self.draw, y, out);
+            return octaves(&mut self.rasters, &mut self.white, y, out);
         }
         let Some(pole) = down else {
             self.across(y, out.len());
@@ -476,7 +479,7 @@ impl Rows<'_> {
         for i in from..=y + warm {
             self.across(i, out.len());
             let h = &self.h[self.plane.warm[0]..][..out.len()];
-            follow(self.draw.level, &mut self.state[..out.len()], h, pole);
+            ar1_columns(self.white.level, &mut self.state[..out.len()], h, pole);
         }
         self.last = Some(y);
         out.copy_from_slice(&self.state[..out.len()]);
@@ -485,61 +488,62 @@ impl Rows<'_> {
     /// Computes row `i` of the stream into `h`, with horizontal integration.
     fn across(&mut self, i: usize, width: usize) {
         let h = &mut self.h[..width + self.plane.warm[0]];
-        self.draw.row(&self.rasters[0].parts, i, h, false);
+        self.white.row(&self.rasters[0].parts, i, h, false);
         if let Some(pole) = self.plane.poles[0] {
-            along(h, pole);
+            ar1_row(h, pole);
         }
     }
 }
 
 /// Row `y` of the first raster: its own octave and all coarser ones.
-fn octaves(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
+fn octaves(rasters: &mut [Raster<'_>], white: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
     let Some(this) = rasters.first() else { return };
-    let (level, height, width) = (draw.level, this.size.1, out.len());
-    if !this.softened[1] {
-        return across_softened(rasters, draw, y, out);
+    let (level, height, width) = (white.level, this.size.1, out.len());
+    if !this.smoothed[1] {
+        return smoothed_across(rasters, white, y, out);
     }
     let rows = [-1, 0, 1].map(|d| mirror(y as isize + d, height));
     for row in rows {
         // The memory is moved out while it is written, since other parts of the raster are borrowed too.
-        let mut soft = core::mem::replace(&mut rasters[0].soft, Kept { rows: &mut [], has: [NONE; KEPT] });
-        if let Some(place) = soft.missing(row, width) {
-            across_softened(rasters, draw, row, place);
+        let mut smooth =
+            core::mem::replace(&mut rasters[0].smooth, Kept { rows: &mut [], has: [NONE; KEPT] });
+        if let Some(place) = smooth.missing(row, width) {
+            smoothed_across(rasters, white, row, place);
         }
-        rasters[0].soft = soft;
+        rasters[0].smooth = smooth;
     }
-    soften_down(level, out, rows.map(|row| rasters[0].soft.row(row, width)));
+    smooth_columns(level, out, rows.map(|row| rasters[0].smooth.row(row, width)));
 }
 
 /// The same, before vertical smoothing.
-fn across_softened(rasters: &mut [Raster<'_>], draw: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
+fn smoothed_across(rasters: &mut [Raster<'_>], white: &mut WhiteSource<'_>, y: usize, out: &mut [i16]) {
     let Some((this, coarser)) = rasters.split_first_mut() else { return };
-    let (level, width) = (draw.level, out.len());
+    let (level, width) = (white.level, out.len());
     if let Some((next_width, next_height)) = coarser.first().map(|next| next.size) {
         let rows = if this.halved[1] { around(y, next_height) } else { [y; KEPT] };
         for c in rows {
             let Some(place) = this.coarser.missing(c, width) else { continue };
             if this.halved[0] {
                 let narrow = &mut this.narrow[..next_width + 2];
-                octaves(coarser, draw, c, &mut narrow[1..=next_width]);
-                widen(level, place, narrow);
+                octaves(coarser, white, c, &mut narrow[1..=next_width]);
+                upsample_2x_row(level, place, narrow);
             } else {
-                octaves(coarser, draw, c, place);
+                octaves(coarser, white, c, place);
             }
         }
         let rows = rows.map(|c| this.coarser.row(c, width));
         if this.halved[1] {
-            between(level, out, rows);
+            interpolate_rows(level, out, rows);
         } else {
             out.copy_from_slice(rows[0]);
         }
-        draw.row(&this.parts, y, out, true);
+        white.row(&this.parts, y, out, true);
     } else {
-        draw.row(&this.parts, y, out, false);
+        white.row(&this.parts, y, out, false);
     }
-    if this.softened[0] {
+    if this.smoothed[0] {
         let padded = &mut this.padded[..width + 2];
         padded[1..=width].copy_from_slice(out);
-        soften_across(level, out, padded);
+        smooth_row(level, out, padded);
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::filter::State;
 use crate::frame::{Alpha, Frame};
-use crate::lend::{CurrentThread, Executor, NoCache};
+use crate::host::{CurrentThread, Executor, NoCache};
 use crate::settings::{ChoiceEnum, Value, Values};
 use core::sync::atomic::AtomicBool;
 
@@ -51,8 +51,8 @@ fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, executor: &dyn Exec
 }
 
 /// Draws frame `n` from a state, in bands cut at these rows, the last first.
-fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
-    let mut frame = Frame::new(*filter.output());
+fn drawn(format: &Format, filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
+    let mut frame = Frame::new(*format);
     let now = filter.at(&at(n)).unwrap();
     let writes = now.plan.writes;
     let mut scratch = Scratch::default();
@@ -72,8 +72,8 @@ fn drawn(filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
     frame
 }
 
-fn frame(filter: &dyn Filter, n: i64) -> Frame {
-    drawn(filter, n, &prepare(filter, n, None, &CurrentThread), &[])
+fn frame(format: &Format, filter: &dyn Filter, n: i64) -> Frame {
+    drawn(format, filter, n, &prepare(filter, n, None, &CurrentThread), &[])
 }
 
 /// Of alpha, where there is any.
@@ -90,17 +90,17 @@ fn a_frame_does_not_depend_on_how_it_was_reached() {
     let numbers = [0, 1, 2, 40, 39, 3, -5, 10_000_000];
     for name in names() {
         let filter = bind(name, &format, Level::best());
-        let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
+        let want: Vec<Frame> = numbers.iter().map(|n| frame(&format, &*filter, *n)).collect();
         let mut state = None;
         for (n, want) in numbers.iter().zip(&want) {
             let threads = Backwards(1 + n.rem_euclid(16) as usize);
             let now = prepare(&*filter, *n, state, &threads);
-            assert!(drawn(&*filter, *n, &now, &[2, 34, 64]) == *want, "{name} {n}");
+            assert!(drawn(&format, &*filter, *n, &now, &[2, 34, 64]) == *want, "{name} {n}");
             state = Some(now);
         }
         for &level in Level::available() {
             let other = bind(name, &format, level);
-            assert!(frame(&*other, 40) == want[3], "{name} {level}");
+            assert!(frame(&format, &*other, 40) == want[3], "{name} {level}");
         }
         assert!(want[0] != want[1], "{name} does not move");
     }
@@ -111,7 +111,7 @@ fn it_has_always_been_running_and_never_ends() {
     let format = Format::from_name("gbrapf32", 320, 180).unwrap();
     for name in names() {
         let filter = bind(name, &format, Level::best());
-        let mean = |n: i64| (0..4).map(|i| mean(&frame(&*filter, n + 37 * i))).sum::<f64>() / 4.0;
+        let mean = |n: i64| (0..4).map(|i| mean(&frame(&format, &*filter, n + 37 * i))).sum::<f64>() / 4.0;
         let (first, late) = (mean(0), mean(10_000_000));
         assert!(first > 1e-4, "{name}: {first}");
         // There are few hairs.
@@ -125,7 +125,7 @@ fn a_look_does_not_depend_on_the_size() {
     for name in ["snow", "embers", "confetti", "bokeh", "rain"] {
         let of = |w, h| {
             let format = Format::from_name("grayf32", w, h).unwrap();
-            mean(&frame(&*bind(name, &format, Level::best()), 10))
+            mean(&frame(&format, &*bind(name, &format, Level::best()), 10))
         };
         let (small, large) = (of(480, 270), of(960, 540));
         assert!((0.9..1.1).contains(&(small / large)), "{name}: {small} {large}");
@@ -137,7 +137,7 @@ fn straight_and_premultiplied_plates_agree() {
     for name in ["snow", "embers", "bubbles"] {
         let of = |alpha| {
             let format = Format { alpha, ..Format::from_name("gbrapf32", 160, 90).unwrap() };
-            frame(&*bind(name, &format, Level::best()), 10)
+            frame(&format, &*bind(name, &format, Level::best()), 10)
         };
         let (straight, multiplied) = (of(Alpha::Straight), of(Alpha::Premultiplied));
         let mut seen = 0;
@@ -165,8 +165,8 @@ fn twice_the_speed_is_twice_the_time() {
             .bind(&format, 1, Level::best())
             .unwrap()
     };
-    assert!(frame(&*of("2"), 30) == frame(&*of("1"), 60));
-    assert!(frame(&*of("0"), 30) == frame(&*of("1"), 0));
+    assert!(frame(&format, &*of("2"), 30) == frame(&format, &*of("1"), 60));
+    assert!(frame(&format, &*of("0"), 30) == frame(&format, &*of("1"), 0));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn memory_is_a_bound() {
 fn fewer_are_some_of_the_same() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let of = |given: &[(&str, &str)]| {
-        mean(&frame(&*spec(given).unwrap().bind(&format, 1, Level::best()).unwrap(), 9))
+        mean(&frame(&format, &*spec(given).unwrap().bind(&format, 1, Level::best()).unwrap(), 9))
     };
     let whole = of(&[("amount", "1")]);
     let half = of(&[("amount", "0=0.5;9=0.5;20=1")]);
@@ -278,7 +278,7 @@ fn with_space(frame: &Frame) -> Vec<[f64; 2]> {
 fn children_are_born_where_parents_die() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let filter = Particles::new(rocket(0.0)).bind(&format, 1, Level::best()).unwrap();
-    let at = |n: i64| with_space(&frame(&*filter, n));
+    let at = |n: i64| with_space(&frame(&format, &*filter, n));
     // Before it bursts there is the rocket alone; a sixteenth of a second after, a ring of sparks; then nothing.
     let up = at(6);
     assert!(!up.is_empty() && up.iter().all(|[x, y]| x.abs() < 0.02 && (y + 0.1).abs() < 0.02), "{up:?}");
@@ -297,7 +297,7 @@ fn trails_show_the_way() {
     let format = Format::from_name("grayf32", 320, 180).unwrap();
     let of = |trail: f32| {
         let filter = Particles::new(rocket(trail)).bind(&format, 1, Level::best()).unwrap();
-        let all = with_space(&frame(&*filter, 9));
+        let all = with_space(&frame(&format, &*filter, 9));
         all.iter().map(|p| p[1]).fold((1.0f64, -1.0f64), |(low, high), y| (low.min(y), high.max(y)))
     };
     let ((top, bottom), (head, end)) = (of(0.0), of(0.2));
@@ -324,15 +324,15 @@ fn children_and_trails_do_not_depend_on_how_they_were_reached() {
     spec.set.wind = Some(wind);
     let filter = spec.bind(&format, 7, Level::best()).unwrap();
     let numbers = [0, 1, 40, 39, -5, 10_000_000];
-    let want: Vec<Frame> = numbers.iter().map(|n| frame(&*filter, *n)).collect();
+    let want: Vec<Frame> = numbers.iter().map(|n| frame(&format, &*filter, *n)).collect();
     let mut state = None;
     for (n, want) in numbers.iter().zip(&want) {
         let now = prepare(&*filter, *n, state, &Backwards(3));
-        assert!(drawn(&*filter, *n, &now, &[34, 64]) == *want, "{n}");
+        assert!(drawn(&format, &*filter, *n, &now, &[34, 64]) == *want, "{n}");
         state = Some(now);
     }
     for &level in Level::available() {
-        assert!(frame(&*spec.bind(&format, 7, level).unwrap(), 40) == want[2], "{level}");
+        assert!(frame(&format, &*spec.bind(&format, 7, level).unwrap(), 40) == want[2], "{level}");
     }
     assert!(want[0] != want[1]);
     // Every streak and every child has room.
@@ -364,7 +364,8 @@ fn emitters_are_where_they_say() {
         wind: 0.0,
         light: Default::default(),
     };
-    let all = with_space(&frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
+    let all =
+        with_space(&frame(&format, &*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
     let middle = [0.4 * 320.0 / 180.0, 0.4];
     let near = |p: &[f64; 2]| (p[0] - middle[0]).abs() < 0.07 && (p[1] - middle[1]).abs() < 0.07;
     assert!(all.len() > 50 && all.iter().all(near), "{}", all.len());

@@ -2,7 +2,7 @@
 
 use crate::curve::stream::{Playhead, Tracks};
 use crate::frame::FrameTime;
-use crate::lend::PrepareError;
+use crate::host::PrepareError;
 use crate::settings::{FileAsset, SettingError};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -153,7 +153,7 @@ pub(crate) fn h8_in_order<V: Vector>(block: [V; 8]) -> [V; 8] {
     let mut block = h8_by_parts(block);
     if V::BYTES > 16 {
         for [a, b] in block.as_chunks_mut::<2>().0 {
-            (*a, *b) = (a.even_in_turn(*b), a.odd_in_turn(*b));
+            (*a, *b) = (a.interleave_even_128(*b), a.interleave_odd_128(*b));
         }
     }
     block

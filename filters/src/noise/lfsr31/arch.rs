@@ -50,9 +50,9 @@ fn apply<V: Vector>(x: V, m: &Matrix32) -> V {
     let mut sum = x.splat32(0);
     // Bit i in lane i.
     for (bits, rows) in Matrix32::IDENTITY.rows.chunks_exact(lanes).zip(m.rows.chunks_exact(lanes)) {
-        sum = sum.xor(x.load(rows).where_any32(x, x.load(bits)));
+        sum = sum.xor(x.load(rows).select_if_test32(x, x.load(bits)));
     }
-    sum.xor_all32()
+    sum.xor_reduce32()
 }
 
 #[cfg(test)]

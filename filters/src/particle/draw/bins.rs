@@ -13,7 +13,7 @@ use super::picture::Picture;
 use super::splat::{LEAST, Splat};
 use super::stamp::{MAX_RADIUS, RADII, Stamps};
 use super::style::SplatStyle;
-use crate::lend::Executor;
+use crate::host::Executor;
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 

@@ -25,7 +25,7 @@
 //!
 //! ```
 //! use grainfield_filters::frame::{Depth, Family, Format, Frame, PlaneSet, Scratch};
-//! use grainfield_filters::lend::CurrentThread;
+//! use grainfield_filters::host::CurrentThread;
 //! use grainfield_filters::particle::draw::*;
 //! use grainfield_filters::simd::Level;
 //!

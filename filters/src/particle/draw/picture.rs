@@ -75,7 +75,7 @@ mod tests {
     use super::super::{Bins, Blend, BlendSpace, Image, Shape, SplatStyle};
     use super::*;
     use crate::frame::{Depth, Format, Frame, Parity, PlaneSet, Scratch};
-    use crate::lend::CurrentThread;
+    use crate::host::CurrentThread;
     use crate::noise::seed::mix64;
     use crate::simd::Level;
     use std::sync::Arc;

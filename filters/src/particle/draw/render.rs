@@ -9,7 +9,7 @@ use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
 use super::style::Shape;
 use super::tile::{Block, Tile};
 use crate::frame::{FrameMut, PlaneSet, Scratch};
-use crate::lend::Executor;
+use crate::host::Executor;
 
 /// The number of `f32` values of a splat.
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();

@@ -4,7 +4,7 @@ use super::draw_plane::DrawPlane;
 use super::reference::coverage;
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
-use crate::lend::{CurrentThread, Executor};
+use crate::host::{CurrentThread, Executor};
 use crate::noise::seed::mix64;
 use crate::ratio::Ratio;
 use crate::simd::Level;

@@ -18,7 +18,7 @@ mod tests;
 use super::FluidError;
 use super::rows::{self, Constants, LANES, View};
 use super::solid::SignedDistanceField;
-use crate::lend::{CurrentThread, Executor};
+use crate::host::{CurrentThread, Executor};
 use crate::simd::{Level, multiversion};
 use cells::{Cells, Columns, Order};
 use core::ops::Range;

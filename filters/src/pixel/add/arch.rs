@@ -21,7 +21,7 @@ const AHEAD: usize = 3072;
 
 /// The parameters of a kernel besides the samples and the lanes.
 #[derive(Clone, Copy)]
-struct Job<T> {
+struct KernelParams<T> {
     gain: i16,
     /// For 16-bit samples: 2^(shift-1) and shift, for the high product.
     round: i16,
@@ -30,22 +30,22 @@ struct Job<T> {
     hi: T,
 }
 
-impl Job<u8> {
+impl KernelParams<u8> {
     /// `None` if the noise is not the high byte of a 16-bit number.
     #[inline]
-    fn bytes(scale: Scale, (lo, hi): (u8, u8)) -> Option<Job<u8>> {
+    fn bytes(scale: Scale, (lo, hi): (u8, u8)) -> Option<KernelParams<u8>> {
         let (gain, shift) = scale.parts();
-        (shift == BYTE_SHIFT).then_some(Job { gain, round: 128, shift: 8, lo, hi })
+        (shift == BYTE_SHIFT).then_some(KernelParams { gain, round: 128, shift: 8, lo, hi })
     }
 }
 
-impl Job<u16> {
+impl KernelParams<u16> {
     /// `None` for noise of more than 8191 codes.
     #[inline]
-    fn words(scale: Scale, (lo, hi): (u16, u16)) -> Option<Job<u16>> {
+    fn words(scale: Scale, (lo, hi): (u16, u16)) -> Option<KernelParams<u16>> {
         let (gain, shift) = scale.parts();
         // Samples and bounds are moved by 2^15 to fit signed lanes.
-        scale.narrow().then(|| Job {
+        scale.fits_i16().then(|| KernelParams {
             gain,
             round: 1 << (shift - 17),
             shift: shift - 16,
@@ -69,8 +69,8 @@ pub fn add_lfsr31_u8(
 ) -> bool {
     let fused = matches!(distribution, Distribution::UNIFORM | Distribution::H8);
     fused
-        && Job::bytes(scale, legal)
-            .is_some_and(|job| fused_rows(level, row, lanes, distribution == Distribution::H8, job))
+        && KernelParams::bytes(scale, legal)
+            .is_some_and(|params| fused_rows(level, row, lanes, distribution == Distribution::H8, params))
 }
 
 /// The same for samples of 9 to 16 bits, as [`add_u16`](super::add_u16).
@@ -85,8 +85,8 @@ pub fn add_lfsr31_u16(
 ) -> bool {
     let fused = matches!(distribution, Distribution::UNIFORM | Distribution::H8);
     fused
-        && Job::words(scale, legal)
-            .is_some_and(|job| fused_rows(level, row, lanes, distribution == Distribution::H8, job))
+        && KernelParams::words(scale, legal)
+            .is_some_and(|params| fused_rows(level, row, lanes, distribution == Distribution::H8, params))
 }
 
 /// Adds `c \| or`, at levels with a kernel.
@@ -99,7 +99,7 @@ pub(super) fn add_bytes(
     scale: Scale,
     legal: (u8, u8),
 ) -> bool {
-    Job::bytes(scale, legal).is_some_and(|job| rows(level, row, c, or, job))
+    KernelParams::bytes(scale, legal).is_some_and(|params| rows(level, row, c, or, params))
 }
 
 /// Adds `c \| or`, at levels with a kernel.
@@ -112,12 +112,12 @@ pub(super) fn add_words(
     scale: Scale,
     legal: (u16, u16),
 ) -> bool {
-    Job::words(scale, legal).is_some_and(|job| rows(level, row, c, or, job))
+    KernelParams::words(scale, legal).is_some_and(|params| rows(level, row, c, or, params))
 }
 
 multiversion! {
-    fn fused_rows<T: Code>(level, row: &mut [T], lanes: &Lanes, h8: bool, job: Job<T>) -> bool => fused_body;
-    fn rows<T: Code>(level, row: &mut [T], c: &[u16], or: i16, job: Job<T>) -> bool => rows_body;
+    fn fused_rows<T: Code>(level, row: &mut [T], lanes: &Lanes, h8: bool, params: KernelParams<T>) -> bool => fused_body;
+    fn rows<T: Code>(level, row: &mut [T], c: &[u16], or: i16, params: KernelParams<T>) -> bool => rows_body;
 }
 
 /// Registers of eight steps, which are 64 pixels; only the first are used where a register holds several steps.
@@ -129,12 +129,12 @@ const BLOCK: usize = 8 * LANES;
 trait Code: CodeSample {
     /// The numbers c of eight steps, as [`add`](Code::add) takes them.
     fn centre<V: Vector, const H8: bool>(words: Block<V>) -> Block<V>;
-    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal. `in_turn`: the parts
+    /// Adds as many numbers c as there are samples, at most a block. `FULL`: all codes are legal. `interleaved`: the parts
     /// of each two registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
-    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [Self], c: &[V], in_turn: bool);
+    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [Self], c: &[V], interleaved: bool);
     fn splat<V: Vector>(self, any: V) -> V;
     /// Whether all codes are legal, so that saturation is sufficient.
-    fn is_full(job: &Job<Self>) -> bool;
+    fn is_full(params: &KernelParams<Self>) -> bool;
 }
 
 /// The parameters of an addition.
@@ -149,14 +149,14 @@ struct Adds<V> {
 
 impl<V: Vector> Adds<V> {
     #[inline(always)]
-    fn new<T: Code>(any: V, job: Job<T>) -> Adds<V> {
+    fn new<T: Code>(any: V, params: KernelParams<T>) -> Adds<V> {
         Adds {
-            gain: any.splat16(job.gain),
-            half: any.splat16(job.round),
-            shift: job.shift,
+            gain: any.splat16(params.gain),
+            half: any.splat16(params.round),
+            shift: params.shift,
             sign: if size_of::<T>() == 1 { any.splat8(0x80) } else { any.splat16(i16::MIN) },
-            lo: job.lo.splat(any),
-            hi: job.hi.splat(any),
+            lo: params.lo.splat(any),
+            hi: params.hi.splat(any),
         }
     }
 }
@@ -169,10 +169,10 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [u8], c: &[V], in_turn: bool) {
+    fn add<V: Vector, const FULL: bool>(by: &Adds<V>, samples: &mut [u8], c: &[V], interleaved: bool) {
         for (samples, c) in samples.chunks_exact_mut(V::BYTES).zip(c.as_chunks::<2>().0) {
             let (a, b) = (c[0].mulhi_i16(by.gain), c[1].mulhi_i16(by.gain));
-            let n = if in_turn { a.high_bytes_of_parts(b) } else { a.high_bytes(b) };
+            let n = if interleaved { a.high_bytes_of_parts(b) } else { a.high_bytes(b) };
             let old = by.gain.load(samples);
             let sum = old.xor(by.sign).adds_i8(n).xor(by.sign);
             let sum = if FULL { sum } else { sum.min_u8(old.max_u8(by.hi)).max_u8(old.min_u8(by.lo)) };
@@ -186,8 +186,8 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn is_full(job: &Job<u8>) -> bool {
-        (job.lo, job.hi) == (0, 255)
+    fn is_full(params: &KernelParams<u8>) -> bool {
+        (params.lo, params.hi) == (0, 255)
     }
 }
 
@@ -213,21 +213,27 @@ impl Code for u16 {
     }
 
     #[inline(always)]
-    fn is_full(_: &Job<u16>) -> bool {
+    fn is_full(_: &KernelParams<u16>) -> bool {
         false
     }
 }
 
 #[inline(always)]
-fn fused_body<V: Vector, T: Code>(any: V, row: &mut [T], lanes: &Lanes, h8: bool, job: Job<T>) -> bool {
-    let dealt = size_of::<T>() == 1 && V::BYTES == 32;
-    match (h8, T::is_full(&job), dealt) {
-        (false, false, false) => fused::<V, T, false, false, false>(any, row, lanes, job),
-        (false, true, false) => fused::<V, T, false, true, false>(any, row, lanes, job),
-        (false, false, true) => fused::<V, T, false, false, true>(any, row, lanes, job),
-        (false, true, true) => fused::<V, T, false, true, true>(any, row, lanes, job),
-        (true, false, _) => fused::<V, T, true, false, false>(any, row, lanes, job),
-        (true, true, _) => fused::<V, T, true, true, false>(any, row, lanes, job),
+fn fused_body<V: Vector, T: Code>(
+    any: V,
+    row: &mut [T],
+    lanes: &Lanes,
+    h8: bool,
+    params: KernelParams<T>,
+) -> bool {
+    let split = size_of::<T>() == 1 && V::BYTES == 32;
+    match (h8, T::is_full(&params), split) {
+        (false, false, false) => fused::<V, T, false, false, false>(any, row, lanes, params),
+        (false, true, false) => fused::<V, T, false, true, false>(any, row, lanes, params),
+        (false, false, true) => fused::<V, T, false, false, true>(any, row, lanes, params),
+        (false, true, true) => fused::<V, T, false, true, true>(any, row, lanes, params),
+        (true, false, _) => fused::<V, T, true, false, false>(any, row, lanes, params),
+        (true, true, _) => fused::<V, T, true, true, false>(any, row, lanes, params),
     }
     true
 }
@@ -240,11 +246,11 @@ fn before<V: Vector>(far: V, near: V, bits: u32) -> V {
 
 /// The last 32 steps, in as many registers as they fill, the rest of the array is unused.
 ///
-/// `DEALT` is used if a register holds two steps and the distribution is uniform: of each four steps the even ones are
+/// `EVEN_ODD_SPLIT` is used if a register holds two steps and the distribution is uniform: of each four steps the even ones are
 /// in the first of two registers and the odd ones in the second, in the order from which packing gives bytes in order.
-struct Ring<V, const H8: bool, const DEALT: bool>([V; 32]);
+struct LagState<V, const H8: bool, const EVEN_ODD_SPLIT: bool>([V; 32]);
 
-impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
+impl<V: Vector, const H8: bool, const EVEN_ODD_SPLIT: bool> LagState<V, H8, EVEN_ODD_SPLIT> {
     /// Steps of a register.
     const STEPS: usize = V::BYTES / (2 * LANES);
     /// Registers of a block.
@@ -254,7 +260,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     /// and 8 bits.
     #[inline(always)]
     fn new(any: V, lanes: &Lanes) -> Self {
-        let mut ring = Ring([any; 32]);
+        let mut lags = LagState([any; 32]);
         // Closures and arrays with variable indices would move registers through memory.
         let part = any.lower().lower();
         let (w0, w1) = (part.load(&lanes.hi), part.load(&lanes.lo));
@@ -272,21 +278,21 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
             let (step, apart) = (m * Self::STEPS, Self::STEPS / 2);
             let lower = half.join(w[step], w[step + apart / 2]);
             let upper = half.join(w[step + apart], w[step + apart + apart / 2]);
-            ring.0[m] = any.join(lower, upper);
+            lags.0[m] = any.join(lower, upper);
         }
-        ring.eight(8, (8, 12), 7);
-        ring.eight(16, (16, 8), 14);
-        ring.eight(24, (16, 8), 14);
-        if DEALT {
-            for [a, b] in ring.0.as_chunks_mut::<2>().0 {
+        lags.eight(8, (8, 12), 7);
+        lags.eight(16, (16, 8), 14);
+        lags.eight(24, (16, 8), 14);
+        if EVEN_ODD_SPLIT {
+            for [a, b] in lags.0.as_chunks_mut::<2>().0 {
                 (*a, *b) = (a.even_parts(*b), a.odd_parts(*b));
             }
         }
-        ring
+        lags
     }
 
     /// Steps from `first` on: each of the word so many bits before the step `far` back, and that of the step `near`
-    /// back. At most eight at once: the compiler does not unroll longer loops, and the ring would be in memory.
+    /// back. At most eight at once: the compiler does not unroll longer loops, and the lags would be in memory.
     #[inline(always)]
     fn eight(&mut self, first: usize, (far, bits): (usize, u32), near: usize) {
         for step in (first..first + 8).step_by(Self::STEPS) {
@@ -302,8 +308,8 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         let (this, next) = (self.0[m % len], self.0[(m + 1) % len]);
         match step % Self::STEPS {
             0 => this,
-            1 => this.after_step(next),
-            _ => this.after_two(next),
+            1 => this.align_lanes_128(next),
+            _ => this.align_lanes_256(next),
         }
     }
 
@@ -312,7 +318,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
     fn centred<T: Code, const B: usize>(&self) -> Block<V> {
         let mut words = [self.0[0]; 8];
         words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
-        // Bit 0 of the uniform distribution is set here and not in the ring, which is the fastest place.
+        // Bit 0 of the uniform distribution is set here and not in the lags, which is the fastest place.
         if !H8 {
             for w in &mut words {
                 *w = w.or(w.splat16(1));
@@ -321,7 +327,7 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         T::centre::<V, H8>(words)
     }
 
-    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31]. 31 steps before dealt ones are, for
+    /// Adds block `B` and makes that of the next turn: w[n] = w[n-28] ^ w[n-31]. 31 steps before split ones are, for
     /// the even ones, the odd register beside them, and for the odd ones the second half of the even register and the
     /// first of the next.
     #[inline(always)]
@@ -329,12 +335,12 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         for line in samples.chunks_exact(64 / size_of::<T>()) {
             prefetch_at(line.as_ptr().wrapping_byte_add(AHEAD));
         }
-        T::add::<V, FULL>(by, samples, &self.centred::<T, B>(), H8 || DEALT);
+        T::add::<V, FULL>(by, samples, &self.centred::<T, B>(), H8 || EVEN_ODD_SPLIT);
         let mut even = self.0[B * Self::BLOCK];
         for m in B * Self::BLOCK..(B + 1) * Self::BLOCK {
             let far = match m % 2 {
-                0 if DEALT => self.0[m + 1],
-                1 if DEALT => even.after_step(self.at(m * Self::STEPS + 2)),
+                0 if EVEN_ODD_SPLIT => self.0[m + 1],
+                1 if EVEN_ODD_SPLIT => even.align_lanes_128(self.at(m * Self::STEPS + 2)),
                 _ => self.at(m * Self::STEPS + 1),
             };
             let word = self.at(m * Self::STEPS + 4).xor(far);
@@ -349,45 +355,45 @@ impl<V: Vector, const H8: bool, const DEALT: bool> Ring<V, H8, DEALT> {
         let Some(rest) = rest else { return };
         let c = self.centred::<T, B>();
         if let Ok(whole) = <&mut [T; BLOCK]>::try_from(&mut *rest) {
-            return T::add::<V, FULL>(by, whole, &c, H8 || DEALT);
+            return T::add::<V, FULL>(by, whole, &c, H8 || EVEN_ODD_SPLIT);
         }
         let mut copy = [T::zeroed(); BLOCK];
         copy[..rest.len()].copy_from_slice(rest);
-        T::add::<V, FULL>(by, &mut copy, &c, H8 || DEALT);
+        T::add::<V, FULL>(by, &mut copy, &c, H8 || EVEN_ODD_SPLIT);
         rest.copy_from_slice(&copy[..rest.len()]);
     }
 }
 
-// Blocks are constant parameters, so that the indices into the ring are constants.
+// Blocks are constant parameters, so that the indices into the lags are constants.
 #[inline(always)]
-fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const DEALT: bool>(
+fn fused<V: Vector, T: Code, const H8: bool, const FULL: bool, const EVEN_ODD_SPLIT: bool>(
     any: V,
     row: &mut [T],
     lanes: &Lanes,
-    job: Job<T>,
+    params: KernelParams<T>,
 ) {
-    let by = Adds::new(any, job);
-    let mut ring = Ring::<V, H8, DEALT>::new(any, lanes);
+    let by = Adds::new(any, params);
+    let mut lags = LagState::<V, H8, EVEN_ODD_SPLIT>::new(any, lanes);
     let (blocks, _) = row.as_chunks_mut::<BLOCK>();
     let (turns, _) = blocks.as_chunks_mut::<4>();
     let done = turns.len() * 4 * BLOCK;
     for [a, b, c, d] in turns {
-        ring.turn::<T, FULL, 0>(&by, a);
-        ring.turn::<T, FULL, 1>(&by, b);
-        ring.turn::<T, FULL, 2>(&by, c);
-        ring.turn::<T, FULL, 3>(&by, d);
+        lags.turn::<T, FULL, 0>(&by, a);
+        lags.turn::<T, FULL, 1>(&by, b);
+        lags.turn::<T, FULL, 2>(&by, c);
+        lags.turn::<T, FULL, 3>(&by, d);
     }
     let mut rests = row[done..].chunks_mut(BLOCK);
-    ring.rest::<T, FULL, 0>(&by, rests.next());
-    ring.rest::<T, FULL, 1>(&by, rests.next());
-    ring.rest::<T, FULL, 2>(&by, rests.next());
-    ring.rest::<T, FULL, 3>(&by, rests.next());
+    lags.rest::<T, FULL, 0>(&by, rests.next());
+    lags.rest::<T, FULL, 1>(&by, rests.next());
+    lags.rest::<T, FULL, 2>(&by, rests.next());
+    lags.rest::<T, FULL, 3>(&by, rests.next());
 }
 
 /// Adds existing numbers: `c \| or`.
 #[inline(always)]
-fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, job: Job<T>) -> bool {
-    let (by, or) = (Adds::new(any, job), any.splat16(or));
+fn rows_body<V: Vector, T: Code>(any: V, row: &mut [T], c: &[u16], or: i16, params: KernelParams<T>) -> bool {
+    let (by, or) = (Adds::new(any, params), any.splat16(or));
     let (step, n) = (V::BYTES / size_of::<T>(), row.len().min(c.len()));
     let mut rows = row[..n].chunks_exact_mut(step);
     let mut numbers = c[..n].chunks_exact(step);

@@ -178,7 +178,7 @@ multiversion! {
 /// Processes the smaller of the numbers of samples and of noise numbers. Panics for noise of more than 8191 codes,
 /// which strengths up to 255 do not reach.
 pub fn add_u8(level: Level, row: &mut [u8], noise: Noise<'_>, scale: Scale, (lo, hi): (u8, u8)) {
-    assert!(scale.narrow(), "noise of more than 8191 codes for 8-bit samples");
+    assert!(scale.fits_i16(), "noise of more than 8191 codes for 8-bit samples");
     let (c, or) = noise.numbers();
     if super::arch::add_bytes(level, row, c, or, scale, (lo, hi)) {
         return;
@@ -192,7 +192,7 @@ pub fn add_u16(level: Level, row: &mut [u16], noise: Noise<'_>, scale: Scale, (l
     if super::arch::add_words(level, row, c, or, scale, (lo, hi)) {
         return;
     }
-    if scale.narrow() {
+    if scale.fits_i16() {
         u16_rows(level, row, noise, scale, lo, hi);
     } else {
         u16_rows_wide(level, row, noise, scale, lo, hi);

@@ -138,7 +138,7 @@ impl Scale {
 
     /// Whether 16-bit lanes are sufficient.
     #[inline(always)]
-    pub(super) const fn narrow(self) -> bool {
+    pub(super) const fn fits_i16(self) -> bool {
         self.shift >= 17
     }
 }

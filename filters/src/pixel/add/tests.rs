@@ -41,7 +41,7 @@ fn integer_kernels_are_the_definition() {
                             let mut row = samples.clone();
                             add_u16(level, &mut row[offset..], noise, scale, legal);
                             assert_eq!(row[offset..], want, "{level} {scale:?} {n} {legal:?}");
-                            if legal.1 < 256 && scale.narrow() {
+                            if legal.1 < 256 && scale.fits_i16() {
                                 let (lo, hi) = (legal.0 as u8, legal.1 as u8);
                                 let mut row: Vec<u8> = samples.iter().map(|s| *s as u8).collect();
                                 let want: Vec<u8> = (offset..n + offset)

@@ -153,7 +153,7 @@ fn uniform_registers<V: Vector>(
             v
         }
     };
-    let bytes = |a: V, b: V| a.shr_u16(8).pack_u16(b.shr_u16(8)).gather();
+    let bytes = |a: V, b: V| a.shr_u16(8).pack_u16(b.shr_u16(8)).unshuffle_after_pack();
     for ((out, row), &at) in out.iter_mut().zip(row).zip(places) {
         let samples = row.chunks_exact(V::BYTES).zip(levels[at..][..blue::SIDE].chunks_exact(V::BYTES));
         for (out, (v, t)) in out.chunks_exact_mut(V::BYTES).zip(samples) {

@@ -12,17 +12,19 @@ pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, 
 }
 
 /// The input of the hand-written kernels: a response of nodes, and grain whose codes fit 16-bit lanes.
-pub(super) struct Job<'a> {
+pub(super) struct KernelParams<'a> {
     pub(super) ramp: Ramp,
     nodes: &'a Nodes,
     /// 14 to 30; for 8-bit samples at least 17.
     pub(super) shift: u32,
 }
 
-impl<'a> Job<'a> {
-    pub(super) fn new(ramp: Ramp, gain: &'a Gain) -> Option<Job<'a>> {
+impl<'a> KernelParams<'a> {
+    pub(super) fn new(ramp: Ramp, gain: &'a Gain) -> Option<KernelParams<'a>> {
         match &gain.response {
-            Response::Nodes(nodes) if gain.shift >= 14 => Some(Job { ramp, nodes, shift: gain.shift }),
+            Response::Nodes(nodes) if gain.shift >= 14 => {
+                Some(KernelParams { ramp, nodes, shift: gain.shift })
+            }
             _ => None,
         }
     }
@@ -58,7 +60,7 @@ fn gains(out: &mut [i16], light: impl Iterator<Item = u16>, ramp: Ramp, response
 
 /// `mulhi(n, s)` rounded by the rest of the shift, in 16-bit lanes.
 #[inline(always)]
-fn narrow(n: i16, s: i16, shift: u32) -> i16 {
+fn scale_i16(n: i16, s: i16, shift: u32) -> i16 {
     let k = shift - 16;
     // mulhi is within 8192 and the half at most 8192: no overflow.
     mulhi(n, s).wrapping_add(1 << (k - 1)) >> k
@@ -75,7 +77,7 @@ fn u8_body(row: &mut [u8], light: Option<&[u8]>, n: &[i16], ramp: Ramp, gain: &G
         let source = light.map_or(&row[start..end], |l| &l[start..end]);
         gains(s, source.iter().map(|&v| v.into()), ramp, &gain.response);
         for ((x, &n), &s) in row[start..end].iter_mut().zip(&n[start..end]).zip(&*s) {
-            let sum = i16::from(*x) + narrow(n, s, shift);
+            let sum = i16::from(*x) + scale_i16(n, s, shift);
             *x = sum.min((*x).max(hi).into()).max((*x).min(lo).into()) as u8;
         }
         start = end;
@@ -100,7 +102,7 @@ fn u16_body(row: &mut [u16], light: Option<&[u16]>, n: &[i16], ramp: Ramp, gain:
         if shift >= 17 {
             for ((x, &n), &s) in each {
                 let v = signed(*x);
-                let sum = v.saturating_add(narrow(n, s, shift)).min(v.max(hi)).max(v.min(lo));
+                let sum = v.saturating_add(scale_i16(n, s, shift)).min(v.max(hi)).max(v.min(lo));
                 *x = sum as u16 ^ 0x8000;
             }
         } else {
@@ -145,9 +147,10 @@ pub fn add_u8(
     gain: &Gain,
     (lo, hi): (u8, u8),
 ) {
-    assert!(gain.narrow(), "grain of more than 8192 codes for 8-bit samples");
+    assert!(gain.fits_i16(), "grain of more than 8192 codes for 8-bit samples");
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    let done = Job::new(ramp, gain).map_or(0, |job| arch::add(level, row, light, n, &job, (lo, hi)));
+    let done =
+        KernelParams::new(ramp, gain).map_or(0, |params| arch::add(level, row, light, n, &params, (lo, hi)));
     u8_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 
@@ -162,7 +165,8 @@ pub fn add_u16(
     (lo, hi): (u16, u16),
 ) {
     assert!(row.len() == n.len() && light.is_none_or(|l| l.len() == row.len()));
-    let done = Job::new(ramp, gain).map_or(0, |job| arch::add(level, row, light, n, &job, (lo, hi)));
+    let done =
+        KernelParams::new(ramp, gain).map_or(0, |params| arch::add(level, row, light, n, &params, (lo, hi)));
     u16_rows(level, &mut row[done..], light.map(|l| &l[done..]), &n[done..], ramp, gain, lo, hi);
 }
 

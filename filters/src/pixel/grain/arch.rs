@@ -2,7 +2,7 @@
 //! table of 8-bit codes.
 #![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their ten places
 
-use super::apply::Job;
+use super::apply::KernelParams;
 use super::finish::{Codes, MARGIN, Sources, TURN};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Vector, multiversion, prefetch_at};
@@ -14,12 +14,12 @@ const AHEAD: usize = 2048;
 multiversion! {
     /// Adds grain n to as many samples of a row as fill whole registers; returns their number.
     pub(super) fn add<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, n: &[i16], job: &Job<'_>, legal: (T, T),
+        level, row: &mut [T], light: Option<&[T]>, n: &[i16], params: &KernelParams<'_>, legal: (T, T),
     ) -> usize => add_body;
     /// Computes grain from its sources and adds it, by the nodes of the response; returns `false` if there is
     /// no kernel.
     pub(super) fn finish<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, job: &Job<'_>, legal: (T, T),
+        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, params: &KernelParams<'_>, legal: (T, T),
     ) -> bool => finish_body;
     /// The same with a table of codes.
     pub(super) fn finish_codes(
@@ -48,21 +48,21 @@ impl Code for u8 {
     #[inline(always)]
     fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V {
         let zero = old.splat8(0);
-        let (samples, light) = (old.deal(), light.deal());
+        let (samples, light) = (old.preshuffle_for_unpack(), light.preshuffle_for_unpack());
         let first = by.grain(light.unpack_low8(zero), n.at(x));
         let second = by.grain(light.unpack_high8(zero), n.at(x + V::BYTES / 2));
         let (first, second) =
             (samples.unpack_low8(zero).add16(first), samples.unpack_high8(zero).add16(second));
-        within(first.pack_u16(second).gather(), old, ends)
+        within(first.pack_u16(second).unshuffle_after_pack(), old, ends)
     }
 
     #[inline(always)]
     fn means<V: Vector>(mut upper: [V; 2], lower: [V; 2]) -> V {
         let two = upper[0].splat16(2);
         for (a, b) in upper.iter_mut().zip(lower) {
-            *a = a.pairs_u8().add16(b.pairs_u8()).add16(two).shr_u16(2);
+            *a = a.add_pairs_u8().add16(b.add_pairs_u8()).add16(two).shr_u16(2);
         }
-        upper[0].pack_u16(upper[1]).gather()
+        upper[0].pack_u16(upper[1]).unshuffle_after_pack()
     }
 }
 
@@ -87,7 +87,7 @@ impl Code for u16 {
         for (a, b) in upper.iter_mut().zip(lower) {
             *a = a.xor(sign).madd16(one).add32(b.xor(sign).madd16(one)).add32(two).shr_i32(2);
         }
-        upper[0].pack_i32(upper[1]).gather().xor(sign)
+        upper[0].pack_i32(upper[1]).unshuffle_after_pack().xor(sign)
     }
 }
 
@@ -114,8 +114,8 @@ pub(super) struct Nodes<V> {
 
 impl<V: Vector> Nodes<V> {
     #[inline(always)]
-    fn new(zero: V, job: &Job<'_>) -> Nodes<V> {
-        let [all, first, last] = job.tables();
+    fn new(zero: V, params: &KernelParams<'_>) -> Nodes<V> {
+        let [all, first, last] = params.tables();
         let mut pairs = [[0; 2]; 64];
         for (pairs, [base, slope]) in pairs.chunks_exact_mut(16).zip([&all, &first, &last]) {
             for (i, pair) in pairs.iter_mut().enumerate() {
@@ -126,13 +126,17 @@ impl<V: Vector> Nodes<V> {
             pairs,
             base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
             slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
-            low: zero.splat16(job.ramp.low as i16),
-            span: zero.splat16(job.ramp.span as i16),
-            stretch: zero.splat16(job.ramp.stretch as i16),
-            up: job.ramp.shift,
+            low: zero.splat16(params.ramp.low as i16),
+            span: zero.splat16(params.ramp.span as i16),
+            stretch: zero.splat16(params.ramp.stretch as i16),
+            up: params.ramp.shift,
             // Of wide products a half of the half, which counts twice.
-            half: zero.splat16(if job.shift < 17 { 1 << (job.shift - 2) } else { 1 << (job.shift - 17) }),
-            shift: job.shift,
+            half: zero.splat16(if params.shift < 17 {
+                1 << (params.shift - 2)
+            } else {
+                1 << (params.shift - 17)
+            }),
+            shift: params.shift,
         }
     }
 
@@ -294,7 +298,7 @@ impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
     #[inline(always)]
     fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
         let [s, t] = if V::BYTE_TABLES {
-            let i = light.deal();
+            let i = light.preshuffle_for_unpack();
             let (low, high) = (i.look_up8(&self.codes.low), i.look_up8(&self.codes.high));
             [low.unpack_low8(high), low.unpack_high8(high)]
         } else {
@@ -337,10 +341,10 @@ fn add_body<V: Vector, T: Code>(
     row: &mut [T],
     light: Option<&[T]>,
     n: &[i16],
-    job: &Job<'_>,
+    params: &KernelParams<'_>,
     (lo, hi): (T, T),
 ) -> usize {
-    let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
+    let by = ByNodes(Nodes::new(any, params), [lo.splat(any), hi.splat(any)]);
     whole(any, (row, light), (&Given(any, n), 0), &by)
 }
 
@@ -391,10 +395,10 @@ fn finish_body<V: Vector, T: Code>(
     row: &mut [T],
     light: Option<&[T]>,
     sources: &mut Sources<'_>,
-    job: &Job<'_>,
+    params: &KernelParams<'_>,
     (lo, hi): (T, T),
 ) -> bool {
-    let by = ByNodes(Nodes::new(any, job), [lo.splat(any), hi.splat(any)]);
+    let by = ByNodes(Nodes::new(any, params), [lo.splat(any), hi.splat(any)]);
     by_reach(any, (row, light), sources, &by);
     true
 }

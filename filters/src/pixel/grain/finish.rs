@@ -4,7 +4,7 @@
 //! stores only two rows, the samples and the h for the rows below, and the loads of one step overlap with the
 //! arithmetic of another. The output is bit-identical to that of the single steps.
 
-use super::apply::{Job, add_u8, add_u16};
+use super::apply::{KernelParams, add_u8, add_u16};
 use super::kernel::{Taps, pad};
 use super::response::{Gain, Ramp};
 use super::{arch, kernel};
@@ -82,7 +82,7 @@ impl Codes {
     pub fn new(ramp: Ramp, gain: &Gain) -> Option<Box<Codes>> {
         let all: [i16; 256] = core::array::from_fn(|code| gain.response.of(ramp.of(code as u16)));
         let most = all.iter().copied().max().unwrap_or(0);
-        let fits = gain.narrow() && gain.codes(i16::MIN, most) >= -128 && gain.codes(i16::MAX, most) <= 127;
+        let fits = gain.fits_i16() && gain.codes(i16::MIN, most) >= -128 && gain.codes(i16::MAX, most) <= 127;
         fits.then(|| {
             let [low, high] = [0, 1].map(|i| all.map(|s| s.to_le_bytes()[i]));
             Box::new(Codes { words: all, low, high, shift: gain.shift })
@@ -100,9 +100,10 @@ pub fn finish_u8(
     (ramp, gain, codes): (Ramp, &Gain, Option<&Codes>),
     legal: (u8, u8),
 ) {
-    assert!(gain.narrow() && sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
+    assert!(gain.fits_i16() && sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
     let done = codes.is_some_and(|codes| arch::finish_codes(level, row, light, sources, codes, legal))
-        || Job::new(ramp, gain).is_some_and(|job| arch::finish(level, row, light, sources, &job, legal));
+        || KernelParams::new(ramp, gain)
+            .is_some_and(|params| arch::finish(level, row, light, sources, &params, legal));
     if !done {
         sources.n(level, n);
         add_u8(level, row, light, n, ramp, gain, legal);
@@ -119,8 +120,8 @@ pub fn finish_u16(
     legal: (u16, u16),
 ) {
     assert!(sources.suffice(row.len()) && light.is_none_or(|l| l.len() == row.len()));
-    let job = Job::new(ramp, gain);
-    if !job.is_some_and(|job| arch::finish(level, row, light, sources, &job, legal)) {
+    let params = KernelParams::new(ramp, gain);
+    if !params.is_some_and(|params| arch::finish(level, row, light, sources, &params, legal)) {
         sources.n(level, n);
         add_u16(level, row, light, n, ramp, gain, legal);
     }

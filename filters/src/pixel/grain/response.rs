@@ -164,7 +164,7 @@ impl Gain {
 
     /// Whether 16-bit lanes suffice.
     #[inline(always)]
-    pub const fn narrow(&self) -> bool {
+    pub const fn fits_i16(&self) -> bool {
         self.shift >= 17
     }
 

@@ -192,7 +192,7 @@ fn gains_are_exact_roundings_of_the_factor() {
             for s in [0, 1, 8191, 16383] {
                 let exact = f64::from(n) * f64::from(s) / (1u64 << gain.shift) as f64;
                 assert_eq!(f64::from(gain.codes(n, s)), (exact + 0.5).floor());
-                if gain.narrow() {
+                if gain.fits_i16() {
                     let k = gain.shift - 16;
                     assert_eq!(gain.codes(n, s), (i32::from(mulhi(n, s)) + (1 << (k - 1))) >> k);
                 }
@@ -227,7 +227,7 @@ fn integer_samples_at_every_level_and_width() {
                     let mut got = [&[7], &row[..]].concat();
                     add_u16(level, &mut got[1..], light.map(|l| &l[..]), &n, ramp, gain, legal);
                     assert_eq!(got[1..], want, "{level} {width} {bits} bits, gain {i}");
-                    if bits == 8 && gain.narrow() {
+                    if bits == 8 && gain.fits_i16() {
                         let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
                         let mut got = [&[7], &bytes(&row)[..]].concat();
                         let light = light.map(|l| bytes(l));
@@ -376,7 +376,7 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
                     sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
                 finish_u16(level, &mut got[1..], light, (&mut made, &mut room), (ramp, gain), legal);
                 assert_eq!(got[1..], want, "{say}");
-                if bits == 8 && gain.narrow() {
+                if bits == 8 && gain.fits_i16() {
                     let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
                     let light = light.map(bytes);
                     let table = Codes::new(ramp, gain);

@@ -35,11 +35,11 @@ fn shade_u8_body<V: Vector>(zero: V, samples: &mut [u8], terms: &[u16], by: Shad
         let (first, second) = terms.split_at(V::BYTES / 2);
         let x = zero.load(block);
         let (over, under) = (x.subs_u8(nought), nought.subs_u8(x));
-        let d = over.or(under).deal();
+        let d = over.or(under).preshuffle_for_unpack();
         // Unpacked above zeros, a difference is 256 times as large.
         let first = zero.unpack_low8(d).mulhi_u16(loss(zero.load(first), by)).add16(half).shr_u16(8);
         let second = zero.unpack_high8(d).mulhi_u16(loss(zero.load(second), by)).add16(half).shr_u16(8);
-        let e = first.pack_u16(second).gather();
+        let e = first.pack_u16(second).unshuffle_after_pack();
         x.sub8(e.min_u8(over)).add8(e.min_u8(under)).store(block);
         done += V::BYTES;
     }

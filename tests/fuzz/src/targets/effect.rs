@@ -5,7 +5,7 @@ use super::hash;
 use grainfield_filters::filter::particles::{Effect, Particles};
 use grainfield_filters::filter::{Band, Spec};
 use grainfield_filters::frame::{Format, Frame, FrameTime, PlaneSet, Scratch};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::effect::{parse, print};
 use grainfield_filters::simd::Level;

@@ -6,7 +6,7 @@ use grainfield_filters::catalog;
 use grainfield_filters::film_grain::Table;
 use grainfield_filters::filter::Band;
 use grainfield_filters::frame::{Format, Frame, FrameTime, Scratch};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{FileAsset, Value, Values};
 use grainfield_filters::simd::Level;

@@ -4,7 +4,7 @@ use super::super::Target;
 use super::hash;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::{Format, Frame, FrameTime};
-use grainfield_filters::lend::{CurrentThread, Host, NoCache};
+use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::{Recipe, RecipeError};
 use grainfield_filters::simd::Level;

@@ -5,7 +5,7 @@ use super::rebuild::NAMED;
 use super::{CellPma, FREE, NO_ROOM, WIDE, prefetch_ahead};
 use crate::pma::{PmaError, Ranked, Slot};
 use crate::simd::prefetch;
-use grainfield_filters::lend::{CurrentThread, Executor};
+use grainfield_filters::host::{CurrentThread, Executor};
 use std::sync::{Mutex, PoisonError};
 
 /// Changes that are made together. Slots are those before the batch; each may occur once.

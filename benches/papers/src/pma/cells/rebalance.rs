@@ -6,7 +6,7 @@ use super::rebuild::cursors;
 use super::workspace::{WindowBuffer, Workspace};
 use super::{CellPma, FREE, WIDE, count};
 use crate::pma::Ranked;
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// From this number of entries without a slot on, ranges of [`STRETCH`] segments are rebalanced separately first.

@@ -7,7 +7,7 @@ use super::workspace::Workspace;
 use super::{CellPma, FREE, Head, MAX_SLOTS, WIDE, lowest};
 use crate::pma::{PmaError, Ranked};
 use crate::simd::{Level, multiversion, prefetch};
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// The prefetch distance in elements, ahead of the one being placed.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::pma::InvariantError;
 use crate::pma::total::tests::{Rng, Threads};
-use grainfield_filters::lend::{CurrentThread, Executor};
+use grainfield_filters::host::{CurrentThread, Executor};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn empty(cells: u32) -> CellPma<u32> {

@@ -5,7 +5,7 @@ use super::{Pma, SEGMENT, arch};
 use crate::pma::sort::sort;
 use crate::pma::{Key, PmaError, Ranked, Slot};
 use crate::simd::Level;
-use grainfield_filters::lend::Executor;
+use grainfield_filters::host::Executor;
 use std::sync::{Mutex, PoisonError};
 
 /// Changes that are made together.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::pma::InvariantError;
 use core::ops::Bound;
-use grainfield_filters::lend::{CurrentThread, Executor};
+use grainfield_filters::host::{CurrentThread, Executor};
 
 /// A seeded generator: every test prints its seed on failure.
 pub(crate) struct Rng(pub(crate) u64);

@@ -225,7 +225,7 @@ fn any_settings_are_drawn() {
                 let settings =
                     [("preset", preset), ("agents", "4"), ("size", size), ("start", "0"), ("shutter", "1")];
                 let filter = bound(&settings, &format, Level::best());
-                render(&*filter, &mut None, 1, &NoCache, &CurrentThread, &[]);
+                render(&format, &*filter, &mut None, 1, &NoCache, &CurrentThread, &[]);
             }
         }
     }

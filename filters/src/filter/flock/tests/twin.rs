@@ -3,7 +3,7 @@
 use super::super::near::{CAP, Cells};
 use super::super::rules::{Agent, CAMERA, FEAR, MARGIN, Moment, Rules};
 use super::{moment, rules_of};
-use crate::lend::CurrentThread;
+use crate::host::CurrentThread;
 use crate::noise::seed::mix64;
 use crate::simd::Level;
 use std::collections::BTreeMap;

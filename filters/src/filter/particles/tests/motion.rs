@@ -335,7 +335,7 @@ fn pictures_of_sprites_go_around_in_their_frames() {
             ..Layer::default()
         };
         let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Default::default() };
-        frame(&*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), n)
+        frame(&format, &*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), n)
     };
     let fixed = |x, y| [Spread::fixed(x), Spread::fixed(y)];
     // As it is and moved by whole widths it is the same; moved by half a width, its halves change places.

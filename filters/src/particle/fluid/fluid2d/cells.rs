@@ -1,7 +1,7 @@
 //! The cells of the flat fluid, and its parcels in their order: by cell, row by row, then by number.
 
 use super::{LANES, SHARE, run, split};
-use crate::lend::Executor;
+use crate::host::Executor;
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
 

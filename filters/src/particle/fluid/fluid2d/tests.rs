@@ -1,5 +1,5 @@
 use super::*;
-use crate::lend::CurrentThread;
+use crate::host::CurrentThread;
 
 struct Threads(usize);
 
