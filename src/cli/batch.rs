@@ -226,7 +226,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
     let uses = if typed.status || typed.dry_run {
         prints([Place::Path(plan.list.clone())], "the list of jobs")
     } else {
-        unread(&typed, &plan, environment)
+        check_overwrite(&typed, &plan, environment)
     };
     if let Err(error) = uses {
         return report_error(Exit::Usage, &chain(&error));
@@ -282,7 +282,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
 
 /// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
 /// read what one before it has written.
-fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
+fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
     let mut later = Written::default();
     let mut own = Uses::default();
     for file in plan.queue.writes(&plan.jobs) {
@@ -295,8 +295,8 @@ fn unread(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), S
         let Ok(output) = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, false) else {
             continue;
         };
-        let asked = request(typed, plan, environment, job, false).ok();
-        let uses = match asked.and_then(|resolved| resolved.request.uses().ok()) {
+        let resolved = request(typed, plan, environment, job, false).ok();
+        let uses = match resolved.and_then(|resolved| resolved.request.uses().ok()) {
             Some(uses) => uses,
             // its options or its recipe may contain an error, and are read as well
             None => {
@@ -481,10 +481,10 @@ fn perform(
     if !plan.has(job) {
         return End::Removed;
     }
-    let told = report.one(&job.name);
+    let reporter = report.one(&job.name);
     let nothing = Summary::default();
     let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
-        told.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
+        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
     };
     let fail = |text: String, partial: Option<&Path>, summary: Summary| {
         end(Exit::Failed, Some(&text), partial, &summary);
@@ -500,12 +500,12 @@ fn perform(
     };
     (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
     if let Ok(uses) = request.uses() {
-        plan.queue.scope.add_reads(start.made, job, uses.reads());
+        plan.queue.scope.add_reads(start.fingerprint, job, uses.reads());
     }
     if start.anew {
         request.resume = Resume::No;
     }
-    notes.iter().for_each(|note| told.note(note));
+    notes.iter().for_each(|note| reporter.note(note));
     let recipe = request.recipe.canonical();
     let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
     let prepared = match signals.unless_stopped(move || session::Render::new(request).prepare()) {
@@ -513,18 +513,18 @@ fn perform(
         Some(Err(error)) => return fail(chain(&error), None, nothing),
         None => return stopped("interrupted".into(), None, nothing),
     };
-    prepared.notes().iter().for_each(|note| told.say(note));
-    told.begin(&Started { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
+    prepared.notes().iter().for_each(|note| reporter.say(note));
+    reporter.begin(&Started { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
     let resumable = prepared.is_resumable();
     let running = prepared.start();
-    running.events().for_each(|event| told.event(event));
+    running.events().for_each(|event| reporter.event(event));
     match running.wait() {
         Ok(summary) => {
             end(Exit::Done, None, None, &summary);
             End::Done(summary)
         }
         Err(RunError::Interrupted { partial, summary }) => {
-            let kept = kept(resumable, partial.as_deref(), &summary, told.frames());
+            let kept = kept(resumable, partial.as_deref(), &summary, reporter.frames());
             stopped(kept, partial.as_deref(), summary)
         }
         Err(RunError::Failed { failure, partial, summary }) => {
@@ -556,7 +556,7 @@ fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grainfield_render::batch::made::DEFAULTS;
+    use grainfield_render::batch::fingerprint::DEFAULTS;
 
     /// Options at their defaults do not make another job.
     #[test]

@@ -107,10 +107,10 @@ pub(super) fn effect(step: &Step, typed: &str) -> Result<String, BoundError> {
     if step.filter.name != "particles" {
         return Err(BoundError::NoEffect(step.filter.name));
     }
-    let made = particles::effect(&step.values).map_err(|e| BoundError::Settings(step.filter.name, e))?;
+    let drawn = particles::effect(&step.values).map_err(|e| BoundError::Settings(step.filter.name, e))?;
     let tame = |c: char| if c.is_control() { ' ' } else { c };
     let typed: String = typed.chars().map(tame).collect();
-    Ok(format!("# {typed}; draw it with particles=effect=FILE\n{}", effect::print_explained(&made)))
+    Ok(format!("# {typed}; draw it with particles=effect=FILE\n{}", effect::print_explained(&drawn)))
 }
 
 #[cfg(test)]

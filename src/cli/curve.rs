@@ -149,7 +149,7 @@ fn failed(e: impl Error) -> Fault {
 }
 
 /// Refuses to write a file that is read; without an output, standard output is written.
-fn unread(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
+fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
     let place = |name: &OsStr| Place::Path(name.into());
     let mut uses = Uses::default();
     uses.read("the input", if input == "-" { Place::Input } else { place(input) });
@@ -247,7 +247,7 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
             name.to_string_lossy()
         )));
     }
-    unread(&typed.input, typed.output.as_deref())?;
+    check_overwrite(&typed.input, typed.output.as_deref())?;
     let lottie = kind.as_ref().is_some_and(|(_, kind)| kind == "json");
     let shape = if lottie { FitShape::Hermite } else { FitShape::Smooth };
     let fitted = samples(&typed.input, &typed.fit.track)?
@@ -352,7 +352,7 @@ fn about(name: &str, curve: &Curve) -> String {
 }
 
 fn run_info(typed: &Info) -> Result<String, Fault> {
-    unread(&typed.curve, typed.output.as_deref())?;
+    check_overwrite(&typed.curve, typed.output.as_deref())?;
     let name = typed.curve.to_string_lossy();
     if extension(&typed.curve) != "gfa" {
         if typed.jumps.is_some() {
@@ -405,7 +405,7 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
             typed.output.to_string_lossy()
         )));
     }
-    unread(&typed.input, Some(&typed.output))?;
+    check_overwrite(&typed.input, Some(&typed.output))?;
     let text = typed.input.to_string_lossy();
     let kind = extension(&typed.input);
     // A keyframe string or a track file holds curves; CSV and the other JSON hold samples.

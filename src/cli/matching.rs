@@ -9,10 +9,10 @@ use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::disk::{Output, Place, Uses};
-use grainfield_measure::blind::Way;
+use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
 use grainfield_render::matching::{
-    self, Blind, Doubt, Kept, Match, MatchError, Measured, Options, PlaneMatch, Shot, plot,
+    self, Blind, Doubt, Match, MatchError, Measured, Options, PlaneMatch, PlateGrain, Shot, plot,
 };
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -96,7 +96,7 @@ struct Fitted {
     blind: Option<Blind>,
     /// Why the strength is not certain.
     doubt: Option<Doubt>,
-    kept: Option<Kept>,
+    kept: Option<PlateGrain>,
 }
 
 fn ends_with(name: &OsString, extension: &str) -> bool {
@@ -220,7 +220,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
             kept.cells.div_ceil(4)
         ));
     }
-    if let Some(blind) = fitted.blind.filter(Blind::is_eaten) {
+    if let Some(blind) = fitted.blind.filter(Blind::degrained_by_codec) {
         eprintln_quietly(&format!(
             "{} in {:.0} % of the plate's parts of 8x8 samples grain is missing, because compression removed it: the \
              film had more and finer grain than is measured here; match a less compressed plate",
@@ -248,26 +248,26 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
 }
 
 /// A word, and what to say.
-fn way(way: Way) -> (&'static str, &'static str) {
-    match way {
-        Way::Still => ("still", "differences of neighbouring frames, mostly where blocks stand still"),
-        Way::Moved => {
+fn method(method: Method) -> (&'static str, &'static str) {
+    match method {
+        Method::Still => ("still", "differences of neighbouring frames, mostly where blocks stand still"),
+        Method::Moved => {
             ("moved", "differences of neighbouring frames, mostly where blocks move by whole samples")
         }
-        Way::Flat => ("flat", "plain blocks of single frames, including their texture"),
+        Method::Flat => ("flat", "plain blocks of single frames, including their texture"),
     }
 }
 
 fn as_json(fitted: &Fitted) -> Value {
     let plane = |p: &PlaneMatch| {
-        let both = |[plate, made]: [f64; 2]| json!({ "plate": plate, "match": made });
+        let both = |[plate, rendered]: [f64; 2]| json!({ "plate": plate, "match": rendered });
         let points: Vec<Value> = p
             .points
             .iter()
             .map(|p| {
                 json!({
                     "brightness": p.brightness, "samples": p.samples, "counts": p.counts,
-                    "plate": p.plate, "match": p.made,
+                    "plate": p.plate, "match": p.rendered,
                 })
             })
             .collect();
@@ -289,12 +289,12 @@ fn as_json(fitted: &Fitted) -> Value {
         "unit": "8-bit code values",
         "frames": { "first": first, "last": last, "count": count },
         "evidence": fitted.blind.map(|b| json!({
-            "from": way(b.way).0,
+            "from": method(b.method).0,
             "blocks": b.blocks.0,
             "blocks_looked_at": b.blocks.1,
             "frames_held": b.held,
             "lost": b.gone,
-            "compressed": b.is_eaten(),
+            "compressed": b.degrained_by_codec(),
             "strength_bound": b.bound,
         })),
         "certain": fitted.doubt.is_none(),
@@ -315,7 +315,7 @@ fn as_text(fitted: &Fitted) -> String {
     line(format_args!("{count} frames from {first} to {last}; strength in 8-bit code values"));
     if let Some(blind) = &fitted.blind {
         let (used, all) = blind.blocks;
-        line(format_args!("no clean version: {}; {used} of {all} blocks", way(blind.way).1));
+        line(format_args!("no clean version: {}; {used} of {all} blocks", method(blind.method).1));
         line(format_args!("strength is known to {:.0} %", 100.0 * blind.bound));
         if blind.held > 1 {
             line(format_args!("each picture and its grain stay for {} frames", blind.held));
@@ -331,7 +331,7 @@ fn as_text(fitted: &Fitted) -> String {
             let few = if at.counts { "" } else { "   too few samples" };
             line(format_args!(
                 "{:>14.0} {:>12.0} {:>8.2} {:>8.2}{few}",
-                at.brightness, at.samples, at.plate, at.made
+                at.brightness, at.samples, at.plate, at.rendered
             ));
         }
         if p.points.iter().all(|p| !p.counts) {
@@ -344,8 +344,8 @@ fn as_text(fitted: &Fitted) -> String {
             100.0 * p.strength_worst,
             p.spectrum_db
         ));
-        let pair = |what: &str, [plate, made]: [f64; 2], unit: &str| {
-            format!("   {what:<34}{plate:>8.2}{unit} {made:>8.2}{unit}")
+        let pair = |what: &str, [plate, rendered]: [f64; 2], unit: &str| {
+            format!("   {what:<34}{plate:>8.2}{unit} {rendered:>8.2}{unit}")
         };
         line(format_args!("{}", pair("finer across than down", p.aspect_db, " dB")));
         line(format_args!("{}", pair("correlation with the frame before", p.temporal, "")));

@@ -235,12 +235,12 @@ fn ended(
 
 fn filters(typed: &args::Filters) -> Exit {
     if let Some(name) = typed.name.as_ref().filter(|n| typed.effect || n.contains('=')) {
-        let said = bound::step(name).and_then(|step| match (typed.effect, typed.json) {
+        let text = bound::step(name).and_then(|step| match (typed.effect, typed.json) {
             (true, _) => bound::effect(&step, name),
             (false, true) => bound::json(&step),
             (false, false) => bound::text(&step),
         });
-        return match said {
+        return match text {
             Ok(text) => printed(terminal::print(text.as_bytes())),
             Err(e) => report_error(if e.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&e)),
         };
@@ -320,10 +320,10 @@ fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
-        let said = cause.to_string();
-        if !text.contains(&said) {
+        let reason = cause.to_string();
+        if !text.contains(&reason) {
             text += "\n  because: ";
-            text += &said;
+            text += &reason;
         }
         next = cause.source();
     }

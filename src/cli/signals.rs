@@ -5,7 +5,7 @@
 
 use super::exit::Exit;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals as Told;
+use signal_hook::iterator::Signals as SignalIterator;
 use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::Arc;
@@ -49,10 +49,10 @@ impl Signals {
             flag::register(signal, Arc::clone(&signals.stop))?;
         }
         // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
-        let mut told = Told::new(taken().map(|(signal, _)| signal))?;
+        let mut iterator = SignalIterator::new(taken().map(|(signal, _)| signal))?;
         let (which, abort) = (Arc::clone(&signals.which), Arc::clone(&signals.abort));
         thread::Builder::new().name("signals".into()).spawn(move || {
-            let mut all = told.forever();
+            let mut all = iterator.forever();
             let first = all.next().map(|_| Instant::now());
             if first.is_some_and(|first| all.any(|_| first.elapsed() >= APART)) {
                 abort.store(true, Ordering::SeqCst);

@@ -5,7 +5,7 @@ use clap::{Arg, Command};
 use grainfield_filters::frame::{Format, Matrix, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::source::broadcast_rate;
-use grainfield_render::session::job::{Light, TransferChoice};
+use grainfield_render::session::job::{OutputTransfer, TransferChoice};
 use std::ffi::OsStr;
 
 /// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`
@@ -163,8 +163,8 @@ pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
     };
     let (input, output) = text.split_once(':').map_or((None, text), |(a, b)| (Some(a), b));
     let output = match output {
-        "keep" => Light::Kept,
-        name => Light::As(one(name)?),
+        "keep" => OutputTransfer::Passthrough,
+        name => OutputTransfer::As(one(name)?),
     };
     Ok(TransferChoice { input: input.map(one).transpose()?, output })
 }

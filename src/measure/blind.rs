@@ -49,7 +49,7 @@ const NEAR: f64 = 1.5;
 
 /// The method by which grain was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum Method {
     /// Differences of neighbouring frames, mostly where the picture stands still.
     Still,
     /// The same, mostly where the picture moves by whole samples.
@@ -64,7 +64,7 @@ pub struct Found {
     /// The grain, with spectra in tiles of 32x32 samples.
     pub grain: Residual,
     /// The method.
-    pub way: Way,
+    pub method: Method,
     /// The number of blocks with nothing but grain, and of all blocks.
     pub blocks: (usize, usize),
     /// The share of 8x8 parts without grain, an effect of compression.
@@ -515,11 +515,11 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
     let near = shot.neighbours(&pictures);
     let mut chosen = choose(&near, &near, false);
     let mut looked = near.len();
-    let mut way = Way::Flat;
+    let mut method = Method::Flat;
     let gone;
     if chosen.blocks.len() >= LEAST_BLOCKS && chosen.evidence.is_grain() {
         let moved = chosen.blocks.iter().filter(|c| c.vector != (0, 0)).count();
-        way = if 2 * moved > chosen.blocks.len() { Way::Moved } else { Way::Still };
+        method = if 2 * moved > chosen.blocks.len() { Method::Moved } else { Method::Still };
         gone = shot.gone(&near, &chosen.cluster);
         // Motion of chroma by half a sample is an integer after two pictures.
         let coarse = shot.format.color_planes().iter().any(|p| shot.format.plane_subsampling(p) != (0, 0));
@@ -540,7 +540,7 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
         held = 1;
     }
     let Chosen { blocks, rho, evidence, .. } = chosen;
-    let mut planes = shot.measure(&blocks, way == Way::Flat);
+    let mut planes = shot.measure(&blocks, method == Method::Flat);
     for plane in &mut planes {
         plane.scale((1.0 / (1.0 - rho)).sqrt());
         let count = plane.overall().1.max(1.0);
@@ -551,7 +551,7 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
     }
     let grain = Residual::known(&shot.format, planes, frames.len() as u64, held);
     let count = blocks.iter().filter(|c| !c.chroma_only).count();
-    Found { grain, way, blocks: (count, looked), gone, evidence }
+    Found { grain, method, blocks: (count, looked), gone, evidence }
 }
 
 #[cfg(test)]

@@ -138,7 +138,7 @@ pub fn join(
             joined into {}: name a video, y4m or hash file", output.display()))),
         Files::One(path, kind) => {
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
-            unread(output, &found)?;
+            check_overwrite(output, &found)?;
             let all = checked(&found, stop)?;
             let Some(Part { path: first, note, .. }) = all.first() else {
                 return Err(JoinError::Usage("no shards given".into()));
@@ -202,7 +202,7 @@ impl Part {
 }
 
 /// Returns an error if the output would replace a shard, its records, or its source.
-fn unread(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
+fn check_overwrite(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
     let mut uses = output_of(output)?.writes(None);
     for shard in shards {
         uses.read("a shard", Place::Path(shard.clone()));
@@ -396,7 +396,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let Some(key) = found.map(|e| e.key) else {
         return Err(bad(&name, "none of its files is in the manifest".into()));
     };
-    let asked = match frames {
+    let requested = match frames {
         Some(frames) => vec![frames.clone()],
         None => manifest.asked.get(&key).cloned().unwrap_or_default(),
     };
@@ -404,7 +404,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let made = manifest.made.get(&key).map_or("", String::as_str);
     let wanted = Wanted { key, made, origin: None };
     let mut numbers: Vec<i64> = Vec::new();
-    for ranges in &asked {
+    for ranges in &requested {
         let ended = ranges.bounded(there.last().copied().unwrap_or(0));
         numbers.extend(ended.iter());
     }

@@ -7,12 +7,11 @@ use super::keep::{self, Base};
 use super::list;
 use super::lock;
 use super::picture;
-use super::problem::{Ask, Body, Name, Problem};
+use super::problem::{Json, Path, Problem, Query};
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery;
 use super::state::{Answer, Shared, Studio, spawn_cancellable};
 use super::{curve as curves, sound};
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -79,20 +78,20 @@ fn colour(format: &Format) -> String {
 }
 
 #[derive(Deserialize)]
-pub(super) struct OpenAsked {
+pub(super) struct OpenRequest {
     path: String,
 }
 
-pub(super) async fn open(State(studio): Shared, Body(asked): Body<OpenAsked>) -> Answer {
+pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
     let opened = spawn_cancellable(&studio, move |studio, cancel| {
-        let id = studio.clips.open(studio.roots.input(&asked.path)?, cancel)?;
+        let id = studio.clips.open(studio.roots.input(&request.path)?, cancel)?;
         described(studio, id)
     });
     Ok(Json(opened.await?).into_response())
 }
 
 /// What is known of an open clip: its length may be an estimate until all of it has been scanned.
-pub(super) async fn clip(State(studio): Shared, Name(id): Name<u32>) -> Answer {
+pub(super) async fn clip(State(studio): Shared, Path(id): Path<u32>) -> Answer {
     Ok(Json(spawn_cancellable(&studio, move |studio, _| described(studio, id)).await?).into_response())
 }
 
@@ -105,7 +104,7 @@ enum Text {
 }
 
 #[derive(Deserialize)]
-pub(super) struct RecipeAsked {
+pub(super) struct RecipeRequest {
     clip: Option<u32>,
     /// The text from which the recipe was opened.
     base: Option<Base>,
@@ -117,33 +116,33 @@ pub(super) struct RecipeAsked {
 }
 
 /// Checks a recipe: its errors, its key, and the values of its settings in effect.
-pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>) -> Answer {
+pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequest>) -> Answer {
     let answer = spawn_cancellable(&studio, move |studio, cancel| {
-        let text = match asked.text {
+        let text = match request.text {
             Text::Toml(text) => recipe::parse(&text, false)?,
             Text::Chain(text) => recipe::parse(&text, true)?,
             Text::Recipe(text) => text,
         };
         let mut read = recipe::read(&text);
         let mut notes = Vec::new();
-        let mut made = Value::Null;
+        let mut output_format = Value::Null;
         let at = |place: Option<(usize, String)>, e: Fault| RecipeFault {
             step: place.as_ref().and_then(|(on, _)| recipe::place(&text, *on)),
             setting: place.map(|(_, id)| id).filter(|id| !id.is_empty()),
             text: e.text,
             ..RecipeFault::default()
         };
-        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots, &asked.drafts) {
+        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots, &request.drafts) {
             read.faults.push(at(place, e));
         }
         let key = read.on.key();
         if read.faults.is_empty()
-            && let Some(clip) = asked.clip
+            && let Some(clip) = request.clip
         {
             match studio.clip(clip)?.check(&read.on, cancel).map_err(Fault::from) {
-                Ok((format, told)) => {
-                    notes = told;
-                    made = json!({
+                Ok((format, answer)) => {
+                    notes = answer;
+                    output_format = json!({
                         "width": format.width,
                         "height": format.height,
                         "format": format.name(),
@@ -157,7 +156,7 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
             }
         }
         let fresh = recipe::to_toml(&read.all, &text);
-        let merged = asked.base.as_ref().filter(|_| read.faults.is_empty());
+        let merged = request.base.as_ref().filter(|_| read.faults.is_empty());
         let toml = merged.and_then(|base| keep::merged(base, &text, &fresh)).unwrap_or(fresh);
         let answer = json!({
             "recipe": text,
@@ -168,7 +167,7 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
             "effective": recipe::effective(&read.all),
             "faults": read.faults,
             "notes": notes,
-            "made": made,
+            "made": output_format,
         });
         if read.faults.is_empty() {
             let mut recipes = lock(&studio.recipes);
@@ -183,36 +182,36 @@ pub(super) async fn recipe(State(studio): Shared, Body(asked): Body<RecipeAsked>
     Ok(Json(answer.await?).into_response())
 }
 
-pub(super) async fn curve(State(studio): Shared, Body(asked): Body<curves::Asked>) -> Answer {
+pub(super) async fn curve(State(studio): Shared, Json(request): Json<curves::CurveRequest>) -> Answer {
     let drawn = spawn_cancellable(&studio, move |studio, _| {
-        let clip = asked.clip.map(|id| studio.clip(id)).transpose()?;
+        let clip = request.clip.map(|id| studio.clip(id)).transpose()?;
         let (last, rate) = clip.map_or((None, Ratio::whole(24)), |c| (c.info().last, c.info().format.rate));
-        Ok(curves::draw(&asked, last, rate)?)
+        Ok(curves::draw(&request, last, rate)?)
     });
     Ok(Json(drawn.await?).into_response())
 }
 
 #[derive(Deserialize)]
-pub(super) struct FolderAsked {
+pub(super) struct FolderQuery {
     #[serde(default)]
     folder: String,
 }
 
-pub(super) async fn files(State(studio): Shared, Ask(asked): Ask<FolderAsked>) -> Answer {
-    let listing = spawn_cancellable(&studio, move |studio, _| Ok(studio.roots.list(&asked.folder)?));
+pub(super) async fn files(State(studio): Shared, Query(request): Query<FolderQuery>) -> Answer {
+    let listing = spawn_cancellable(&studio, move |studio, _| Ok(studio.roots.list(&request.folder)?));
     Ok(Json(listing.await?).into_response())
 }
 
 #[derive(Deserialize)]
-pub(super) struct FileAsked {
+pub(super) struct FileQuery {
     path: String,
 }
 
-pub(super) async fn probe(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    let told = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(studio.glances.get(&studio.roots.input(&asked.path)?, cancel)?)
+pub(super) async fn probe(State(studio): Shared, Query(request): Query<FileQuery>) -> Answer {
+    let answer = spawn_cancellable(&studio, move |studio, cancel| {
+        Ok(studio.glances.get(&studio.roots.input(&request.path)?, cancel)?)
     });
-    Ok(Json(told.await?).into_response())
+    Ok(Json(answer.await?).into_response())
 }
 
 fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
@@ -228,13 +227,13 @@ fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
 }
 
 /// The text of a recipe's file.
-pub(super) async fn read_file(State(studio): Shared, Ask(asked): Ask<FileAsked>) -> Answer {
-    let text = spawn_cancellable(&studio, move |studio, _| Ok(text_of(studio, &asked.path)?));
+pub(super) async fn read_file(State(studio): Shared, Query(request): Query<FileQuery>) -> Answer {
+    let text = spawn_cancellable(&studio, move |studio, _| Ok(text_of(studio, &request.path)?));
     Ok(Json(json!({ "text": text.await? })).into_response())
 }
 
 #[derive(Deserialize)]
-pub(super) struct Saved {
+pub(super) struct SaveRequest {
     path: String,
     text: String,
     /// The text of the file when it was last read or written.
@@ -244,24 +243,24 @@ pub(super) struct Saved {
 }
 
 /// Writes a recipe file. An existing one is replaced only on request, or if it has not changed since it was read.
-pub(super) async fn write_file(State(studio): Shared, Body(asked): Body<Saved>) -> Answer {
+pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRequest>) -> Answer {
     spawn_cancellable(&studio, move |studio, _| {
-        let path = studio.roots.within(&asked.path)?;
+        let path = studio.roots.within(&request.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
-            return Err(Fault::new(format!("{}: name the recipe NAME.toml", asked.path)).into());
+            return Err(Fault::new(format!("{}: name the recipe NAME.toml", request.path)).into());
         }
         let exists = path.exists();
-        if exists && !asked.overwrite {
-            let why = match &asked.was {
+        if exists && !request.overwrite {
+            let why = match &request.was {
                 None => "exists",
-                Some(was) if text_of(studio, &asked.path).is_ok_and(|text| text == *was) => "",
+                Some(was) if text_of(studio, &request.path).is_ok_and(|text| text == *was) => "",
                 Some(_) => "was changed by another program",
             };
             if !why.is_empty() {
-                return Err(Problem::new(StatusCode::CONFLICT, format!("{} {why}", asked.path)));
+                return Err(Problem::new(StatusCode::CONFLICT, format!("{} {why}", request.path)));
             }
         }
-        write(&path, &asked.text, exists)
+        write(&path, &request.text, exists)
     })
     .await?;
     Ok(Json(json!({})).into_response())
@@ -272,34 +271,34 @@ pub(super) async fn jobs(State(studio): Shared) -> Answer {
     Ok(Json(json!({ "list": list::LIST, "jobs": rows, "running": running })).into_response())
 }
 
-pub(super) async fn add_job(State(studio): Shared, Body(asked): Body<jobs::Asked>) -> Answer {
+pub(super) async fn add_job(State(studio): Shared, Json(request): Json<jobs::JobRequest>) -> Answer {
     let id = spawn_cancellable(&studio, move |studio, _| {
-        studio.roots.input(&asked.input)?;
-        studio.roots.within(&asked.output)?;
-        if !asked.filters.is_empty() {
-            let mut recipe = Recipe::parse_chain(&asked.filters).map_err(RecipeFault::from)?;
+        studio.roots.input(&request.input)?;
+        studio.roots.within(&request.output)?;
+        if !request.filters.is_empty() {
+            let mut recipe = Recipe::parse_chain(&request.filters).map_err(RecipeFault::from)?;
             recipe::load(&mut recipe, &studio.roots, &recipe::Drafts::new()).map_err(|(_, e)| e)?;
         }
-        Ok(studio.jobs.add(&asked)?)
+        Ok(studio.jobs.add(&request)?)
     })
     .await?;
     Ok(Json(json!({ "id": id })).into_response())
 }
 
 #[derive(Deserialize)]
-pub(super) struct VerbAsked {
+pub(super) struct VerbRequest {
     #[serde(default)]
     id: String,
 }
 
 pub(super) async fn job_verb(
     State(studio): Shared,
-    Name(verb): Name<String>,
-    Body(asked): Body<VerbAsked>,
+    Path(verb): Path<String>,
+    Json(request): Json<VerbRequest>,
 ) -> Answer {
     let segments = spawn_cancellable(&studio, move |studio, _| match verb.as_str() {
-        "start" if !asked.id.is_empty() => {
-            studio.jobs.start_one(&asked.id)?;
+        "start" if !request.id.is_empty() => {
+            studio.jobs.start_one(&request.id)?;
             Ok(None)
         }
         "start" | "retry" => {
@@ -311,7 +310,7 @@ pub(super) async fn job_verb(
             Ok(None)
         }
         "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
-            Ok(studio.jobs.change(&verb, &asked.id)?)
+            Ok(studio.jobs.change(&verb, &request.id)?)
         }
         _ => Err(Problem::new(
             StatusCode::NOT_FOUND,
@@ -323,7 +322,7 @@ pub(super) async fn job_verb(
 }
 
 #[derive(Deserialize)]
-pub(super) struct BeginAsked {
+pub(super) struct SessionQuery {
     #[serde(default)]
     tab: String,
     #[serde(default)]
@@ -331,19 +330,19 @@ pub(super) struct BeginAsked {
 }
 
 /// The initial data of the page.
-pub(super) async fn session(State(studio): Shared, Ask(asked): Ask<BeginAsked>) -> Answer {
-    let told = spawn_cancellable(&studio, move |studio, _| {
-        let mut told = studio.recovery.begin(&asked.tab, &asked.work, &studio.start)?;
-        told["version"] = env!("CARGO_PKG_VERSION").into();
-        told["folder"] = json!(studio.roots.first());
-        told["start"] = studio.start.clone();
-        Ok(told)
+pub(super) async fn session(State(studio): Shared, Query(request): Query<SessionQuery>) -> Answer {
+    let answer = spawn_cancellable(&studio, move |studio, _| {
+        let mut answer = studio.recovery.begin(&request.tab, &request.work, &studio.start)?;
+        answer["version"] = env!("CARGO_PKG_VERSION").into();
+        answer["folder"] = json!(studio.roots.first());
+        answer["start"] = studio.start.clone();
+        Ok(answer)
     });
-    Ok(Json(told.await?).into_response())
+    Ok(Json(answer.await?).into_response())
 }
 
 /// Stores the work of a tab.
-pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) -> Answer {
+pub(super) async fn autosave(State(studio): Shared, Json(state): Json<Value>) -> Answer {
     spawn_cancellable(&studio, move |studio, _| {
         let tab = state["tab"].as_str().unwrap_or_default();
         recovery::named(tab)?;
@@ -358,15 +357,15 @@ pub(super) async fn autosave(State(studio): Shared, Body(state): Body<Value>) ->
 }
 
 #[derive(Deserialize)]
-pub(super) struct ForgetAsked {
+pub(super) struct ForgetRequest {
     id: String,
 }
 
 /// Deletes work that was offered.
-pub(super) async fn forget(State(studio): Shared, Body(asked): Body<ForgetAsked>) -> Answer {
-    recovery::named(&asked.id)?;
-    if !studio.recovery.is_taken(&asked.id)
-        && let Some(path) = studio.recovery.path(&asked.id)
+pub(super) async fn forget(State(studio): Shared, Json(request): Json<ForgetRequest>) -> Answer {
+    recovery::named(&request.id)?;
+    if !studio.recovery.is_taken(&request.id)
+        && let Some(path) = studio.recovery.path(&request.id)
     {
         std::fs::remove_file(path).map_err(Fault::new)?;
     }

@@ -81,11 +81,11 @@ pub(super) struct Clips {
     /// Held by the scan that runs.
     scanning: Mutex<()>,
     cache: Cache,
-    news: broadcast::Sender<String>,
+    events: broadcast::Sender<String>,
 }
 
 impl Clips {
-    pub(super) fn new(memory: u64, cache: Cache, news: broadcast::Sender<String>) -> Clips {
+    pub(super) fn new(memory: u64, cache: Cache, events: broadcast::Sender<String>) -> Clips {
         Clips {
             all: Mutex::default(),
             finished: Mutex::default(),
@@ -94,7 +94,7 @@ impl Clips {
             less: Condvar::new(),
             scanning: Mutex::default(),
             cache,
-            news,
+            events,
         }
     }
 
@@ -104,7 +104,7 @@ impl Clips {
         let (cache, stop, threads) = (self.cache.clone(), Arc::clone(stop.flag()), Some(threads));
         let request = Request { cache, length, memory, stop, threads, ..Request::new(input, "hash:") };
         let kept = request.cache.open().map(DiskStateCache::new);
-        let states = ToldStates { kept, news: self.news.clone() };
+        let states = NotifyingStates { kept, events: self.events.clone() };
         Ok(Clip::open_with(request, Arc::new(states))?)
     }
 
@@ -202,7 +202,7 @@ impl Clips {
                     entry.clip = Some(clip);
                 }
             }
-            let _ = own.news.send(json!({ "type": "clip", "id": id }).to_string());
+            let _ = own.events.send(json!({ "type": "clip", "id": id }).to_string());
         });
         true
     }
@@ -218,17 +218,17 @@ impl Clips {
         if let Some((_, found)) = lock(&self.finished).iter().find(|(w, _)| *w == which) {
             return Ok(Arc::clone(found));
         }
-        let made = Arc::new(Finished { frame: make(&clip)?, hash: OnceLock::new() });
+        let finished = Arc::new(Finished { frame: make(&clip)?, hash: OnceLock::new() });
         let mut all = lock(&self.finished);
-        let most = (self.memory / 8 / made.frame.bytes().max(1)).max(2);
+        let most = (self.memory / 8 / finished.frame.bytes().max(1)).max(2);
         while all.len() >= most {
             all.remove(0);
         }
-        all.push((which, Arc::clone(&made)));
+        all.push((which, Arc::clone(&finished)));
         drop(all);
         self.fit(which.0);
         self.scan(which.0, LATER);
-        Ok(made)
+        Ok(finished)
     }
 
     /// Waits until a request for a frame of a clip has room: its samples, and the pixels that are made of them.
@@ -312,19 +312,19 @@ fn cost(format: &Format) -> usize {
 
 /// The number of the last frame, as far as the header says it.
 pub(super) fn announced(info: &Info) -> i64 {
-    let said = info.details.iter().find(|(key, _)| key == "container duration");
-    let seconds: Option<f64> = said.and_then(|(_, text)| text.strip_suffix(" s")?.parse().ok());
+    let duration = info.details.iter().find(|(key, _)| key == "container duration");
+    let seconds: Option<f64> = duration.and_then(|(_, text)| text.strip_suffix(" s")?.parse().ok());
     let count = seconds.map_or(1.0, |s| (s * info.format.rate.to_f64()).round());
     info.first + (count as i64 - 1).max(0)
 }
 
 /// Stores states of simulations in the cache of the program, and reports their progress to pages.
-struct ToldStates {
+struct NotifyingStates {
     kept: Option<DiskStateCache>,
-    news: broadcast::Sender<String>,
+    events: broadcast::Sender<String>,
 }
 
-impl StateCache for ToldStates {
+impl StateCache for NotifyingStates {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
         self.kept.as_ref()?.get(key)
     }
@@ -334,6 +334,6 @@ impl StateCache for ToldStates {
         }
     }
     fn simulating(&self, done: u64, all: u64) {
-        let _ = self.news.send(json!({ "type": "simulating", "done": done, "all": all }).to_string());
+        let _ = self.events.send(json!({ "type": "simulating", "done": done, "all": all }).to_string());
     }
 }

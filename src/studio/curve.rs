@@ -16,7 +16,7 @@ const MAX_KEYS: usize = 2000;
 
 /// A request: a setting's text, and the range of frames.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct CurveRequest {
     pub(super) clip: Option<u32>,
     filter: String,
     /// A setting of the filter, or else a key of the layers of its effect.
@@ -53,38 +53,38 @@ pub(super) struct Drawn {
     samples: Vec<Vec<f64>>,
 }
 
-pub(super) fn draw(asked: &Asked, last: Option<i64>, rate: Ratio) -> Result<Drawn, Fault> {
-    if asked.layer {
-        return of_layer(asked, rate);
+pub(super) fn draw(request: &CurveRequest, last: Option<i64>, rate: Ratio) -> Result<Drawn, Fault> {
+    if request.layer {
+        return of_layer(request, rate);
     }
-    let setting = setting(&asked.filter, &asked.setting)?;
-    let value = setting.parse(&asked.text).map_err(|e| Fault::new(e.problem))?;
+    let setting = setting(&request.filter, &request.setting)?;
+    let value = setting.parse(&request.text).map_err(|e| Fault::new(e.problem))?;
     match (setting.kind, value) {
-        (Kind::Number { min, max }, Value::Number(v)) => sampled(asked, v, (min, max), last, rate),
-        (Kind::Position { min, max }, Value::Position(v)) => sampled(asked, v, (min, max), last, rate),
-        (Kind::Colour, Value::Colour(v)) => sampled(asked, v, (0.0, 1.0), last, rate),
+        (Kind::Number { min, max }, Value::Number(v)) => sampled(request, v, (min, max), last, rate),
+        (Kind::Position { min, max }, Value::Position(v)) => sampled(request, v, (min, max), last, rate),
+        (Kind::Colour, Value::Colour(v)) => sampled(request, v, (0.0, 1.0), last, rate),
         _ => Err(Fault::new(format!("{} cannot be animated", setting.id))),
     }
 }
 
 /// Of an effect, which has no last frame.
-fn of_layer(asked: &Asked, rate: Ratio) -> Result<Drawn, Fault> {
-    let text = asked.text.trim();
-    match keys::find(&asked.setting).map(|key| key.key_type) {
+fn of_layer(request: &CurveRequest, rate: Ratio) -> Result<Drawn, Fault> {
+    let text = request.text.trim();
+    match keys::find(&request.setting).map(|key| key.key_type) {
         Some(KeyType::Rate { max }) => {
             let curve = text.parse().map_err(Fault::new)?;
-            sampled(asked, Animated::<f64>::Curve(curve), (0.0, max), None, rate)
+            sampled(request, Animated::<f64>::Curve(curve), (0.0, max), None, rate)
         }
         Some(KeyType::Path) => {
             let curve = text.parse().map_err(Fault::new)?;
-            sampled(asked, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), None, rate)
+            sampled(request, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), None, rate)
         }
-        _ => Err(Fault::new(format!("{} cannot be animated", asked.setting))),
+        _ => Err(Fault::new(format!("{} cannot be animated", request.setting))),
     }
 }
 
 fn sampled<T: Animate>(
-    asked: &Asked,
+    request: &CurveRequest,
     value: Animated<T>,
     (min, max): (f64, f64),
     last: Option<i64>,
@@ -99,12 +99,12 @@ fn sampled<T: Animate>(
         Animated::Constant(_) => ("hold", "hold"),
     };
     let resolved = value.resolve(last).map_err(Fault::new)?.clamped(min, max);
-    let count = asked.samples.clamp(1, MAX_SAMPLES);
+    let count = request.samples.clamp(1, MAX_SAMPLES);
     let mut samples = vec![Vec::with_capacity(count); T::COMPONENTS];
     for i in 0..count {
         let part = i as f64 / (count - 1).max(1) as f64;
         // A thousandth of a frame is finer than any screen.
-        let at = ((asked.from + (asked.to - asked.from) * part) * 1000.0).round() as i64;
+        let at = ((request.from + (request.to - request.from) * part) * 1000.0).round() as i64;
         let frame = Ratio::new(at, 1000).unwrap_or(Ratio::ZERO);
         let time = frame.checked_div(rate).unwrap_or(Ratio::ZERO);
         let value = resolved.at(&FrameTime { index: frame.floor(), frame, time, late: Ratio::ZERO });
@@ -136,8 +136,8 @@ fn parts<T: Animate>(value: &T) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Asked {
-        Asked {
+    fn request(text: &str) -> CurveRequest {
+        CurveRequest {
             clip: None,
             filter: "noise".into(),
             setting: "strength".into(),
@@ -151,23 +151,27 @@ mod tests {
 
     #[test]
     fn samples_are_the_librarys_and_keys_read_back() {
-        let drawn = draw(&asked("0(sine-in)=0;1s=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap_err();
+        let drawn = draw(&request("0(sine-in)=0;1s=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap_err();
         assert!(drawn.text.contains("seconds"), "{}", drawn.text);
-        let drawn = draw(&asked("0(sine-in)=0;5=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap();
+        let drawn = draw(&request("0(sine-in)=0;5=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap();
         let shapes: Vec<_> = drawn.keys.iter().map(|k| (k.at.as_str(), k.frame, k.shape.as_str())).collect();
         assert_eq!(shapes, [("0", 0.0, "sine-in"), ("5", 5.0, "linear"), ("-1", 10.0, "hold")]);
         assert_eq!((drawn.samples[0][0], drawn.samples[0][5], drawn.samples[0][10]), (0.0, 4.0, 8.0));
         // 1 - cos(pi/2 * 0.4), computed with a calculator.
         assert!((drawn.samples[0][2] - 4.0 * 0.190_983_005_625).abs() < 1e-9);
         for text in ["0(hermite 0.5 -2)=1;9=2", "0(bezier 0.25 1 0.75 -2)=1;9=2"] {
-            let drawn = draw(&asked(text), None, Ratio::whole(5)).unwrap();
+            let drawn = draw(&request(text), None, Ratio::whole(5)).unwrap();
             assert!(text.contains(&format!("({})", drawn.keys[0].shape)), "{}", drawn.keys[0].shape);
         }
     }
 
     #[test]
     fn curves_of_effects_are_sampled() {
-        let layer = |setting: &str, text: &str| Asked { layer: true, setting: setting.into(), ..asked(text) };
+        let layer = |setting: &str, text: &str| CurveRequest {
+            layer: true,
+            setting: setting.into(),
+            ..request(text)
+        };
         let drawn = draw(&layer("rate", "0=10;5=20"), Some(10), Ratio::whole(5)).unwrap();
         assert_eq!((drawn.samples[0][1], drawn.samples[0][10]), (12.0, 20.0));
         let drawn = draw(&layer("path", "0s=0,1;1s=1,0.5"), None, Ratio::whole(5)).unwrap();
@@ -178,8 +182,8 @@ mod tests {
 
     #[test]
     fn settings_that_cannot_be_animated_and_invalid_curves_are_errors() {
-        assert!(draw(&Asked { setting: "seed".into(), ..asked("1") }, None, Ratio::ONE).is_err());
-        assert!(draw(&asked("0*=1"), None, Ratio::ONE).is_err());
-        assert!(draw(&Asked { samples: usize::MAX, ..asked("1") }, None, Ratio::ONE).is_ok());
+        assert!(draw(&CurveRequest { setting: "seed".into(), ..request("1") }, None, Ratio::ONE).is_err());
+        assert!(draw(&request("0*=1"), None, Ratio::ONE).is_err());
+        assert!(draw(&CurveRequest { samples: usize::MAX, ..request("1") }, None, Ratio::ONE).is_ok());
     }
 }

@@ -2,10 +2,9 @@
 //! of the file as it is.
 
 use super::fault::Fault;
-use super::problem::{Body, Problem};
+use super::problem::{Json, Problem};
 use super::recipe::RecipeFault;
 use super::state::{Answer, Shared, spawn_cancellable};
-use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use grainfield_filters::filter::particles::keys::{KeyType, LAYER};
@@ -40,7 +39,7 @@ enum Change {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct EffectRequest {
     #[serde(flatten)]
     from: From,
     #[serde(default)]
@@ -50,7 +49,7 @@ pub(super) struct Asked {
 /// The keys of a layer.
 pub(super) async fn keys() -> impl IntoResponse {
     let all = LAYER.iter().map(|key| {
-        let mut told =
+        let mut answer =
             json!({ "id": key.id, "unit": key.unit, "help": key.help, "takes": key.key_type.to_string() });
         let (kind, more) = match key.key_type {
             KeyType::Number { min, max } => ("number", json!({ "min": min, "max": max })),
@@ -67,19 +66,19 @@ pub(super) async fn keys() -> impl IntoResponse {
             KeyType::Path => ("path", json!({})),
             _ => ("toml", json!({})),
         };
-        told["kind"] = kind.into();
-        if let (Some(told), Value::Object(more)) = (told.as_object_mut(), more) {
-            told.extend(more);
+        answer["kind"] = kind.into();
+        if let (Some(answer), Value::Object(more)) = (answer.as_object_mut(), more) {
+            answer.extend(more);
         }
-        told
+        answer
     });
     Json(json!({ "layer": all.collect::<Vec<_>>(), "most": MAX_LAYERS }))
 }
 
 /// Applies a change to an effect, and returns its values.
-pub(super) async fn read(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
-    let told = spawn_cancellable(&studio, move |_, _| {
-        let mut text = match asked.from {
+pub(super) async fn read(State(studio): Shared, Json(request): Json<EffectRequest>) -> Answer {
+    let answer = spawn_cancellable(&studio, move |_, _| {
+        let mut text = match request.from {
             From::Text(text) => text,
             From::Chain(chain) => {
                 let recipe = Recipe::parse_chain(&chain).map_err(RecipeFault::from)?;
@@ -87,20 +86,20 @@ pub(super) async fn read(State(studio): Shared, Body(asked): Body<Asked>) -> Ans
                 files::print_explained(&effect(&step.values).map_err(Fault::new)?)
             }
         };
-        if let Some(change) = &asked.change {
+        if let Some(change) = &request.change {
             text = changed(&text, change)?;
         }
         files::parse_with(&text, &mut |_| Ok(None)).map_err(RecipeFault::from)?;
         let doc: DocumentMut = text.parse().map_err(Fault::new)?;
         let layers = doc.get("layer").and_then(Item::as_array_of_tables);
-        let layers: Vec<Value> = layers.into_iter().flat_map(ArrayOfTables::iter).map(said).collect();
-        Ok(json!({ "text": text, "effect": said(&doc), "layers": layers }))
+        let layers: Vec<Value> = layers.into_iter().flat_map(ArrayOfTables::iter).map(values).collect();
+        Ok(json!({ "text": text, "effect": values(&doc), "layers": layers }))
     });
-    Ok(Json(told.await?).into_response())
+    Ok(Json(answer.await?).into_response())
 }
 
 /// The values of a table, as TOML.
-fn said(table: &Table) -> Value {
+fn values(table: &Table) -> Value {
     let all = table.iter().filter_map(|(key, item)| {
         let mut value = item.as_value()?.clone();
         value.decor_mut().clear();

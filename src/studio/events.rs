@@ -31,19 +31,19 @@ pub(super) async fn socket(State(studio): Shared, headers: HeaderMap, upgrade: W
 
 async fn talk(studio: &Studio, mut socket: WebSocket) {
     let first = tokio::time::timeout(PATIENCE, socket.recv()).await;
-    let Ok(Some(Ok(Message::Text(said)))) = first else { return };
-    let (token, tab) = said.split_once(' ').unwrap_or((said.as_str(), ""));
+    let Ok(Some(Ok(Message::Text(message)))) = first else { return };
+    let (token, tab) = message.split_once(' ').unwrap_or((message.as_str(), ""));
     if !guard::same(token, &studio.token) {
         return;
     }
     let _connected = studio.recovery.connect(tab);
-    let mut news = studio.news.subscribe();
+    let mut events = studio.events.subscribe();
     if socket.send(Message::text(r#"{"type":"hello"}"#)).await.is_err() {
         return;
     }
     loop {
         tokio::select! {
-            told = news.recv() => match told {
+            event = events.recv() => match event {
                 Ok(text) => {
                     if socket.send(Message::text(text)).await.is_err() {
                         return;
@@ -53,7 +53,7 @@ async fn talk(studio: &Studio, mut socket: WebSocket) {
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return,
             },
-            said = socket.recv() => match said {
+            message = socket.recv() => match message {
                 None | Some(Err(_)) => return,
                 Some(Ok(_)) => {}
             },

@@ -2,11 +2,10 @@
 
 use super::clips::Which;
 use super::picture::{self, Field, Rgba, View};
-use super::problem::{Ask, Name, Problem};
+use super::problem::{Json, Path, Problem, Query};
 use super::scopes::{self, Scope};
 use super::state::{Answer, Shared, spawn_cancellable};
 use super::{plots, scene, times};
-use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 /// The clip, the recipe's key in hexadecimal digits, and the frame number.
-type Place = Name<(u32, String, i64)>;
+type Place = Path<(u32, String, i64)>;
 
 fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
     let (clip, key, number) = place;
@@ -32,7 +31,7 @@ enum Side {
 }
 
 #[derive(Deserialize)]
-pub(super) struct FrameAsked {
+pub(super) struct FrameQuery {
     side: Side,
     /// Left, top, width, height.
     region: Option<String>,
@@ -55,32 +54,36 @@ fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Pro
 }
 
 /// A frame as pixels of four bytes; a header has the frame's hash, as `grainfield hash` prints it.
-pub(super) async fn frame(State(studio): Shared, Name(place): Place, Ask(asked): Ask<FrameAsked>) -> Answer {
+pub(super) async fn frame(
+    State(studio): Shared,
+    Path(place): Place,
+    Query(query): Query<FrameQuery>,
+) -> Answer {
     let view = View {
-        region: numbers(asked.region.as_deref())?,
-        size: numbers(asked.size.as_deref())?,
-        gain: asked.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
-        gamma: asked.gamma.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.1, 10.0),
-        plane: asked.plane,
-        field: asked.field,
-        clipping: asked.clipping,
+        region: numbers(query.region.as_deref())?,
+        size: numbers(query.size.as_deref())?,
+        gain: query.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
+        gamma: query.gamma.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.1, 10.0),
+        plane: query.plane,
+        field: query.field,
+        clipping: query.clipping,
     };
-    let which = which(place, asked.side == Side::In)?;
+    let which = which(place, query.side == Side::In)?;
     let (shown, hash) = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
-        let made = studio.frame(which, cancel)?;
+        let finished = studio.frame(which, cancel)?;
         let shown = || -> Result<Rgba, Problem> {
-            Ok(match asked.side {
-                Side::In | Side::Out => picture::show(&made.frame, &view)?,
+            Ok(match query.side {
+                Side::In | Side::Out => picture::show(&finished.frame, &view)?,
                 Side::Diff => {
                     let input = studio.frame((which.0, 0, which.2), cancel)?;
-                    picture::difference(&input.frame, &made.frame, &view)?
+                    picture::difference(&input.frame, &finished.frame, &view)?
                 }
             })
         };
         // The first digest of a frame takes as long as its conversion.
         let (shown, hash) = std::thread::scope(|scope| {
-            let hash = scope.spawn(|| made.hash().to_owned());
+            let hash = scope.spawn(|| finished.hash().to_owned());
             (shown(), hash.join())
         });
         Ok((shown?, hash.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
@@ -100,7 +103,7 @@ fn pixels_of(shown: Rgba, hash: String) -> Response {
 }
 
 #[derive(Deserialize)]
-pub(super) struct PixelsAsked {
+pub(super) struct PixelsQuery {
     side: Side,
     region: String,
 }
@@ -108,16 +111,16 @@ pub(super) struct PixelsAsked {
 /// The codes of the samples in a small area of a frame, plane by plane.
 pub(super) async fn pixels(
     State(studio): Shared,
-    Name(place): Place,
-    Ask(asked): Ask<PixelsAsked>,
+    Path(place): Place,
+    Query(query): Query<PixelsQuery>,
 ) -> Answer {
-    let which = which(place, asked.side == Side::In)?;
-    let Some([left, top, width, height]) = numbers::<4>(Some(&asked.region))? else {
+    let which = which(place, query.side == Side::In)?;
+    let Some([left, top, width, height]) = numbers::<4>(Some(&query.region))? else {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
     let answer = spawn_cancellable(&studio, move |studio, cancel| {
-        let made = studio.frame(which, cancel)?;
-        let (frame, format) = (&made.frame, *made.frame.format());
+        let finished = studio.frame(which, cancel)?;
+        let (frame, format) = (&finished.frame, *finished.frame.format());
         let (all_w, all_h) = (format.width as usize, format.height as usize);
         let xs = left.min(all_w)..left.saturating_add(width.min(64)).min(all_w);
         let ys = top.min(all_h)..top.saturating_add(height.min(64)).min(all_h);
@@ -137,26 +140,26 @@ pub(super) async fn pixels(
 }
 
 #[derive(Deserialize)]
-pub(super) struct ScopesAsked {
+pub(super) struct ScopesQuery {
     side: Side,
     scope: Scope,
 }
 
 pub(super) async fn scopes(
     State(studio): Shared,
-    Name(place): Place,
-    Ask(asked): Ask<ScopesAsked>,
+    Path(place): Place,
+    Query(query): Query<ScopesQuery>,
 ) -> Answer {
-    let which = which(place, asked.side == Side::In)?;
+    let which = which(place, query.side == Side::In)?;
     let drawn = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
-        Ok(scopes::draw(&studio.frame(which, cancel)?.frame, asked.scope)?)
+        Ok(scopes::draw(&studio.frame(which, cancel)?.frame, query.scope)?)
     });
     Ok(pixels_of(drawn.await?, String::new()))
 }
 
 #[derive(Deserialize)]
-pub(super) struct SceneAsked {
+pub(super) struct SceneQuery {
     #[serde(default)]
     back: bool,
 }
@@ -164,11 +167,11 @@ pub(super) struct SceneAsked {
 /// The first frame of the next or the previous scene of the input.
 pub(super) async fn scene(
     State(studio): Shared,
-    Name((clip, number)): Name<(u32, i64)>,
-    Ask(asked): Ask<SceneAsked>,
+    Path((clip, number)): Path<(u32, i64)>,
+    Query(query): Query<SceneQuery>,
 ) -> Answer {
     let found = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, asked.back, cancel)?)
+        Ok(scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, query.back, cancel)?)
     });
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
@@ -176,17 +179,17 @@ pub(super) async fn scene(
 /// The next or the previous frame at which decoding may begin.
 pub(super) async fn key_frame(
     State(studio): Shared,
-    Name((clip, number)): Name<(u32, i64)>,
-    Ask(asked): Ask<SceneAsked>,
+    Path((clip, number)): Path<(u32, i64)>,
+    Query(query): Query<SceneQuery>,
 ) -> Answer {
     let found = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, asked.back))
+        Ok(studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, query.back))
     });
     Ok(Json(json!({ "frame": found.await? })).into_response())
 }
 
 /// The time that each filter of a recipe adds to a frame, in milliseconds.
-pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
+pub(super) async fn times(State(studio): Shared, Path(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;
     let measured = spawn_cancellable(&studio, move |studio, cancel| {
         Ok(times::measure(&studio.clips.ready(clip, number, cancel)?, &*studio.known(key)?, number, cancel)?)
@@ -195,15 +198,19 @@ pub(super) async fn times(State(studio): Shared, Name(place): Place) -> Answer {
 }
 
 #[derive(Deserialize)]
-pub(super) struct PlotAsked {
+pub(super) struct PlotQuery {
     side: Side,
     region: Option<String>,
 }
 
 /// A plot of measurements in an area of some frames, as a PNG image.
-pub(super) async fn plot(State(studio): Shared, Name(place): Place, Ask(asked): Ask<PlotAsked>) -> Answer {
-    let region = numbers(asked.region.as_deref())?;
-    let which = which(place, asked.side == Side::In)?;
+pub(super) async fn plot(
+    State(studio): Shared,
+    Path(place): Place,
+    Query(query): Query<PlotQuery>,
+) -> Answer {
+    let region = numbers(query.region.as_deref())?;
+    let which = which(place, query.side == Side::In)?;
     let png = spawn_cancellable(&studio, move |studio, cancel| {
         let (id, key, number) = which;
         let recipe = if key == 0 { Default::default() } else { studio.known(key)? };

@@ -84,7 +84,7 @@ pub(super) fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 }
 
 /// Rejects requests without the token.
-pub(super) async fn secret(State(studio): Shared, request: Request, next: Next) -> Response {
+pub(super) async fn require_token(State(studio): Shared, request: Request, next: Next) -> Response {
     let given = only(request.headers(), header::AUTHORIZATION).and_then(|v| v.strip_prefix("Bearer "));
     if given.is_some_and(|given| same(given, &studio.token)) {
         return next.run(request).await;

@@ -33,7 +33,7 @@ const MAX_TEXT: u64 = 4 << 20;
 
 /// A request for a render.
 #[derive(Debug, Deserialize)]
-pub(super) struct Asked {
+pub(super) struct JobRequest {
     pub(super) input: String,
     pub(super) output: String,
     /// The filters, as a chain.
@@ -50,7 +50,7 @@ pub(super) struct Asked {
 
 /// A job in the page.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Row {
+pub(super) struct JobRow {
     pub(super) id: String,
     pub(super) name: String,
     input: String,
@@ -79,7 +79,7 @@ pub(super) struct Jobs {
     children: Mutex<Vec<Program>>,
     /// While the waiting jobs are rendered one after another: cleared to end that.
     going: Mutex<Option<Arc<AtomicBool>>>,
-    news: broadcast::Sender<String>,
+    events: broadcast::Sender<String>,
 }
 
 fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -87,13 +87,13 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Jobs {
-    pub(super) fn new(folder: &Path, news: broadcast::Sender<String>) -> Arc<Jobs> {
+    pub(super) fn new(folder: &Path, events: broadcast::Sender<String>) -> Arc<Jobs> {
         Arc::new(Jobs {
             folder: folder.into(),
             changing: Mutex::default(),
             children: Mutex::default(),
             going: Mutex::default(),
-            news,
+            events,
         })
     }
 
@@ -128,7 +128,7 @@ impl Jobs {
 
     /// Notifies pages of a change.
     fn tell(&self) {
-        let _ = self.news.send(r#"{"type":"jobs"}"#.into());
+        let _ = self.events.send(r#"{"type":"jobs"}"#.into());
     }
 
     fn parsed(&self, text: &str) -> Result<List, Fault> {
@@ -161,12 +161,12 @@ impl Jobs {
     }
 
     /// All jobs, in order, and whether this studio is running some.
-    pub(super) fn rows(&self) -> Result<(Vec<Row>, bool), Fault> {
+    pub(super) fn rows(&self) -> Result<(Vec<JobRow>, bool), Fault> {
         let list = self.parsed(&self.text()?)?;
         let queue = self.queue(&list);
         let states = queue.states(&list.jobs);
         let states = states.map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
-        let rows = list.jobs.iter().zip(states).map(|(job, standing)| Row {
+        let rows = list.jobs.iter().zip(states).map(|(job, standing)| JobRow {
             id: queue.id(job),
             name: job.name.clone(),
             input: job.input.to_string_lossy().into_owned(),
@@ -180,16 +180,16 @@ impl Jobs {
     }
 
     /// Adds a job at the end, in place of one that has ended or was interrupted and had the same output; returns its id.
-    pub(super) fn add(&self, asked: &Asked) -> Result<String, Fault> {
+    pub(super) fn add(&self, request: &JobRequest) -> Result<String, Fault> {
         let _one = lock(&self.changing);
         let mut text = self.text()?;
         let list = self.parsed(&text)?;
         if list.jobs.len() >= MAX_JOBS {
             return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
-        let (input, output) = (asked.input.clone().into(), asked.output.clone().into());
+        let (input, output) = (request.input.clone().into(), request.output.clone().into());
         let own = Job {
-            name: asked.output.clone(),
+            name: request.output.clone(),
             input,
             output,
             options: vec![],
@@ -199,23 +199,23 @@ impl Jobs {
         };
         let queue = self.queue(&list);
         let there =
-            if queue.scope.exists(&own) { Some(asked.output.clone()) } else { self.segments(&queue, &own) };
-        if let Some(there) = there.filter(|_| !asked.overwrite) {
+            if queue.scope.exists(&own) { Some(request.output.clone()) } else { self.segments(&queue, &own) };
+        if let Some(there) = there.filter(|_| !request.overwrite) {
             return Err(Fault::new(format!(
                 "{there} exists: choose another name, or allow it to be replaced"
             )));
         }
         let id = queue.id(&own);
         let rows = self.rows()?.0;
-        if let Some(at) = rows.iter().position(|row| row.id == id || row.name == asked.output) {
-            let Row { id: old, state, reason, .. } = &rows[at];
+        if let Some(at) = rows.iter().position(|row| row.id == id || row.name == request.output) {
+            let JobRow { id: old, state, reason, .. } = &rows[at];
             // a job that has not been started yet is not lost
             let ended =
                 matches!(*state, "done" | "failed" | "stale") || *state == "waiting" && reason.is_some();
             if !ended || *old != id {
                 return Err(Fault::new(format!(
                     "{} is in the queue and {state}: remove it there, or choose another name",
-                    asked.output
+                    request.output
                 )));
             }
             let mut document = document(&text)?;
@@ -225,15 +225,15 @@ impl Jobs {
         text.truncate(text.trim_end().len());
         text += if text.is_empty() { "[[job]]\n" } else { "\n\n[[job]]\n" };
         let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
-        line("input", &quoted(&asked.input));
-        line("output", &quoted(&asked.output));
-        if !asked.filters.is_empty() {
-            line("filters", &quoted(&asked.filters));
+        line("input", &quoted(&request.input));
+        line("output", &quoted(&request.output));
+        if !request.filters.is_empty() {
+            line("filters", &quoted(&request.filters));
         }
-        if let Some(frames) = &asked.frames {
+        if let Some(frames) = &request.frames {
             line("frames", &quoted(frames));
         }
-        for (key, value) in &asked.options {
+        for (key, value) in &request.options {
             if !OPTIONS.contains(&key.as_str()) {
                 return Err(Fault::new(format!("{key}: not an option of a render")));
             }
@@ -245,17 +245,17 @@ impl Jobs {
             }
             line(key, &quoted(value));
         }
-        if asked.overwrite {
+        if request.overwrite {
             line("overwrite", "true");
         }
         self.check_files(&queue, &self.parsed(&text)?)?;
         // it is rendered again, even if the output is the result of the same settings
         match queue.claim(&own).map_err(Fault::new)? {
             Claim::Elsewhere => {
-                return Err(Fault::new(format!("{} is being rendered: cancel that first", asked.output)));
+                return Err(Fault::new(format!("{} is being rendered: cancel that first", request.output)));
             }
-            Claim::Ours(mut lease, standing) if asked.overwrite || standing.record.is_some() => {
-                lease.anew = asked.overwrite;
+            Claim::Ours(mut lease, standing) if request.overwrite || standing.record.is_some() => {
+                lease.anew = request.overwrite;
                 lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
             }
             Claim::Ours(..) => {}
@@ -367,14 +367,14 @@ impl Jobs {
         match next {
             Ok(Some(started)) => return Some(started),
             Ok(None) => {}
-            Err(fault) => self.told(&serde_json::json!({ "event": "warning", "text": fault.text })),
+            Err(fault) => self.event(&serde_json::json!({ "event": "warning", "text": fault.text })),
         }
         lock(&self.going).take();
         None
     }
 
     /// Starts the program that renders a job; returns its process id and messages.
-    fn spawn(&self, row: &Row, options: &[&str]) -> Result<(u32, Option<ChildStderr>), Fault> {
+    fn spawn(&self, row: &JobRow, options: &[&str]) -> Result<(u32, Option<ChildStderr>), Fault> {
         let program = std::env::current_exe().map_err(Fault::new)?;
         let mut command = Command::new(program);
         command.arg("batch").arg(self.path()).args(["--progress", "json"]).args(options);
@@ -396,9 +396,9 @@ impl Jobs {
     /// Tells pages what a job's program says, until it ends.
     fn follow(&self, pid: u32, lines: Option<ChildStderr>) {
         for line in lines.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
-            let told: serde_json::Value = serde_json::from_str(&line)
+            let event: serde_json::Value = serde_json::from_str(&line)
                 .unwrap_or_else(|_| serde_json::json!({ "event": "warning", "text": line }));
-            self.told(&told);
+            self.event(&event);
         }
         let mut children = lock(&self.children);
         let ended = children.iter().position(|program| program.child.id() == pid);
@@ -411,8 +411,8 @@ impl Jobs {
         self.tell();
     }
 
-    fn told(&self, told: &serde_json::Value) {
-        let _ = self.news.send(serde_json::json!({ "type": "job", "told": told }).to_string());
+    fn event(&self, event: &serde_json::Value) {
+        let _ = self.events.send(serde_json::json!({ "type": "job", "told": event }).to_string());
     }
 
     /// Ends the programs of this studio, or that of one job: they complete what they have finished. Returns whether
@@ -444,10 +444,17 @@ impl Jobs {
 mod tests {
     use super::*;
 
-    fn asked(output: &str) -> Asked {
+    fn request(output: &str) -> JobRequest {
         let options = BTreeMap::from([("crf".to_owned(), "18".to_owned())]);
         let (input, filters) = ("pattern:bars".into(), "noise=strength='0=0;9=\"1'".into());
-        Asked { input, output: output.into(), filters, frames: Some("0-9".into()), options, overwrite: false }
+        JobRequest {
+            input,
+            output: output.into(),
+            filters,
+            frames: Some("0-9".into()),
+            options,
+            overwrite: false,
+        }
     }
 
     #[test]
@@ -460,9 +467,9 @@ mod tests {
         )
         .unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("b.y4m")).unwrap();
-        jobs.add(&asked("c.y4m")).unwrap();
-        let twice = jobs.add(&asked("c.y4m")).unwrap_err().text;
+        jobs.add(&request("b.y4m")).unwrap();
+        jobs.add(&request("c.y4m")).unwrap();
+        let twice = jobs.add(&request("c.y4m")).unwrap_err().text;
         assert!(twice.starts_with("c.y4m is in the queue and waiting"), "{twice}");
         let names = || jobs.rows().unwrap().0.into_iter().map(|r| r.name).collect::<Vec<_>>();
         assert_eq!(names(), ["o.y4m", "b.y4m", "c.y4m"]);
@@ -507,7 +514,7 @@ mod tests {
         assert_eq!(changed(&["postpone"], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
         assert_eq!(changed(&["postpone", "resume"], 0), list);
         let text = changed(&["remove"], 0);
-        jobs.add(&asked("c.y4m")).unwrap();
+        jobs.add(&request("c.y4m")).unwrap();
         assert!(std::fs::read_to_string(jobs.path()).unwrap().starts_with(text.trim_end()));
     }
 
@@ -515,15 +522,15 @@ mod tests {
     fn a_postponed_job_is_left_out_by_other_programs() {
         let folder = tempfile::tempdir().unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        jobs.add(&asked("a.y4m")).unwrap();
-        jobs.add(&asked("b.y4m")).unwrap();
+        jobs.add(&request("a.y4m")).unwrap();
+        jobs.add(&request("b.y4m")).unwrap();
         let before = std::fs::read_to_string(jobs.path()).unwrap();
         let rows = || jobs.rows().unwrap().0;
         let first = rows()[0].id.clone();
         jobs.change("postpone", &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
         // It still owns its output, and keeps its place.
-        assert!(jobs.add(&asked("a.y4m")).is_err());
+        assert!(jobs.add(&request("a.y4m")).is_err());
         jobs.change("down", &first).unwrap();
         assert_eq!(rows()[1].state, "postponed");
         jobs.change("up", &first).unwrap();
@@ -536,9 +543,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("b.y4m.segments")).unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        let refused = jobs.add(&asked("b.y4m")).unwrap_err().text;
+        let refused = jobs.add(&request("b.y4m")).unwrap_err().text;
         assert!(refused.starts_with("b.y4m.segments exists"), "{refused}");
-        let id = jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
+        let id = jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         // complete segments of the same settings are used
         let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
         assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
@@ -554,9 +561,9 @@ mod tests {
         let status = folder.path().join(format!("{LIST}.status"));
         std::fs::write(&status, b"").unwrap();
         std::os::unix::fs::symlink(status, folder.path().join("status.y4m")).unwrap();
-        jobs.add(&asked("b.y4m")).unwrap();
+        jobs.add(&request("b.y4m")).unwrap();
         for output in ["a.y4m", "./a.y4m", "list.y4m", "status.y4m", LIST, "./b.y4m"] {
-            let wanted = Asked { input: "a.y4m".into(), overwrite: true, ..asked(output) };
+            let wanted = JobRequest { input: "a.y4m".into(), overwrite: true, ..request(output) };
             assert!(jobs.add(&wanted).is_err(), "{output}");
         }
         assert_eq!(jobs.rows().unwrap().0.len(), 1);
@@ -567,8 +574,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("b.y4m"), b"mine").unwrap();
         let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
-        assert!(jobs.add(&asked("b.y4m")).is_err());
-        jobs.add(&Asked { overwrite: true, ..asked("b.y4m") }).unwrap();
+        assert!(jobs.add(&request("b.y4m")).is_err());
+        jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");
     }
 }

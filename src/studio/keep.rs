@@ -15,11 +15,11 @@ pub(super) struct Base {
 }
 
 /// `base` with the contents of the recipe, whose text is `fresh`; `None` if they cannot be merged.
-pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<String> {
-    let said = parse(&base.text, false).ok()?;
+pub(super) fn merged(base: &Base, page: &RecipeText, fresh: &str) -> Option<String> {
+    let saved = parse(&base.text, false).ok()?;
     let mut doc: DocumentMut = uncommented(&base.text).0.parse().ok()?;
     let fresh: DocumentMut = uncommented(fresh).0.parse().ok()?;
-    if asked.seed != said.seed {
+    if page.seed != saved.seed {
         match fresh.get("seed") {
             Some(seed) => put(doc.as_table_mut(), "seed", seed),
             None => drop(doc.remove("seed")),
@@ -34,9 +34,9 @@ pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<Str
     let mut filters = ArrayOfTables::new();
     // Tables are written in the order of their positions: these come after all others.
     let first = doc.iter().filter_map(|(_, item)| item.as_table()?.position()).max().unwrap_or(0) + 1;
-    for (i, (step, new)) in asked.steps.iter().zip(new.iter()).enumerate() {
+    for (i, (step, new)) in page.steps.iter().zip(new.iter()).enumerate() {
         let origin = base.origins.get(i).copied().flatten();
-        let mut table = match origin.and_then(|k| Some((old.get(k)?, said.steps.get(k)?))) {
+        let mut table = match origin.and_then(|k| Some((old.get(k)?, saved.steps.get(k)?))) {
             Some((table, was)) if was.name == step.name => {
                 let mut table = table.clone();
                 for id in was.values.keys().filter(|id| !step.values.contains_key(*id)) {
@@ -63,9 +63,9 @@ pub(super) fn merged(base: &Base, asked: &RecipeText, fresh: &str) -> Option<Str
     } else {
         doc.insert("filter", Item::ArrayOfTables(filters));
     }
-    let text = with_off(&doc.to_string(), asked);
+    let text = with_off(&doc.to_string(), page);
     // In any case, the saved text must have the contents that the page shows.
-    (parse(&text, false).ok()? == *asked).then_some(text)
+    (parse(&text, false).ok()? == *page).then_some(text)
 }
 
 /// Sets a value and keeps the comment beside it.
@@ -81,13 +81,13 @@ fn put(table: &mut Table, id: &str, item: &Item) {
 }
 
 /// Marks the lines of filters that are off. Comments above the next filter's header belong to that filter.
-fn with_off(text: &str, asked: &RecipeText) -> String {
+fn with_off(text: &str, page: &RecipeText) -> String {
     let mut out = String::new();
     let (mut header, mut off) = (0, false);
     let lines: Vec<&str> = text.lines().collect();
     for (i, line) in lines.iter().enumerate() {
         if line.trim_start().starts_with("[[filter]]") {
-            off = asked.steps.get(header).is_some_and(|s| s.off);
+            off = page.steps.get(header).is_some_and(|s| s.off);
             header += 1;
         }
         let is_next = lines[i..].iter().find(|l| !l.trim().is_empty() && !l.trim_start().starts_with('#'));
@@ -109,22 +109,22 @@ mod tests {
 
     const TEXT: &str = "# My look.\nversion = 1\n\nseed = 7 # the good one\n\n# First the grain,\n# then the rest.\n[[filter]]\nname = \"grain\"\nsize = 1.50 # not larger\npreset = \"35mm\"\n\n#off [[filter]]\n#off name = \"invert\" # perhaps\n\n# At the end.\n[[filter]]\nname = \"noise\"\nstrength = \"0=0; 24=6\"\n";
 
-    fn save(asked: &RecipeText, origins: &[Option<usize>]) -> String {
+    fn save(page: &RecipeText, origins: &[Option<usize>]) -> String {
         let base = Base { text: TEXT.into(), origins: origins.to_vec() };
-        let all = read(asked);
+        let all = read(page);
         assert_eq!(all.faults, []);
-        merged(&base, asked, &to_toml(&all.all, asked)).expect("they go together")
+        merged(&base, page, &to_toml(&all.all, page)).expect("they go together")
     }
 
     #[test]
     fn unchanged_values_keep_their_spelling() {
-        let mut asked = parse(TEXT, false).unwrap();
+        let mut page = parse(TEXT, false).unwrap();
         let all = [Some(0), Some(1), Some(2)];
-        assert_eq!(save(&asked, &all), TEXT);
-        asked.steps[0].values.insert("size".into(), "2".into());
-        asked.steps[0].values.insert("strength".into(), "3".into());
-        asked.seed = Some("8".into());
-        let text = save(&asked, &all);
+        assert_eq!(save(&page, &all), TEXT);
+        page.steps[0].values.insert("size".into(), "2".into());
+        page.steps[0].values.insert("strength".into(), "3".into());
+        page.seed = Some("8".into());
+        let text = save(&page, &all);
         assert!(text.contains("size = 2 # not larger\npreset = \"35mm\"\nstrength = 3\n"), "{text}");
         assert!(text.contains("seed = 8 # the good one\n") && text.contains("\"0=0; 24=6\""), "{text}");
         assert!(
@@ -132,13 +132,13 @@ mod tests {
             "{text}"
         );
         // On, off, removed, new, and in another order.
-        asked.steps[1].off = false;
-        asked.steps[2].off = true;
-        asked.steps.swap(0, 2);
-        asked.steps[2].values.remove("preset");
-        asked.steps.insert(1, StepText { name: "blur".into(), ..StepText::default() });
-        let text = save(&asked, &[Some(2), None, Some(1), Some(0)]);
-        assert_eq!(parse(&text, false).unwrap(), asked);
+        page.steps[1].off = false;
+        page.steps[2].off = true;
+        page.steps.swap(0, 2);
+        page.steps[2].values.remove("preset");
+        page.steps.insert(1, StepText { name: "blur".into(), ..StepText::default() });
+        let text = save(&page, &[Some(2), None, Some(1), Some(0)]);
+        assert_eq!(parse(&text, false).unwrap(), page);
         assert!(text.contains("# At the end.\n#off [[filter]]\n#off name = \"noise\""), "{text}");
         assert!(
             text.contains("# then the rest.\n[[filter]]\nname = \"grain\"\nsize = 2 # not larger\n"),
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn texts_that_cannot_be_merged_are_written_anew() {
         let base = Base { text: "filter = [{ name = \"noise\" }]".into(), origins: vec![Some(0)] };
-        let asked = parse(&base.text, false).unwrap();
-        assert_eq!(merged(&base, &asked, "[[filter]]\nname = \"noise\"\n"), None);
+        let page = parse(&base.text, false).unwrap();
+        assert_eq!(merged(&base, &page, "[[filter]]\nname = \"noise\"\n"), None);
         let broken = Base { text: "[[filter".into(), origins: vec![] };
         assert_eq!(merged(&broken, &RecipeText::default(), ""), None);
     }

@@ -147,7 +147,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/file", get(api::read_file).put(api::write_file))
         .route("/jobs", get(api::jobs).post(api::add_job))
         .route("/jobs/{verb}", post(api::job_verb))
-        .layer(middleware::from_fn_with_state(Arc::clone(studio), guard::secret))
+        .layer(middleware::from_fn_with_state(Arc::clone(studio), guard::require_token))
         .route("/events", get(events::socket));
     Router::new()
         .route("/", get(assets::page))

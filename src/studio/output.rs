@@ -1,9 +1,8 @@
 //! The output of a render before it starts: the encoder and the sample format.
 
 use super::fault::Fault;
-use super::problem::Body;
+use super::problem::Json;
 use super::state::{Answer, Shared, spawn_cancellable};
-use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use grainfield_filters::frame::{Depth, Format};
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct OutputRequest {
     clip: u32,
     /// The recipe's key.
     key: String,
@@ -39,38 +38,38 @@ fn encoder(_: &OsStr, _: &Format, _: &Encoding) -> Option<String> {
     None
 }
 
-pub(super) async fn resolve(State(studio): Shared, Body(asked): Body<Asked>) -> Answer {
+pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputRequest>) -> Answer {
     let found = spawn_cancellable(&studio, move |studio, cancel| {
-        let path = studio.roots.within(&asked.output)?;
-        let key = u128::from_str_radix(&asked.key, 16).map_err(Fault::new)?;
+        let path = studio.roots.within(&request.output)?;
+        let key = u128::from_str_radix(&request.key, 16).map_err(Fault::new)?;
         let recipe = studio.known(key)?;
-        let (made, _) = studio.clip(asked.clip)?.check(&recipe, cancel).map_err(Fault::from)?;
-        let option = |name: &str| asked.options.get(name).cloned();
+        let (native, _) = studio.clip(request.clip)?.check(&recipe, cancel).map_err(Fault::from)?;
+        let option = |name: &str| request.options.get(name).cloned();
         let quality =
             |text: String| text.parse().map_err(|_| Fault::new(format!("{text}: quality is a number")));
-        let said = option("codec-opt");
-        let said = said.as_deref().and_then(|text| text.split_once('='));
+        let pair = option("codec-opt");
+        let pair = pair.as_deref().and_then(|text| text.split_once('='));
         let encoding = Encoding {
             codec: option("codec"),
-            options: said.map(|(k, v)| (k.into(), v.into())).into_iter().collect(),
+            options: pair.map(|(k, v)| (k.into(), v.into())).into_iter().collect(),
             crf: option("crf").map(quality).transpose()?,
             preset: option("preset"),
             ..Encoding::default()
         };
         let output = Output::parse(path.as_os_str(), Formats::default()).map_err(Fault::new)?;
         let input = OsStr::new("");
-        let request =
+        let render =
             Request { encoding, pix_fmt: option("pix-fmt"), ..Request::new(input, path.as_os_str()) };
-        let format = target(&request, &output, &made).map_err(Fault::new)?;
+        let format = target(&render, &output, &native).map_err(Fault::new)?;
         let bits = |f: &Format| if let Depth::Bits(bits) = f.depth { Some(bits) } else { None };
         Ok(json!({
-            "encoder": encoder(path.as_os_str(), &format, &request.encoding),
+            "encoder": encoder(path.as_os_str(), &format, &render.encoding),
             "format": format.name(),
             "width": format.width,
             "height": format.height,
             "bits": bits(&format),
-            "lostBits": bits(&made).zip(bits(&format)).is_some_and(|(from, to)| to < from),
-            "lostChroma": format.subsampling.0 > made.subsampling.0 || format.subsampling.1 > made.subsampling.1,
+            "lostBits": bits(&native).zip(bits(&format)).is_some_and(|(from, to)| to < from),
+            "lostChroma": format.subsampling.0 > native.subsampling.0 || format.subsampling.1 > native.subsampling.1,
             "exists": match output.files() {
                 Files::Many(pattern) => pattern.scan().is_ok_and(|there| !there.is_empty()),
                 Files::One(file, _) => file.exists() || segments::folder(&file).exists(),

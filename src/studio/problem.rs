@@ -2,11 +2,11 @@
 
 use super::fault::Fault;
 use super::recipe::RecipeFault;
-use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Path, Query};
+use axum::extract::{FromRequest, FromRequestParts};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The error of a request.
@@ -58,15 +58,23 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A JSON body; its errors are reported like all others.
+/// A JSON body of a request, whose errors are [`Problem`]s, or of an answer.
 #[derive(FromRequest)]
-#[from_request(via(Json), rejection(Problem))]
-pub(super) struct Body<T>(pub(super) T);
+#[from_request(via(axum::Json), rejection(Problem))]
+pub(super) struct Json<T>(pub(super) T);
 
-#[derive(FromRequestParts)]
-#[from_request(via(Query), rejection(Problem))]
-pub(super) struct Ask<T>(pub(super) T);
+impl<T: Serialize> IntoResponse for Json<T> {
+    fn into_response(self) -> Response {
+        axum::Json(self.0).into_response()
+    }
+}
 
+/// The query of a request, whose errors are [`Problem`]s.
 #[derive(FromRequestParts)]
-#[from_request(via(Path), rejection(Problem))]
-pub(super) struct Name<T>(pub(super) T);
+#[from_request(via(axum::extract::Query), rejection(Problem))]
+pub(super) struct Query<T>(pub(super) T);
+
+/// The parameters in the path of a request, whose errors are [`Problem`]s.
+#[derive(FromRequestParts)]
+#[from_request(via(axum::extract::Path), rejection(Problem))]
+pub(super) struct Path<T>(pub(super) T);

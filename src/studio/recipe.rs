@@ -85,20 +85,20 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Reads the page's recipe. A setting that cannot be read is reported and left out, so that all faults are reported at
 /// once.
-pub(super) fn read(asked: &RecipeText) -> Read {
-    let mut asked = asked.clone();
+pub(super) fn read(page: &RecipeText) -> Read {
+    let mut page = page.clone();
     let mut faults: Vec<RecipeFault> = Vec::new();
     loop {
         let mut places: Vec<(Range<usize>, Option<usize>, Option<&str>)> = Vec::new();
         let mut text = String::new();
-        if let Some(seed) = asked.seed.as_ref().filter(|s| !s.trim().is_empty()) {
+        if let Some(seed) = page.seed.as_ref().filter(|s| !s.trim().is_empty()) {
             text += "seed = ";
             let start = text.len();
             text += &quoted(seed.trim());
             places.push((start..text.len(), None, Some("seed")));
             text += "\n";
         }
-        for (i, step) in asked.steps.iter().enumerate() {
+        for (i, step) in page.steps.iter().enumerate() {
             let start = text.len();
             text += &format!("[[filter]]\nname = {}\n", quoted(&step.name));
             places.push((start..text.len(), Some(i), None));
@@ -115,7 +115,7 @@ pub(super) fn read(asked: &RecipeText) -> Read {
         }
         let error = match Recipe::parse_toml(&text) {
             Ok(all) => {
-                let on = on(&all, &asked);
+                let on = on(&all, &page);
                 faults.sort_by(|a, b| (a.step, &a.setting).cmp(&(b.step, &b.setting)));
                 return Read { all, on, faults };
             }
@@ -138,8 +138,8 @@ pub(super) fn read(asked: &RecipeText) -> Read {
             text: error.text,
         });
         match (step, setting) {
-            (Some(i), Some(id)) => drop(asked.steps[i].values.remove(&id)),
-            (None, Some(_)) => asked.seed = None,
+            (Some(i), Some(id)) => drop(page.steps[i].values.remove(&id)),
+            (None, Some(_)) => page.seed = None,
             // The filter is unknown, or its faults cannot be separated.
             _ => return Read { faults, ..Read::default() },
         }
@@ -147,8 +147,8 @@ pub(super) fn read(asked: &RecipeText) -> Read {
 }
 
 /// The filters that are on.
-fn on(all: &Recipe, asked: &RecipeText) -> Recipe {
-    let off = |i: usize| asked.steps.get(i).is_some_and(|s| s.off);
+fn on(all: &Recipe, page: &RecipeText) -> Recipe {
+    let off = |i: usize| page.steps.get(i).is_some_and(|s| s.off);
     let mut on = all.clone();
     let before = |i: usize| (0..i).filter(|&j| !off(j)).count();
     on.links = all.links.iter().filter(|l| !off(l.step)).cloned().collect();
@@ -162,8 +162,8 @@ fn on(all: &Recipe, asked: &RecipeText) -> Recipe {
 }
 
 /// The index among all filters of a filter that is on.
-pub(super) fn place(asked: &RecipeText, on: usize) -> Option<usize> {
-    asked.steps.iter().enumerate().filter(|(_, s)| !s.off).nth(on).map(|(i, _)| i)
+pub(super) fn place(page: &RecipeText, on: usize) -> Option<usize> {
+    page.steps.iter().enumerate().filter(|(_, s)| !s.off).nth(on).map(|(i, _)| i)
 }
 
 /// The filters as the page holds them.
@@ -204,13 +204,13 @@ pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
 }
 
 /// The TOML of a recipe; filters that are off are written as comments that the studio reads again.
-pub(super) fn to_toml(all: &Recipe, asked: &RecipeText) -> String {
+pub(super) fn to_toml(all: &Recipe, page: &RecipeText) -> String {
     let mut out = String::new();
     let mut header = 0;
     let mut off = false;
     for line in all.to_toml().lines() {
         if line == "[[filter]]" {
-            off = asked.steps.get(header).is_some_and(|s| s.off);
+            off = page.steps.get(header).is_some_and(|s| s.off);
             header += 1;
         }
         if off && !line.is_empty() {
@@ -318,29 +318,29 @@ mod tests {
 
     #[test]
     fn every_fault_is_reported_at_its_setting() {
-        let asked = RecipeText {
+        let page = RecipeText {
             steps: vec![
                 step("noise", false, &[("strength", "0=0;9*=1"), ("seed", "18446744073709551615")]),
                 step("grain", true, &[("size", "x"), ("nosuch", "1")]),
             ],
             seed: Some("-1".into()),
         };
-        let read = read(&asked);
-        let told: Vec<_> =
+        let read = read(&page);
+        let faults_read: Vec<_> =
             read.faults.iter().map(|f| (f.step, f.setting.as_deref(), f.span.clone())).collect();
         // In the order of the filters. For the curve, only the unknown mark is reported.
-        assert_eq!(told.len(), 4);
-        assert_eq!(told[0], (None, Some("seed"), Some(0..2)));
-        assert_eq!(told[1], (Some(0), Some("strength"), Some(5..6)));
-        assert_eq!((told[2].0, told[2].1), (Some(1), Some("nosuch")));
-        assert_eq!(told[3], (Some(1), Some("size"), Some(0..1)));
+        assert_eq!(faults_read.len(), 4);
+        assert_eq!(faults_read[0], (None, Some("seed"), Some(0..2)));
+        assert_eq!(faults_read[1], (Some(0), Some("strength"), Some(5..6)));
+        assert_eq!((faults_read[2].0, faults_read[2].1), (Some(1), Some("nosuch")));
+        assert_eq!(faults_read[3], (Some(1), Some("size"), Some(0..1)));
         assert_eq!((read.all.steps.len(), read.on.steps.len()), (2, 1));
         assert_eq!(read.on.steps[0].values.seed(), Some(u64::MAX));
     }
 
     #[test]
     fn toml_contains_filters_that_are_off_and_reads_back() {
-        let asked = RecipeText {
+        let page = RecipeText {
             steps: vec![
                 step("noise", false, &[("strength", "0=0;48~=12"), ("seed", "18446744073709551615")]),
                 step("grain", true, &[("preset", "35mm"), ("opacity", "0.5"), ("enable", "1-9,20-")]),
@@ -348,10 +348,10 @@ mod tests {
             ],
             seed: Some("18446744073709551615".into()),
         };
-        let read = read(&asked);
+        let read = read(&page);
         assert_eq!(read.faults, []);
-        let toml = to_toml(&read.all, &asked);
-        assert_eq!(parse(&toml, false), Ok(asked));
+        let toml = to_toml(&read.all, &page);
+        assert_eq!(parse(&toml, false), Ok(page));
         // Other readers see only filters that are on.
         let seen = Recipe::parse_toml(&toml).unwrap();
         assert_eq!(seen, read.on);

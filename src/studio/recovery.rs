@@ -29,14 +29,14 @@ pub(super) struct Recovery {
 }
 
 /// The file of a tab.
-struct Kept {
+struct SavedTab {
     tab: String,
     path: PathBuf,
     written: SystemTime,
     state: Value,
 }
 
-impl Kept {
+impl SavedTab {
     fn is_dirty(&self) -> bool {
         self.state["dirty"] == true && self.written.elapsed().is_ok_and(|age| age < OFFERED)
     }
@@ -71,17 +71,22 @@ impl Recovery {
     }
 
     /// All files, the newest first.
-    fn all(&self) -> Vec<Kept> {
+    fn all(&self) -> Vec<SavedTab> {
         let entries = self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-        let kept = entries.filter_map(|entry| {
+        let saved = entries.filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let tab = name.strip_prefix(&self.prefix)?.strip_suffix(".json")?.to_owned();
             named(&tab).ok()?;
             let state = serde_json::from_slice(&fs::read(entry.path()).ok()?).ok()?;
-            Some(Kept { tab, path: entry.path(), written: entry.metadata().ok()?.modified().ok()?, state })
+            Some(SavedTab {
+                tab,
+                path: entry.path(),
+                written: entry.metadata().ok()?.modified().ok()?,
+                state,
+            })
         });
-        let mut all: Vec<Kept> = kept.collect();
-        all.sort_by_key(|kept| std::cmp::Reverse(kept.written));
+        let mut all: Vec<SavedTab> = saved.collect();
+        all.sort_by_key(|saved| std::cmp::Reverse(saved.written));
         all
     }
 
@@ -100,31 +105,32 @@ impl Recovery {
     pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, Problem> {
         let mut all = self.all();
         let own = all.iter().position(|k| k.tab == tab);
-        let asked = all.iter().position(|k| k.tab == work && !self.is_taken(work));
-        let fits = |kept: &Kept| start["input"].is_null() || start["input"] == kept.state["clip"];
-        let goes_on = |kept: &Kept| start["recipe"].is_null() && fits(kept) && !self.is_taken(&kept.tab);
+        let requested = all.iter().position(|k| k.tab == work && !self.is_taken(work));
+        let fits = |saved: &SavedTab| start["input"].is_null() || start["input"] == saved.state["clip"];
+        let goes_on =
+            |saved: &SavedTab| start["recipe"].is_null() && fits(saved) && !self.is_taken(&saved.tab);
         let newest = all.first().is_some_and(goes_on).then_some(0);
         let name = match own {
             // A tab that the browser has copied shares the name with the one that it was copied from.
             Some(_) if !self.is_connected(tab) => tab.to_owned(),
             _ => random(DIGITS / 2).map_err(Fault::new)?,
         };
-        let (mut state, resume) = match own.or(asked).or(newest) {
+        let (mut state, resume) = match own.or(requested).or(newest) {
             Some(i) => {
                 let dirty = all[i].is_dirty();
-                let kept = all.remove(i);
+                let saved = all.remove(i);
                 if let Some(path) = self.path(&name).filter(|_| own.is_none()) {
-                    fs::rename(&kept.path, path).map_err(Fault::new)?;
+                    fs::rename(&saved.path, path).map_err(Fault::new)?;
                 }
-                let mut state = kept.state;
+                let mut state = saved.state;
                 state["dirty"] = dirty.into();
                 (state, true)
             }
             None => match all.first() {
-                Some(kept) => {
-                    let mut state = kept.state.clone();
+                Some(saved) => {
+                    let mut state = saved.state.clone();
                     (state["dirty"], state["recipe"]) = (false.into(), Value::Null);
-                    (state, fits(kept))
+                    (state, fits(saved))
                 }
                 None => (Value::Null, false),
             },
@@ -133,13 +139,13 @@ impl Recovery {
             state.remove("tab");
         }
         lock(&self.tabs).insert(name.clone(), (0, Instant::now()));
-        let (dirty, clean): (Vec<Kept>, _) =
-            all.into_iter().filter(|kept| !self.is_taken(&kept.tab)).partition(Kept::is_dirty);
+        let (dirty, clean): (Vec<SavedTab>, _) =
+            all.into_iter().filter(|saved| !self.is_taken(&saved.tab)).partition(SavedTab::is_dirty);
         // The settings of the page are in every file.
-        if own.or(asked).or(newest).is_some() {
-            clean.iter().for_each(|kept| drop(fs::remove_file(&kept.path)));
+        if own.or(requested).or(newest).is_some() {
+            clean.iter().for_each(|saved| drop(fs::remove_file(&saved.path)));
         }
-        let unsaved: Vec<Value> = dirty.iter().map(Kept::offer).collect();
+        let unsaved: Vec<Value> = dirty.iter().map(SavedTab::offer).collect();
         Ok(json!({ "tab": name, "autosave": state, "resume": resume, "unsaved": unsaved }))
     }
 

@@ -1,7 +1,7 @@
 //! The sound of a clip, for playback: the browser plays the clip's own file if it can.
 
 use super::fault::Fault;
-use super::problem::{Name, Problem};
+use super::problem::{Path, Problem};
 use super::state::{Answer, Shared, spawn_cancellable};
 use axum::extract::State;
 use axum::http::header;
@@ -23,7 +23,7 @@ pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
 }
 
 /// A part of the file by its index; the last part is shorter.
-pub(super) async fn part(State(studio): Shared, Name((clip, part)): Name<(u32, u64)>) -> Answer {
+pub(super) async fn part(State(studio): Shared, Path((clip, part)): Path<(u32, u64)>) -> Answer {
     let bytes = spawn_cancellable(&studio, move |studio, _| {
         let gone = || Problem::gone("the clip is no longer open");
         let path = studio.clips.input(clip).ok_or_else(gone)?;

@@ -34,7 +34,7 @@ pub(super) struct Studio {
     pub(super) hosts: Vec<String>,
     pub(super) requests: Semaphore,
     pub(super) sockets: Semaphore,
-    pub(super) news: broadcast::Sender<String>,
+    pub(super) events: broadcast::Sender<String>,
     pub(super) roots: Roots,
     pub(super) jobs: Arc<Jobs>,
     pub(super) clips: Arc<Clips>,
@@ -68,16 +68,16 @@ impl Studio {
                 .map_err(|e| format!("{name}:{}: {}", e.line.unwrap_or(1), e.text))?;
             start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
         }
-        let news = broadcast::channel(256).0;
+        let events = broadcast::channel(256).0;
         let cache = Cache { folder: options.cache.clone(), limit: None };
-        let clips = Clips::new(options.memory, cache, news.clone());
+        let clips = Clips::new(options.memory, cache, events.clone());
         Ok(Studio {
             token,
             hosts,
             requests: Semaphore::new(MAX_REQUESTS),
             sockets: Semaphore::new(MAX_SOCKETS),
-            jobs: Jobs::new(roots.first(), news.clone()),
-            news,
+            jobs: Jobs::new(roots.first(), events.clone()),
+            events,
             recovery: Recovery::new(options.state.as_deref(), roots.first()),
             roots,
             clips: Arc::new(clips),
@@ -116,9 +116,9 @@ impl Studio {
 pub(super) type Answer = Result<Response, Problem>;
 
 /// Cancels a request when it is dropped before its end, because its client has disconnected.
-struct Wanted(Option<Cancel>);
+struct CancelOnDrop(Option<Cancel>);
 
-impl Drop for Wanted {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.iter().for_each(Cancel::cancel);
     }
@@ -130,7 +130,7 @@ pub(super) async fn spawn_cancellable<T: Send + 'static>(
     work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let cancel = Cancel::new();
-    let mut wanted = Wanted(Some(cancel.clone()));
+    let mut guard = CancelOnDrop(Some(cancel.clone()));
     let studio = Arc::clone(studio);
     let work = move || {
         if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
@@ -139,7 +139,7 @@ pub(super) async fn spawn_cancellable<T: Send + 'static>(
         work(&studio, &cancel)
     };
     let done = tokio::task::spawn_blocking(work).await;
-    wanted.0 = None;
+    guard.0 = None;
     done.unwrap_or_else(|e| {
         let text = e.try_into_panic().map_or_else(
             |_| "interrupted".to_owned(),

@@ -270,7 +270,7 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         threads: case.slots,
         on_error: case.on_error,
         store: Arc::new(grainfield_filters::host::NoCache),
-        even: None,
+        constant_rate: None,
         abort: case.abort,
         patience: case.patience,
     };

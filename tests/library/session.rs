@@ -100,7 +100,7 @@ fn a_preview_can_have_the_format_of_an_output() {
     let clip = grainfield::open("pattern:bars:size=48x32:format=yuv420p10:frames=3").unwrap();
     let look = recipe("grain");
     let format = |target| clip.preview_as(1, &look, &target, &Cancel::new()).map(|p| *p.format());
-    assert_eq!(format(Target::Made).unwrap().depth, Depth::Bits(10));
+    assert_eq!(format(Target::Native).unwrap().depth, Depth::Bits(10));
     assert_eq!(format(Target::Format("gbrp".into())).unwrap().name(), "gbrp");
     assert!(format(Target::Output("a.jpg".into())).unwrap().depth == Depth::Bits(8));
     assert_eq!(format(Target::Format("nonsense".into())).unwrap_err().kind(), ErrorKind::Usage);

@@ -38,15 +38,15 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
     for (job, standing) in plan.jobs.iter().zip(&states) {
         let (state, record) = (standing.state, standing.record.as_ref());
         counts[state as usize] += 1;
-        let asked =
+        let resolved =
             if typed.dry_run { request(typed, plan, environment, job, false) } else { Err(String::new()) };
-        let error = asked.as_ref().err().filter(|_| typed.dry_run).cloned();
+        let error = resolved.as_ref().err().filter(|_| typed.dry_run).cloned();
         wrong += usize::from(error.is_some());
         let line = Line {
             job: &job.name,
             state,
             input: lossy(&job.input),
-            output: match &asked {
+            output: match &resolved {
                 Ok(resolved) => lossy(&resolved.request.output),
                 Err(_) => lossy(&job.output),
             },

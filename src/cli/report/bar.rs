@@ -61,7 +61,7 @@ impl Bar {
 
     fn dressed(bar: ProgressBar, total: Option<u64>, before: &str) -> Bar {
         let out_time = Arc::new(Mutex::new(0.0));
-        let made = Arc::clone(&out_time);
+        let shown_time = Arc::clone(&out_time);
         let template = if total.is_some() {
             "{msg}frame {pos}/{len} [{wide_bar}] {fps} fps {speed}x, {left} left, {gone} elapsed"
         } else {
@@ -76,8 +76,8 @@ impl Bar {
             })
             .with_key("speed", move |s: &ProgressState, w: &mut dyn Write| {
                 let seconds = s.elapsed().as_secs_f64().max(1e-3);
-                let made = *made.lock().unwrap_or_else(PoisonError::into_inner);
-                let _ = w.write_str(&short(made / seconds));
+                let shown_time = *shown_time.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = w.write_str(&short(shown_time / seconds));
             })
             .with_key("left", |s: &ProgressState, w: &mut dyn Write| {
                 let text = if s.pos() == 0 { "?".into() } else { clock(s.eta()) };

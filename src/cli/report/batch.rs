@@ -36,7 +36,7 @@ pub(in crate::cli) struct JobReporter<'a> {
 struct State {
     bar: Option<Bar>,
     begun: Instant,
-    told: Option<Duration>,
+    reported: Option<Duration>,
     last: Option<ProgressStats>,
 }
 
@@ -64,7 +64,7 @@ impl BatchReporter {
 
     /// A job that is about to begin.
     pub(in crate::cli) fn one(&self, job: &str) -> JobReporter<'_> {
-        let state = State { bar: None, begun: Instant::now(), told: None, last: None };
+        let state = State { bar: None, begun: Instant::now(), reported: None, last: None };
         JobReporter { many: self, job: job.to_owned(), state: Mutex::new(state) }
     }
 
@@ -238,11 +238,11 @@ impl JobReporter<'_> {
             self.many.event(Some(&self.job), &Event::frame(step));
         }
         if !self.many.form.is_json()
-            || state.told.is_some_and(|told| now.elapsed.saturating_sub(told) < EVERY)
+            || state.reported.is_some_and(|reported| now.elapsed.saturating_sub(reported) < EVERY)
         {
             return;
         }
-        state.told = Some(now.elapsed);
+        state.reported = Some(now.elapsed);
         self.many.event(Some(&self.job), &Event::progress(&now));
     }
 

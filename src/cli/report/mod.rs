@@ -103,7 +103,7 @@ struct State {
     bar: Option<Bar>,
     output: String,
     begun: Instant,
-    told: Option<Duration>,
+    reported: Option<Duration>,
     last: Option<ProgressStats>,
     /// Whether it has been said that the job is ending.
     finishing: bool,
@@ -120,8 +120,15 @@ impl Reporter {
 
     fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
         let begun = Instant::now();
-        let state =
-            State { err, bar: None, output: String::new(), begun, told: None, last: None, finishing: false };
+        let state = State {
+            err,
+            bar: None,
+            output: String::new(),
+            begun,
+            reported: None,
+            last: None,
+            finishing: false,
+        };
         Reporter { form, verbosity, style, state: Mutex::new(state) }
     }
 
@@ -286,9 +293,9 @@ impl State {
     /// Whether to report progress to programs now.
     fn is_due(&mut self) -> bool {
         let elapsed = self.begun.elapsed();
-        let due = self.told.is_none_or(|told| elapsed.saturating_sub(told) >= EVERY);
+        let due = self.reported.is_none_or(|reported| elapsed.saturating_sub(reported) >= EVERY);
         if due {
-            self.told = Some(elapsed);
+            self.reported = Some(elapsed);
         }
         due
     }

@@ -15,7 +15,7 @@ impl Write for Page {
 }
 
 /// The text on standard error of a short job, in one of the forms.
-fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
+fn report_text(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
     let report = Reporter::to(Box::new(page.clone()), form, verbosity, Style::default());
     report.note("the range is taken as limited");
@@ -52,25 +52,25 @@ fn told(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
 
 #[test]
 fn plain() {
-    let text = told(Form::Plain, Verbosity::Normal, None);
+    let text = report_text(Form::Plain, Verbosity::Normal, None);
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 2, "{text}");
     assert_eq!(lines[0], "note: the range is taken as limited");
     assert!(lines[1].starts_with("done: 100 frames to out.y4m in "), "{text}");
-    assert!(told(Form::Plain, Verbosity::Verbose, None).contains("note: level avx2\n"));
-    assert_eq!(told(Form::Plain, Verbosity::Quiet, None), "");
+    assert!(report_text(Form::Plain, Verbosity::Verbose, None).contains("note: level avx2\n"));
+    assert_eq!(report_text(Form::Plain, Verbosity::Quiet, None), "");
 }
 
 #[test]
 fn an_error_is_printed_in_every_form() {
     let expected = "error: in.y4m: bad\npartial result: out.partial.y4m (100 frames)\n";
-    assert_eq!(told(Form::Plain, Verbosity::Quiet, Some("in.y4m: bad")), expected);
+    assert_eq!(report_text(Form::Plain, Verbosity::Quiet, Some("in.y4m: bad")), expected);
 }
 
 #[test]
 fn json_is_json_in_every_line_and_rare() {
     for error in [None, Some("in.y4m: bad")] {
-        let text = told(Form::Json, Verbosity::Normal, error);
+        let text = report_text(Form::Json, Verbosity::Normal, error);
         let events: Vec<serde_json::Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
         let names: Vec<_> = events.iter().map(|e| e["event"].as_str().unwrap()).collect();
         assert_eq!(names[..3], ["note", "started", "simulating"]);
@@ -83,7 +83,7 @@ fn json_is_json_in_every_line_and_rare() {
 
 #[test]
 fn ffmpeg_blocks_end_with_end() {
-    let text = told(Form::Ffmpeg, Verbosity::Quiet, None);
+    let text = report_text(Form::Ffmpeg, Verbosity::Quiet, None);
     assert!(text.starts_with("frame=1\n"), "{text}");
     assert!(text.ends_with("progress=end\n"), "{text}");
     assert!(text.contains("frame=100\n"), "{text}");

@@ -101,7 +101,7 @@ fn motion_is_not_grain() {
     for (name, motion) in MOTIONS {
         let found = found(&frames(&texture, motion, 0.0, false, 0.0));
         // Plain parts of single frames are never certain.
-        let wrong = found.filter(|f| f.1.way != Way::Flat).map(|f| (f.0, f.1.evidence));
+        let wrong = found.filter(|f| f.1.method != Method::Flat).map(|f| (f.0, f.1.evidence));
         assert!(wrong.is_none(), "{name}: {wrong:?}");
     }
 }
@@ -114,9 +114,11 @@ fn what_is_certain_is_within_its_bound() {
         for (strength, coarse) in [(1.5, false), (3.0, true), (7.0, false)] {
             let Some((is, found)) = found(&frames(&texture, motion, strength, coarse, 0.0)) else { continue };
             let off = is / f64::from(strength * strength + 1.0 / 12.0).sqrt() - 1.0;
-            let said =
-                format!("{name} {strength}: {is:.3} {:?} {:?} {:?}", found.way, found.blocks, found.evidence);
-            if found.way != Way::Flat && found.evidence.bound <= 0.1 {
+            let said = format!(
+                "{name} {strength}: {is:.3} {:?} {:?} {:?}",
+                found.method, found.blocks, found.evidence
+            );
+            if found.method != Method::Flat && found.evidence.bound <= 0.1 {
                 certain += 1;
                 assert!(off.abs() <= found.evidence.bound, "{off:.3} {said}");
             }

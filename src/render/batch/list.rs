@@ -20,8 +20,8 @@
 //!
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
+use super::fingerprint::FILES;
 use super::jobs::{Job, Jobs, JobsError, MAX_JOBS};
-use super::made::FILES;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;

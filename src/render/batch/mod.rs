@@ -1,14 +1,14 @@
 //! Many renders, one after another or several at a time, by one program or several that share the list.
 
+pub mod fingerprint;
 pub mod jobs;
 pub mod list;
-pub mod made;
 pub mod output_path;
 pub mod queue;
 
 use crate::session::job::Summary;
+use fingerprint::Fingerprint;
 use jobs::Job;
-use made::Made;
 use queue::{Claim, Lease, Queue, Record, State};
 use std::collections::BTreeMap;
 use std::io;
@@ -95,7 +95,7 @@ pub struct Start<'a> {
     /// Whether an existing output is replaced as a whole instead of being resumed.
     pub anew: bool,
     /// The record of its options and inputs, without files that only its options name.
-    pub made: &'a mut Made,
+    pub fingerprint: &'a mut Fingerprint,
 }
 
 impl Batch<'_> {
@@ -177,8 +177,8 @@ impl Batch<'_> {
         if let Err(e) = lease.set(State::Running, 0, None, None) {
             return fault(e, tally);
         }
-        let mut made = self.queue.scope.made(job);
-        let start = Start { anew: lease.anew, made: &mut made };
+        let mut fingerprint = self.queue.scope.fingerprint(job);
+        let start = Start { anew: lease.anew, fingerprint: &mut fingerprint };
         let end = catch_unwind(AssertUnwindSafe(|| (self.perform)(job, start))).unwrap_or_else(|_| {
             End::Failed(
                 "internal error; please report it with the command that led to it".into(),
@@ -186,8 +186,8 @@ impl Batch<'_> {
             )
         });
         let removed = matches!(end, End::Removed);
-        let made = || Some(self.queue.scope.rendered(made, job));
-        if let Err(e) = ended(&lease, end, made, tally) {
+        let fingerprint = || Some(self.queue.scope.rendered(fingerprint, job));
+        if let Err(e) = ended(&lease, end, fingerprint, tally) {
             fault(e, tally);
         } else if removed {
             (self.tell)(job, &Event::Removed);
@@ -196,7 +196,12 @@ impl Batch<'_> {
 }
 
 /// Records the result of a job.
-fn ended(lease: &Lease, end: End, made: impl FnOnce() -> Option<Made>, tally: &mut Tally) -> io::Result<()> {
+fn ended(
+    lease: &Lease,
+    end: End,
+    fingerprint: impl FnOnce() -> Option<Fingerprint>,
+    tally: &mut Tally,
+) -> io::Result<()> {
     let mut count = |s: &Summary| {
         tally.frames += s.frames;
         tally.skipped += s.skipped;
@@ -205,11 +210,11 @@ fn ended(lease: &Lease, end: End, made: impl FnOnce() -> Option<Made>, tally: &m
     };
     match end {
         End::Done(s) => {
-            lease.set(State::Done, count(&s), None, made())?;
+            lease.set(State::Done, count(&s), None, fingerprint())?;
             tally.done += 1;
         }
         End::Failed(why, s) => {
-            lease.set(State::Failed, count(&s), Some(why), made())?;
+            lease.set(State::Failed, count(&s), Some(why), fingerprint())?;
             tally.failed += 1;
         }
         End::Stopped(kept, s) => {

@@ -14,8 +14,8 @@
 //! `local_lock`, Lustre with `localflock`), two machines may run the same job, which does no damage, since only
 //! complete files get their final names.
 
+use super::fingerprint::{Change, Fingerprint, Scope};
 use super::jobs::{Job, output_name};
-use super::made::{Change, Made, Scope};
 use grainfield_io::disk::lines;
 use grainfield_io::journal::resume::Xxh64;
 use grainfield_io::journal::shard::Shard;
@@ -97,8 +97,8 @@ pub struct Record {
     /// Seconds since 1970.
     pub time: u64,
     /// If it has ended: its options, inputs and output.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub made: Option<Made>,
+    #[serde(default, alias = "made", skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<Fingerprint>,
     /// If it has not been completed: whether an existing output is that of an earlier run, to be replaced as a whole.
     #[serde(default)]
     pub anew: bool,
@@ -212,17 +212,17 @@ impl Queue {
         let state = if job.postponed { State::Postponed } else { State::Waiting };
         let mut now = Standing { state, reason: None, record, anew: false };
         let Some(record) = &now.record else { return now };
-        let made = record.made.clone().unwrap_or_default();
+        let fingerprint = record.fingerprint.clone().unwrap_or_default();
         now.anew = record.anew && self.scope.exists(job);
         match record.state {
             State::Running if running => now.state = State::Running,
             _ if job.postponed => {}
             State::Running => now.reason = Some("interrupted".into()),
-            State::Failed if self.scope.is_unchanged(job, &made) => {
+            State::Failed if self.scope.is_unchanged(job, &fingerprint) => {
                 (now.state, now.reason) = (State::Failed, record.reason.clone());
             }
             State::Failed => {}
-            State::Done => match self.scope.change(job, &made) {
+            State::Done => match self.scope.change(job, &fingerprint) {
                 None => now.state = State::Done,
                 Some(Change::Missing(why)) => now.reason = Some(why.into()),
                 Some(Change::Stale(why)) => {
@@ -293,12 +293,12 @@ impl Lease {
         state: State,
         frames: u64,
         reason: Option<String>,
-        made: Option<Made>,
+        fingerprint: Option<Fingerprint>,
     ) -> io::Result<()> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let (id, job, by) = (self.id.clone(), self.job.clone(), self.queue.by.clone());
         let anew = self.anew && state != State::Done;
-        self.queue.append(&Record { id, job, state, frames, reason, by, time, made, anew })
+        self.queue.append(&Record { id, job, state, frames, reason, by, time, fingerprint, anew })
     }
 }
 
@@ -332,8 +332,8 @@ mod tests {
         assert_eq!(state(&b), State::Waiting);
         let Ok(Claim::Ours(lease, last)) = b.claim(&job()) else { panic!() };
         assert_eq!(last.record.unwrap().state, State::Running);
-        let made = a.scope.rendered(a.scope.made(&job()), &job());
-        lease.set(State::Failed, 3, Some("no \"room\"\n".into()), Some(made)).unwrap();
+        let fingerprint = a.scope.rendered(a.scope.fingerprint(&job()), &job());
+        lease.set(State::Failed, 3, Some("no \"room\"\n".into()), Some(fingerprint)).unwrap();
         let read = a.states(&[job()]).unwrap().remove(0);
         assert_eq!((read.state, read.record.unwrap().frames), (State::Failed, 3));
         assert_eq!(read.reason.as_deref(), Some("no \"room\"\n"));

@@ -95,10 +95,10 @@ impl Curve {
         self.0.iter().map(|p| p[1]).fold(0.0, f64::max)
     }
 
-    /// Multiplied by `part` of the ratio of `wanted` and `made`, which is at most 2.
-    pub(super) fn corrected(&self, wanted: &Curve, made: &Curve, part: f64) -> Curve {
+    /// Scales each point by (wanted / measured)^`part`, with the ratio limited to 0.5 to 2.
+    pub(super) fn corrected(&self, wanted: &Curve, measured: &Curve, part: f64) -> Curve {
         let ratio = |x: f64| {
-            let (w, m) = (wanted.at(x), made.at(x));
+            let (w, m) = (wanted.at(x), measured.at(x));
             if m > 0.0 { (w / m).clamp(0.5, 2.0).powf(part) } else { 1.0 }
         };
         Curve(self.0.iter().map(|&[x, y]| [x, y * ratio(x)]).collect())

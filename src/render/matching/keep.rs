@@ -32,7 +32,7 @@ type Place = (usize, usize, usize);
 
 /// Grain cut from a plate.
 #[derive(Debug)]
-pub struct Kept {
+pub struct PlateGrain {
     /// The tiles, one below the other.
     picture: Frame,
     /// The same, as the filter reads them.
@@ -41,7 +41,7 @@ pub struct Kept {
     pub cells: usize,
 }
 
-impl Kept {
+impl PlateGrain {
     /// Whether a frame of the plate's size shows some patch twice.
     pub fn repeats(&self) -> bool {
         self.cells > 4 * self.plate.count()
@@ -175,7 +175,7 @@ impl Sums {
 }
 
 /// Cuts the grain of a plate with a clean version into tiles.
-pub fn keep(shot: &Shot, measured: &Residual) -> Result<Kept, MatchError> {
+pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> {
     let format = shot.format();
     let few = |what: &str| {
         let problem = format!(
@@ -233,7 +233,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<Kept, MatchError> {
         cutter.finish()
     };
     match cut(&picture) {
-        Ok(plate) => Ok(Kept { picture, plate, cells: cells(side, format.plane_size(0)) }),
+        Ok(plate) => Ok(PlateGrain { picture, plate, cells: cells(side, format.plane_size(0)) }),
         Err(e) => few(&format!("the grain is not usable ({e}); there is no part")),
     }
 }

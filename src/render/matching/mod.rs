@@ -16,7 +16,7 @@ mod shot;
 mod skewed;
 mod table;
 
-pub use keep::{Kept, check_name, keep};
+pub use keep::{PlateGrain, check_name, keep};
 pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
 pub use shot::{Blind, Doubt, MatchError, Measured, Options, Shot};

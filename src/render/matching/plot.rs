@@ -10,7 +10,7 @@ const WIDTH: u32 = 1400;
 const HEAD: u32 = 70;
 const ROW: u32 = 340;
 const PLATE: RGBColor = INK;
-const MADE: RGBColor = RGBColor(220, 38, 38);
+const MATCH: RGBColor = RGBColor(220, 38, 38);
 
 /// Draws a match with a title as a PNG.
 pub fn png(of: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
@@ -22,7 +22,7 @@ pub fn png(of: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
             title = title.chars().take(98).collect::<String>() + "\u{2026}";
         }
         head.draw(&Text::new(title, (px(26), px(12)), bold(22)))?;
-        for (x, name, ink) in [(26, "plate", PLATE), (130, "match", MADE)] {
+        for (x, name, ink) in [(26, "plate", PLATE), (130, "match", MATCH)] {
             head.draw(&Rectangle::new([(px(x), px(50)), (px(x + 18), px(54))], ink.filled()))?;
             head.draw(&Text::new(name, (px(x + 26), px(43)), soft(15)))?;
         }
@@ -43,7 +43,7 @@ fn plain(x: &f64) -> String {
 
 fn strength(area: &Area<'_>, plane: &PlaneMatch) -> Drawn {
     let counted = || plane.points.iter().filter(|p| p.counts);
-    let high = counted().map(|p| p.plate.max(p.made)).fold(0.0, f64::max);
+    let high = counted().map(|p| p.plate.max(p.rendered)).fold(0.0, f64::max);
     let high = if high > 0.0 { 1.15 * high } else { 1.0 };
     let mut chart = ChartBuilder::on(area);
     let title =
@@ -55,7 +55,7 @@ fn strength(area: &Area<'_>, plane: &PlaneMatch) -> Drawn {
         LineSeries::new(counted().map(move |p| (p.brightness, y(p))), ink.stroke_width(px(2) as u32))
     };
     chart.draw_series(line(PLATE, |p| p.plate))?;
-    chart.draw_series(line(MADE, |p| p.made))?;
+    chart.draw_series(line(MATCH, |p| p.rendered))?;
     chart.draw_series(counted().map(|p| Circle::new((p.brightness, p.plate), px(4), PLATE.filled())))?;
     Ok(())
 }
@@ -69,7 +69,7 @@ fn spectrum(area: &Area<'_>, plane: &PlaneMatch) -> Drawn {
     let mut chart = chart.build_cartesian_2d(0.0..0.5, low - 1.0..high + 1.0)?;
     axes!(chart, "cycles per sample", "dB relative to white noise", 8, &plain, &plain);
     chart.draw_series(LineSeries::new([(0.0, 0.0), (0.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
-    for (rings, ink) in plane.spectrum.iter().zip([PLATE, MADE]) {
+    for (rings, ink) in plane.spectrum.iter().zip([PLATE, MATCH]) {
         let points = rings.iter().map(|r| (r.0, r.1.max(-40.0)));
         chart.draw_series(LineSeries::new(points, ink.stroke_width(px(2) as u32)))?;
     }

@@ -31,7 +31,7 @@ pub struct RecipeMatch {
 
 /// The settings of `grain`.
 #[derive(Clone, Debug)]
-struct Look {
+struct GrainSettings {
     /// The plate's own grain, which has its sizes.
     plate: Option<FileAsset>,
     /// Luma's strength by brightness in 8-bit code values at the plate's width.
@@ -54,12 +54,12 @@ pub fn recipe(
     kept: Option<(&str, &Plate)>,
 ) -> Result<RecipeMatch, MatchError> {
     let format = *shot.format();
-    let mut look = first_look(&format, plate);
-    look.plate = kept.map(|(name, kept)| {
+    let mut settings = first_settings(&format, plate);
+    settings.plate = kept.map(|(name, kept)| {
         FileAsset::named(name).read(Arc::new(kept.clone()), crate::assets::plate_digest(kept))
     });
-    let generated = look.plate.is_none();
-    let coloured = !format.is_rgb() && plate.planes().len() > 1 && look.chroma > 0.0;
+    let generated = settings.plate.is_none();
+    let coloured = !format.is_rgb() && plate.planes().len() > 1 && settings.chroma > 0.0;
     let mut spectra: Vec<Wanted> =
         plate.planes().iter().enumerate().map(|(p, plane)| Wanted::new(&format, p, plane)).collect();
     let (luma, colours) = spectra.split_at_mut(1);
@@ -68,38 +68,38 @@ pub fn recipe(
     let skewness = Skewness::of(&plate.planes()[0], &wanted);
     for round in 0..ROUNDS {
         if generated {
-            look.fit(&format, &mut luma[0], colours);
+            settings.fit(&format, &mut luma[0], colours);
         }
         // Every round has other grain, so that its chance is not fitted; the mean of all corrections counts.
-        let made = shot.render(&look.steps(&format), plate, round)?;
+        let rendered = shot.render(&settings.steps(&format), plate, round)?;
         let part = 1.0 / (round as f64 + 1.0);
-        let curve = Curve::smooth(&made.planes()[0]);
-        look.curve = look.curve.corrected(&wanted, &curve, part);
-        if generated && (round == 0 || look.skew > 0.0) {
-            let skew = skewness.setting(look.skew, Skewness::of(&made.planes()[0], &curve));
-            look.skew += part * (skew.unwrap_or(0.0) - look.skew);
+        let curve = Curve::smooth(&rendered.planes()[0]);
+        settings.curve = settings.curve.corrected(&wanted, &curve, part);
+        if generated && (round == 0 || settings.skew > 0.0) {
+            let skew = skewness.setting(settings.skew, Skewness::of(&rendered.planes()[0], &curve));
+            settings.skew += part * (skew.unwrap_or(0.0) - settings.skew);
         }
         if format.is_rgb() && !generated {
             // The proportions of the channels are the plate's.
         } else if format.is_rgb() {
-            look.chroma = (look.chroma + part * (common(&made) - common(plate))).clamp(0.0, 1.0);
-        } else if look.chroma > 0.0 {
-            let ratio =
-                chroma_strength(plate) / chroma_strength(&made).max(1e-6) * overall(&made) / overall(plate);
-            look.chroma = (look.chroma * ratio.clamp(0.5, 2.0).powf(part)).min(2.0);
+            settings.chroma = (settings.chroma + part * (common(&rendered) - common(plate))).clamp(0.0, 1.0);
+        } else if settings.chroma > 0.0 {
+            let ratio = chroma_strength(plate) / chroma_strength(&rendered).max(1e-6) * overall(&rendered)
+                / overall(plate);
+            settings.chroma = (settings.chroma * ratio.clamp(0.5, 2.0).powf(part)).min(2.0);
         }
         if generated {
-            correct(luma, &look.shape, 1.0, &made.planes()[..1]);
-            correct(colours, &look.shape, look.chroma_size, &made.planes()[1..]);
+            correct(luma, &settings.shape, 1.0, &rendered.planes()[..1]);
+            correct(colours, &settings.shape, settings.chroma_size, &rendered.planes()[1..]);
         }
     }
     if generated {
-        look.fit(&format, &mut luma[0], colours);
+        settings.fit(&format, &mut luma[0], colours);
     }
-    let simple = Look { curve: look.curve.simplified(0.004, 64), ..look };
+    let simple = GrainSettings { curve: settings.curve.simplified(0.004, 64), ..settings };
     let steps = simple.steps(&format);
-    let made = shot.render(&steps, plate, ROUNDS)?;
-    let matched = Match::new(plate, &made, format.is_rgb());
+    let rendered = shot.render(&steps, plate, ROUNDS)?;
+    let matched = Match::new(plate, &rendered, format.is_rgb());
     Ok(RecipeMatch { recipe: Recipe { steps, ..Recipe::default() }, matched })
 }
 
@@ -119,7 +119,7 @@ fn common(of: &Residual) -> f64 {
 }
 
 /// The settings that follow from the measurements without rendering.
-fn first_look(format: &Format, plate: &Residual) -> Look {
+fn first_settings(format: &Format, plate: &Residual) -> GrainSettings {
     let first = &plate.planes()[0];
     let chroma = match (plate.planes().len(), format.is_rgb()) {
         (1, _) => 0.0,
@@ -133,7 +133,17 @@ fn first_look(format: &Format, plate: &Residual) -> Look {
     };
     let curve = Curve::smooth(first);
     let shape = Shape { size: 1.0, sharpness: 0.0, variation: 0.0 };
-    Look { plate: None, curve, gain: 1.0, shape, skew: 0.0, chroma, chroma_size: 1.0, temporal, hold }
+    GrainSettings {
+        plate: None,
+        curve,
+        gain: 1.0,
+        shape,
+        skew: 0.0,
+        chroma,
+        chroma_size: 1.0,
+        temporal,
+        hold,
+    }
 }
 
 /// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
@@ -151,7 +161,7 @@ fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
     if seen > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
 }
 
-impl Look {
+impl GrainSettings {
     /// Fits what the spectra tell.
     fn fit(&mut self, format: &Format, luma: &mut Wanted, colours: &mut [Wanted]) {
         self.shape = luma.shape();

@@ -16,7 +16,7 @@ pub struct Point {
     /// Strength of the plate, in 8-bit code values.
     pub plate: f64,
     /// Strength of the match.
-    pub made: f64,
+    pub rendered: f64,
 }
 
 /// One plane.
@@ -66,27 +66,27 @@ fn names(count: usize, rgb: bool) -> &'static [&'static str] {
 
 impl Match {
     /// Compares the measurements of the plate with those of the match.
-    pub(super) fn new(plate: &Residual, made: &Residual, rgb: bool) -> Match {
-        let planes = plate.planes().iter().zip(made.planes());
+    pub(super) fn new(plate: &Residual, rendered: &Residual, rgb: bool) -> Match {
+        let planes = plate.planes().iter().zip(rendered.planes());
         let names = names(plate.planes().len(), rgb);
         Match { planes: planes.zip(names).map(|((a, b), name)| PlaneMatch::new(name, a, b)).collect() }
     }
 }
 
 impl PlaneMatch {
-    fn new(name: &'static str, plate: &PlaneGrain, made: &PlaneGrain) -> PlaneMatch {
+    fn new(name: &'static str, plate: &PlaneGrain, rendered: &PlaneGrain) -> PlaneMatch {
         let point = |i: usize| Point {
             brightness: PlaneGrain::middle(i),
             samples: plate.bins[i].count,
             counts: plate.bins[i].counts(),
             plate: plate.bins[i].strength(),
-            made: made.bins[i].strength(),
+            rendered: rendered.bins[i].strength(),
         };
         let points: Vec<Point> = (0..BINS).filter(|&i| plate.bins[i].count > 0.0).map(point).collect();
         let off: Vec<(f64, f64)> = points
             .iter()
             .filter(|p| p.counts && p.plate >= 0.25)
-            .map(|p| (p.samples, p.made / p.plate - 1.0))
+            .map(|p| (p.samples, p.rendered / p.plate - 1.0))
             .collect();
         let all: f64 = off.iter().map(|o| o.0).sum();
         let rms = (off.iter().map(|o| o.0 * o.1 * o.1).sum::<f64>() / all.max(1.0)).sqrt();
@@ -94,13 +94,13 @@ impl PlaneMatch {
             name,
             strength_rms: rms,
             strength_worst: off.iter().map(|o| o.1.abs()).fold(0.0, f64::max),
-            spectrum_db: distance_db(&plate.rings(), &made.rings()),
-            spectrum: [plate, made].map(|p| p.rings().iter().map(|r| (r.frequency, r.db())).collect()),
-            aspect_db: [plate.aspect_db(), made.aspect_db()],
-            temporal: [plate.temporal[0].value(), made.temporal[0].value()],
-            channel: [plate.channel.value(), made.channel.value()],
-            skew: [plate, made].map(|p| Skewness::of(p, &Curve::smooth(p)).value),
-            kurtosis: [plate.kurtosis(), made.kurtosis()],
+            spectrum_db: distance_db(&plate.rings(), &rendered.rings()),
+            spectrum: [plate, rendered].map(|p| p.rings().iter().map(|r| (r.frequency, r.db())).collect()),
+            aspect_db: [plate.aspect_db(), rendered.aspect_db()],
+            temporal: [plate.temporal[0].value(), rendered.temporal[0].value()],
+            channel: [plate.channel.value(), rendered.channel.value()],
+            skew: [plate, rendered].map(|p| Skewness::of(p, &Curve::smooth(p)).value),
+            kurtosis: [plate.kurtosis(), rendered.kurtosis()],
             points,
         }
     }

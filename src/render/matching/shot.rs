@@ -82,7 +82,7 @@ pub struct Options {
 }
 
 /// A clean frame and its time.
-struct Bed {
+struct CleanFrame {
     number: i64,
     time: Ratio,
     duration: Ratio,
@@ -93,7 +93,7 @@ struct Bed {
 pub struct Shot {
     names: Vec<String>,
     plates: Vec<Frame>,
-    beds: Vec<Bed>,
+    clean_frames: Vec<CleanFrame>,
     /// The numbers of the plate's first and last frame.
     span: (i64, i64),
     area: Option<Area>,
@@ -145,7 +145,7 @@ pub enum Doubt {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Blind {
     /// The method.
-    pub way: blind::Way,
+    pub method: blind::Method,
     /// The number of blocks with nothing but grain, and of all blocks.
     pub blocks: (usize, usize),
     /// The number of consecutive frames with the same grain.
@@ -158,11 +158,11 @@ pub struct Blind {
 
 impl Blind {
     /// A larger share of parts without grain is significant: compression removed it.
-    const EATEN: f64 = 0.03;
+    const MAX_GONE: f64 = 0.03;
 
     /// Whether compression has removed grain, so that the measured grain is less than that of the film.
-    pub fn is_eaten(&self) -> bool {
-        self.gone > Blind::EATEN
+    pub fn degrained_by_codec(&self) -> bool {
+        self.gone > Blind::MAX_GONE
     }
 }
 
@@ -247,16 +247,16 @@ fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
     if shape(&a.format) == shape(&b.format) {
         return Ok(());
     }
-    let said = |f: &Format| {
+    let description = |f: &Format| {
         let range = if f.full_range() { "full range" } else { "limited range" };
         format!("{}x{} {} {range}", f.width, f.height, f.name())
     };
     Err(MatchError::Unequal(format!(
         "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
         a.name,
-        said(&a.format),
+        description(&a.format),
         b.name,
-        said(&b.format)
+        description(&b.format)
     )))
 }
 
@@ -290,14 +290,14 @@ impl Shot {
             + clean.as_ref().map_or(4 * PER_SAMPLE * samples(&info.format), |c| c.format.frame_bytes());
         let most = (KEPT / bytes).max(if clean.is_some() { 1 } else { 2 });
         let mut plates = Vec::new();
-        let mut beds = Vec::new();
+        let mut clean_frames = Vec::new();
         let mut span = None;
         for number in wanted(options, &info, clean.as_ref()).iter().take(most) {
             let (stamp, plate) = next(source.as_mut(), number)?;
             if let (Some(twin), Some(clean)) = (&mut twin, &clean) {
                 let (_, clean) = next(twin.as_mut(), number - info.first + clean.first)?;
                 let clean = Arc::new(clean);
-                beds.push(Bed { number, time: stamp.time, duration: stamp.duration, clean });
+                clean_frames.push(CleanFrame { number, time: stamp.time, duration: stamp.duration, clean });
             }
             plates.push(plate);
             span = Some((span.map_or(number, |s: (i64, i64)| s.0), number));
@@ -306,10 +306,10 @@ impl Shot {
             return Err(MatchError::Unequal(format!("{} has none of these frames", info.name)));
         };
         if clean.is_none() {
-            beds = ramps(plates[0].format());
+            clean_frames = ramps(plates[0].format());
         }
         let names = std::iter::once(info.name).chain(clean.map(|c| c.name)).collect();
-        Ok(Shot { names, plates, beds, span, area: options.area, stop: Arc::clone(&options.stop) })
+        Ok(Shot { names, plates, clean_frames, span, area: options.area, stop: Arc::clone(&options.stop) })
     }
 
     /// Whether there is no clean version.
@@ -332,7 +332,7 @@ impl Shot {
         let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
         if self.is_blind() {
             let frames: Vec<&Frame> = self.plates.iter().collect();
-            let Found { grain, way, blocks, gone, evidence } = blind::measure(&frames, self.area);
+            let Found { grain, method, blocks, gone, evidence } = blind::measure(&frames, self.area);
             if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
                 return Err(MatchError::Nothing(format!(
                     "in {} too few blocks differ from frame to frame by grain only, without motion, texture or \
@@ -348,12 +348,12 @@ impl Shot {
                     self.names[0]
                 )));
             }
-            let blind = Blind { way, blocks, held: grain.held(), gone, bound: evidence.bound };
+            let blind = Blind { method, blocks, held: grain.held(), gone, bound: evidence.bound };
             let doubt = if !evidence.followed {
                 Some(Doubt::Few)
-            } else if blind.is_eaten() {
+            } else if blind.degrained_by_codec() {
                 Some(Doubt::Compressed)
-            } else if way == blind::Way::Flat {
+            } else if method == blind::Method::Flat {
                 Some(Doubt::Texture)
             } else {
                 (evidence.bound > CERTAIN).then_some(Doubt::Motion(evidence.bound))
@@ -361,14 +361,14 @@ impl Shot {
             return Ok(Measured { grain, blind: Some(blind), doubt });
         }
         let mut grain = Residual::new(self.format(), self.area);
-        self.plates.iter().zip(&self.beds).for_each(|(plate, bed)| grain.add(plate, &bed.clean));
+        self.plates.iter().zip(&self.clean_frames).for_each(|(plate, frame)| grain.add(plate, &frame.clean));
         if none(&grain) {
             return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
         }
         // The last frames: denoisers begin with frames that they hardly change.
         let from = self.plates.len().saturating_sub(CHECKED);
         let plates: Vec<&Frame> = self.plates[from..].iter().collect();
-        let clean: Vec<&Frame> = self.beds[from..].iter().map(|bed| &*bed.clean).collect();
+        let clean: Vec<&Frame> = self.clean_frames[from..].iter().map(|frame| &*frame.clean).collect();
         let doubt = match blind::check(&plates, &clean, self.area) {
             Some(found) if found.differ() => Some(Doubt::Clean(found)),
             Some(found) if found.bound <= CERTAIN => None,
@@ -381,21 +381,20 @@ impl Shot {
     pub(super) fn grain_of(&self, measured: &Residual) -> Vec<Vec<Field>> {
         self.plates
             .iter()
-            .zip(&self.beds)
-            .map(|(plate, bed)| measured.over_strength(plate, &bed.clean))
+            .zip(&self.clean_frames)
+            .map(|(plate, frame)| measured.over_strength(plate, &frame.clean))
             .collect()
     }
 
     /// Renders steps over the clean frames at the plate's depth, and measures the difference with the resolution
     /// of `plate`. Another seed gives other grain.
     pub(super) fn render(&self, steps: &[Step], plate: &Residual, seed: u64) -> Result<Residual, MatchError> {
-        let clean = self.beds[0].clean.format();
-        let made = Format { depth: self.format().depth, ..*clean };
-        let mut all = Residual::new(&made, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut over = Over::new(steps, clean, &made, seed, &self.stop)?;
-        for bed in &self.beds {
-            let frame = over.frame(&bed.clean, bed.number, bed.time, bed.duration)?;
-            all.add(&frame, &bed.clean);
+        let clean = self.clean_frames[0].clean.format();
+        let rendered = Format { depth: self.format().depth, ..*clean };
+        let mut all = Residual::new(&rendered, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
+        let mut over = Over::new(steps, clean, &rendered, seed, &self.stop)?;
+        for CleanFrame { number, time, duration, clean } in &self.clean_frames {
+            all.add(&over.frame(clean, *number, *time, *duration)?, clean);
         }
         Ok(all)
     }
@@ -406,17 +405,17 @@ impl Shot {
 }
 
 /// Ramps with the width of the plate, from the darkest to the lightest code.
-fn ramps(format: &Format) -> Vec<Bed> {
+fn ramps(format: &Format) -> Vec<CleanFrame> {
     let format = Format { height: RAMP_ROWS, ..*format };
     let clean = Arc::new(painted(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
-    let bed = |number: i64| Bed {
+    let frame = |number: i64| CleanFrame {
         number,
         time: one * Ratio::whole(number),
         duration: one,
         clean: Arc::clone(&clean),
     };
-    (0..RAMP_FRAMES).map(bed).collect()
+    (0..RAMP_FRAMES).map(frame).collect()
 }
 
 /// Steps bound to pictures, with everything needed to render them.
@@ -442,7 +441,8 @@ impl Over<'_> {
             fields: Fields::of(input.fields),
         };
         let depth = output.depth;
-        let chain = Chain::bind::<ChainError>(steps, *input, &options, |made| Ok(Format { depth, ..*made }))?;
+        let chain =
+            Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;
         Ok(Over { chain, work: Workspace::default(), states: States::default(), stop })
     }
 

@@ -32,9 +32,9 @@ impl Skewness {
         Skewness { value, error: 1.0 / squares.sqrt() }
     }
 
-    /// The setting that a plate has, where grain made with `set` has the skewness `made`; `None` if it may well be 0.
-    pub(super) fn setting(self, set: f64, made: Skewness) -> Option<f64> {
-        let wanted = set + self.value - made.value;
-        (wanted >= LEAST && wanted > CERTAIN * self.error.hypot(made.error)).then_some(wanted.min(10.0))
+    /// The setting that a plate has, where grain rendered with `set` has the skewness `rendered`; `None` if it may well be 0.
+    pub(super) fn setting(self, set: f64, rendered: Skewness) -> Option<f64> {
+        let wanted = set + self.value - rendered.value;
+        (wanted >= LEAST && wanted > CERTAIN * self.error.hypot(rendered.error)).then_some(wanted.min(10.0))
     }
 }

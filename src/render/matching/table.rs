@@ -62,10 +62,10 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         }
         let Some(filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { continue };
         let Some(params) = rounded(&filters, format.is_rgb()) else { continue };
-        let made = on_flat(shot, &params, &format, plate)?;
-        let stands = made.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
+        let rendered = on_flat(shot, &params, &format, plate)?;
+        let stands = rendered.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
         let off: f64 =
-            planes.iter().zip(made.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
+            planes.iter().zip(rendered.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
         if stands && best.as_ref().is_none_or(|b| off < b.0) {
             best = Some((off, params));
         }
@@ -75,23 +75,23 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let deviations = settle_grain(shot, &mut params, &format, plate)?;
     let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
     let mut curves = wanted.clone();
-    let mut made = None;
+    let mut rendered = None;
     for _ in 0..=ROUNDS {
-        if let Some(made) = &made {
-            let made: &Residual = made;
-            for ((curve, wanted), made) in curves.iter_mut().zip(&wanted).zip(made.planes()) {
-                *curve = curve.corrected(wanted, &Curve::of(made), 1.0);
+        if let Some(rendered) = &rendered {
+            let rendered: &Residual = rendered;
+            for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
+                *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
             }
         }
         strengths(&mut params, &curves, &deviations);
-        made = Some(shot.render(&steps(&params), plate, 0)?);
+        rendered = Some(shot.render(&steps(&params), plate, 0)?);
     }
-    let made = match made {
-        Some(made) => made,
+    let rendered = match rendered {
+        Some(rendered) => rendered,
         None => shot.render(&steps(&params), plate, 0)?,
     };
     let table = Table::constant(params, DEFAULT_SEED);
-    Ok(TableMatch { table, matched: Match::new(plate, &made, format.is_rgb()) })
+    Ok(TableMatch { table, matched: Match::new(plate, &rendered, format.is_rgb()) })
 }
 
 fn steps(params: &Params) -> Vec<Step> {
@@ -212,9 +212,9 @@ fn settle_grain(
     plate: &Residual,
 ) -> Result<Vec<f64>, MatchError> {
     loop {
-        let made = on_flat(shot, params, format, plate)?;
+        let rendered = on_flat(shot, params, format, plate)?;
         // A strength of 64 over 2^8.
-        let deviations: Vec<f64> = made.planes().iter().map(|p| 4.0 * p.overall().0).collect();
+        let deviations: Vec<f64> = rendered.planes().iter().map(|p| 4.0 * p.overall().0).collect();
         let most = deviations.iter().copied().fold(0.0, f64::max);
         if most <= MOST_DEVIATION || params.grain_shift == 3 {
             return Ok(deviations.into_iter().map(|d| d.max(1e-3)).collect());

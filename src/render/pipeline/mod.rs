@@ -53,7 +53,7 @@ pub struct Setup {
     /// The store of states of simulations.
     pub store: Arc<dyn StateCache + Send + Sync>,
     /// The frame times of a sink with a constant rate.
-    pub even: Option<EvenTimes>,
+    pub constant_rate: Option<ConstantRate>,
     /// Set from outside to end at once.
     pub abort: Arc<AtomicBool>,
     /// How long a stop waits for a sink that makes no progress: [`PATIENCE`].
@@ -62,7 +62,7 @@ pub struct Setup {
 
 /// The frame times of a sink with a constant rate.
 #[derive(Clone, Copy, Debug)]
-pub struct EvenTimes {
+pub struct ConstantRate {
     /// Frames per second.
     pub rate: Ratio,
     /// The source's number of the frame at time zero.
@@ -85,7 +85,7 @@ pub enum FrameError {
     Filter(#[from] PrepareError),
     /// Its time is lost, with `--strict`.
     #[error("{0} (an error because of --strict)")]
-    Uneven(String),
+    TimeLost(String),
     /// A defect of this program.
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
@@ -155,13 +155,13 @@ struct Writing {
     failure: Option<Failure>,
     out_time: Ratio,
     /// `None` after an uneven frame has been reported.
-    even: Option<EvenTimes>,
+    constant_rate: Option<ConstantRate>,
 }
 
 struct Shared {
     input: Mutex<Input>,
     writing: Mutex<Writing>,
-    moved: Condvar,
+    turn_changed: Condvar,
     ending: Mutex<Ending>,
     ended: Condvar,
     /// Whether no new tickets are issued.
@@ -184,7 +184,7 @@ struct Shared {
     on_error: OnError,
     total: Option<u64>,
     offset: i64,
-    news: Mutex<News>,
+    pending: Mutex<PendingEvents>,
 }
 
 /// What has ended.
@@ -196,7 +196,7 @@ struct Ending {
 
 /// Events that the caller has not received yet.
 #[derive(Default)]
-struct News {
+struct PendingEvents {
     frames: Vec<FrameDone>,
     notes: Vec<Note>,
     /// The work that was done.
@@ -214,7 +214,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 /// The interval at which progress is reported and the stop flag is checked.
 const TICK: Duration = Duration::from_millis(20);
 /// The interval at which a stop reports what it waits for.
-const TOLD: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. Events are reported on the
 /// calling thread.
@@ -241,9 +241,9 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
             sink: Some(setup.sink),
             failure: None,
             out_time: Ratio::ZERO,
-            even: setup.even,
+            constant_rate: setup.constant_rate,
         }),
-        moved: Condvar::new(),
+        turn_changed: Condvar::new(),
         ending: Mutex::new(Ending { alive: setup.slots, outcome: None }),
         ended: Condvar::new(),
         closing: AtomicBool::new(false),
@@ -257,7 +257,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
         threads,
         on_error: setup.on_error,
         store: setup.store,
-        news: Mutex::default(),
+        pending: Mutex::default(),
     });
     for i in 0..setup.slots {
         let own = Arc::clone(&shared);
@@ -280,8 +280,8 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
             }
         }
     }
-    let (mut moved, mut since) = ((0, 0, 0, 0), Instant::now());
-    let (mut stopped, mut told) = (None, (u64::MAX, Instant::now()));
+    let (mut last_progress, mut since) = ((0, 0, 0, 0), Instant::now());
+    let (mut stopped, mut reported) = (None, (u64::MAX, Instant::now()));
     let mut concluding = false;
     loop {
         let waits = |ending: &mut Ending| ending.outcome.is_none() && (ending.alive > 0 || concluding);
@@ -297,8 +297,8 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
         let (issued, written) = (load(&shared.issued), load(&shared.written));
         let (held, calls) = shared.rescue.progress();
         let now = (issued, written, load(&shared.ready), calls);
-        if now != moved {
-            (moved, since) = (now, Instant::now());
+        if now != last_progress {
+            (last_progress, since) = (now, Instant::now());
         }
         if stop.load(Ordering::Relaxed) {
             shared.closing.store(true, Ordering::Relaxed);
@@ -306,9 +306,13 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
         if shared.closing.load(Ordering::Relaxed) {
             let stopped = *stopped.get_or_insert_with(Instant::now);
             let held = held + issued.saturating_sub(written);
-            let due = told.0 == u64::MAX || told.1.elapsed() > TOLD;
-            if stop.load(Ordering::Relaxed) && stopped.elapsed() > TOLD / 2 && due && held != told.0 {
-                told = (held, Instant::now());
+            let due = reported.0 == u64::MAX || reported.1.elapsed() > REPORT_INTERVAL;
+            if stop.load(Ordering::Relaxed)
+                && stopped.elapsed() > REPORT_INTERVAL / 2
+                && due
+                && held != reported.0
+            {
+                reported = (held, Instant::now());
                 tell(Event::Finishing { held });
             }
         }
@@ -342,14 +346,18 @@ impl Shared {
         // nobody writes a ticket that is lost
         writing.turn = u64::MAX;
         self.closing.store(true, Ordering::Relaxed);
-        self.moved.notify_all();
+        self.turn_changed.notify_all();
     }
 
     /// Passes on the events so far.
     fn report(&self, tell: &dyn Fn(Event)) {
         let (frames, notes, simulating) = {
-            let mut news = lock(&self.news);
-            (std::mem::take(&mut news.frames), std::mem::take(&mut news.notes), news.simulating.take())
+            let mut pending = lock(&self.pending);
+            (
+                std::mem::take(&mut pending.frames),
+                std::mem::take(&mut pending.notes),
+                pending.simulating.take(),
+            )
         };
         notes.into_iter().for_each(|note| tell(Event::Note(note)));
         frames.into_iter().for_each(|frame| tell(Event::Frame(frame)));
@@ -370,10 +378,10 @@ impl Shared {
             return outcome;
         }
         let left = self.left(ended);
-        let mut summary = lock(&self.news).summary.clone();
+        let mut summary = lock(&self.pending).summary.clone();
         if left.frames == Some(0) && summary.frames > 0 {
             let text = "nothing is kept, since no frame had left the encoder";
-            lock(&self.news).notes.push(NoteCode::Output.note(text));
+            lock(&self.pending).notes.push(NoteCode::Output.note(text));
         }
         self.report(tell);
         summary.frames = left.frames.unwrap_or(summary.frames);
@@ -388,7 +396,7 @@ impl Shared {
             Err(SinkError::Unfinished { cause, left }) => (*cause, left),
             Err(error) => (error, Left { partial: None, frames: Some(0) }),
         };
-        lock(&self.news).notes.push(NoteCode::Output.note(error.to_string()));
+        lock(&self.pending).notes.push(NoteCode::Output.note(error.to_string()));
         left
     }
 }
@@ -441,7 +449,7 @@ fn conclude(shared: &Shared) -> Outcome {
             }
         },
     }
-    let mut summary = lock(&shared.news).summary.clone();
+    let mut summary = lock(&shared.pending).summary.clone();
     // frames that were sent to the output but are not in it do not count
     summary.frames = left.frames.unwrap_or(summary.frames);
     let failure = lock(&shared.writing).failure.take().or(failure);

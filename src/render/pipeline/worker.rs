@@ -31,7 +31,7 @@ impl StateCache for NotifyingCache<'_> {
         self.0.store.put(key, bytes);
     }
     fn simulating(&self, done: u64, all: u64) {
-        lock(&self.0.news).simulating = Some((done, all));
+        lock(&self.0.pending).simulating = Some((done, all));
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn work(shared: &Shared) {
                 // From here on, numbers are the user's.
                 let carried = own.slot.carried.take().or(stamp.carried);
                 let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
-                match decoded.and_then(|()| guarded(|| make(shared, &mut own, &stamp))) {
+                match decoded.and_then(|()| guarded(|| process(shared, &mut own, &stamp))) {
                     Ok(()) => Ok(stamp),
                     Err(error) => Err((stamp.number, Some(stamp.time), error)),
                 }
@@ -71,14 +71,15 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
-    let mut news: Vec<_> = input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();
+    let mut pending: Vec<_> =
+        input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();
     if let Next::Damaged(_, error) = &next
         && shared.on_error == OnError::Skip
     {
-        news.push(NoteCode::Patched.note(format!("kept as the decoder concealed it: {error}")));
+        pending.push(NoteCode::Patched.note(format!("kept as the decoder concealed it: {error}")));
     }
-    if !news.is_empty() {
-        lock(&shared.news).notes.extend(news);
+    if !pending.is_empty() {
+        lock(&shared.pending).notes.extend(pending);
     }
     // A read that was in progress at the stop has been cancelled.
     if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
@@ -101,7 +102,7 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T,
 }
 
 /// Filters and encodes: the work that needs no order.
-fn make(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
+fn process(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
     let frame = &mut own.slot.frame;
     // The user may have overridden tags.
     frame.retag(*shared.chain.input());
@@ -127,20 +128,20 @@ fn write(
     let mut writing = wait(&shared.threads, || {
         let writing = lock(&shared.writing);
         let waits = |w: &mut Writing| w.turn < ticket;
-        shared.moved.wait_while(writing, waits).unwrap_or_else(PoisonError::into_inner)
+        shared.turn_changed.wait_while(writing, waits).unwrap_or_else(PoisonError::into_inner)
     });
     if writing.turn > ticket || writing.sink.is_none() {
         // the render has ended: nobody else has to wait
         writing.turn = u64::MAX;
-        shared.moved.notify_all();
+        shared.turn_changed.notify_all();
         return false;
     }
     if writing.failure.is_none() {
         let written = match result {
             Ok(stamp) => {
-                let even = keep_even(shared, &mut writing, &stamp);
+                let constant_rate = check_constant_rate(shared, &mut writing, &stamp);
                 let sink = writing.sink.as_mut();
-                let wrote = even.and_then(|()| {
+                let wrote = constant_rate.and_then(|()| {
                     guarded(|| match sink {
                         Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
                         None => Ok(()),
@@ -174,7 +175,7 @@ fn write(
                     error => Failure::Frame { number: None, time: None, error },
                 };
                 if skip {
-                    lock(&shared.news).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
+                    lock(&shared.pending).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
                     report(shared, writing.out_time, number, true);
                 } else {
                     writing.failure = Some(failure);
@@ -187,28 +188,28 @@ fn write(
     shared.written.fetch_add(1, Ordering::Relaxed);
     let go_on = writing.failure.is_none();
     drop(writing);
-    shared.moved.notify_all();
+    shared.turn_changed.notify_all();
     go_on
 }
 
 /// Reports the first frame whose time is lost in the output.
-fn keep_even(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
-    let Some(even) = writing.even else { return Ok(()) };
-    let place = Ratio::whole(stamp.number - shared.offset - even.first);
-    if even.rate.recip().is_none_or(|step| place * step == stamp.time) {
+fn check_constant_rate(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
+    let Some(constant_rate) = writing.constant_rate else { return Ok(()) };
+    let place = Ratio::whole(stamp.number - shared.offset - constant_rate.first);
+    if constant_rate.rate.recip().is_none_or(|step| place * step == stamp.time) {
         return Ok(());
     }
-    writing.even = None;
+    writing.constant_rate = None;
     let text = format!(
         "timestamps are lost: the input shows frame {} at {:.3} s, but the output has the constant rate {}",
         stamp.number,
         stamp.time.to_f64(),
-        even.rate
+        constant_rate.rate
     );
-    if even.strict {
-        return Err(FrameError::Uneven(text));
+    if constant_rate.strict {
+        return Err(FrameError::TimeLost(text));
     }
-    lock(&shared.news).notes.push(NoteCode::TimesLost.note(text));
+    lock(&shared.pending).notes.push(NoteCode::TimesLost.note(text));
     Ok(())
 }
 
@@ -222,17 +223,17 @@ fn skippable(error: &FrameError) -> bool {
 
 /// Whether the frame's number helps in the message: other errors contain it.
 fn about_frame(error: &FrameError) -> bool {
-    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::Uneven(_))
+    !matches!(error, FrameError::Nothing { .. } | FrameError::Short { .. } | FrameError::TimeLost(_))
 }
 
 fn report(shared: &Shared, out_time: Ratio, number: i64, left_out: bool) {
-    let mut news = lock(&shared.news);
-    news.simulating = None;
+    let mut pending = lock(&shared.pending);
+    pending.simulating = None;
     if left_out {
-        news.summary.failed += 1;
+        pending.summary.failed += 1;
     } else {
-        news.summary.frames += 1;
+        pending.summary.frames += 1;
     }
-    let Summary { frames: done, failed, .. } = news.summary;
-    news.frames.push(FrameDone { done, failed, total: shared.total, number, out_time, left_out });
+    let Summary { frames: done, failed, .. } = pending.summary;
+    pending.frames.push(FrameDone { done, failed, total: shared.total, number, out_time, left_out });
 }

@@ -157,7 +157,7 @@ fn of_begin(error: &JobError) -> ErrorKind {
 fn of_frame(error: &FrameError) -> ErrorKind {
     match error {
         FrameError::Source(_) | FrameError::Short { .. } | FrameError::Nothing { .. } => ErrorKind::Input,
-        FrameError::Sink(_) | FrameError::Uneven(_) => ErrorKind::Output,
+        FrameError::Sink(_) | FrameError::TimeLost(_) => ErrorKind::Output,
         FrameError::Filter(_) => ErrorKind::Filter,
         FrameError::Panic(_) => ErrorKind::Internal,
     }

@@ -28,7 +28,7 @@ pub(super) struct Frames {
     /// The meaning of the samples, as the user gives it.
     seen: Format,
     offset: i64,
-    kept: Mutex<Kept>,
+    cache: Mutex<FrameCache>,
 }
 
 struct Reader {
@@ -39,14 +39,14 @@ struct Reader {
 }
 
 /// The most recently used frames by number, within `limit` bytes.
-struct Kept {
+struct FrameCache {
     limit: usize,
     bytes: usize,
     clock: u64,
     frames: Vec<(u64, Arc<SourceFrame>)>,
 }
 
-impl Kept {
+impl FrameCache {
     fn get(&mut self, number: i64) -> Option<Arc<SourceFrame>> {
         self.clock += 1;
         let found = self.frames.iter_mut().find(|(_, f)| f.stamp.number == number)?;
@@ -79,7 +79,7 @@ impl Frames {
             decoder,
             seen,
             offset: request.frame_offset,
-            kept: Mutex::new(Kept { limit, bytes: 0, clock: 0, frames: Vec::new() }),
+            cache: Mutex::new(FrameCache { limit, bytes: 0, clock: 0, frames: Vec::new() }),
         }
     }
 
@@ -90,11 +90,11 @@ impl Frames {
 
     /// The size of all kept frames in bytes.
     pub(super) fn kept_bytes(&self) -> usize {
-        lock(&self.kept).bytes
+        lock(&self.cache).bytes
     }
 
     pub(super) fn is_near(&self, number: i64) -> bool {
-        if lock(&self.kept).frames.iter().any(|(_, f)| f.stamp.number == number) {
+        if lock(&self.cache).frames.iter().any(|(_, f)| f.stamp.number == number) {
             return true;
         }
         let at = lock(&self.reader).at.unwrap_or(i64::MAX);
@@ -109,7 +109,7 @@ impl Frames {
 
     /// A frame by the user's number; `None` if the source has none.
     pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
-        if let Some(frame) = lock(&self.kept).get(number) {
+        if let Some(frame) = lock(&self.cache).get(number) {
             return Ok(Some(frame));
         }
         let mut reader = lock(&self.reader);
@@ -117,12 +117,12 @@ impl Frames {
             return Err(Error::Cancelled);
         }
         // Another request may have read the same frame.
-        if let Some(frame) = lock(&self.kept).get(number) {
+        if let Some(frame) = lock(&self.cache).get(number) {
             return Ok(Some(frame));
         }
         let read = guarded(|| Ok(self.read(&mut reader, number)?));
         let frame = read.map_err(|cause| Error::Frame { number, cause })?.map(Arc::new);
-        frame.iter().for_each(|frame| lock(&self.kept).put(frame));
+        frame.iter().for_each(|frame| lock(&self.cache).put(frame));
         Ok(frame)
     }
 

@@ -8,7 +8,7 @@ mod written;
 
 pub(crate) use files::{check as check_source_frames, load};
 pub use files::{load_files, named};
-pub use request::{Cache, Fields, Light, Request, TransferChoice};
+pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
 pub use written::by_graph;
 
 use crate::assets::DiskStateCache;
@@ -18,7 +18,7 @@ use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
 use grainfield_io::journal::resume::ResumeError;
 
-use crate::pipeline::{self, EvenTimes, Failure, Setup};
+use crate::pipeline::{self, ConstantRate, Failure, Setup};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, NameError, Parity, Ranges};
@@ -223,9 +223,9 @@ impl Job {
         })?;
         let options = chain_options(&request, &info, &input)?;
         let mut natural = input;
-        let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |made| {
-            natural = *made;
-            target(&request, &output_file, made)
+        let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |native| {
+            natural = *native;
+            target(&request, &output_file, native)
         })?;
         say(NoteCode::Filters, chain.notes());
         let mut lost = losses(&natural, chain.output(), request.pix_fmt.is_some());
@@ -308,8 +308,11 @@ impl Job {
             None => Arc::new(NoCache),
         };
         let steady = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
-        let even =
-            steady.then_some(EvenTimes { rate: info.format.rate, first: info.first, strict: request.strict });
+        let constant_rate = steady.then_some(ConstantRate {
+            rate: info.format.rate,
+            first: info.first,
+            strict: request.strict,
+        });
         let setup = Setup {
             plan,
             chain,
@@ -318,7 +321,7 @@ impl Job {
             threads,
             on_error: request.on_error,
             store,
-            even,
+            constant_rate,
             abort: request.abort,
             patience: pipeline::PATIENCE,
         };
@@ -401,15 +404,15 @@ pub(crate) fn chain_options(
     })
 }
 
-fn level(asked: Option<Isa>) -> Result<Level, JobError> {
+fn level(wanted: Option<Isa>) -> Result<Level, JobError> {
     let best = Level::best();
-    let Some(isa) = asked else { return Ok(best) };
+    let Some(isa) = wanted else { return Ok(best) };
     Level::of(isa)
         .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine supports at most {best}")))
 }
 
-fn fields(asked: Fields, input: &Format) -> chain::Fields {
-    match (asked, chain::Fields::of(input.fields)) {
+fn fields(wanted: Fields, input: &Format) -> chain::Fields {
+    match (wanted, chain::Fields::of(input.fields)) {
         (Fields::Frame, _) => chain::Fields::Frame,
         (Fields::Field, chain::Fields::Frame) => chain::Fields::First(Parity::Top),
         (_, fields) => fields,
@@ -420,20 +423,20 @@ fn fields(asked: Fields, input: &Format) -> chain::Fields {
 ///
 /// # Errors
 /// [`JobError`] if the output cannot hold the samples.
-pub fn target(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
-    let format = samples(request, output, made)?;
+pub fn target(request: &Request, output: &Output, native: &Format) -> Result<Format, JobError> {
+    let format = samples(request, output, native)?;
     Ok(match request.transfer.output {
-        Light::Fitting => format,
-        Light::Kept => Format { transfer: made.transfer, ..format },
-        Light::As(transfer) => Format { transfer, ..format },
+        OutputTransfer::Auto => format,
+        OutputTransfer::Passthrough => Format { transfer: native.transfer, ..format },
+        OutputTransfer::As(transfer) => Format { transfer, ..format },
     })
 }
 
-fn samples(request: &Request, output: &Output, made: &Format) -> Result<Format, JobError> {
+fn samples(request: &Request, output: &Output, native: &Format) -> Result<Format, JobError> {
     let Some(name) = &request.pix_fmt else {
-        return Ok(output.accepts(made, &request.encoding)?);
+        return Ok(output.accepts(native, &request.encoding)?);
     };
-    let wanted = retarget(made, name)?;
+    let wanted = retarget(native, name)?;
     let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         return Err(JobError::Usage(format!(
@@ -447,7 +450,7 @@ fn samples(request: &Request, output: &Output, made: &Format) -> Result<Format, 
 }
 
 /// Losses between two formats that the user has not chosen.
-fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
+fn losses(from: &Format, to: &Format, is_chosen: bool) -> Vec<Note> {
     let mut list = Vec::new();
     let range = (from.range, to.range) == (ColorRange::Full, ColorRange::Limited);
     if range && from.family != Family::Rgb && to.family != Family::Rgb {
@@ -455,7 +458,7 @@ fn losses(from: &Format, to: &Format, asked: bool) -> Vec<Note> {
             NoteCode::RangeLost.note("full range becomes limited: the output cannot signal full range"),
         );
     }
-    if asked {
+    if is_chosen {
         return list;
     }
     if from.has_alpha() && !to.has_alpha() {

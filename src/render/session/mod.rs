@@ -17,33 +17,33 @@
 //! neither opens nor decodes anything again: decoded frames are kept up to [`FRAME_BYTES`], and recent recipes stay
 //! bound with their states.
 
+mod bound_recipes;
 mod cancel;
 mod error;
 mod forms;
 mod frames;
 pub mod job;
-mod look;
 mod picture;
 mod render;
 
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use crate::session::job::RunError;
+pub use bound_recipes::Target;
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use forms::{describe, recipe_text};
-pub use look::Target;
 pub use picture::{Picture, converted};
 pub use render::{Prepared, Render, Running};
 
 use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
+use bound_recipes::{BoundRecipe, BoundRecipes};
 use frames::{Frames, SourceFrame, lock};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
 use job::Request;
-use look::{Look, Looks};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ struct Inner {
     /// The format, with the user's overrides of tags.
     format: Format,
     frames: Frames,
-    looks: Looks,
+    bound: BoundRecipes,
     threads: HelperPool,
     states: Arc<dyn StateCache + Send + Sync>,
 }
@@ -109,8 +109,8 @@ impl Clip {
         let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;
         let threads = HelperPool::new(helpers, helpers as isize);
-        let looks = Looks::default();
-        Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, looks, threads, states })))
+        let bound = BoundRecipes::default();
+        Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, bound, threads, states })))
     }
 
     /// The properties of the input. Frame numbers are those of [`preview`](Clip::preview).
@@ -124,7 +124,7 @@ impl Clip {
     /// # Errors
     /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
     pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
-        self.preview_as(number, recipe, &Target::Made, cancel)
+        self.preview_as(number, recipe, &Target::Native, cancel)
     }
 
     /// The same in another format: that of an output, or any with a name.
@@ -142,24 +142,36 @@ impl Clip {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let look = self.0.looks.get(self, recipe, target, cancel)?;
+        let bound_recipe = self.0.bound.get(self, recipe, target, cancel)?;
         let Info { name, first, last, .. } = &self.0.info;
         let inside = number >= *first && last.is_none_or(|last| number <= last);
         let found = if inside { self.0.frames.get(number, cancel)? } else { None };
         let frame =
             found.ok_or_else(|| Error::NoFrame { name: name.clone(), number, first: *first, last: *last })?;
-        self.filter(&frame, &look, cancel)
+        self.filter(&frame, &bound_recipe, cancel)
     }
 
-    fn filter(&self, from: &SourceFrame, look: &Look, cancel: &Cancel) -> Result<Picture, Error> {
-        let mut work = lock(&look.work).pop().unwrap_or_default();
+    fn filter(
+        &self,
+        from: &SourceFrame,
+        bound_recipe: &BoundRecipe,
+        cancel: &Cancel,
+    ) -> Result<Picture, Error> {
+        let mut work = lock(&bound_recipe.work).pop().unwrap_or_default();
         // A copy that is filtered in place: a new frame would be cleared first.
         let mut frame = from.frame.clone();
         let host = Host { executor: &self.0.threads, cache: &*self.0.states, stop: cancel.flag() };
         let stamp = &from.stamp;
         let at = FrameTime::of_time(stamp.number, stamp.time);
         let run = guarded(|| {
-            let run = look.chain.run(&at, stamp.duration, &mut frame, &mut work, &look.states, &host);
+            let run = bound_recipe.chain.run(
+                &at,
+                stamp.duration,
+                &mut frame,
+                &mut work,
+                &bound_recipe.states,
+                &host,
+            );
             run.map_err(FrameError::from)
         });
         match run {
@@ -167,7 +179,7 @@ impl Clip {
             Err(FrameError::Filter(PrepareError::Cancelled)) => return Err(Error::Cancelled),
             Err(cause) => return Err(Error::Frame { number: stamp.number, cause }),
         }
-        lock(&look.work).push(work);
+        lock(&bound_recipe.work).push(work);
         Ok(Picture { number: stamp.number, time: stamp.time, duration: stamp.duration, frame })
     }
 
@@ -177,8 +189,8 @@ impl Clip {
     /// # Errors
     /// Of the kinds usage and input.
     pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
-        let look = self.0.looks.get(self, recipe, &Target::Made, cancel)?;
-        Ok((*look.chain.output(), look.chain.notes().to_vec()))
+        let bound_recipe = self.0.bound.get(self, recipe, &Target::Native, cancel)?;
+        Ok((*bound_recipe.chain.output(), bound_recipe.chain.notes().to_vec()))
     }
 
     /// The next frame after `number`, or with `back` the last one before it, at which decoding may begin; every frame

@@ -146,9 +146,9 @@ impl Prepared {
     /// Starts it.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
-        let (told, stop) = (Told(Arc::clone(&shared)), Arc::clone(self.cancel.flag()));
+        let (events, stop) = (CloseOnDrop(Arc::clone(&shared)), Arc::clone(self.cancel.flag()));
         let job = self.job;
-        let run = move || job.run(&|event| told.0.push(event), &stop);
+        let run = move || job.run(&|event| events.0.push(event), &stop);
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
         Running { shared, cancel: self.cancel, thread: thread.ok() }
     }
@@ -221,17 +221,17 @@ struct Events {
     /// Whether the last event is in it.
     ended: bool,
     /// Whether nobody listens any more.
-    unheard: bool,
+    receiver_gone: bool,
 }
 
 impl Shared {
     /// Adds an event; waits for space while there is a listener. Other frames are processed meanwhile.
     fn push(&self, event: Event) {
         let mut events = lock(&self.events);
-        while events.list.len() >= EVENTS && !events.unheard {
+        while events.list.len() >= EVENTS && !events.receiver_gone {
             events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner);
         }
-        if !events.unheard {
+        if !events.receiver_gone {
             events.list.push_back(event);
             self.changed.notify_all();
         }
@@ -253,15 +253,15 @@ impl Shared {
     }
 
     fn leave(&self) {
-        lock(&self.events).unheard = true;
+        lock(&self.events).receiver_gone = true;
         self.changed.notify_all();
     }
 }
 
 /// Closes the queue when it is dropped, also after a panic.
-struct Told(Arc<Shared>);
+struct CloseOnDrop(Arc<Shared>);
 
-impl Drop for Told {
+impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         lock(&self.0.events).ended = true;
         self.0.changed.notify_all();

@@ -81,7 +81,8 @@ pub(crate) fn load<E: From<JobError>>(
 ) -> Result<(), E> {
     load_files(&mut request.recipe)?;
     for i in 0..request.recipe.steps.len() {
-        for (setting, value) in unread(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame)) {
+        for (setting, value) in not_loaded(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame))
+        {
             let Value::Image(picture) = value else { continue };
             let filter = request.recipe.steps[i].filter.name;
             let frame = still(request, info, (filter, setting), picture.name(), read)?;
@@ -95,7 +96,7 @@ pub(crate) fn load<E: From<JobError>>(
 /// need no source.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
-        for (setting, value) in unread(step, |kind| !matches!(kind, Kind::SourceFrame)) {
+        for (setting, value) in not_loaded(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match value {
                 Value::File(file) if setting.kind == Kind::GrainTable => {
                     let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
@@ -129,7 +130,7 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
 }
 
 /// The names in settings of these kinds that have not been read yet.
-fn unread(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+fn not_loaded(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
     let missing = |value: &Value| match value {
         Value::Image(picture) => picture.frame().is_none(),
         Value::File(file) => file.digest().is_none(),

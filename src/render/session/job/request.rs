@@ -182,17 +182,17 @@ pub struct TransferChoice {
     /// Overrides the tag of the input.
     pub input: Option<Transfer>,
     /// The transfer of the output.
-    pub output: Light,
+    pub output: OutputTransfer,
 }
 
 /// The transfer of an output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Light {
+pub enum OutputTransfer {
     /// The convention of the format: linear in OpenEXR and float TIFF, display-referred in integers.
     #[default]
-    Fitting,
+    Auto,
     /// That of the input: values are not converted.
-    Kept,
+    Passthrough,
     /// This one.
     As(Transfer),
 }

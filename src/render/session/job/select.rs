@@ -86,7 +86,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             "--segments applies to video files only (NAME.mkv, .mp4 ...): other outputs can be resumed without it",
         );
     }
-    let asked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
+    let tracked = request.resume != Resume::No || request.shard.is_some() || request.segments.is_some();
     if matches!(files, Files::Nothing | Files::Stream(_)) && request.resume != Resume::No {
         return usage(format!(
             "--resume: {} is not a file, so there is nothing to resume",
@@ -94,7 +94,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         ));
     }
     // frames of single images and pipes are not counted
-    if !asked && !matches!(files, Files::Many(_)) {
+    if !tracked && !matches!(files, Files::Many(_)) {
         return Ok(plain(frames.clone()));
     }
     let all = match frames {
@@ -114,7 +114,8 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
     // segments of a render that fits into one would only lose it whole when it is interrupted
     let several = all.is_unbounded() || all.count() > segments::DEFAULT_FRAMES;
     let in_segments = request.segments.is_some() || request.shard.is_some() || several;
-    let grid = (video && asked && in_segments).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
+    let grid =
+        (video && tracked && in_segments).then(|| request.segments.unwrap_or(segments::DEFAULT_FRAMES));
     let mut part = FrameList::all(all.clone());
     if let Some(shard) = request.shard {
         part = match grid {
@@ -138,16 +139,16 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
         Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
         Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep::default())),
         Files::Many(pattern) => {
-            let made = made(given, "image sequence", &pattern.extension(), &stored(request));
+            let settings = settings(given, "image sequence", &pattern.extension(), &stored(request));
             let name = pattern.open();
             let manifest_files =
-                ManifestFiles::new(ManifestNames::of(&name), made, source_ids, all.to_string());
-            let mut whole = Vec::new();
+                ManifestFiles::new(ManifestNames::of(&name), settings, source_ids, all.to_string());
+            let mut complete = Vec::new();
             if request.resume != Resume::No {
                 let verify = request.resume == Resume::Verify;
                 let path = |n| pattern.path(n);
                 let open = all.is_unbounded();
-                whole = match open {
+                complete = match open {
                     false => resume::whole(&manifest_files, part.iter(), path, verify, request.overwrite)?,
                     true => {
                         let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
@@ -157,21 +158,22 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
                 };
             }
             let keep = Keep { manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
-            if !asked {
+            if !tracked {
                 return Ok(Selection { keep, ..plain(frames.clone()) });
             }
-            Ok(finish(part, whole, keep))
+            Ok(finish(part, complete, keep))
         }
         Files::Image(path) => {
             let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-            let made = made(given, "image", &extension, &stored(request));
+            let settings = settings(given, "image", &extension, &stored(request));
             let manifest_files =
-                ManifestFiles::new(ManifestNames::of(&path), made, source_ids, all.to_string());
+                ManifestFiles::new(ManifestNames::of(&path), settings, source_ids, all.to_string());
             let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
-            let whole = resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
-            let done = !whole.is_empty();
+            let complete =
+                resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
+            let done = !complete.is_empty();
             let manifest_files = Some(Arc::new(manifest_files));
-            Ok(Selection { done, ..finish(part, whole, Keep { manifest_files, ..Keep::default() }) })
+            Ok(Selection { done, ..finish(part, complete, Keep { manifest_files, ..Keep::default() }) })
         }
         Files::One(path, kind) => one(given, part, &all, (&path, kind), source_ids, grid),
     }
@@ -247,7 +249,7 @@ fn one(
         Kind::Video => "video",
     };
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let made = made(given, label, &extension, &more);
+    let settings = settings(given, label, &extension, &more);
     let mut note = request.shard.map(|shard| Note {
         index: shard.index(),
         count: shard.count(),
@@ -257,21 +259,22 @@ fn one(
         written: 0,
         video: None,
     });
-    let recorded =
-        |names, made| Arc::new(ManifestFiles::new(names, made, SourceIds::One(origin), all.to_string()));
-    let manifest_files = recorded(names, made.clone());
+    let recorded = |names, settings| {
+        Arc::new(ManifestFiles::new(names, settings, SourceIds::One(origin), all.to_string()))
+    };
+    let manifest_files = recorded(names, settings.clone());
     // also without resuming: a file of someone else in its place is an error
     let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
     if request.resume != Resume::No {
         let verify = request.resume == Resume::Verify;
-        let whole = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
+        let complete = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
             State::Whole => true,
             State::Missing => false,
             State::Other(_) if request.overwrite => false,
             State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
         };
-        if whole {
+        if complete {
             // left by a crash after the last step
             segments::discard(&folder);
             let skipped = part.iter().count() as u64;
@@ -281,7 +284,7 @@ fn one(
         }
     }
     let mut keep = Keep::default();
-    let mut whole = Vec::new();
+    let mut complete = Vec::new();
     if let Some(frames) = grid {
         if let Some(note) = &mut note {
             note.video = Some(shard::Video {
@@ -297,7 +300,7 @@ fn one(
         let grid = Grid {
             frames,
             offset: request.frame_offset,
-            manifest_files: recorded(ManifestNames::of_segments(&folder), made),
+            manifest_files: recorded(ManifestNames::of_segments(&folder), settings),
             folder,
             verify: request.resume == Resume::Verify,
             resume: request.resume != Resume::No,
@@ -305,11 +308,11 @@ fn one(
             asked: part.clone(),
             exact: request.missing != source::Missing::Skip,
         };
-        whole = grid.whole(request.overwrite)?;
+        complete = grid.whole(request.overwrite)?;
         keep.segments = Some(Arc::new(grid));
     }
     keep.seal = Some(Seal { manifest_files, note });
-    Ok(finish(part, whole, keep))
+    Ok(finish(part, complete, keep))
 }
 
 /// The identity of the whole source.
@@ -327,8 +330,8 @@ fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
 }
 
 fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
-    let skipped = whole.len() as u64;
-    part.skip = whole;
+    let skipped = complete.len() as u64;
+    part.skip = complete;
     let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
     let mut notes = Vec::new();
     if skipped > 0 {
@@ -339,7 +342,7 @@ fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
 }
 
 /// All settings that affect the output, except for the source.
-fn made(
+fn settings(
     given: &SelectionInput<'_>,
     kind: &str,
     extension: &str,

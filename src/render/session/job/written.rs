@@ -69,7 +69,7 @@ pub fn by_graph(graph: &str) -> Uses {
     let mut written = Vec::new();
     for (name, options) in filters(graph) {
         let own = FILTERS.iter().find(|f| f.0 == name);
-        let mut said = false;
+        let mut named = false;
         for (key, value) in options {
             // `/key=FILE`: the file contains the option's value
             let (key, value) = match key.strip_prefix('/') {
@@ -81,7 +81,7 @@ pub fn by_graph(graph: &str) -> Uses {
                 None => (key, value),
             };
             let writes = ANY.contains(&&*key) || own.is_some_and(|f| f.1 == key);
-            said |= writes;
+            named |= writes;
             // the meaning of an option without a key depends on its position, which differs between versions
             let maybe = key.is_empty() && own.is_some();
             if (writes || maybe) && value != "-" && !value.starts_with("pipe:") {
@@ -90,7 +90,7 @@ pub fn by_graph(graph: &str) -> Uses {
                 inside(OsStr::new(&value)).into_iter().for_each(|file| uses.read(FILTER, Place::Path(file)));
             }
         }
-        written.extend(own.and_then(|f| f.2).filter(|_| !said).map(PathBuf::from));
+        written.extend(own.and_then(|f| f.2).filter(|_| !named).map(PathBuf::from));
     }
     // with any quoting
     for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 /// The largest number of bound recipes that are kept.
-const LOOKS: usize = 8;
+const MAX_BOUND: usize = 8;
 
 /// The number of those that keep their workspaces: a viewer shows the source and a result in turn.
 const WORKING: usize = 2;
@@ -21,7 +21,7 @@ const WORKING: usize = 2;
 pub enum Target {
     /// That of the filters' result, as for `hash:`.
     #[default]
-    Made,
+    Native,
     /// The sample format with this FFmpeg name.
     Format(String),
     /// The format that a render writes to this output.
@@ -29,7 +29,7 @@ pub enum Target {
 }
 
 /// A recipe bound to a source.
-pub(super) struct Look {
+pub(super) struct BoundRecipe {
     key: Key,
     pub(super) chain: Chain,
     pub(super) states: States,
@@ -48,9 +48,9 @@ struct Key {
 
 /// The most recently used ones, newest first.
 #[derive(Default)]
-pub(super) struct Looks(Mutex<VecDeque<Arc<Look>>>);
+pub(super) struct BoundRecipes(Mutex<VecDeque<Arc<BoundRecipe>>>);
 
-impl Looks {
+impl BoundRecipes {
     /// Returns the bound recipe, and binds it if necessary. Two simultaneous requests for the same new one
     /// may both bind it.
     pub(super) fn get(
@@ -59,7 +59,7 @@ impl Looks {
         recipe: &Recipe,
         target: &Target,
         cancel: &Cancel,
-    ) -> Result<Arc<Look>, Error> {
+    ) -> Result<Arc<BoundRecipe>, Error> {
         let files = job::named(recipe);
         let stamp = |m: Metadata| (m.len(), m.modified().ok());
         let files = files.reads().map(|place| match place {
@@ -67,30 +67,30 @@ impl Looks {
             Place::Input | Place::Output | Place::Errors => None,
         });
         let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
-        let mut looks = super::frames::lock(&self.0);
-        if let Some(i) = looks.iter().position(|l| l.key == key)
-            && let Some(look) = looks.remove(i)
+        let mut bound = super::frames::lock(&self.0);
+        if let Some(i) = bound.iter().position(|l| l.key == key)
+            && let Some(bound_recipe) = bound.remove(i)
         {
-            looks.push_front(Arc::clone(&look));
-            return Ok(look);
+            bound.push_front(Arc::clone(&bound_recipe));
+            return Ok(bound_recipe);
         }
-        drop(looks);
-        let look = Arc::new(bind(clip, recipe, key, cancel)?);
-        let mut looks = super::frames::lock(&self.0);
-        looks.truncate(LOOKS - 1);
-        looks.push_front(Arc::clone(&look));
+        drop(bound);
+        let bound_recipe = Arc::new(bind(clip, recipe, key, cancel)?);
+        let mut bound = super::frames::lock(&self.0);
+        bound.truncate(MAX_BOUND - 1);
+        bound.push_front(Arc::clone(&bound_recipe));
         // Of older ones the states are worth their memory, workspaces are not.
-        looks.iter().skip(WORKING).for_each(|look| super::frames::lock(&look.work).clear());
-        Ok(look)
+        bound.iter().skip(WORKING).for_each(|bound_recipe| super::frames::lock(&bound_recipe.work).clear());
+        Ok(bound_recipe)
     }
 }
 
-fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look, Error> {
+fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<BoundRecipe, Error> {
     let own = clip.inner();
     let mut request =
         Request { recipe: recipe.clone(), stop: Arc::clone(cancel.flag()), ..own.request.clone() };
     match &key.target {
-        Target::Made => {}
+        Target::Native => {}
         Target::Format(name) => request.pix_fmt = Some(name.clone()),
         Target::Output(output) => request.output.clone_from(output),
     }
@@ -102,8 +102,8 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Look,
     })?;
     let options = job::chain_options(&request, &own.opened, &own.format)?;
     let output = request.written().map_err(JobError::from)?;
-    let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |made| {
-        job::target(&request, &output, made)
+    let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |native| {
+        job::target(&request, &output, native)
     })?;
-    Ok(Look { key, chain, states: States::default(), work: Mutex::default() })
+    Ok(BoundRecipe { key, chain, states: States::default(), work: Mutex::default() })
 }

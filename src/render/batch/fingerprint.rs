@@ -64,7 +64,7 @@ pub struct Scope {
 
 /// The options, inputs and output of a job.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Made {
+pub struct Fingerprint {
     /// In their order, which is that of filters.
     options: Vec<String>,
     /// The files that are read, by their paths; those of a sequence under that of the input.
@@ -100,7 +100,7 @@ impl Scope {
     }
 
     /// A job as it is now, without its output and without files that only its options name.
-    pub fn made(&self, job: &Job) -> Made {
+    pub fn fingerprint(&self, job: &Job) -> Fingerprint {
         let option = |option: &OsString| {
             let text = option.to_string_lossy();
             let (name, value) = text.split_once('=').unwrap_or((&text, ""));
@@ -113,20 +113,25 @@ impl Scope {
         let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
         options.push(format!("input {}", self.input(&job.input)));
         let input = source::reads(&job.input).into_iter().filter_map(path);
-        Made { options, reads: [(self.input(&job.input), Stamp::of(input))].into(), output: None }
+        Fingerprint { options, reads: [(self.input(&job.input), Stamp::of(input))].into(), output: None }
     }
 
     /// Adds all files that a job reads, those of its input included or not.
-    pub fn add_reads<'a>(&self, made: &mut Made, job: &Job, reads: impl Iterator<Item = &'a Place>) {
+    pub fn add_reads<'a>(
+        &self,
+        fingerprint: &mut Fingerprint,
+        job: &Job,
+        reads: impl Iterator<Item = &'a Place>,
+    ) {
         let input: BTreeSet<PathBuf> = source::reads(&job.input).into_iter().filter_map(path).collect();
         for path in reads.cloned().filter_map(path).filter(|path| !input.contains(path)) {
-            made.reads.insert(self.relative(&path), Stamp::of([path]));
+            fingerprint.reads.insert(self.relative(&path), Stamp::of([path]));
         }
     }
 
     /// The same job after it was rendered.
-    pub fn rendered(&self, made: Made, job: &Job) -> Made {
-        Made { output: self.output(job).map(|(stamp, _)| stamp), ..made }
+    pub fn rendered(&self, fingerprint: Fingerprint, job: &Job) -> Fingerprint {
+        Fingerprint { output: self.output(job).map(|(stamp, _)| stamp), ..fingerprint }
     }
 
     /// The files of the output, and whether resuming checks each of them.
@@ -162,13 +167,13 @@ impl Scope {
     }
 
     /// Whether the job is still that which failed: with the same options, and the same files in the way.
-    pub fn is_unchanged(&self, job: &Job, then: &Made) -> bool {
-        let now = self.made(job);
+    pub fn is_unchanged(&self, job: &Job, then: &Fingerprint) -> bool {
+        let now = self.fingerprint(job);
         now.options == then.options && self.output(job).map(|(stamp, _)| stamp) == then.output
     }
 
     /// The difference between a finished job and its result on the disk.
-    pub fn change(&self, job: &Job, then: &Made) -> Option<Change> {
+    pub fn change(&self, job: &Job, then: &Fingerprint) -> Option<Change> {
         let output = self.output(job);
         if let (Some((stamp, each)), Some(before)) = (output, then.output)
             && (stamp.files < before.files.max(1) || each && stamp != before)
@@ -179,7 +184,7 @@ impl Scope {
                 (true, Some(_)) => "a run checks the frames of the shard",
             }));
         }
-        let now = self.made(job);
+        let now = self.fingerprint(job);
         let stale = |text: String| Some(Change::Stale(format!("{} {text}", job.output.to_string_lossy())));
         if now.options != then.options {
             let only = |a: &[String], b: &[String]| {
@@ -220,8 +225,8 @@ mod tests {
             postponed: false,
         };
         let change = |was: &[&str], is: &[&str]| {
-            let made = scope.rendered(scope.made(&job(was)), &job(was));
-            scope.change(&job(is), &made)
+            let fingerprint = scope.rendered(scope.fingerprint(&job(was)), &job(was));
+            scope.change(&job(is), &fingerprint)
         };
         let (a, b) = ("--filters=invert", "--filters=noise");
         assert_eq!(change(&[a, b], &[a, "--audio=auto", b, "--threads=3"]), None);
