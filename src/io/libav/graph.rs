@@ -240,7 +240,7 @@ impl Graph {
                 }
                 Ok(Received::Frame)
             }
-            Err(AvError::AGAIN) => Ok(Received::Hungry),
+            Err(AvError::AGAIN) => Ok(Received::NeedsInput),
             Err(AvError::EOF) => Ok(Received::End),
             Err(error) => Err(error),
         }

@@ -5,7 +5,6 @@
 //! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
-pub mod carry;
 pub mod color;
 pub mod copy;
 mod demux;
@@ -20,6 +19,7 @@ mod log;
 mod owned;
 pub mod pixfmt;
 mod reader;
+pub mod side_data;
 pub mod sink;
 pub mod source;
 pub mod still;

@@ -248,7 +248,7 @@ pub(crate) enum Received {
     /// A frame was received.
     Frame,
     /// The decoder needs another packet first.
-    Hungry,
+    NeedsInput,
     /// There are no more frames.
     End,
 }
@@ -278,7 +278,7 @@ impl Decoder {
             (*context).pkt_timebase = (*stream).time_base;
             (*context).thread_count = i32::try_from(threads).unwrap_or(0).min(64);
             (*context).thread_type = match (*codec).id {
-                // One frame at a time, so that messages can be assigned to frames: see `words`.
+                // One frame at a time, so that messages can be assigned to frames: see `decoder_messages`.
                 sys::AVCodecID::AV_CODEC_ID_FFV1 => sys::FF_THREAD_SLICE,
                 _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
             };
@@ -303,7 +303,7 @@ impl Decoder {
         // SAFETY: an open decoder and a valid frame, which libav unreferences first.
         match check(unsafe { sys::avcodec_receive_frame(self.context, into.as_ptr()) }) {
             Ok(_) => Ok(Received::Frame),
-            Err(AvError::AGAIN) => Ok(Received::Hungry),
+            Err(AvError::AGAIN) => Ok(Received::NeedsInput),
             Err(AvError::EOF) => Ok(Received::End),
             Err(error) => Err(error),
         }
@@ -311,7 +311,7 @@ impl Decoder {
 
     /// The messages about the last frame, for a codec that reports damage only by messages: FFV1 verifies checksums
     /// and returns a frame patched from the one before, without a mark.
-    pub(crate) fn words(&self) -> Vec<String> {
+    pub(crate) fn decoder_messages(&self) -> Vec<String> {
         // SAFETY: an open decoder.
         match unsafe { (*self.context).codec_id } {
             sys::AVCodecID::AV_CODEC_ID_FFV1 => self.log.drain_decoders(),

@@ -23,21 +23,21 @@ pub(crate) enum Item {
     /// The input cannot be read any further.
     Broken(AvError, String),
     /// The next part is damaged, so it must be decoded again from the start, on one thread.
-    Anew,
+    Restart,
 }
 
 /// At the end of the input, this number of errors in a row without a picture ends it.
 const MAX_ERRORS: u32 = 256;
 
 /// The limit of packets that are read to find the one that was sought.
-const MAX_WALK: u32 = 1 << 14;
+const MAX_SCAN: u32 = 1 << 14;
 
 /// FFmpeg's filters after the decoder.
 struct Stage {
     text: CString,
     graph: Option<Graph>,
     /// Size and pixel format for which the graph was made.
-    made_for: (i32, i32, i32),
+    built_for: (i32, i32, i32),
     feed: GraphInput,
     /// Remaining pictures of an older graph.
     ready: VecDeque<AvFrame>,
@@ -54,9 +54,9 @@ pub(crate) struct Reader {
     /// The number of errors that the decoder had reported when it was last known to be in order; `None` while that is
     /// unknown. The result of decoding damaged data on several threads differs from run to run, so there is only one
     /// thread after the first error.
-    sound: Option<u32>,
+    error_baseline: Option<u32>,
     /// Number of pictures since the start; `None` after a seek.
-    given: Option<u64>,
+    returned: Option<u64>,
     packet: Packet,
     picture: AvFrame,
     /// Whether all packets have been sent.
@@ -64,18 +64,18 @@ pub(crate) struct Reader {
     /// Whether the end has been reached.
     ended: bool,
     /// Whether a picture has been decoded since the start; errors before that are those of a cut stream.
-    begun: bool,
+    decoded_any: bool,
     /// Whether the last item was damage, which is reported once until the next picture.
-    hurt: bool,
+    damage_reported: bool,
     errors: u32,
     /// The error before the first picture.
     pub(crate) early: Option<String>,
     /// The message that the input is cut off, reported after all pictures before that point.
     cut: Option<String>,
     /// The decoder's messages about the last picture, if messages are its only sign of damage.
-    pub(crate) words: String,
+    pub(crate) decoder_messages: String,
     /// Whether damage was found since this was last cleared.
-    pub(crate) wounded: bool,
+    pub(crate) damaged: bool,
     /// Whether packets are marked with their indices.
     marking: bool,
     /// The index of the next packet.
@@ -94,27 +94,27 @@ impl Reader {
         let demuxer = Demuxer::open(from)?;
         let place = place.filter(|_| demuxer.seekable());
         // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
-        let alone = intra_only(demuxer.parameters(demuxer.video()).codec_id);
-        let threads = if place.is_none() && !alone { 1 } else { threads };
+        let intra = intra_only(demuxer.parameters(demuxer.video()).codec_id);
+        let threads = if place.is_none() && !intra { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
         Ok(Reader {
             demuxer,
             decoder,
             threads,
-            place: place.filter(|_| !alone),
-            sound: Some(0),
-            given: Some(0),
+            place: place.filter(|_| !intra),
+            error_baseline: Some(0),
+            returned: Some(0),
             packet: Packet::new()?,
             picture: AvFrame::new()?,
             drained: false,
             ended: false,
-            begun: false,
-            hurt: false,
+            decoded_any: false,
+            damage_reported: false,
             errors: 0,
             early: None,
             cut: None,
-            words: String::new(),
-            wounded: false,
+            decoder_messages: String::new(),
+            damaged: false,
             marking: false,
             rank: 0,
             seek_points: None,
@@ -128,20 +128,22 @@ impl Reader {
         let marking = self.marking;
         *self = Reader::open(ByteSource::Place(place.clone()), self.threads)?;
         (self.stage, self.marking) = (stage, marking);
-        self.renew();
+        self.reset_filters();
         Ok(())
     }
 
     /// Whether there is damage whose result would depend on the number of threads.
-    fn unsound(&self) -> bool {
-        self.threads != 1 && self.place.is_some() && self.sound.is_some_and(|n| n != self.decoder.faults())
+    fn has_new_errors(&self) -> bool {
+        self.threads != 1
+            && self.place.is_some()
+            && self.error_baseline.is_some_and(|n| n != self.decoder.faults())
     }
 
     /// Restarts on one thread, up to the current position. `false` if that is unknown.
-    fn alone(&mut self) -> Result<bool, AvError> {
+    fn restart_single_threaded(&mut self) -> Result<bool, AvError> {
         self.threads = 1;
-        let (Some(given), Some(place)) = (self.given, self.place.clone()) else {
-            self.wounded = true;
+        let (Some(returned), Some(place)) = (self.returned, self.place.clone()) else {
+            self.damaged = true;
             return Ok(false);
         };
         let (stage, marking, seek_points) = (self.stage.take(), self.marking, self.seek_points.take());
@@ -154,7 +156,7 @@ impl Reader {
         drain();
         *self = Reader::open(ByteSource::Place(place), 1).map_err(plain)?;
         (self.marking, self.seek_points) = (marking, seek_points.map(|_| Vec::new()));
-        while self.given.is_some_and(|n| n < given) {
+        while self.returned.is_some_and(|n| n < returned) {
             if self.decoded()?.is_none() {
                 break;
             }
@@ -166,7 +168,7 @@ impl Reader {
     /// Adds FFmpeg's filters after the decoder. Must be called before the first picture.
     pub(crate) fn filter(&mut self, text: CString, feed: GraphInput) {
         let ready = VecDeque::new();
-        self.stage = Some(Stage { text, graph: None, made_for: (0, 0, 0), feed, ready, ended: false });
+        self.stage = Some(Stage { text, graph: None, built_for: (0, 0, 0), feed, ready, ended: false });
     }
 
     /// The filter graph, after the first picture.
@@ -175,7 +177,7 @@ impl Reader {
     }
 
     /// Restarts the filters.
-    fn renew(&mut self) {
+    fn reset_filters(&mut self) {
         if let Some(stage) = &mut self.stage {
             (stage.graph, stage.ended) = (None, false);
             stage.ready.clear();
@@ -206,7 +208,7 @@ impl Reader {
                         stage.ended = true;
                         continue;
                     }
-                    Received::Hungry => {}
+                    Received::NeedsInput => {}
                 }
             }
             match self.decoded()? {
@@ -216,10 +218,10 @@ impl Reader {
                 Some(Item::Picture(p)) => {
                     let f = p.get();
                     let shape = (f.width, f.height, f.format);
-                    if stage.graph.is_none() || shape != stage.made_for {
+                    if stage.graph.is_none() || shape != stage.built_for {
                         stage.drain()?;
                         stage.graph = Some(Graph::new(&stage.text, &p, stage.feed)?);
-                        stage.made_for = shape;
+                        stage.built_for = shape;
                     }
                     if let Some(graph) = &mut stage.graph {
                         graph.push(Some(&p))?;
@@ -240,26 +242,26 @@ impl Reader {
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
             let got = self.decoder.receive(&mut self.picture);
-            if !matches!(got, Ok(Received::Hungry)) && self.unsound() {
-                if self.alone()? {
+            if !matches!(got, Ok(Received::NeedsInput)) && self.has_new_errors() {
+                if self.restart_single_threaded()? {
                     continue;
                 }
-                return Ok(Some(Item::Anew));
+                return Ok(Some(Item::Restart));
             }
             match got {
                 Ok(Received::Frame) => {
-                    self.given = self.given.map(|n| n + 1);
-                    (self.begun, self.hurt, self.errors) = (true, false, 0);
-                    let words = self.decoder.words();
-                    if !words.is_empty() {
+                    self.returned = self.returned.map(|n| n + 1);
+                    (self.decoded_any, self.damage_reported, self.errors) = (true, false, 0);
+                    let messages = self.decoder.decoder_messages();
+                    if !messages.is_empty() {
                         self.picture.mark_damaged();
-                        self.words = format!(" ({})", words.join("; "));
+                        self.decoder_messages = format!(" ({})", messages.join("; "));
                     }
                     return Ok(Some(Item::Picture(self.picture.take()?)));
                 }
                 Ok(Received::End) => return Ok(self.end()),
-                Ok(Received::Hungry) if self.drained => return Ok(self.end()),
-                Ok(Received::Hungry) => {
+                Ok(Received::NeedsInput) if self.drained => return Ok(self.end()),
+                Ok(Received::NeedsInput) => {
                     if let Some(item) = self.feed() {
                         return Ok(Some(item));
                     }
@@ -359,12 +361,12 @@ impl Reader {
 
     fn damage(&mut self, error: AvError) -> Option<Item> {
         let text = format!("{error}{}", said());
-        if !self.begun {
+        if !self.decoded_any {
             self.early.get_or_insert(text);
             return None;
         }
-        self.wounded = true;
-        if std::mem::replace(&mut self.hurt, true) { None } else { Some(Item::Damage(text)) }
+        self.damaged = true;
+        if std::mem::replace(&mut self.damage_reported, true) { None } else { Some(Item::Damage(text)) }
     }
 
     /// Seeks to a point from which `target` can be decoded, and decodes up to it: `Ok(None)` if it is intact only
@@ -374,7 +376,7 @@ impl Reader {
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
-            if !self.land(index, i) {
+            if !self.seek_to_entry(index, i) {
                 return None;
             }
             if let Some(picture) = self.until(target, index.entries[i].pts) {
@@ -385,8 +387,8 @@ impl Reader {
     }
 
     /// Ignores the errors so far.
-    pub(crate) fn trust(&mut self) {
-        self.sound = Some(self.decoder.faults());
+    pub(crate) fn reset_error_baseline(&mut self) {
+        self.error_baseline = Some(self.decoder.faults());
     }
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact.
@@ -398,23 +400,23 @@ impl Reader {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
                     if t >= entry && *faults.get_or_insert(self.decoder.faults()) != self.decoder.faults() {
-                        self.wounded = true;
+                        self.damaged = true;
                     }
                     if t == target && !p.damaged() {
-                        self.trust();
+                        self.reset_error_baseline();
                         return Some(p);
                     } else if t >= target {
                         return None;
                     }
                 }
                 Ok(Some(Item::Damage(_))) => {}
-                Ok(Some(Item::Broken(..) | Item::Anew) | None) | Err(_) => return None,
+                Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
             }
         }
     }
 
     /// Positions the decoder at the packet of entry `i`.
-    fn land(&mut self, index: &Index, i: usize) -> bool {
+    fn seek_to_entry(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
         let (num, den) = {
             let tb = self.demuxer.stream(self.demuxer.video()).time_base;
@@ -426,8 +428,8 @@ impl Reader {
             if self.demuxer.seek(entry.seek.saturating_sub(back)).is_err() {
                 return false;
             }
-            if self.walk(index, i) {
-                self.renewed();
+            if self.scan_to_entry(index, i) {
+                self.reset_after_seek();
                 return self.send().is_ok();
             }
             back = (den / num).max(1) << attempt;
@@ -436,16 +438,17 @@ impl Reader {
     }
 
     /// Starts decoding with the packet that was read last.
-    fn renewed(&mut self) {
+    fn reset_after_seek(&mut self) {
         drain();
-        (self.sound, self.given) = (None, None);
-        (self.drained, self.ended, self.hurt, self.begun, self.errors) = (false, false, false, true, 0);
+        (self.error_baseline, self.returned) = (None, None);
+        (self.drained, self.ended, self.damage_reported, self.decoded_any, self.errors) =
+            (false, false, false, true, 0);
         self.decoder.flush();
-        self.renew();
+        self.reset_filters();
     }
 
     /// Positions the decoder at the packet of a seek point.
-    pub(crate) fn land_at(&mut self, seek_point: &SeekPoint) -> bool {
+    pub(crate) fn seek_to_point(&mut self, seek_point: &SeekPoint) -> bool {
         let tick = {
             let tb = self.demuxer.stream(self.demuxer.video()).time_base;
             (i64::from(tb.den.max(1)) / i64::from(tb.num.max(1))).max(1)
@@ -463,8 +466,8 @@ impl Reader {
                 let back = tick * [0, 1, 4][attempt as usize % 3];
                 timed && self.demuxer.seek(seek_point.seek.saturating_sub(back)).is_ok()
             };
-            if moved && self.walk_to(seek_point) {
-                self.renewed();
+            if moved && self.scan_to_point(seek_point) {
+                self.reset_after_seek();
                 self.rank = seek_point.rank;
                 return self.send().is_ok();
             }
@@ -473,8 +476,8 @@ impl Reader {
     }
 
     /// Reads up to the packet of a seek point; `false` if reading begins after it.
-    fn walk_to(&mut self, seek_point: &SeekPoint) -> bool {
-        for _ in 0..MAX_WALK {
+    fn scan_to_point(&mut self, seek_point: &SeekPoint) -> bool {
+        for _ in 0..MAX_SCAN {
             if !matches!(self.demuxer.read(&mut self.packet), Ok(true)) {
                 return false;
             }
@@ -490,7 +493,7 @@ impl Reader {
     }
 
     /// Reads up to the packet of entry `i`; `false` if reading begins after it.
-    fn walk(&mut self, index: &Index, i: usize) -> bool {
+    fn scan_to_entry(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
         while let Ok(true) = self.demuxer.read(&mut self.packet) {
             let p = self.packet.get();
@@ -514,7 +517,7 @@ impl Stage {
                 let mut picture = AvFrame::new()?;
                 match graph.pull(&mut picture)? {
                     Received::Frame => self.ready.push_back(picture),
-                    Received::Hungry | Received::End => break,
+                    Received::NeedsInput | Received::End => break,
                 }
             }
         }

@@ -97,27 +97,27 @@ impl Timeline {
 
 /// A stream other than the filtered one.
 #[derive(Clone, Copy, Default)]
-struct Beside {
+struct FollowerStream {
     part: usize,
     last: Option<(i64, i64)>,
 }
 
 /// Adjusts the packets of streams other than the filtered one.
-pub(crate) struct Company<P> {
-    streams: Vec<Beside>,
+pub(crate) struct FollowerStreams<P> {
+    streams: Vec<FollowerStream>,
     /// Packets after a jump that the filtered stream has not made yet.
     ahead: VecDeque<P>,
 }
 
-impl<P> Default for Company<P> {
-    fn default() -> Company<P> {
-        Company { streams: Vec::new(), ahead: VecDeque::new() }
+impl<P> Default for FollowerStreams<P> {
+    fn default() -> FollowerStreams<P> {
+        FollowerStreams { streams: Vec::new(), ahead: VecDeque::new() }
     }
 }
 
 /// The decision for a packet.
 #[derive(PartialEq, Eq, Debug)]
-enum Fate {
+enum Disposition {
     Write,
     /// It is after a jump that is still to come.
     Wait,
@@ -128,83 +128,83 @@ enum Fate {
 /// The largest number of packets that wait for a jump of the filtered stream.
 const AHEAD: usize = 4096;
 
-impl<P: AsMut<sys::AVPacket>> Company<P> {
+impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
     /// Adds a packet; `ready` receives the packets to write now.
     pub(crate) fn take(
         &mut self,
         line: &Timeline,
         base: sys::AVRational,
-        sound: bool,
+        audio: bool,
         mut packet: P,
         ready: &mut VecDeque<P>,
     ) {
         if !line.may_jump {
             return ready.push_back(packet);
         }
-        match self.judge(line, base, sound, packet.as_mut(), self.ahead.len() >= AHEAD) {
-            Fate::Write => ready.push_back(packet),
-            Fate::Wait => self.ahead.push_back(packet),
-            Fate::Drop => {}
+        match self.decide(line, base, audio, packet.as_mut(), self.ahead.len() >= AHEAD) {
+            Disposition::Write => ready.push_back(packet),
+            Disposition::Wait => self.ahead.push_back(packet),
+            Disposition::Drop => {}
         }
     }
 
     /// Releases the waiting packets: the filtered stream has jumped, or has ended.
-    pub(crate) fn waited(
+    pub(crate) fn release(
         &mut self,
         line: &Timeline,
         base: impl Fn(i32) -> (sys::AVRational, bool),
         ready: &mut VecDeque<P>,
     ) {
         for mut packet in std::mem::take(&mut self.ahead) {
-            let (base, sound) = base(packet.as_mut().stream_index);
-            match self.judge(line, base, sound, packet.as_mut(), true) {
-                Fate::Write => ready.push_back(packet),
-                Fate::Wait => self.ahead.push_back(packet),
-                Fate::Drop => {}
+            let (base, audio) = base(packet.as_mut().stream_index);
+            match self.decide(line, base, audio, packet.as_mut(), true) {
+                Disposition::Write => ready.push_back(packet),
+                Disposition::Wait => self.ahead.push_back(packet),
+                Disposition::Drop => {}
             }
         }
     }
 
-    fn judge(
+    fn decide(
         &mut self,
         line: &Timeline,
         base: sys::AVRational,
-        sound: bool,
+        audio: bool,
         p: &mut sys::AVPacket,
         now: bool,
-    ) -> Fate {
+    ) -> Disposition {
         let index = usize::try_from(p.stream_index).unwrap_or(0);
         if self.streams.len() <= index {
-            self.streams.resize(index + 1, Beside::default());
+            self.streams.resize(index + 1, FollowerStream::default());
         }
         let stream = &mut self.streams[index];
         let newest = line.parts.len() - 1;
         let by = |part: usize| rescale(line.parts[part], line.base, base);
         let Some(t) = time(p) else {
             shift(p, by(stream.part));
-            return Fate::Write;
+            return Disposition::Write;
         };
         let fits =
             |part: usize| stream.last.is_none_or(|(last, _)| follows(t.saturating_add(by(part)), last, base));
         // Subtitles are sparse: their own times do not show a jump.
-        let part = match sound {
+        let part = match audio {
             true => (stream.part..=newest).find(|&part| fits(part)),
             false => Some(newest),
         };
         let now = now || newest > stream.part;
-        let Some(part) = part.or_else(|| now.then_some(newest)) else { return Fate::Wait };
+        let Some(part) = part.or_else(|| now.then_some(newest)) else { return Disposition::Wait };
         stream.part = part;
         let own = t.saturating_add(by(part));
         if let Some((last, length)) = stream.last
-            && sound
+            && audio
             && part > 0
             && own < last.saturating_add(length / 2).max(last.saturating_add(1))
         {
-            return Fate::Drop;
+            return Disposition::Drop;
         }
-        *stream = Beside { part, last: Some((own, p.duration)) };
+        *stream = FollowerStream { part, last: Some((own, p.duration)) };
         shift(p, by(part));
-        Fate::Write
+        Disposition::Write
     }
 }
 
@@ -230,7 +230,8 @@ mod tests {
     /// Converts pictures (stream 0) and sound (1) from file order to order of time.
     fn through(all: &[(i32, i64)]) -> (Vec<i64>, Vec<i64>) {
         let mut line = Timeline { may_jump: true, base: BASE, parts: vec![0], last: None };
-        let (mut company, mut ready, mut pictures) = (Company::default(), VecDeque::new(), Vec::new());
+        let (mut followers, mut ready, mut pictures) =
+            (FollowerStreams::default(), VecDeque::new(), Vec::new());
         for &(stream, t) in all {
             let mut p = packet(stream, t, if stream == 0 { 40 } else { 20 });
             if stream == 0 {
@@ -238,13 +239,13 @@ mod tests {
                 line.place(p.as_mut());
                 pictures.push(p.get().pts);
                 if line.parts() > parts {
-                    company.waited(&line, |_| (BASE, true), &mut ready);
+                    followers.release(&line, |_| (BASE, true), &mut ready);
                 }
             } else {
-                company.take(&line, BASE, true, p, &mut ready);
+                followers.take(&line, BASE, true, p, &mut ready);
             }
         }
-        company.waited(&line, |_| (BASE, true), &mut ready);
+        followers.release(&line, |_| (BASE, true), &mut ready);
         (pictures, ready.iter().map(|p| p.get().pts).collect())
     }
 

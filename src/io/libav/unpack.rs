@@ -1,8 +1,8 @@
 //! The part of reading video that runs on many threads: extracting the samples of libav's frames.
 
-use super::carry::FrameCarry;
 use super::owned::AvFrame;
 use super::pixfmt::Layout;
+use super::side_data::FrameSideData;
 use crate::media::{Decode, FrameStamp, Pending, Slot, SourceError};
 use grainfield_filters::frame::Format;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl Decode for Unpack {
         // they are software frames, since no hardware decoder is ever chosen.
         unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
         // SAFETY: a valid frame.
-        let carried = unsafe { FrameCarry::new(work.picture.as_ptr(), work.pts, work.duration) };
+        let carried = unsafe { FrameSideData::new(work.picture.as_ptr(), work.pts, work.duration) };
         let carried = carried.ok_or_else(|| bad(format!("frame {}: out of memory", stamp.number)))?;
         slot.carried = Some(Arc::new(carried));
         Ok(())

@@ -1,26 +1,26 @@
 //! Copies what is not filtered: sound, subtitles, attachments, data, further pictures, chapters and tags. The input is
 //! opened a second time, and its packets are interleaved with those of the filtered picture in order of time.
 
-mod heard;
+mod audio;
+mod extent;
 mod language;
 mod packets;
 mod route;
-mod sound;
 mod subtitles;
 mod tags;
 
-pub(crate) use heard::{Heard, hear};
+pub(crate) use extent::{AudioExtent, measure_extents};
 pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
 pub(crate) use tags::{
     add_chapters, container_tags, move_timecodes, set_timecode, tags, timecode_after, video_tags,
 };
 
-use crate::libav::carry::Container;
 use crate::libav::error::{AvError, check};
 use crate::libav::input_url::confine;
 use crate::libav::interrupt::Interrupt;
 use crate::libav::owned::NO_MEMORY;
+use crate::libav::side_data::SourceFile;
 use crate::libav::sink::handles::{Dict, entries};
 use ffmpeg_sys_next as sys;
 use std::ptr;
@@ -38,7 +38,7 @@ unsafe impl Send for Input {}
 
 impl Input {
     /// Opens it like the source; `None` for a pipe.
-    pub(crate) fn open(container: &Container) -> Result<Option<Input>, AvError> {
+    pub(crate) fn open(container: &SourceFile) -> Result<Option<Input>, AvError> {
         let Some(url) = &container.url else { return Ok(None) };
         let mut options = Dict::new();
         options.set("protocol_whitelist", &container.protocols.to_string_lossy());

@@ -1,14 +1,14 @@
 //! The packets of streams that are not filtered, in order of time, cut to the rendered part.
 
+use super::audio::AudioTranscoder;
 use super::route::Planned;
-use super::sound::AudioTranscoder;
 use super::subtitles::Text;
 use super::tags::stream_tags;
 use super::{AvError, Input, check};
 use crate::libav::sink::container::Container;
 use crate::libav::sink::handles::{Dict, Packet, entries};
 use crate::libav::sink::mux::Muxer;
-use crate::libav::timeline::{Company, NO_TIME, Timeline};
+use crate::libav::timeline::{FollowerStreams, NO_TIME, Timeline};
 use crate::libav::versions;
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
@@ -48,7 +48,7 @@ impl Span {
 
 enum How {
     Copy,
-    Sound(Box<AudioTranscoder>),
+    Audio(Box<AudioTranscoder>),
     Text(Box<Text>),
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct StreamCopier {
     /// The filtered stream, the times of its packets, and the adjustment of all other streams to it.
     video: usize,
     timeline: Timeline,
-    company: Company<Packet>,
+    followers: FollowerStreams<Packet>,
     ready: VecDeque<Packet>,
     /// Subtitles that may extend beyond the end of the picture, which is not known yet.
     held: VecDeque<Packet>,
@@ -113,7 +113,7 @@ impl StreamCopier {
         video: usize,
         picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
     ) -> Result<StreamCopier, AvError> {
-        let routes = lay(&input, plans, container, muxer, cut, picture)?;
+        let routes = create_streams(&input, plans, container, muxer, cut, picture)?;
         let ended = routes.iter().all(Option::is_none);
         let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
@@ -123,14 +123,14 @@ impl StreamCopier {
             // SAFETY: as above.
             unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
         }
-        let company = Company::default();
+        let followers = FollowerStreams::default();
         Ok(StreamCopier {
             input,
             routes,
             waiting,
             video,
             timeline,
-            company,
+            followers,
             ready,
             held,
             cut_end: false,
@@ -150,8 +150,8 @@ impl StreamCopier {
         self.span = Some(span);
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
-            if let How::Sound(sound) = &mut route.how {
-                sound.trims = span.first.is_some();
+            if let How::Audio(audio) = &mut route.how {
+                audio.trims = span.first.is_some();
             }
         }
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
@@ -160,7 +160,7 @@ impl StreamCopier {
             // SAFETY: our own context. If it fails, reading is only slower.
             unsafe { sys::avformat_seek_file(self.input.context, -1, i64::MIN, to, to, 0) };
         }
-        let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_sound(i)).collect();
+        let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_audio(i)).collect();
         let (mut count, mut bytes) = (0, 0);
         while !unseen.is_empty() && count < AHEAD.0 && bytes < AHEAD.1 {
             let Some(packet) = self.read()? else { break };
@@ -179,7 +179,7 @@ impl StreamCopier {
         Ok(())
     }
 
-    fn is_sound(&self, i: usize) -> bool {
+    fn is_audio(&self, i: usize) -> bool {
         let route = self.routes.get(i).and_then(Option::as_ref);
         route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
     }
@@ -190,7 +190,7 @@ impl StreamCopier {
         let (p, base) = self.look(packet);
         let index = p.stream_index as usize;
         let Some(stream) = self.input.stream(index) else { return false };
-        if p.flags & sys::AV_PKT_FLAG_DISCARD == 0 || p.pts == NO_TIME || !self.is_sound(index) {
+        if p.flags & sys::AV_PKT_FLAG_DISCARD == 0 || p.pts == NO_TIME || !self.is_audio(index) {
             return false;
         }
         // SAFETY: every stream has parameters.
@@ -239,8 +239,8 @@ impl StreamCopier {
                             self.release();
                         }
                     } else if self.routes.get(index).is_some_and(Option::is_some) {
-                        let (base, sound) = kind_of(&self.input, index);
-                        self.company.take(&self.timeline, base, sound, packet, &mut self.ready);
+                        let (base, audio) = kind_of(&self.input, index);
+                        self.followers.take(&self.timeline, base, audio, packet, &mut self.ready);
                     }
                 }
                 Err(AvError::AGAIN) => {}
@@ -256,10 +256,10 @@ impl StreamCopier {
         }
     }
 
-    /// Releases packets that waited for a jump of the filtered stream.
+    /// Releases packets that wait for a jump of the filtered stream.
     fn release(&mut self) {
         let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
-        self.company.waited(&self.timeline, of, &mut self.ready);
+        self.followers.release(&self.timeline, of, &mut self.ready);
     }
 
     /// Writes all packets before a time, in ticks of a base and after the shift.
@@ -332,8 +332,8 @@ impl StreamCopier {
             }
         }
         for route in self.routes.iter_mut().flatten() {
-            if let How::Sound(sound) = &mut route.how {
-                sound.finish(route.to, muxer)?;
+            if let How::Audio(audio) = &mut route.how {
+                audio.finish(route.to, muxer)?;
             }
         }
         Ok(Some(span))
@@ -359,7 +359,7 @@ impl StreamCopier {
             // shown all the time: it has no time
             (p.pts, p.dts) = (0, 0);
         } else if time != NO_TIME {
-            let trimmed = matches!(route.how, How::Sound(_));
+            let trimmed = matches!(route.how, How::Audio(_));
             if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
                 // a subtitle that is still shown begins with the first picture
                 let end = time.saturating_add(p.duration);
@@ -385,7 +385,7 @@ impl StreamCopier {
         }
         match &mut route.how {
             How::Copy => muxer.write(&packet, base, route.to)?,
-            How::Sound(sound) => sound.take(&packet, base, route.to, muxer)?,
+            How::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
             How::Text(text) => text.take(&packet, base, route.to, muxer)?,
         }
         Ok(true)
@@ -409,12 +409,12 @@ pub(crate) fn fits(
     picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
 ) -> Result<(), AvError> {
     let mut muxer = Muxer::trial(container)?;
-    lay(input, plans, container, &mut muxer, false, picture)?;
+    create_streams(input, plans, container, &mut muxer, false, picture)?;
     muxer.begin(Dict::new())
 }
 
 /// Makes the streams of the output; `picture` is called for the filtered one.
-fn lay(
+fn create_streams(
     input: &Input,
     plans: &[Planned],
     container: Container,
@@ -470,9 +470,9 @@ fn route(
     // SAFETY: both streams are valid.
     unsafe { stream_tags(from, stream, container, cut || plan != Planned::Copy) };
     let how = match plan {
-        Planned::Sound(into) => {
+        Planned::Audio(into) => {
             let fills = container.counts_frames();
-            How::Sound(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+            How::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
         }
         Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {

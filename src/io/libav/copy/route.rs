@@ -1,9 +1,9 @@
 //! Plans how each stream of the input is written to a container.
 
 use super::Input;
-use super::heard::{Heard, is_sound};
+use super::audio::{Target, rate};
+use super::extent::{AudioExtent, is_audio};
 use super::language::language_in;
-use super::sound::{Target, rate};
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
@@ -22,7 +22,7 @@ pub(crate) enum Planned {
     /// Convert an attached picture to an attachment.
     Attach,
     /// Decode and encode sound.
-    Sound(Target),
+    Audio(Target),
     /// Convert text subtitles to another text format.
     Text(AVCodecID),
     /// Leave it out.
@@ -32,8 +32,8 @@ pub(crate) enum Planned {
 /// A plan for a stream, and a warning about it.
 type Way = (Planned, Option<String>);
 
-/// Plans the streams, by index, and returns warnings about losses and conversions. `sounds` are their extents, by
-/// index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
+/// Plans the streams, by index, and returns warnings about losses and conversions. `extents` are those of the streams,
+/// by index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
 /// first picture is the input's first, and the last its last.
 pub(crate) fn plan(
     input: &Input,
@@ -41,7 +41,7 @@ pub(crate) fn plan(
     container: Container,
     encoding: &Encoding,
     whole: (bool, bool),
-    sounds: &[Heard],
+    extents: &[AudioExtent],
     mut fits: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
     let first = input.stream(video).and_then(starts);
@@ -50,7 +50,7 @@ pub(crate) fn plan(
         _ if i == video => vec![(Planned::Picture, None)],
         Some(stream) => {
             let late = after(stream).is_some_and(|lag| lag > APART);
-            let gap = sounds.get(i).and_then(|heard| heard.gap);
+            let gap = extents.get(i).and_then(|extent| extent.gap);
             ways(i, stream, container, encoding, (late, gap))
         }
         None => vec![(Planned::Drop, None)],
@@ -111,10 +111,10 @@ pub(crate) fn plan(
         if whole.0 && early > APART {
             said.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
         }
-        let ends = |i: usize| sounds.get(i).and_then(|heard| heard.end);
-        let sound = input.stream(i).is_some_and(is_sound) && *plan != Planned::Drop;
+        let ends = |i: usize| extents.get(i).and_then(|extent| extent.end);
+        let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
         let after = ends(i).zip(ends(video)).map_or(0.0, |(end, shown)| end - shown);
-        if whole.1 && sound && after > APART && container.ends_with_picture() {
+        if whole.1 && audio && after > APART && container.ends_with_picture() {
             said.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
         }
     }
@@ -194,24 +194,24 @@ fn ways(
             how => {
                 let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
                 // consecutive samples without times: silence must be inserted in gaps
-                let laid = id_name(id).starts_with("pcm_")
+                let gapless = id_name(id).starts_with("pcm_")
                     && (to.counts_frames() || to.family() == ContainerFamily::Mov);
                 let into = Target { codec: id, rate: own.0, channels: own.1 };
-                let copy = if laid { copy.map(|_| (Planned::Sound(into), None)) } else { copy };
+                let copy = if gapless { copy.map(|_| (Planned::Audio(into), None)) } else { copy };
                 if how == Audio::Copy {
                     let late = late.then(|| "starts with the picture instead of after it".to_owned());
                     let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
                     let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
-                    let early = early.filter(|_| !laid).map(|early| format!("{} {early}", call("sound")));
+                    let early = early.filter(|_| !gapless).map(|early| format!("{} {early}", call("sound")));
                     let copy = copy.map(|way| (way.0, early));
                     return copy.into_iter().chain([dropped("sound")]).collect();
                 }
                 let encoded = encoded(to, own).into_iter().map(|into| {
                     let said = || format!("{} is {}", call("sound"), becomes(own, into));
                     let changed = (into.rate, into.channels) != own;
-                    (Planned::Sound(into), (how == Audio::Auto || changed).then(said))
+                    (Planned::Audio(into), (how == Audio::Auto || changed).then(said))
                 });
-                let copy = copy.filter(|_| how == Audio::Auto && (laid || (!late && gap.is_none())));
+                let copy = copy.filter(|_| how == Audio::Auto && (gapless || (!late && gap.is_none())));
                 copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
             }
         },
@@ -265,7 +265,7 @@ fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
     for channels in [own_channels].into_iter().chain(fewer) {
-        for codec in to.sounds() {
+        for codec in to.audio_codecs() {
             for rate in [rate(codec, own_rate), 48_000, 44_100] {
                 let into = Target { codec, rate, channels };
                 if !all.contains(&into) {

@@ -80,7 +80,7 @@ impl ExactIndex {
             }
             let mut picture = match reader.next() {
                 Ok(Some(Item::Picture(picture))) => picture,
-                Ok(Some(Item::Damage(_) | Item::Anew)) => continue,
+                Ok(Some(Item::Damage(_) | Item::Restart)) => continue,
                 // Cancelled: an incomplete index must be neither used nor stored.
                 Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
                 // Decoding from the start gives no more frames than those so far.
@@ -148,7 +148,7 @@ impl ExactIndex {
         let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
         let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
         for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
-            if reader.land_at(seek_point)
+            if reader.seek_to_point(seek_point)
                 && let Some(picture) = until(reader, &shown)
             {
                 seek_point.doubt = 0;
@@ -173,7 +173,7 @@ fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
             Ok(Some(Item::Picture(mut p))) => {
                 if p.take_mark() == Some(shown.mark) {
                     let same = p.checksum() == shown.sum && (shown.damaged || !p.damaged());
-                    reader.trust();
+                    reader.reset_error_baseline();
                     return same.then_some(p);
                 }
                 if reader.packets() > shown.mark.saturating_add(DELAY) {
@@ -181,7 +181,7 @@ fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
                 }
             }
             Ok(Some(Item::Damage(_))) => {}
-            Ok(Some(Item::Broken(..) | Item::Anew) | None) | Err(_) => return None,
+            Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
         }
     }
 }

@@ -60,7 +60,7 @@ fn decode_head(place: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
                 behind += usize::from(pts >= first_entry);
                 shown.push(pts);
             }
-            Ok(Some(Item::Damage(_) | Item::Anew)) => return Err(IndexError::Damaged),
+            Ok(Some(Item::Damage(_) | Item::Restart)) => return Err(IndexError::Damaged),
             Ok(Some(Item::Broken(..))) | Err(_) => return Err(IndexError::Damaged),
             Ok(None) => break true,
         }

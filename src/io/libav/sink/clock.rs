@@ -3,7 +3,7 @@
 use super::choose::Choice;
 use super::container::Container;
 use super::encoder::rational;
-use crate::libav::carry::{self, FrameCarry};
+use crate::libav::side_data::{self, FrameSideData};
 use crate::media::FrameStamp;
 use grainfield_filters::ratio::Ratio;
 
@@ -26,7 +26,7 @@ const COARSE: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvi
 impl Clock {
     /// The source's clock; one tick per frame if there is none, or if the container (AVI, MXF) or the encoder supports
     /// only a constant rate.
-    pub(super) fn of(choice: &Choice, container: Container, source: Option<&carry::Container>) -> Clock {
+    pub(super) fn of(choice: &Choice, container: Container, source: Option<&side_data::SourceFile>) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
         let Some(source) = source else { return Clock { tick: frame, grid: None } };
         let (own, name) = (source.time_base, choice.name.as_str());
@@ -42,7 +42,7 @@ impl Clock {
     /// Timestamp and duration of a picture.
     pub(super) fn shown(&self, stamp: &FrameStamp) -> (i64, i64) {
         let ticks = |t: Ratio| round(t.checked_div(self.tick).unwrap_or(t));
-        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = match (carried, self.grid) {
             (None, _) => (ticks(stamp.time), ticks(stamp.duration)),
             (Some(c), None) if c.duration > 0 => (c.pts, c.duration),

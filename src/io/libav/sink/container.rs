@@ -191,7 +191,7 @@ impl Container {
     }
 
     /// The codecs to which sound can be converted if it cannot be copied, the default first.
-    pub(crate) fn sounds(self) -> Vec<AVCodecID> {
+    pub(crate) fn audio_codecs(self) -> Vec<AVCodecID> {
         let own = self.get().audio_codec;
         let more = match (self.family(), self.name().as_str()) {
             (ContainerFamily::Mp4 | ContainerFamily::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],

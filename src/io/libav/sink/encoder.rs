@@ -8,9 +8,9 @@ use super::container::Container;
 use super::handles::{AvFrame, Codec, Dict, Packet};
 use super::hdr::Hdr;
 use crate::encoding::Encoding;
-use crate::libav::carry::FrameCarry;
 use crate::libav::color::Tag;
 use crate::libav::error::{AvError, check};
+use crate::libav::side_data::FrameSideData;
 use crate::libav::versions;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::film_grain::{Segment, Table};
@@ -137,7 +137,7 @@ impl Encoder {
         frame: &Frame,
         pts: i64,
         duration: i64,
-        carried: Option<&FrameCarry>,
+        carried: Option<&FrameSideData>,
     ) -> Result<(), AvError> {
         let format = &self.choice.format;
         // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written
@@ -162,7 +162,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn properties(&mut self, carried: Option<&FrameCarry>) -> Result<(), AvError> {
+    fn properties(&mut self, carried: Option<&FrameSideData>) -> Result<(), AvError> {
         let format = &self.choice.format;
         // SAFETY: our own frame; the properties are valid as long as `carried`.
         let picture = unsafe {

@@ -9,10 +9,10 @@ use super::{av_fault, fault};
 use crate::encoding::Encoding;
 use crate::journal::segments::timeline::timeline;
 use crate::journal::shard::Video;
-use crate::libav::carry;
 use crate::libav::copy::video_tags;
 use crate::libav::details;
 use crate::libav::error::{AvError, check};
+use crate::libav::side_data;
 use crate::libav::versions;
 use crate::media::Carried;
 use crate::media::SinkError;
@@ -142,7 +142,7 @@ pub fn join(
     let Some(first) = filled.first() else {
         return Err(fault(output, "none of the shards has a frame".into()));
     };
-    let source = carried.as_ref().and_then(|c| c.downcast_ref::<carry::Container>());
+    let source = carried.as_ref().and_then(|c| c.downcast_ref::<side_data::SourceFile>());
     let base = AVRational { num: first.video.tick.0, den: first.video.tick.1 };
     let encoding = Encoding {
         audio: first.video.audio,

@@ -10,13 +10,13 @@ use super::mux::Muxer;
 use super::{av_fault, fault};
 use crate::disk::{Left, Output, Partial};
 use crate::encoding::{Audio, Encoding};
-use crate::libav::carry;
 use crate::libav::copy::{
-    Heard, Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, hear, move_timecodes,
-    plan as route, set_timecode, tags, timecode_after,
+    AudioExtent, Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, measure_extents,
+    move_timecodes, plan as route, set_timecode, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::error::AvError;
+use crate::libav::side_data;
 use crate::media::SinkError;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
@@ -63,7 +63,7 @@ pub(super) struct OutputParams<'a> {
     /// Whether the first picture is the source's first, and the last its last.
     pub(super) whole: (bool, bool),
     pub(super) encoding: &'a Encoding,
-    pub(super) source: Option<&'a carry::Container>,
+    pub(super) source: Option<&'a side_data::SourceFile>,
     /// The time code of the first picture, if it is not in the input.
     pub(super) timecode: Option<String>,
     /// Whether to write the picture only.
@@ -79,12 +79,12 @@ impl OutputParams<'_> {
     }
 
     /// The gaps and ends of sound, for a container without times.
-    fn heard(&self) -> Result<Vec<Heard>, SinkError> {
-        let holds = self.container.counts_frames() && !self.container.sounds().is_empty();
-        let sound = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
-        let input = if holds && sound { self.input()? } else { None };
+    fn extents(&self) -> Result<Vec<AudioExtent>, SinkError> {
+        let holds = self.container.counts_frames() && !self.container.audio_codecs().is_empty();
+        let audio = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
+        let input = if holds && audio { self.input()? } else { None };
         let Some(mut input) = input else { return Ok(Vec::new()) };
-        hear(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "out of memory", e))
+        measure_extents(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "out of memory", e))
     }
 }
 
@@ -168,8 +168,8 @@ impl OutputFile {
                 if !alone {
                     let more;
                     let takes = |plans: &[Planned]| tried(plans).is_ok();
-                    let sounds = output_params.heard()?;
-                    (plans, more) = route(&input, video, container, encoding, whole, &sounds, takes);
+                    let extents = output_params.extents()?;
+                    (plans, more) = route(&input, video, container, encoding, whole, &extents, takes);
                     // messages about rejected plans
                     crate::libav::log::drain();
                     said.extend(more);

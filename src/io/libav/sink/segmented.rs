@@ -15,7 +15,7 @@ use crate::journal::keep::Seal;
 use crate::journal::segments::Grid;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
-use crate::libav::carry::FrameCarry;
+use crate::libav::side_data::FrameSideData;
 use crate::libav::versions;
 use crate::media::FrameStamp;
 use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
@@ -141,7 +141,7 @@ impl Segmented {
         SinkError::Io { name: self.grid.folder.display().to_string(), cause }
     }
 
-    fn start(&mut self, cell: i64, carried: Option<&FrameCarry>) -> Result<Segment, SinkError> {
+    fn start(&mut self, cell: i64, carried: Option<&FrameSideData>) -> Result<Segment, SinkError> {
         let hdr = hdr_with(self.hdr, &self.choice, carried);
         let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
         let encoder = match self.spare.take().filter(|_| hdr.says() == self.hdr.says()) {
@@ -298,7 +298,7 @@ impl Sink for Segmented {
         if self.current.as_ref().is_some_and(|s| s.cell != cell) {
             self.complete()?;
         }
-        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let mut segment = match self.current.take() {
             Some(segment) => segment,
             None => self.start(cell, carried)?,

@@ -12,10 +12,10 @@ use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
 use crate::disk::{Left, Partial};
 use crate::encoding::Encoding;
-use crate::libav::carry::{self, FrameCarry};
 use crate::libav::copy::{timecode_after, video_tags};
 use crate::libav::error::{AvError, check};
 use crate::libav::log::Log;
+use crate::libav::side_data::{self, FrameSideData};
 use crate::libav::versions;
 use crate::media::FrameStamp;
 use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
@@ -129,7 +129,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
-    let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<carry::Container>());
+    let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<side_data::SourceFile>());
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
@@ -168,7 +168,7 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let seconds = rate.recip().unwrap_or(Ratio::ONE);
     match container.has_constant_rate() {
         _ if clock.grid.is_none() || !source.is_some_and(|s| s.variable) => {}
-        true if !container.sounds().is_empty() => {
+        true if !container.audio_codecs().is_empty() => {
             let problem = format!(
                 "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
                  to repeat frames where they last longer, or name the output NAME.mov",
@@ -203,7 +203,7 @@ fn is_hdr(choice: &Choice) -> bool {
 }
 
 /// Completes HDR10 metadata of the container by those of a picture.
-pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameCarry>) -> Hdr {
+pub(super) fn hdr_with(hdr: Hdr, choice: &Choice, carried: Option<&FrameSideData>) -> Hdr {
     match carried.filter(|_| is_hdr(choice)) {
         // SAFETY: valid as long as `carried`.
         Some(carried) => hdr.or(unsafe { Hdr::of_frame(carried.props()) }),
@@ -251,7 +251,7 @@ impl Video {
     }
 
     /// Writes the header, for which the first picture is needed. Returns the shift of all times.
-    fn begin(&mut self, pts: i64, carried: Option<&FrameCarry>) -> Result<i64, SinkError> {
+    fn begin(&mut self, pts: i64, carried: Option<&FrameSideData>) -> Result<i64, SinkError> {
         // If the picture has more HDR10 metadata than the container, open the encoder again.
         let hdr = hdr_with(self.hdr, &self.choice, carried);
         if hdr.says() != self.hdr.says() {
@@ -307,7 +307,7 @@ impl Sink for Video {
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
-        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameCarry>());
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = self.clock.shown(stamp);
         let first = self.last.is_none();
         // encoders require increasing times

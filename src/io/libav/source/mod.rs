@@ -10,7 +10,6 @@ mod clock;
 mod seek;
 
 use crate::disk::opened::OpenedFile;
-use crate::libav::carry::Container;
 use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::details::{self, Rates};
 use crate::libav::error::AvError;
@@ -22,6 +21,7 @@ use crate::libav::log::{Log, said};
 use crate::libav::owned::AvFrame;
 use crate::libav::pixfmt::{self, Layout};
 use crate::libav::reader::{Item, Reader};
+use crate::libav::side_data::SourceFile;
 use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
 use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
@@ -192,7 +192,7 @@ impl Video {
                 let what = format!("cannot be read{text}");
                 return Err(av_error(&name, error, &what));
             }
-            Ok(Some(Item::Anew) | None) => {
+            Ok(Some(Item::Restart) | None) => {
                 let why = reader.early.map_or_else(said, |text| format!(": {text}"));
                 return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
             }
@@ -253,7 +253,7 @@ impl Video {
             .unwrap_or(Ratio::ONE);
         let times = pictures(&first, &ahead).map(AvFrame::timestamp);
         let clock = Clock::new(tick, 0, format.rate).beginning(times);
-        let carried = Container {
+        let carried = SourceFile {
             url: place.as_ref().map(|p| p.url.clone()),
             stop: options.stop.clone(),
             protocols: place.as_ref().map_or_else(Default::default, |p| p.protocols.clone()),
@@ -429,7 +429,7 @@ impl Source for Video {
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
-        if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
+        if self.reader.damaged && matches!(self.index, IndexState::There(_)) {
             self.index = IndexState::Unclear;
         }
         let back = number < self.next || self.ended || self.broken();
@@ -503,8 +503,8 @@ impl Source for Video {
             ));
         }
         let damage = picture.damaged().then(|| {
-            let words = std::mem::take(&mut self.reader.words);
-            format!("{at} is damaged{}", if words.is_empty() { said() } else { words })
+            let messages = std::mem::take(&mut self.reader.decoder_messages);
+            format!("{at} is damaged{}", if messages.is_empty() { said() } else { messages })
         });
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
         let stamp = FrameStamp { number, time, duration, carried: None };

@@ -4,7 +4,7 @@ use super::{IndexState, NumberedFrame, Video, av_error, open_error};
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::ExactIndex;
 use crate::libav::reader::Item;
-use crate::libav::{carry, index};
+use crate::libav::{index, side_data};
 use crate::media::SourceError;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Video {
         info.variable_rate = !even;
         // it is not shared yet: this runs while the input is opened
         let carried = info.carried.as_mut().and_then(Arc::get_mut);
-        if let Some(container) = carried.and_then(|c| c.downcast_mut::<carry::Container>()) {
+        if let Some(container) = carried.and_then(|c| c.downcast_mut::<side_data::SourceFile>()) {
             container.variable = info.variable_rate;
             container.jumps &= matches!(self.index, IndexState::Exact(_));
         }
@@ -112,7 +112,7 @@ impl Video {
         }
         while let Ok(Some(item)) = self.reader.next() {
             let found = of(&item);
-            let broken = matches!(item, Item::Broken(..) | Item::Anew);
+            let broken = matches!(item, Item::Broken(..) | Item::Restart);
             self.queue.push_back(item);
             if found.is_some() || broken {
                 return found.flatten();
@@ -148,7 +148,7 @@ impl Video {
                     let what = format!("cannot be read after {}{text}", self.place_said(self.last_pts));
                     return Err(av_error(&self.info.name, error, &what));
                 }
-                Some(Item::Anew) => {
+                Some(Item::Restart) => {
                     self.recount(self.next)?;
                     continue;
                 }
@@ -231,7 +231,7 @@ impl Video {
     pub(super) fn reach(&mut self, number: i64) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
-        self.reader.wounded = false;
+        self.reader.damaged = false;
         if let (IndexState::There(index), Some(place)) = (&mut self.index, &self.place)
             && !index.checked
         {
@@ -251,7 +251,7 @@ impl Video {
             _ => None,
         };
         // In damaged data there are fewer pictures than the packets promise.
-        if self.reader.wounded && matches!(self.index, IndexState::There(_)) {
+        if self.reader.damaged && matches!(self.index, IndexState::There(_)) {
             self.index = IndexState::Unclear;
             self.make_exact()?;
             return if self.promises(number) { self.reach(number) } else { self.recount(number) };

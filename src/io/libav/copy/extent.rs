@@ -10,21 +10,21 @@ const SHORT: f64 = 0.1;
 
 /// The extent of a stream, in seconds of the input's clock.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct AudioExtent {
     /// The end of its last packet.
     pub(crate) end: Option<f64>,
     /// The time of the first gap between packets of sound.
     pub(crate) gap: Option<f64>,
 }
 
-pub(super) fn is_sound(stream: &sys::AVStream) -> bool {
+pub(super) fn is_audio(stream: &sys::AVStream) -> bool {
     // SAFETY: every stream has parameters.
     unsafe { (*stream.codecpar).codec_type == sys::AVMediaType::AVMEDIA_TYPE_AUDIO }
 }
 
 /// Reads an input to its end, and returns the extent of each stream by its index.
-pub(crate) fn hear(input: &mut Input) -> Result<Vec<Heard>, AvError> {
-    let mut all = vec![Heard::default(); input.streams().len()];
+pub(crate) fn measure_extents(input: &mut Input) -> Result<Vec<AudioExtent>, AvError> {
+    let mut all = vec![AudioExtent::default(); input.streams().len()];
     let packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
     loop {
         input.interrupt.renew();
@@ -40,15 +40,15 @@ pub(crate) fn hear(input: &mut Input) -> Result<Vec<Heard>, AvError> {
             let p = &*packet.0;
             (p.stream_index as usize, p.pts, p.duration.max(0))
         };
-        let (Some(stream), Some(heard)) = (input.stream(index), all.get_mut(index)) else { continue };
+        let (Some(stream), Some(extent)) = (input.stream(index), all.get_mut(index)) else { continue };
         if time == NO_TIME {
             continue;
         }
         let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
         let (begin, end) = (time as f64 * unit, time.saturating_add(duration) as f64 * unit);
-        if let Some(before) = heard.end.filter(|before| is_sound(stream) && begin - before > SHORT) {
-            heard.gap = heard.gap.or(Some(before));
+        if let Some(before) = extent.end.filter(|before| is_audio(stream) && begin - before > SHORT) {
+            extent.gap = extent.gap.or(Some(before));
         }
-        heard.end = Some(heard.end.map_or(end, |before| before.max(end)));
+        extent.end = Some(extent.end.map_or(end, |before| before.max(end)));
     }
 }

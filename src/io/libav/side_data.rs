@@ -9,7 +9,7 @@ use std::ffi::CString;
 /// Data about the whole input, enough to open it a second time and copy what is not filtered. The sink reads
 /// all other data (streams, tags, chapters, side data) itself.
 #[derive(Clone, Debug)]
-pub struct Container {
+pub struct SourceFile {
     /// The address for `avformat_open_input`, including the protocol; `None` for a pipe, which cannot be read
     /// twice.
     pub url: Option<CString>,
@@ -36,8 +36,8 @@ pub struct Container {
 }
 
 /// Data about one frame.
-pub struct FrameCarry {
-    /// Presentation timestamp in ticks of [`Container::time_base`].
+pub struct FrameSideData {
+    /// Presentation timestamp in ticks of [`SourceFile::time_base`].
     pub pts: i64,
     /// Duration in ticks; 0 if the container does not specify it.
     pub duration: i64,
@@ -47,16 +47,16 @@ pub struct FrameCarry {
 }
 
 // SAFETY: only `new` writes the frame; afterwards it is only read.
-unsafe impl Send for FrameCarry {}
+unsafe impl Send for FrameSideData {}
 // SAFETY: as above.
-unsafe impl Sync for FrameCarry {}
+unsafe impl Sync for FrameSideData {}
 
-impl FrameCarry {
+impl FrameSideData {
     /// Copies the properties of a decoded frame; `None` if out of memory.
     ///
     /// # Safety
     /// `frame` must be a valid frame.
-    pub unsafe fn new(frame: *const sys::AVFrame, pts: i64, duration: i64) -> Option<FrameCarry> {
+    pub unsafe fn new(frame: *const sys::AVFrame, pts: i64, duration: i64) -> Option<FrameSideData> {
         // SAFETY: a new frame without buffers, into which libav copies reference-counted properties.
         unsafe {
             let mut props = sys::av_frame_alloc();
@@ -67,7 +67,7 @@ impl FrameCarry {
                 sys::av_frame_free(&mut props);
                 return None;
             }
-            Some(FrameCarry { pts, duration, props })
+            Some(FrameSideData { pts, duration, props })
         }
     }
 
@@ -77,7 +77,7 @@ impl FrameCarry {
     }
 }
 
-impl Drop for FrameCarry {
+impl Drop for FrameSideData {
     fn drop(&mut self) {
         // SAFETY: allocated in `new`, owned by this alone, freed once.
         unsafe { sys::av_frame_free(&mut self.props) }
