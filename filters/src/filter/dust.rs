@@ -72,7 +72,7 @@ fn speck_shape(rng: &mut Rng) -> Result<Shape, ShapeError> {
 /// placement.
 fn shapes() -> Result<Vec<Shape>, ShapeError> {
     let mut shapes = Vec::new();
-    let mut rng = Rng::of(0, 0);
+    let mut rng = Rng::new(0, 0);
     while shapes.len() < SPECK_SHAPES {
         // Random corners that are too far apart do not surround the centre; such shapes are rejected.
         shapes.extend(speck_shape(&mut rng));
@@ -117,9 +117,9 @@ impl Dust {
         let [amount, size, hairs, blotches, light, strength] =
             [amount, size, hairs, blotches, light, strength].map(|v| v.at(at));
         let number = at.frame.to_f64().floor();
-        let frame = Rng::of(self.seed, number as i64 as u64).next_f64().to_bits();
+        let frame = Rng::new(self.seed, number as i64 as u64).next_f64().to_bits();
         // Some frames are dirtier than others.
-        let mut rng = Rng::of(self.seed ^ frame, u64::MAX);
+        let mut rng = Rng::new(self.seed ^ frame, u64::MAX);
         let amount = amount * rng.range(0.5, 1.5);
         // Many trials with a probability of at most a quarter each: approximately a Poisson distribution.
         let chances = (4.0 * amount).ceil().min(4.0 * MAX_COUNT) as u64;
@@ -127,7 +127,7 @@ impl Dust {
         let [width, height] = self.overlay.size();
         let mut out = Vec::new();
         for i in 0..chances {
-            let mut rng = Rng::of(self.seed ^ frame, i);
+            let mut rng = Rng::new(self.seed ^ frame, i);
             if rng.next_f64() >= chance {
                 continue;
             }

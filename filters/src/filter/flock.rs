@@ -35,7 +35,7 @@ mod view;
 
 use super::fluid::{Side, mask};
 use super::overlay::Overlay;
-use super::stepped::{self, Clock, Line, RECENT, Stepped};
+use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Executor, Host, PrepareError};
@@ -441,15 +441,15 @@ impl Render for Flock {
         Ok(near)
     }
 
-    fn render(&self, _: &FlockAt, shown: &FlockFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay.painter.draw(&shown.bins, &mut band.output, band.writes, scratch);
+    fn render(&self, _: &FlockAt, frame: &FlockFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.overlay.painter.draw(&frame.bins, &mut band.output, band.writes, scratch);
     }
 }
 
 impl Stepped<8> for Flock {
     const NAME: &'static str = "flock";
     type State = Arc<Vec<Agent>>;
-    type Shown = Arc<Vec<Agent>>;
+    type Snapshot = Arc<Vec<Agent>>;
 
     fn clock(&self) -> &Clock {
         &self.clock
@@ -463,7 +463,7 @@ impl Stepped<8> for Flock {
         *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, self.level, executor));
     }
 
-    fn shown(&self, agents: &Self::State) -> Self::Shown {
+    fn snapshot(&self, agents: &Self::State) -> Self::Snapshot {
         agents.clone()
     }
 
@@ -477,14 +477,14 @@ impl Stepped<8> for Flock {
 }
 
 impl Simulate for Flock {
-    type Simulation = Line<Arc<Vec<Agent>>, Arc<Vec<Agent>>>;
+    type Simulation = SimulationTrack<Arc<Vec<Agent>>, Arc<Vec<Agent>>>;
 
     fn step(
         &self,
         now: &FlockAt,
-        line: &mut Option<Self::Simulation>,
+        track: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<FlockFrame, PrepareError> {
-        Ok(FlockFrame { agents: stepped::shown(self, now.steps, line, host)?, bins: Bins::default() })
+        Ok(FlockFrame { agents: stepped::snapshot(self, now.steps, track, host)?, bins: Bins::default() })
     }
 }

@@ -18,7 +18,7 @@ mod surface;
 mod tests;
 
 use super::point::{key, weights};
-use super::stepped::{self, Clock, Line, RECENT, Stepped};
+use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
 use crate::host::{Executor, Host, PrepareError};
@@ -298,8 +298,8 @@ impl Render for Fluid {
         Ok(FluidFrame { surface: Some(self.surface.surface(self.level, &near.places)), ..near })
     }
 
-    fn render(&self, now: &FluidAt, shown: &FluidFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(surface) = &shown.surface else { return };
+    fn render(&self, now: &FluidAt, frame: &FluidFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(surface) = &frame.surface else { return };
         let layer = SurfaceLayer {
             format: &self.format,
             level: self.level,
@@ -319,7 +319,7 @@ impl Render for Fluid {
 impl Stepped<4> for Fluid {
     const NAME: &'static str = "fluid";
     type State = Fluid2d;
-    type Shown = ParcelPoints;
+    type Snapshot = ParcelPoints;
 
     fn clock(&self) -> &Clock {
         &self.clock
@@ -333,7 +333,7 @@ impl Stepped<4> for Fluid {
         self.scene.advance(flat, executor);
     }
 
-    fn shown(&self, flat: &Fluid2d) -> ParcelPoints {
+    fn snapshot(&self, flat: &Fluid2d) -> ParcelPoints {
         let [left, top] = self.scene.origin();
         Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
     }
@@ -349,14 +349,14 @@ impl Stepped<4> for Fluid {
 }
 
 impl Simulate for Fluid {
-    type Simulation = Line<Fluid2d, ParcelPoints>;
+    type Simulation = SimulationTrack<Fluid2d, ParcelPoints>;
 
     fn step(
         &self,
         now: &FluidAt,
-        line: &mut Option<Self::Simulation>,
+        track: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<FluidFrame, PrepareError> {
-        Ok(FluidFrame { places: stepped::shown(self, now.steps, line, host)?, surface: None })
+        Ok(FluidFrame { places: stepped::snapshot(self, now.steps, track, host)?, surface: None })
     }
 }

@@ -320,14 +320,14 @@ pub trait Simulate: Render {
     /// The state that is advanced from frame to frame.
     type Simulation: Send + Sync + 'static;
 
-    /// Advances the shared state to a frame: `line` is the state that the last call left, for any frame (`None` at
+    /// Advances the shared state to a frame: `track` is the state that the last call left, for any frame (`None` at
     /// first; it may be that of another filter of this kind). It and the host's stored states must affect only the
-    /// speed. The chain never makes overlapping calls for one layer. After an error, `line` must be `None` or a valid
+    /// speed. The chain never makes overlapping calls for one layer. After an error, `track` must be `None` or a valid
     /// state.
     fn step(
         &self,
         now: &Self::Params,
-        line: &mut Option<Self::Simulation>,
+        track: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<Self::State, PrepareError>;
 

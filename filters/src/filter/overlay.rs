@@ -154,7 +154,7 @@ impl<T: SplatFilter> Render for T {
 pub(super) struct Rng(u64);
 
 impl Rng {
-    pub(super) fn of(seed: u64, thing: u64) -> Rng {
+    pub(super) fn new(seed: u64, thing: u64) -> Rng {
         Rng(mix64(seed ^ mix64(thing.wrapping_add(GOLDEN))))
     }
 

@@ -93,7 +93,7 @@ struct Scratches {
 /// A smooth random function, -1 to 1, of a position, with a new value at every integer.
 fn smooth(seed: u64, place: f64) -> f64 {
     let whole = place.floor();
-    let value = |n: f64| Rng::of(seed, n as i64 as u64).range(-1.0, 1.0);
+    let value = |n: f64| Rng::new(seed, n as i64 as u64).range(-1.0, 1.0);
     let t = place - whole;
     let t = t * t * (3.0 - 2.0 * t);
     value(whole) * (1.0 - t) + value(whole + 1.0) * t
@@ -114,7 +114,7 @@ impl Scratches {
         let first = self.births.born(top.saturating_sub(longest)).max(last.saturating_sub(MAX_BIRTHS));
         let mut out = Vec::new();
         for scratch in first..last {
-            let mut rng = Rng::of(self.seed, scratch as u64);
+            let mut rng = Rng::new(self.seed, scratch as u64);
             if rng.next_f64() >= seen {
                 continue;
             }

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub(super) const JUMP: u64 = 24;
 /// The last frame: later ones would take too long to reach.
 const LAST: u64 = 1 << 24;
-/// The number of recent frames that are kept, for workers that are behind and for steps backwards.
+/// The number of recent frames that are kept, for threads that lag behind and for steps backwards.
 pub(super) const RECENT: usize = JUMP as usize + 1;
 
 /// Frames per second of an input; 24 if it has no rate.
@@ -28,7 +28,7 @@ pub(super) struct Clock {
     /// Steps per frame: an even number, so that fields are at whole steps, too.
     pub(super) frame: u64,
     /// Steps before the source's first frame.
-    pub(super) ahead: u64,
+    pub(super) preroll_steps: u64,
     /// The key of the states in the store.
     key: u128,
 }
@@ -38,12 +38,12 @@ impl Clock {
     /// give another key.
     pub(super) fn new(input: &Format, frame: u64, start: f64, words: impl Iterator<Item = u64>) -> Clock {
         let rate = rate(input);
-        let ahead = libm::floor(start * rate.to_f64() + 0.5) as u64 * frame;
+        let preroll_steps = libm::floor(start * rate.to_f64() + 0.5) as u64 * frame;
         let mut halves = [0x666c_7569_6421u64, 0x9e37_79b9_7f4a_7c15];
         for word in words {
             halves = halves.map(|h| mix64(h.wrapping_add(word + 1).wrapping_mul(0x2545_f491_4f6c_dd1d)));
         }
-        Clock { rate, frame, ahead, key: u128::from(halves[0]) << 64 | u128::from(halves[1]) }
+        Clock { rate, frame, preroll_steps, key: u128::from(halves[0]) << 64 | u128::from(halves[1]) }
     }
 
     /// Whole steps before a frame is shown.
@@ -53,12 +53,12 @@ impl Clock {
         let over = over.and_then(|v| v.checked_mul(i128::from(self.frame))).unwrap_or(0);
         let under = i128::from(t.den()) * i128::from(r.den());
         let steps = u64::try_from(over.div_euclid(under.max(1)).max(0)).unwrap_or(u64::MAX / 4);
-        steps.min(u64::MAX / 4) + self.ahead
+        steps.min(u64::MAX / 4) + self.preroll_steps
     }
 
     /// The time of the source after so many steps.
     pub(super) fn time(&self, steps: u64) -> FrameTime {
-        let since = steps.saturating_sub(self.ahead).min(i64::MAX as u64) as i64;
+        let since = steps.saturating_sub(self.preroll_steps).min(i64::MAX as u64) as i64;
         let frame = Ratio::new(since, self.frame as i64).unwrap_or(Ratio::ZERO);
         let time = frame.checked_div(self.rate).unwrap_or(Ratio::ZERO);
         FrameTime { index: 0, frame, time, late: Ratio::ZERO }
@@ -78,13 +78,13 @@ pub(super) trait Stepped<const N: usize> {
     const NAME: &'static str;
     type State;
     /// The data of a state that a frame needs.
-    type Shown: Clone;
+    type Snapshot: Clone;
 
     fn clock(&self) -> &Clock;
     fn start(&self) -> Result<Self::State, PrepareError>;
     /// Advances a state that was reached after so many steps.
     fn advance(&self, state: &mut Self::State, steps: u64, executor: &dyn Executor);
-    fn shown(&self, state: &Self::State) -> Self::Shown;
+    fn snapshot(&self, state: &Self::State) -> Self::Snapshot;
     /// Its items by number.
     fn items(&self, state: &Self::State) -> Vec<[f32; N]>;
     /// The state of these items after so many steps; `None` if they are not a valid state.
@@ -92,7 +92,7 @@ pub(super) trait Stepped<const N: usize> {
 }
 
 /// A state that is advanced from frame to frame.
-pub(super) struct Line<S, T> {
+pub(super) struct SimulationTrack<S, T> {
     key: u128,
     steps: u64,
     state: S,
@@ -101,81 +101,81 @@ pub(super) struct Line<S, T> {
 }
 
 /// The items after `target` steps.
-pub(super) fn shown<const N: usize, S: Stepped<N>>(
-    of: &S,
+pub(super) fn snapshot<const N: usize, S: Stepped<N>>(
+    simulation: &S,
     target: u64,
-    line: &mut Option<Line<S::State, S::Shown>>,
+    track: &mut Option<SimulationTrack<S::State, S::Snapshot>>,
     host: &Host<'_>,
-) -> Result<S::Shown, PrepareError> {
-    let clock = of.clock();
-    if target.saturating_sub(clock.ahead) > LAST * clock.frame {
+) -> Result<S::Snapshot, PrepareError> {
+    let clock = simulation.clock();
+    if target.saturating_sub(clock.preroll_steps) > LAST * clock.frame {
         let name = S::NAME;
         let text = format!("{name} computes every frame from the first one on, up to {LAST} frames");
         return Err(PrepareError::Failed(text));
     }
-    line.take_if(|kept| kept.key != clock.key);
-    let recent = line.iter().flat_map(|kept| &kept.recent).find(|(steps, _)| *steps == target);
-    if let Some((_, shown)) = recent {
-        return Ok(shown.clone());
+    track.take_if(|current| current.key != clock.key);
+    let recent = track.iter().flat_map(|current| &current.recent).find(|(steps, _)| *steps == target);
+    if let Some((_, snapshot)) = recent {
+        return Ok(snapshot.clone());
     }
-    let usable = line.as_ref().map(|kept| kept.steps).filter(|steps| *steps <= target);
-    let found = match stored(of, usable, target, host)? {
-        None if usable.is_none() => Some((0, of.start()?)),
+    let usable = track.as_ref().map(|current| current.steps).filter(|steps| *steps <= target);
+    let found = match stored(simulation, usable, target, host)? {
+        None if usable.is_none() => Some((0, simulation.start()?)),
         found => found,
     };
-    let mut kept = match (found, line.take()) {
-        (Some((steps, state)), kept) => {
-            let recent = kept.map_or_else(VecDeque::new, |kept| kept.recent);
-            Line { key: clock.key, steps, state, recent }
+    let mut current = match (found, track.take()) {
+        (Some((steps, state)), current) => {
+            let recent = current.map_or_else(VecDeque::new, |current| current.recent);
+            SimulationTrack { key: clock.key, steps, state, recent }
         }
-        (None, Some(kept)) => kept,
+        (None, Some(current)) => current,
         (None, None) => return Err(PrepareError::Failed("no state to start from".into())),
     };
     // The steps from one frame to the next are short.
-    let long = target - kept.steps > clock.frame;
-    let done = loop {
-        let steps = kept.steps;
+    let long = target - current.steps > clock.frame;
+    let result = loop {
+        let steps = current.steps;
         if long && steps.is_multiple_of(clock.frame) {
             host.cache.simulating(steps / clock.frame, target.div_ceil(clock.frame));
         }
         if steps.is_multiple_of(clock.frame) || steps == target {
             if steps > 0 && steps.is_multiple_of(JUMP * clock.frame) {
-                host.cache.put(clock.state(steps), &save(&of.items(&kept.state), steps));
+                host.cache.put(clock.state(steps), &save(&simulation.items(&current.state), steps));
             }
-            kept.recent.retain(|(n, _)| *n != steps);
-            while kept.recent.len() >= RECENT {
-                kept.recent.pop_front();
+            current.recent.retain(|(n, _)| *n != steps);
+            while current.recent.len() >= RECENT {
+                current.recent.pop_front();
             }
-            let shown = of.shown(&kept.state);
-            kept.recent.push_back((steps, shown.clone()));
+            let snapshot = simulation.snapshot(&current.state);
+            current.recent.push_back((steps, snapshot.clone()));
             if steps == target {
-                break Ok(shown);
+                break Ok(snapshot);
             }
         }
         if let Err(stopped) = host.check() {
             break Err(stopped);
         }
-        of.advance(&mut kept.state, steps, host.executor);
-        kept.steps += 1;
+        simulation.advance(&mut current.state, steps, host.executor);
+        current.steps += 1;
     };
-    *line = Some(kept);
-    done
+    *track = Some(current);
+    result
 }
 
 /// The latest stored state after `after` steps and up to `to`.
 fn stored<const N: usize, S: Stepped<N>>(
-    of: &S,
+    simulation: &S,
     after: Option<u64>,
     to: u64,
     host: &Host<'_>,
 ) -> Result<Option<(u64, S::State)>, PrepareError> {
-    let every = JUMP * of.clock().frame;
+    let every = JUMP * simulation.clock().frame;
     let mut steps = to / every * every;
     while steps > 0 && after.is_none_or(|a| steps > a) {
         host.check()?;
-        if let Some(bytes) = host.cache.get(of.clock().state(steps))
+        if let Some(bytes) = host.cache.get(simulation.clock().state(steps))
             && let Some(items) = load(&bytes, steps)
-            && let Some(state) = of.restore(items, steps)
+            && let Some(state) = simulation.restore(items, steps)
         {
             return Ok(Some((steps, state)));
         }

@@ -18,7 +18,7 @@ pub trait Settings: Sized {
 /// A type that a setting's value can be read as.
 pub trait FromValue: Sized {
     /// The value; `None` for one of another kind.
-    fn of(value: &Value) -> Option<Self>;
+    fn from_value(value: &Value) -> Option<Self>;
 
     /// The value if none is given; `None` if there must be one.
     fn absent() -> Option<Self> {
@@ -45,8 +45,8 @@ pub trait ChoiceEnum: Copy + PartialEq + 'static {
 }
 
 impl<T: FromValue> FromValue for Option<T> {
-    fn of(value: &Value) -> Option<Self> {
-        T::of(value).map(Some)
+    fn from_value(value: &Value) -> Option<Self> {
+        T::from_value(value).map(Some)
     }
 
     fn absent() -> Option<Self> {
@@ -55,7 +55,7 @@ impl<T: FromValue> FromValue for Option<T> {
 }
 
 impl<W: ChoiceEnum> FromValue for W {
-    fn of(value: &Value) -> Option<W> {
+    fn from_value(value: &Value) -> Option<W> {
         if let Value::Choice(word) = value { W::from_id(word) } else { None }
     }
 }
@@ -63,7 +63,7 @@ impl<W: ChoiceEnum> FromValue for W {
 macro_rules! from_value {
     ($($variant:ident: $t:ty,)*) => {
         $(impl FromValue for $t {
-            fn of(value: &Value) -> Option<$t> {
+            fn from_value(value: &Value) -> Option<$t> {
                 if let Value::$variant(v) = value { Some(v.clone()) } else { None }
             }
         })*
@@ -83,7 +83,7 @@ from_value! {
 }
 
 impl FromValue for f64 {
-    fn of(value: &Value) -> Option<f64> {
+    fn from_value(value: &Value) -> Option<f64> {
         if let Value::Number(Animated::Constant(v)) = value { Some(*v) } else { None }
     }
 }
@@ -93,11 +93,11 @@ impl FromValue for f64 {
 #[derive(Debug)]
 pub struct SettingBuilder<T> {
     setting: Setting,
-    of: PhantomData<fn() -> T>,
+    value: PhantomData<fn() -> T>,
 }
 
 const fn builder<T>(kind: Kind) -> SettingBuilder<T> {
-    SettingBuilder { setting: Setting::new("", "", kind), of: PhantomData }
+    SettingBuilder { setting: Setting::new("", "", kind), value: PhantomData }
 }
 
 /// A number that can be animated.
@@ -187,7 +187,7 @@ impl<T> SettingBuilder<T> {
     }
 
     const fn by_default<V>(self, default: Constant) -> SettingBuilder<V> {
-        SettingBuilder { setting: Setting { default: Some(default), ..self.setting }, of: PhantomData }
+        SettingBuilder { setting: Setting { default: Some(default), ..self.setting }, value: PhantomData }
     }
 
     /// The label in a window, if it differs from the id.

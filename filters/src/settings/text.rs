@@ -229,7 +229,7 @@ mod tests {
 
     const CHOICES: &[Choice] = &[Choice::new("uniform", ""), Choice::new("binomial", "")];
 
-    fn of(kind: Kind) -> Setting {
+    fn setting(kind: Kind) -> Setting {
         Setting::new("x", "", kind)
     }
 
@@ -255,10 +255,10 @@ mod tests {
             (Kind::SourceFrame, " +0100", "100"),
             (Kind::Points { min: 0.0, max: 4.0 }, " 0=0 ; 0.5=1;1=.25", "0=0;0.5=1;1=0.25"),
         ] {
-            let value = of(kind).parse(text).unwrap();
+            let value = setting(kind).parse(text).unwrap();
             assert_eq!(value.to_string(), printed);
-            assert_eq!(of(kind).parse(printed), Ok(value.clone()));
-            assert_eq!(of(kind).check(&value), Ok(()));
+            assert_eq!(setting(kind).parse(printed), Ok(value.clone()));
+            assert_eq!(setting(kind).check(&value), Ok(()));
         }
     }
 
@@ -282,10 +282,10 @@ mod tests {
             (Kind::Colour, "2,0,0", 0..5, P::Outside(2.0, 0.0, 1.0)),
             (Kind::Planes, "y,é", 2..4, P::Planes(PlanesError { at: 2 })),
         ] {
-            assert_eq!(of(kind).parse(text), Err(ValueError { at, problem }), "{text}");
+            assert_eq!(setting(kind).parse(text), Err(ValueError { at, problem }), "{text}");
         }
         for (text, at) in [("5,10-1,7", 2..6), ("5,1é", 3..5), ("5 -", 2..3)] {
-            assert_eq!(of(Kind::Frames).parse(text).map_err(|e| e.at), Err(at), "{text}");
+            assert_eq!(setting(Kind::Frames).parse(text).map_err(|e| e.at), Err(at), "{text}");
         }
     }
 }

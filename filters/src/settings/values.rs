@@ -134,13 +134,15 @@ impl Values {
         let value = match (self.settings[self.index(id)].kind, self.get(id)) {
             (_, None) => T::absent(),
             (Kind::Number { min, max }, Some(Value::Number(n))) => {
-                T::of(&Value::Number(n.clone().clamped(min, max)))
+                T::from_value(&Value::Number(n.clone().clamped(min, max)))
             }
             (Kind::Position { min, max }, Some(Value::Position(p))) => {
-                T::of(&Value::Position(p.clone().clamped(min, max)))
+                T::from_value(&Value::Position(p.clone().clamped(min, max)))
             }
-            (Kind::Colour, Some(Value::Colour(c))) => T::of(&Value::Colour(c.clone().clamped(0.0, 1.0))),
-            (_, Some(value)) => T::of(value),
+            (Kind::Colour, Some(Value::Colour(c))) => {
+                T::from_value(&Value::Colour(c.clone().clamped(0.0, 1.0)))
+            }
+            (_, Some(value)) => T::from_value(value),
         };
         value.unwrap_or_else(|| panic!("setting '{id}' is {:?}, which is of another type", self.get(id)))
     }

@@ -163,19 +163,19 @@ fn join_body(out: &mut [i16], above: &[i16], weights: (i16, i16), limit: i16) {
 
 /// Sample types to which grain is added directly.
 trait Grained: Sample + Into<u16> {
-    fn of(v: i16) -> Self;
+    fn from_i16(v: i16) -> Self;
 }
 
 impl Grained for u8 {
     #[inline(always)]
-    fn of(v: i16) -> u8 {
+    fn from_i16(v: i16) -> u8 {
         v as u8
     }
 }
 
 impl Grained for u16 {
     #[inline(always)]
-    fn of(v: i16) -> u16 {
+    fn from_i16(v: i16) -> u16 {
         v as u16
     }
 }
@@ -217,7 +217,7 @@ fn between_body<T: Grained>(
 fn add_body<T: Grained>(row: &mut [T], grain: &[i16], strength: &[i16], low: i16, high: i16) {
     for ((v, &g), &s) in row.iter_mut().zip(grain).zip(strength) {
         let code: u16 = (*v).into();
-        *v = T::of((code as i16).wrapping_add(noise(s, g)).clamp(low, high));
+        *v = T::from_i16((code as i16).wrapping_add(noise(s, g)).clamp(low, high));
     }
 }
 

@@ -32,7 +32,7 @@ struct Tone {
 }
 
 impl Tone {
-    fn of(format: &Format) -> Tone {
+    fn new(format: &Format) -> Tone {
         let (function, system, middle) = match format.transfer {
             Transfer::PQ => (TransferFunction::Pq, 1.0, 26.0 / 10_000.0),
             Transfer::HLG => (TransferFunction::Hlg, 1.2, 26.0 / 1000.0),
@@ -58,7 +58,7 @@ pub(super) fn table(format: &Format, iso: f64) -> Table {
 }
 
 fn params(format: &Format, iso: f64) -> Params {
-    let tone = Tone::of(format);
+    let tone = Tone::new(format);
     let sample = SENSOR / (f64::from(format.width) * f64::from(format.height));
     // Middle grey has an exposure of ten lux seconds divided by the ISO setting.
     let most = EFFICIENCY * PHOTONS * (10.0 / iso) * sample / tone.middle;

@@ -1,6 +1,6 @@
 //! Bats: fingers with skin between them, fur and ears.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, step};
+use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, step};
 use super::vector::{V, wave};
 
 /// The stretched wing: span and x of the joints.
@@ -108,7 +108,7 @@ fn skin_at(u: f32, v: f32) -> ([f32; 2], f32) {
     }
 }
 
-pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
+pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) {
     let wing = Wing::new(phase, effort);
     let heave = -0.06 * effort * wave(phase);
     let lift = |p: V| [p[0], p[1], p[2] + heave];
@@ -233,7 +233,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
 }
 
 /// The skin of a wing: thin, with bones and folds that run to the free edge.
-fn membrane(own: &Own, u: f32, v: f32, brown: f32) -> Skin {
+fn membrane(own: &Individual, u: f32, v: f32, brown: f32) -> Skin {
     let folds =
         if u < FANS[0] { 0.5 + 0.5 * wave(u * 17.0 + 0.3 * v) } else { 0.5 + 0.5 * wave(v * 6.0 + u * 5.0) };
     let vein = step(0.80, 0.95, 1.0 - (fract(u * 13.0 + 0.25 * v) - 0.5).abs() * 0.8);

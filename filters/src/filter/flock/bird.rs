@@ -1,6 +1,6 @@
 //! Birds: starlings, gulls, and the falcon that hunts them.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, step};
+use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, step};
 use super::vector::{V, wave};
 
 /// The proportions of a bird; half its span is 1.
@@ -203,7 +203,7 @@ impl Bend {
 }
 
 impl Bird {
-    pub(super) fn build(&self, mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
+    pub(super) fn build(&self, mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) {
         let bend = Bend::new(self, phase, effort);
         // The body rises as the wings go down.
         let heave = -0.045 * effort * wave(phase);
@@ -297,7 +297,7 @@ impl Bird {
         }
     }
 
-    fn tail(&self, mesh: &mut Mesh, own: &Own, heave: f32, phase: f32, effort: f32) {
+    fn tail(&self, mesh: &mut Mesh, own: &Individual, heave: f32, phase: f32, effort: f32) {
         let root = self.ends[1] + 0.07;
         let fan = own.vary(1, self.fan, 0.25);
         let nod = 0.06 * effort * wave(phase + 0.5);
@@ -338,7 +338,7 @@ impl Bird {
     }
 
     /// The wing at a span and a fraction of its chord.
-    fn wing(&self, own: &Own, s: f32, v: f32) -> Skin {
+    fn wing(&self, own: &Individual, s: f32, v: f32) -> Skin {
         let count = 11.0 + 9.0 * step(0.4, 0.9, s);
         // Feathers lie over each other: each is darker under the edge of the next.
         let long = step(0.42, 0.58, v);
@@ -409,7 +409,7 @@ impl Bird {
     }
 
     /// The body from the head (0) to the tail (1), at an angle from above.
-    fn coat(&self, own: &Own, u: f32, v: f32) -> Skin {
+    fn coat(&self, own: &Individual, u: f32, v: f32) -> Skin {
         // 1 above, -1 below.
         let up = wave(v + 0.25);
         let colour: V = match self.plumage {

@@ -1,6 +1,6 @@
 //! Herrings: one smooth body that bends, silver flanks under a dark back, and fins with rays.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
+use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
 use super::vector::{V, wave};
 
 /// Half the height of the body, and where its middle is, from the snout (0) to the root of the tail (1).
@@ -20,7 +20,7 @@ const MIDDLE: &[[f32; 2]] = &[[0.0, 0.0], [0.2, -0.008], [0.45, -0.022], [0.7, -
 /// x of the snout and of the root of the tail.
 const ENDS: [f32; 2] = [1.0, -0.70];
 
-pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
+pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) {
     let high = own.vary(0, 1.0, 0.09);
     // A wave that runs to the tail and grows on its way.
     let bend = |x: f32| {
@@ -155,7 +155,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
 }
 
 /// The skin of the body at a place from the snout (0) to the tail's root (1), at an angle from above.
-fn scales(own: &Own, u: f32, v: f32) -> Skin {
+fn scales(own: &Individual, u: f32, v: f32) -> Skin {
     // 1 above, -1 below.
     let up = wave(v + 0.25);
     let green = own.vary(2, 1.0, 0.15);

@@ -91,7 +91,7 @@ pub(super) fn rules(
     let span = set.size.bounds().1 / 1920.0 * aspect;
     let room = (0.42 * sight).max(0.75 * span).min(0.5);
     let sight = sight.max(1.6 * room).min(0.8);
-    let mut rng = Rng::of(seed ^ 0x0077_696e_6473, 0);
+    let mut rng = Rng::new(seed ^ 0x0077_696e_6473, 0);
     let size = home[0].max(home[1]);
     let wind: [Mode; MODES] = core::array::from_fn(|i| {
         // Horizontally in every direction, less in height and depth; the longest axis first.

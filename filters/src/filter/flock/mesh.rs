@@ -228,7 +228,7 @@ pub(super) fn noise(x: f32, y: f32, seed: u64) -> f32 {
 
 /// What makes one animal differ from the next, and how finely it is cut.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Own {
+pub(super) struct Individual {
     /// Numbers from 0 to 1.
     pub(super) traits: [f32; 4],
     pub(super) seed: u64,
@@ -236,11 +236,11 @@ pub(super) struct Own {
     pub(super) half: f32,
 }
 
-impl Own {
-    pub(super) fn of(seed: u64, id: u64, half: f32) -> Own {
+impl Individual {
+    pub(super) fn new(seed: u64, id: u64, half: f32) -> Individual {
         let bits = mix64(seed ^ id.wrapping_mul(0xa24b_aed4_963e_e407));
         let traits = [0, 16, 32, 48].map(|s| ((bits >> s) & 0xffff) as f32 / 65536.0);
-        Own { traits, seed: bits, half }
+        Individual { traits, seed: bits, half }
     }
 
     /// The number of quads for a part so long.

@@ -1,6 +1,6 @@
 //! Moths: broad patterned wings, fur and feathered antennae.
 
-use super::mesh::{Mesh, Own, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
+use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
 use super::vector::{V, wave};
 
 /// Front and rear edges of a fore wing and a hind wing: span, and x.
@@ -30,7 +30,7 @@ const KINDS: [[V; 5]; 4] = [
     [[0.49, 0.42, 0.36], [0.20, 0.165, 0.145], [0.72, 0.66, 0.58], [0.66, 0.53, 0.40], [0.24, 0.18, 0.15]],
 ];
 
-pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
+pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) {
     let kind = &KINDS[(own.traits[0] * 4.0) as usize & 3];
     let beat = wave(phase);
     let up = 0.26 + 0.85 * effort * beat;
@@ -146,7 +146,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Own, phase: f32, effort: f32) {
 }
 
 /// A bent stem with barbs to both sides that are longest in its middle.
-fn antenna(mesh: &mut Mesh, own: &Own, kind: &[V; 5], side: f32, heave: f32) {
+fn antenna(mesh: &mut Mesh, own: &Individual, kind: &[V; 5], side: f32, heave: f32) {
     let stem = |t: f32| -> V {
         [
             0.36 + 0.255 * t - 0.05 * t * t,
@@ -200,7 +200,7 @@ fn line(s: f32, v: f32, at: f32, wide: f32, teeth: f32, deep: f32) -> f32 {
     bump(at + deep * wave(v * teeth) + 0.03 * wave(v * 0.8), wide, s)
 }
 
-fn fore_skin(own: &Own, kind: &[V; 5], s: f32, v: f32) -> Skin {
+fn fore_skin(own: &Individual, kind: &[V; 5], s: f32, v: f32) -> Skin {
     let [ground, dark, light, ..] = *kind;
     let grain = noise(s * 26.0, v * 20.0, own.seed);
     let scales = speckle((s * 90.0) as i32, (v * 60.0) as i32, own.seed);
@@ -243,7 +243,7 @@ fn fore_skin(own: &Own, kind: &[V; 5], s: f32, v: f32) -> Skin {
     Skin { over: c, under, gloss: 0.0, sheer: 0.55 }
 }
 
-fn hind_skin(own: &Own, kind: &[V; 5], s: f32, v: f32) -> Skin {
+fn hind_skin(own: &Individual, kind: &[V; 5], s: f32, v: f32) -> Skin {
     let [_, dark, light, ground, band] = *kind;
     let grain = noise(s * 20.0, v * 20.0, own.seed ^ 5);
     let mut c = ground.map(|c| c * (0.86 + 0.2 * grain));

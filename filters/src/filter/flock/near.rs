@@ -231,7 +231,7 @@ impl Candidates {
             plus(&mut sums[8], &dy, &k);
             plus(&mut sums[9], &dz, &k);
         }
-        Near::of(&sums)
+        Near::from_sums(&sums)
     }
 }
 
@@ -241,7 +241,7 @@ const SUMS: usize = 10;
 impl Near {
     // Not inlined: the compiler would take the sums apart for it.
     #[inline(never)]
-    fn of(sums: &[Lanes; SUMS]) -> Near {
+    fn from_sums(sums: &[Lanes; SUMS]) -> Near {
         let [count, a, b, c, d, e, f, g, h, i] = sums;
         Near {
             count: sum(count),

@@ -5,7 +5,7 @@ use super::bird::{FALCON, GULL, STARLING};
 use super::figure::{Figure, palette};
 use super::fish;
 use super::light::Light;
-use super::mesh::{Mesh, Own, Sheet, blend};
+use super::mesh::{Individual, Mesh, Sheet, blend};
 use super::moth;
 use super::raster::{Corner, REACH, Strip, strip_rows};
 use super::rules::{Agent, scale};
@@ -111,7 +111,7 @@ impl View<'_> {
         let s = self.pose(agent, id);
         let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
         let effort = self.effort(s.figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
-        let own = Own::of(self.rules.seed, id, s.half);
+        let own = Individual::new(self.rules.seed, id, s.half);
         let open = self.look.shutter;
         let light = Light::new(self, s.figure, p);
         let RenderBuffers { mesh, built, placed, colours, strip, rows } = buffers;

@@ -114,7 +114,7 @@ impl Rules {
         let t = step as f64 * f64::from(self.dt);
         let fraction = |v: f64| (v - libm::floor(v)) as f32;
         let event = libm::floor(t / WAVES);
-        let mut rng = Rng::of(self.seed ^ 0x7761_7665, event as u64);
+        let mut rng = Rng::new(self.seed ^ 0x7761_7665, event as u64);
         let way = unit(
             [rng.range(-1.0, 1.0) as f32, rng.range(-0.5, 0.5) as f32, rng.range(-0.6, 0.6) as f32],
             [1.0, 0.0, 0.0],
@@ -384,7 +384,7 @@ impl Rules {
         let step_wind = self.step_wind(0);
         (0..self.agents + self.predators)
             .map(|id| {
-                let mut rng = Rng::of(self.seed, id as u64);
+                let mut rng = Rng::new(self.seed, id as u64);
                 let mut at = [0f32; 3];
                 // Inside the ball: a few tries, then the position of the last one.
                 for _ in 0..8 {

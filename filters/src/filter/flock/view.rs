@@ -10,7 +10,7 @@ use crate::particle::draw::{Picture, Shape, ShapeError, Splat, rank};
 /// The styles of splats: an ellipse, a small one, a picture of the frame, light, and then the pictures of a sheet.
 const ROUND: u16 = 0;
 const SMALL: u16 = 1;
-const MADE: u16 = 2;
+const PICTURE: u16 = 2;
 pub(super) const LIGHT: u16 = 3;
 pub(super) const SHEET: u16 = 4;
 /// The largest half width, in rows, of small ellipses, for which both styles look the same.
@@ -161,7 +161,7 @@ impl View<'_> {
     pub(super) fn splat_of(&self, agent: &Agent, id: u64, picture: &Picture, index: usize) -> Splat {
         let p = [agent[0], agent[1], agent[2]];
         let (_, opacity) = self.haze(p);
-        let splat = self.overlay.painter.splat_of(picture, index, MADE).faded(opacity);
+        let splat = self.overlay.painter.splat_of(picture, index, PICTURE).faded(opacity);
         Splat { rank: rank(p[2], (id << 6) as i64), ..splat }
     }
 

@@ -192,7 +192,7 @@ pub(super) trait Code: crate::frame::Sample {
     fn wide(self) -> f32;
     /// Rounded and clamped to 0 and `top`. Float is not limited; if `v` or `own` is not finite, the result is
     /// `own`.
-    fn of(v: f32, own: Self, top: f32) -> Self;
+    fn round(v: f32, own: Self, top: f32) -> Self;
 }
 
 impl Code for u8 {
@@ -211,7 +211,7 @@ impl Code for u8 {
         f32::from(self)
     }
     #[inline(always)]
-    fn of(v: f32, _: u8, top: f32) -> u8 {
+    fn round(v: f32, _: u8, top: f32) -> u8 {
         (v + 0.5).min(top) as u8
     }
 }
@@ -232,7 +232,7 @@ impl Code for u16 {
         f32::from(self)
     }
     #[inline(always)]
-    fn of(v: f32, _: u16, top: f32) -> u16 {
+    fn round(v: f32, _: u16, top: f32) -> u16 {
         (v + 0.5).min(top) as u16
     }
 }
@@ -253,7 +253,7 @@ impl Code for f32 {
         self
     }
     #[inline(always)]
-    fn of(v: f32, own: f32, _: f32) -> f32 {
+    fn round(v: f32, own: f32, _: f32) -> f32 {
         if v.is_finite() && own.is_finite() { v } else { own }
     }
 }
@@ -326,7 +326,7 @@ fn composite_body<T: Code>(
             + plane_colors.tint * tint[x]
             + plane_colors.white * white[x];
         let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
-        *out = T::of(v, *own, plane_colors.top);
+        *out = T::round(v, *own, plane_colors.top);
     }
 }
 
@@ -374,7 +374,7 @@ pub(super) fn composite_with_alpha<T: Code>(
         let film_a = 1.0 - seen.back[k] * (1.0 - back_a);
         let alpha = own_a + (film_a - own_a) * cover;
         let Some(plane_colors) = colour else {
-            *out = T::of(alpha * alpha_plane.full, *own, alpha_plane.full);
+            *out = T::round(alpha * alpha_plane.full, *own, alpha_plane.full);
             continue;
         };
         let (mut back, mut near) = (backdrop.at(bx, by) - plane_colors.zero, own.wide() - plane_colors.zero);
@@ -387,6 +387,6 @@ pub(super) fn composite_with_alpha<T: Code>(
         if alpha_plane.straight {
             v = if alpha > 0.0 { v / alpha } else { 0.0 };
         }
-        *out = T::of(plane_colors.zero + v, *own, plane_colors.top);
+        *out = T::round(plane_colors.zero + v, *own, plane_colors.top);
     }
 }

@@ -200,7 +200,7 @@ impl Scene {
                 if !inside(x - self.origin[0], y - self.origin[1]) || !self.clear(x, y) {
                     continue;
                 }
-                let mut rng = Rng::of(self.params.seed, all.len() as u64);
+                let mut rng = Rng::new(self.params.seed, all.len() as u64);
                 let (x, y) = (x + rng.range(-0.12, 0.12) * d, y + rng.range(-0.12, 0.12) * d);
                 all.push([x.clamp(0.0, w) as f32, y.clamp(0.0, h) as f32, 0.0, 0.0]);
             }
@@ -287,7 +287,7 @@ impl Scene {
             Kind::Rain => {
                 // Drops of 0.005 to 0.019 frame heights, but at least one parcel.
                 for drop in due(70.0 * self.params.aspect) {
-                    let mut rng = Rng::of(self.params.seed ^ 0x7261_696e, drop);
+                    let mut rng = Rng::new(self.params.seed ^ 0x7261_696e, drop);
                     let x = rng.range(-0.02, 1.02) * self.params.aspect;
                     let size = rng.next_f64();
                     let r = (0.005 + 0.014 * size * size).max(0.45 * self.spacing);
@@ -328,7 +328,7 @@ impl Scene {
         // Every second row is shifted by half a parcel.
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
         // Slightly irregular, as a regular jet would break up in rows.
-        let mut rng = Rng::of(self.params.seed ^ 0x6a65_7473, row);
+        let mut rng = Rng::new(self.params.seed ^ 0x6a65_7473, row);
         let parcels: Vec<_> = (0..n)
             .map(|i| {
                 let d = self.spacing;

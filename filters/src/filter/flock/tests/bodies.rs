@@ -1,7 +1,7 @@
 //! Bodies as meshes, and the rasteriser against point sampling.
 
 use super::super::light::Light;
-use super::super::mesh::{Mesh, Own, Skin};
+use super::super::mesh::{Individual, Mesh, Skin};
 use super::super::raster::{Corner, REACH, Strip, strip_bytes, strip_rows};
 use super::super::vector::{cross, dot, sub};
 use super::super::{bat, bird, fish, moth};
@@ -149,7 +149,7 @@ fn strips_are_cut_anywhere() {
 
 /// The bodies of all figures, at a phase.
 fn bodies(half: f32, phase: f32, effort: f32) -> Vec<Mesh> {
-    let own = Own::of(3, 17, half);
+    let own = Individual::new(3, 17, half);
     let mut all = vec![Mesh::default(); 6];
     all.iter_mut().for_each(|m| m.clear(true));
     let [starling, gull, falcon, bat, moth, fish] = &mut all[..] else { unreachable!() };

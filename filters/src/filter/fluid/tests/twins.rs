@@ -239,7 +239,7 @@ struct Plane {
 }
 
 impl Plane {
-    fn of(frame: &FrameRef<'_>, p: usize) -> Plane {
+    fn from_frame(frame: &FrameRef<'_>, p: usize) -> Plane {
         let (w, h) = frame.format.plane_size(p);
         let row = |y: usize| -> Vec<f64> {
             match frame.format.depth.bytes() {
@@ -298,13 +298,13 @@ fn check(format: Format, settings: &[(&str, &str)], n: i64) -> (f64, usize) {
     let aspect = if format.aspect > Ratio::ZERO { format.aspect.to_f64() } else { 1.0 };
     let (mut worst, mut covered_span) = (0f64, 0);
     for p in 0..format.planes() {
-        let backdrop = Plane::of(&source.as_ref(), p);
-        let got = Plane::of(&out.as_ref(), p);
+        let backdrop = Plane::from_frame(&source.as_ref(), p);
+        let got = Plane::from_frame(&out.as_ref(), p);
         let (sx, sy) = format.plane_subsampling(p);
         let [wide, high] = [sx, sy].map(|s| f64::from(1u32 << s));
         let [x0, y0] = place(&format, p, 0, 0);
         let zero = f64::from(Code::of(&format, p).zero);
-        let alpha_plane = format.alpha_plane().map(|a| Plane::of(&source.as_ref(), a));
+        let alpha_plane = format.alpha_plane().map(|a| Plane::from_frame(&source.as_ref(), a));
         for (j, i) in (0..backdrop.size[1]).flat_map(|j| (0..backdrop.size[0]).map(move |i| (j, i))) {
             let [x, y] = frame_place(&format, p, i as i64, j as i64);
             let at = [x * aspect / tall, y / tall];
