@@ -329,7 +329,7 @@ fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
     }
 }
 
-fn finish(mut part: FrameList, whole: Vec<i64>, keep: Keep) -> Selection {
+fn finish(mut part: FrameList, complete: Vec<i64>, keep: Keep) -> Selection {
     let skipped = complete.len() as u64;
     part.skip = complete;
     let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
