@@ -14,7 +14,6 @@
 //! | [`Matrix32::pow`] | squaring and multiplying | computing the tables below |
 //! | [`Powers32`] | M^(2^k) kept; one product a set bit of n | the reference for jumps |
 //! | [`Jump32`] | M^(d * 256^k) kept, 128 kB; four products for any n below 2^32 | seeking, about 20 ns |
-//! | [`Digits32`] | x split into bytes, the image of each byte kept, 4 kB; four loads | one constant matrix |
 
 macro_rules! matrix {
     ($Matrix:ident, $Powers:ident, $Word:ident, $bits:literal) => {
@@ -152,28 +151,6 @@ impl core::fmt::Debug for Jump32 {
     }
 }
 
-/// One constant matrix as the images of the four bytes of a word. A product takes four loads and three XORs.
-#[derive(Clone, Debug)]
-pub struct Digits32 {
-    images: [[u32; 256]; 4],
-}
-
-impl Digits32 {
-    /// Computes the tables of `m`, 4 kB.
-    pub fn new(m: &Matrix32) -> Digits32 {
-        Digits32 {
-            images: core::array::from_fn(|k| core::array::from_fn(|byte| m.apply((byte as u32) << (8 * k)))),
-        }
-    }
-
-    /// `x * m`.
-    #[inline(always)]
-    pub fn apply(&self, x: u32) -> u32 {
-        let [a, b, c, d] = x.to_le_bytes().map(usize::from);
-        self.images[0][a] ^ self.images[1][b] ^ self.images[2][c] ^ self.images[3][d]
-    }
-}
-
 /// The whole number `n` (negative too) reduced to the residue in `0..2^31 - 1`.
 ///
 /// A generator whose states run through a cycle of 2^31 - 1 is moved by n steps exactly when it is moved by the
@@ -202,13 +179,11 @@ mod tests {
     #[test]
     fn apply_is_the_map() {
         let (m, n) = (Matrix32::of(step32), Matrix64::of(step64));
-        let digits = Digits32::new(&m);
         let mut x = 0x0123_4567_89ab_cdefu64;
         for _ in 0..1000 {
             x = step64(x);
             assert_eq!(n.apply(x.rotate_left(7)), step64(x.rotate_left(7)));
             assert_eq!(m.apply(x as u32), step32(x as u32));
-            assert_eq!(digits.apply(x as u32), step32(x as u32));
         }
         assert_eq!(Matrix32::IDENTITY.apply(0xdead_beef), 0xdead_beef);
     }

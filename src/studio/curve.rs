@@ -3,7 +3,8 @@
 use super::fault::Fault;
 use super::recipe::setting;
 use grainfield_filters::curve::{Animate, Curve, KeyTime};
-use grainfield_filters::filter::particles::keys::{self, KeyType};
+use grainfield_filters::filter::particles::Layer;
+use grainfield_filters::filter::particles::keys::KeyType;
 use grainfield_filters::frame::FrameTime;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Animated, Kind, Value};
@@ -70,8 +71,8 @@ pub(super) fn draw(request: &CurveRequest, last: Option<i64>, rate: Ratio) -> Re
 /// Of an effect, which has no last frame.
 fn of_layer(request: &CurveRequest, rate: Ratio) -> Result<Drawn, Fault> {
     let text = request.text.trim();
-    match keys::find(&request.setting).map(|key| key.key_type) {
-        Some(KeyType::Rate { max }) => {
+    match Layer::keys().find(|key| key.id == request.setting).map(|key| key.key_type) {
+        Some(KeyType::Rate(max)) => {
             let curve = text.parse().map_err(Fault::new)?;
             sampled(request, Animated::<f64>::Curve(curve), (0.0, max), None, rate)
         }

@@ -7,8 +7,8 @@ use super::recipe::RecipeFault;
 use super::state::{Answer, Shared, spawn_cancellable};
 use axum::extract::State;
 use axum::response::IntoResponse;
-use grainfield_filters::filter::particles::keys::{KeyType, LAYER};
-use grainfield_filters::filter::particles::{MAX_LAYERS, effect};
+use grainfield_filters::filter::particles::keys::KeyType;
+use grainfield_filters::filter::particles::{Layer, MAX_LAYERS, effect};
 use grainfield_filters::recipe::{Recipe, effect as files};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -48,21 +48,21 @@ pub(super) struct EffectRequest {
 
 /// The keys of a layer.
 pub(super) async fn keys() -> impl IntoResponse {
-    let all = LAYER.iter().map(|key| {
+    let all = Layer::keys().map(|key| {
         let mut answer =
             json!({ "id": key.id, "unit": key.unit, "help": key.help, "takes": key.key_type.to_string() });
         let (kind, more) = match key.key_type {
-            KeyType::Number { min, max } => ("number", json!({ "min": min, "max": max })),
-            KeyType::Integer { max } => ("whole", json!({ "min": 0, "max": max })),
-            KeyType::Spread { min, max } => ("spread", json!({ "min": min, "max": max })),
-            KeyType::Over { max } => ("over", json!({ "min": 0, "max": max })),
+            KeyType::Number(min, max) => ("number", json!({ "min": min, "max": max })),
+            KeyType::Integer(max) => ("whole", json!({ "min": 0, "max": max })),
+            KeyType::Spread(min, max) => ("spread", json!({ "min": min, "max": max })),
+            KeyType::Over(max) => ("over", json!({ "min": 0, "max": max })),
             KeyType::Choice(all) => {
                 ("choice", json!({ "choices": all.iter().map(|c| c.id).collect::<Vec<_>>() }))
             }
             KeyType::Name => ("word", json!({})),
             KeyType::Picture => ("picture", json!({})),
             KeyType::Colours => ("colours", json!({})),
-            KeyType::Rate { max } => ("rate", json!({ "min": 0, "max": max })),
+            KeyType::Rate(max) => ("rate", json!({ "min": 0, "max": max })),
             KeyType::Path => ("path", json!({})),
             _ => ("toml", json!({})),
         };

@@ -8,14 +8,15 @@
 //!
 //! Everything is measured in frame heights, so a look does not change with the frame's size.
 
+mod appearance;
 mod block;
 mod bound_layer;
-mod check;
 mod curve_rate;
 mod effect;
 mod flight;
 mod hair;
 pub mod keys;
+mod layer;
 mod layer_renderer;
 mod presets;
 #[cfg(test)]
@@ -26,12 +27,8 @@ mod sub_emitter;
 mod tests;
 mod trail;
 
-pub use check::{EffectError, WIND};
-pub use effect::{
-    Appearance, Effect, Emission, Layer, LifeCurve, MAX_LAYERS, MAX_PARTICLES, Page, Side, SpawnArea, Sprite,
-    Tint,
-};
-
+pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES, WIND};
+pub use layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, Page, Side, SpawnArea, Sprite, Tint};
 pub use presets::Preset;
 
 use super::overlay::Overlay;
@@ -166,8 +163,7 @@ impl ParticlesSettings {
                 return Err(fault("colour", "cannot be animated: give one value"));
             };
             for layer in &mut effect.layers {
-                let (Tint::One(list) | Tint::Mix(list) | Tint::Life(list)) = &mut layer.tint;
-                for c in list {
+                for c in &mut layer.tint.colours {
                     let shade = c[0].max(c[1]).max(c[2]);
                     *c = core::array::from_fn(|i| colour[i] * shade);
                 }
@@ -217,7 +213,7 @@ impl Particles {
             let (mut shapes, streak) = match &image {
                 Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
                 None => {
-                    let first = layer.tint.colours().first().copied().unwrap_or_default();
+                    let first = layer.tint.colours.first().copied().unwrap_or_default();
                     layer.form.shapes(first).map_err(|e| fault("", format!("layer {}: {e}", i + 1)))?
                 }
             };

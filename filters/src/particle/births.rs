@@ -16,7 +16,7 @@ pub const BLOCK: usize = 64;
 pub const NEVER: i64 = i64::MAX;
 
 /// The highest rate, 10^8 births a second, in millionths.
-pub const MAX_RATE: u64 = 100_000_000_000_000;
+const MAX_RATE: u64 = 100_000_000_000_000;
 
 /// Units per birth: millionths of a birth per second times flicks.
 const UNITS: i128 = 1_000_000 * FLICKS as i128;
@@ -68,11 +68,6 @@ fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     if reached(-LAST) {
         return -LAST;
     }
-    between(guess, reached)
-}
-
-/// The same if `reached` is known to hold at [`LAST`] and not at its negative.
-fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
     // `low` is not reached, `high` is.
     let (mut low, mut high) = (-LAST, LAST);
     let guess = guess.clamp(-LAST, LAST);
@@ -102,11 +97,9 @@ fn between(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
 /// Errors of rates.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RateError {
-    /// Below 0, above [`MAX_RATE`] or NaN: births per second as given.
+    /// Below 0, above 10^8 or NaN: births per second as given.
     Range(f64),
-    /// A ramp without keys.
-    Empty,
-    /// Key `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
+    /// Burst `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
     Order(usize),
     /// Too many births to count.
     Count,
@@ -118,9 +111,8 @@ impl fmt::Display for RateError {
             RateError::Range(r) => {
                 write!(f, "{r} births per second: a rate is 0 to {}", MAX_RATE / 1_000_000)
             }
-            RateError::Empty => f.write_str("a rate that changes needs at least one key"),
             RateError::Order(i) => {
-                write!(f, "key {} of the rate must be later than the one before it", i + 1)
+                write!(f, "burst {} must be later than the one before it", i + 1)
             }
             RateError::Count => f.write_str("too many births: their numbers must stay below 2^62"),
         }
@@ -130,7 +122,7 @@ impl fmt::Display for RateError {
 impl core::error::Error for RateError {}
 
 /// A rate in births per second, as whole millionths.
-pub fn rate(per_second: f64) -> Result<u64, RateError> {
+fn rate(per_second: f64) -> Result<u64, RateError> {
     let millionths = per_second * 1e6 + 0.5;
     if !(0.5..=MAX_RATE as f64 + 0.5).contains(&millionths) {
         return Err(RateError::Range(per_second));
@@ -149,6 +141,9 @@ pub struct ConstantRate {
 
 impl ConstantRate {
     /// `per_second` births per second, 0 to 10^8.
+    ///
+    /// # Errors
+    /// A rate out of that range.
     pub fn new(per_second: f64) -> Result<ConstantRate, RateError> {
         let rate = rate(per_second)?;
         let by = i128::from(rate.max(1));
@@ -234,85 +229,6 @@ fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [
     }
 }
 
-/// A piecewise linear rate; before the first and after the last key it is constant. Particle 0 is the first born
-/// after the first key.
-#[derive(Clone, PartialEq, Debug)]
-pub struct RateRamp {
-    /// Time, rate in millionths, and twice the integral from the first key to this one.
-    keys: Vec<(i64, i64, i128)>,
-}
-
-impl RateRamp {
-    /// Keys are times in flicks with births per second.
-    pub fn new(keys: &[(i64, f64)]) -> Result<RateRamp, RateError> {
-        let mut made: Vec<(i64, i64, i128)> = Vec::with_capacity(keys.len());
-        for (i, &(at, per_second)) in keys.iter().enumerate() {
-            let rate = rate(per_second)? as i64;
-            let twice = match made.last() {
-                Some(&(before, _, _)) if before >= at => return Err(RateError::Order(i)),
-                Some(&(before, r, twice)) => twice + i128::from(r + rate) * i128::from(at - before),
-                None => 0,
-            };
-            if !(-LAST..=LAST).contains(&at) {
-                return Err(RateError::Order(i));
-            }
-            made.push((at, rate, twice));
-        }
-        if made.is_empty() { Err(RateError::Empty) } else { Ok(RateRamp { keys: made }) }
-    }
-
-    /// The segment that begins with key `i`: the key, and the change of the rate and the length of the segment.
-    fn stretch(&self, i: usize) -> ((i64, i64, i128), i64, i64) {
-        let key = self.keys[i];
-        self.keys.get(i + 1).map_or((key, 0, 1), |next| (key, next.1 - key.1, next.0 - key.0))
-    }
-
-    /// Twice the integral of the rate from the first key to `at`, rounded down if the square has a remainder.
-    fn twice(&self, at: i64) -> i128 {
-        let after = self.keys.partition_point(|k| k.0 <= at);
-        let (key, rise, long) = match after {
-            0 => (self.keys[0], 0, 1),
-            n => self.stretch(n - 1),
-        };
-        let dt = i128::from(at) - i128::from(key.0);
-        // rise * dt * dt / long, in two divisions that fit 128 bits.
-        let (product, long) = (i128::from(rise) * dt, i128::from(long));
-        let (whole, rest) = (product.div_euclid(long), product.rem_euclid(long));
-        key.2 + 2 * i128::from(key.1) * dt + whole * dt + (rest * dt).div_euclid(long)
-    }
-
-    /// The approximate time of birth `number`.
-    fn guess(&self, number: i64) -> i64 {
-        let goal = (i128::from(number) + 1) * (2 * UNITS);
-        let after = self.keys.partition_point(|k| k.2 < goal);
-        let (key, rise, long) = if after == 0 { (self.keys[0], 0, 1) } else { self.stretch(after - 1) };
-        let (left, rate) = ((goal - key.2) as f64, key.1 as f64);
-        let root = (rate * rate + left * (rise as f64 / long as f64)).max(0.0).sqrt();
-        // NaN and infinities, at a rate of 0, become some number: it is only a guess.
-        key.0.saturating_add((left / (rate + root)) as i64)
-    }
-}
-
-impl Births for RateRamp {
-    fn born(&self, at: i64) -> i64 {
-        self.twice(at.clamp(-LAST, LAST)).div_euclid(2 * UNITS) as i64
-    }
-
-    fn times(&self, _: Level, first: i64, out: &mut [i64; BLOCK]) {
-        let last = first.saturating_add(BLOCK as i64 - 1);
-        let inside = self.born(-LAST) <= first && self.born(LAST) > last;
-        for (j, out) in out.iter_mut().enumerate() {
-            let number = first.saturating_add(j as i64);
-            let reached = |t| self.born(t) > number;
-            *out = if inside {
-                between(self.guess(number), reached)
-            } else {
-                first_at(self.guess(number), reached)
-            };
-        }
-    }
-}
-
 /// Several births at once, at given times.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bursts {
@@ -322,6 +238,9 @@ pub struct Bursts {
 
 impl Bursts {
     /// Times in flicks, each later than the one before, with the number of births.
+    ///
+    /// # Errors
+    /// Times that are not in ascending order, and 2^62 births or more.
     pub fn new(bursts: &[(i64, u32)]) -> Result<Bursts, RateError> {
         let mut totals: Vec<(i64, i64)> = Vec::with_capacity(bursts.len());
         for (i, &(at, count)) in bursts.iter().enumerate() {
@@ -359,42 +278,6 @@ impl Births for Bursts {
             let burst = self.totals.partition_point(|b| b.1 <= number);
             *out = if number < 0 { -LAST } else { self.totals.get(burst).map_or(NEVER, |b| b.0) };
         }
-    }
-}
-
-/// The births of another process from `start` up to `end`, excluding `end`.
-#[derive(Clone, Debug)]
-pub struct Span<B> {
-    /// The other process.
-    pub births: B,
-    /// The first flick.
-    pub start: i64,
-    /// The end, excluded.
-    pub end: i64,
-}
-
-impl<B: Births> Births for Span<B> {
-    fn born(&self, at: i64) -> i64 {
-        let start = self.start.clamp(-LAST + 1, LAST);
-        self.births.born(at.min(self.end.saturating_sub(1)).max(start - 1))
-    }
-}
-
-/// Births from any count over time, such as the integral of a curve: `count` must be nondecreasing.
-pub struct Counted<F>(pub F);
-
-impl<F> fmt::Debug for Counted<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Counted")
-    }
-}
-
-impl<F: Fn(i64) -> f64 + Send + Sync> Births for Counted<F> {
-    fn born(&self, at: i64) -> i64 {
-        let count = (self.0)(at);
-        // The largest integer not above; `as` saturates, and 2^62 leaves space for differences.
-        let whole = count as i64;
-        (whole - i64::from(whole as f64 > count)).clamp(-(1 << 62), 1 << 62)
     }
 }
 

@@ -54,9 +54,7 @@ mod survivor_cache;
 mod tests;
 
 pub(crate) use arch::whole;
-pub use births::{
-    BLOCK, Births, Bursts, ConstantRate, Counted, MAX_RATE, NEVER, RateError, RateRamp, Span, rate,
-};
+pub use births::{BLOCK, Births, Bursts, ConstantRate, NEVER, RateError};
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};

@@ -79,26 +79,28 @@ fn rates_that_cannot_be_are_refused() {
     for r in [-1.0, 1.1e8, f64::NAN, f64::INFINITY] {
         assert!(matches!(ConstantRate::new(r), Err(RateError::Range(_))), "{r}");
     }
-    assert_eq!(RateRamp::new(&[]), Err(RateError::Empty));
-    assert_eq!(RateRamp::new(&[(0, 1.0), (0, 2.0)]), Err(RateError::Order(1)));
-    assert_eq!(RateRamp::new(&[(i64::MAX, 1.0)]), Err(RateError::Order(0)));
     assert_eq!(Bursts::new(&[(5, 1), (4, 1)]), Err(RateError::Order(1)));
 }
 
-#[test]
-fn a_ramp_counts_the_area_exactly() {
-    // 0 to 10 a second over 4 s, 10 for 1 s, down to 2 over 2 s: 20, 10 and 12 births.
-    let keys = [(0, 0.0), (4 * FLICKS, 10.0), (5 * FLICKS, 10.0), (7 * FLICKS, 2.0)];
-    let ramp = RateRamp::new(&keys).unwrap();
-    for (second, total) in [(-1, 0), (0, 0), (2, 5), (4, 20), (5, 30), (6, 38), (7, 42), (8, 44), (10, 48)] {
-        assert_eq!(ramp.born(second * FLICKS), total, "{second} s");
+/// Births whose rate grows from time 0 on: so many in the first second, four times as many in the first two.
+#[derive(Debug)]
+struct Accelerating(i64);
+
+impl Births for Accelerating {
+    fn born(&self, at: i64) -> i64 {
+        let (at, second) = (i128::from(at.clamp(0, LAST)), i128::from(FLICKS));
+        (at * at * i128::from(self.0) / (second * second)) as i64
     }
-    // Each whole count is met at its flick and not one before.
-    assert_eq!((ramp.born(2 * FLICKS - 1), ramp.born(4 * FLICKS - 1)), (4, 19));
-    check(&ramp, 0);
-    check(&ramp, -100);
-    check(&RateRamp::new(&[(-LAST, 1e8), (LAST, 0.0)]).unwrap(), 1 << 40);
-    check(&RateRamp::new(&[(3, 0.0)]).unwrap(), 0);
+}
+
+#[test]
+fn times_follow_from_any_count() {
+    let births = Accelerating(10);
+    assert_eq!([-1, 0, 1, 3].map(|s| births.born(s * FLICKS)), [0, 0, 10, 90]);
+    for first in [-100, 0, 1 << 30] {
+        check(&births, first);
+    }
+    check(&Accelerating(0), 0);
 }
 
 #[test]
@@ -108,28 +110,6 @@ fn bursts_come_at_once() {
     for first in [-70, -1, 0, 2, 3, 60] {
         check(&bursts, first);
     }
-}
-
-#[test]
-fn a_span_cuts_both_ends() {
-    let births = ConstantRate::new(10.0).unwrap();
-    let span = Span { births, start: FLICKS, end: 2 * FLICKS };
-    // Births fall on tenths of a second: 10 at 1.0 to 19 at 1.9.
-    assert_eq!((span.born(FLICKS - 1), span.born(FLICKS), span.born(9 * FLICKS)), (9, 10, 19));
-    check(&span, 0);
-    check(&span, 9);
-}
-
-#[test]
-fn any_count_over_time_will_do() {
-    let square = Counted(|t: i64| {
-        let s = t.max(0) as f64 / FLICKS as f64;
-        s * s
-    });
-    assert_eq!(square.born(10 * FLICKS), 100);
-    check(&square, 0);
-    check(&Counted(|_: i64| f64::NAN), 0);
-    check(&Counted(|_: i64| f64::INFINITY), 0);
 }
 
 fn spreads(values: [(f32, f32); STANDARD]) -> [Spread; STANDARD] {
@@ -164,9 +144,8 @@ fn test_emitter(births: Arc<dyn Births>) -> Emitter {
 fn every_births() -> Vec<Arc<dyn Births>> {
     vec![
         Arc::new(ConstantRate::new(333.3).unwrap()),
-        Arc::new(RateRamp::new(&[(0, 0.0), (FLICKS * 3, 900.0), (FLICKS * 6, 10.0)]).unwrap()),
+        Arc::new(Accelerating(60)),
         Arc::new(Bursts::new(&[(FLICKS, 500), (FLICKS * 2, 1), (FLICKS * 5, 130)]).unwrap()),
-        Arc::new(Span { births: ConstantRate::new(250.0).unwrap(), start: FLICKS, end: FLICKS * 5 }),
     ]
 }
 
@@ -315,9 +294,8 @@ fn frame_ten_million_is_as_near_as_any() {
 
 #[test]
 fn times_outside_the_span_do_no_harm() {
-    let ramp = RateRamp::new(&[(0, 10.0), (FLICKS, 10.0), (2 * FLICKS, 1e5)]).unwrap();
-    let mut pool =
-        Pool::new(test_emitter(Arc::new(ramp)), test_kind(), None, 0..FLICKS, 100, Level::best()).unwrap();
+    let births = Arc::new(Accelerating(10));
+    let mut pool = Pool::new(test_emitter(births), test_kind(), None, 0..FLICKS, 100, Level::best()).unwrap();
     for at in [i64::MIN, -LAST, -1, FLICKS * 5, LAST, i64::MAX] {
         pool.seek(at);
         assert!(read(&pool, &View::ALL).len() <= 64 * 3);
@@ -333,7 +311,7 @@ fn too_many_are_refused_beforehand() {
 
 #[test]
 fn a_cap_never_brings_anyone_back() {
-    let emitter = test_emitter(Arc::new(RateRamp::new(&[(0, 900.0), (FLICKS * 4, 0.0)]).unwrap()));
+    let emitter = test_emitter(Arc::new(Bursts::new(&[(0, 500), (FLICKS, 300), (FLICKS * 3, 20)]).unwrap()));
     let lives = LiveWindow::of(&test_kind(), Some(150));
     let mut dropped = i64::MIN;
     for n in 0..500 {
@@ -434,29 +412,19 @@ proptest! {
     }
 
     #[test]
-    fn ramps_never_fall_and_are_bounded(
-        gaps in prop::collection::vec((1i64..20_000_000_000, 0.0f64..2e5), 1..8),
-        start in -100_000_000_000i64..100_000_000_000,
+    fn any_births_are_bounded(
+        count in 0i64..1000,
         looks in prop::collection::vec(0.0f64..1.0, 40),
         life in 0i64..10_000_000_000,
         first in -1_000_000i64..1_000_000,
     ) {
-        let mut at = start;
-        let keys: Vec<(i64, f64)> = gaps.iter().map(|&(gap, rate)| { at += gap; (at, rate) }).collect();
-        let ramp = RateRamp::new(&keys).unwrap();
-        let (from, to) = (start - FLICKS, at + FLICKS);
-        let most = ramp.most(from, to, life);
-        let mut looks: Vec<i64> = looks.iter().map(|l| from + (l * (to - from) as f64) as i64).collect();
-        looks.extend(keys.iter().flat_map(|k| [k.0 - 1, k.0, k.0 + 1, (k.0 + life).min(to)]));
-        looks.sort_unstable();
-        for pair in looks.windows(2) {
-            prop_assert!(ramp.born(pair[0]) <= ramp.born(pair[1]));
-        }
-        for t in looks {
-            let alive = ramp.born(t) - ramp.born(t - life);
+        let (births, from, to) = (Accelerating(count), -FLICKS, 20 * FLICKS);
+        let most = births.most(from, to, life);
+        for at in looks.iter().map(|l| from + (l * (to - from) as f64) as i64).chain([0, life.min(to), to]) {
+            let alive = births.born(at) - births.born(at - life);
             prop_assert!(alive <= most, "{} of {}", alive, most);
         }
-        check(&ramp, first);
+        check(&births, first);
     }
 
     #[test]

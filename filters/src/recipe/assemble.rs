@@ -1,10 +1,11 @@
 //! Assembles one step of a recipe, setting by setting, for chains and TOML.
 
-use super::error::{Problem, nearest};
+use super::error::Problem;
 use super::{Link, Recipe, link};
 use crate::catalog::Entry;
 use crate::chain::Step;
 use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use crate::settings::nearest;
 use crate::settings::{Animated, Setting, Value, ValueProblem, Values};
 
 /// Finds a filter by name; the error has a suggestion.

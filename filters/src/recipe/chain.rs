@@ -1,10 +1,11 @@
 //! Parses the `-f` chain.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
-use super::error::{Problem, RecipeError, nearest};
+use super::error::{Problem, RecipeError};
 use super::lex::{Cell, Token, lex};
 use super::{MAX_STEPS, MAX_TEXT, RECIPE, Recipe, VERSION};
 use crate::catalog::Entry;
+use crate::settings::nearest;
 use crate::settings::{Kind, Setting, Value};
 use std::ops::Range;
 

@@ -1,10 +1,11 @@
 //! Parses TOML recipes.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
-use super::error::{Problem, RecipeError, nearest};
+use super::error::{Problem, RecipeError};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use crate::catalog::Entry;
 use crate::curve::{Animate, Curve, Extrapolation, Key, KeyTime, Shape, TextError, TextProblem, shape_names};
+use crate::settings::nearest;
 use crate::settings::{Animated, Kind, Setting, Value, ValueError, ValueProblem};
 use std::ops::Range;
 use toml::Spanned;

@@ -1,6 +1,6 @@
 //! Errors in recipes, shown with their position.
 
-use crate::settings::ValueProblem;
+use crate::settings::{Printable, ValueProblem};
 use std::fmt;
 use std::ops::Range;
 
@@ -67,11 +67,8 @@ impl fmt::Display for Problem {
             Problem::UnknownSetting(filter, name) if filter.is_empty() => {
                 write!(f, "a recipe has no entry '{}'", Printable(name))
             }
-            Problem::UnknownSetting(part, name)
-                if ["key", "curve", "effect", "layer", "spread"].contains(&part.as_str()) =>
-            {
-                let a = if part == "effect" { "an" } else { "a" };
-                write!(f, "{a} {part} has no entry '{}'", Printable(name))
+            Problem::UnknownSetting(part, name) if ["key", "curve"].contains(&part.as_str()) => {
+                write!(f, "a {part} has no entry '{}'", Printable(name))
             }
             Problem::UnknownSetting(filter, name) => {
                 write!(f, "'{filter}' has no setting '{}'", Printable(name))
@@ -106,17 +103,6 @@ impl fmt::Display for Problem {
             Problem::Expected(what) => write!(f, "expected {what}"),
             Problem::Lacks(what) => write!(f, "'{what}' is missing here"),
         }
-    }
-}
-
-/// A name for display: without control characters and of limited length.
-struct Printable<'a>(&'a str);
-
-impl fmt::Display for Printable<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let printable = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
-        self.0.chars().take(40).map(printable).try_for_each(|c| fmt::Write::write_char(f, c))?;
-        f.write_str(if self.0.chars().nth(40).is_some() { "..." } else { "" })
     }
 }
 
@@ -239,21 +225,6 @@ impl fmt::Display for RecipeError {
 
 impl std::error::Error for RecipeError {}
 
-/// A suggestion such as `did you mean 'strength'?` if one of the names is similar.
-pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    if typed.len() > 64 {
-        return None;
-    }
-    let typed = typed.to_ascii_lowercase();
-    let distance = |name: &str| {
-        let d = strsim::damerau_levenshtein(&typed, name);
-        let is_start = typed.len() >= 2 && name.starts_with(&typed);
-        (is_start || d <= (name.len().max(typed.len()) / 3).max(1)).then_some(if is_start { 0 } else { d })
-    };
-    let best = names.into_iter().filter_map(|n| Some((distance(n)?, n))).min_by_key(|(d, _)| *d)?;
-    Some(format!("did you mean '{}'?", best.1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,16 +266,5 @@ mod tests {
     fn files_are_named_with_line_and_column() {
         let e = RecipeError::new("a\nbéc", 5..6, Problem::NoSetting).named("look.toml");
         assert!(e.to_string().starts_with("look.toml:2:3: the name"), "{e}");
-    }
-
-    #[test]
-    fn near_names_are_found() {
-        let names = ["strength", "seed", "static"];
-        let near = |t| nearest(t, names);
-        assert_eq!(near("strenght").as_deref(), Some("did you mean 'strength'?"));
-        assert_eq!(near("STRENGTH").as_deref(), Some("did you mean 'strength'?"));
-        assert_eq!(near("str").as_deref(), Some("did you mean 'strength'?"));
-        assert_eq!(near("sed").as_deref(), Some("did you mean 'seed'?"));
-        assert_eq!(near("colour"), None);
     }
 }

@@ -55,11 +55,10 @@ mod lex;
 mod link;
 mod print;
 
-pub use error::nearest;
+pub use crate::settings::nearest;
 pub use error::{Parts, Problem, RecipeError};
 pub use lex::quoted;
 pub use link::Link;
-pub(crate) use print::toml_string;
 
 use crate::catalog::FILTERS;
 use crate::chain::Step;

@@ -5,7 +5,7 @@ use super::{RECIPE, Recipe, VERSION};
 use crate::chain::Step;
 use crate::curve::Animate;
 use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use crate::settings::{Animated, Value};
+use crate::settings::{Animated, Value, toml_string};
 use md5::{Digest, Md5};
 use std::fmt::Write;
 
@@ -176,19 +176,4 @@ fn toml_value(value: &Value) -> String {
         }
         other => toml_string(&other.to_string()),
     }
-}
-
-pub(crate) fn toml_string(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -37,6 +37,7 @@ mod points;
 mod tests;
 mod text;
 mod values;
+mod words;
 
 pub use animated::Animated;
 pub use declare::{ChoiceEnum, FromValue, Settings};
@@ -47,3 +48,5 @@ pub use planes::{Planes, PlanesError};
 pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};
 pub use text::{ValueError, ValueProblem};
 pub use values::{SettingError, Value, Values};
+pub use words::nearest;
+pub(crate) use words::{Printable, toml_string};

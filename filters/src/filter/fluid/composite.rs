@@ -79,7 +79,7 @@ impl SurfaceLayer<'_> {
                     let back = backdrop::<T>(&input, q);
                     let out = band.output.plane_mut(q).row_mut::<T>(y);
                     match alpha {
-                        None => T::composite(self.level, seen, y, back, plane_colors[q], out),
+                        None => paint::composite(self.level, seen, y, back, plane_colors[q], out),
                         Some(a) => {
                             let to = sites(a);
                             // Converts this plane's samples to those of alpha.

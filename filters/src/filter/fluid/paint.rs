@@ -2,7 +2,8 @@
 //! and with lights on it.
 
 use super::surface::{EDGE, Node, Surface};
-use crate::simd::{Level, multiversion};
+use crate::pixel::f32_rows::ConvertF32;
+use crate::simd::multiversion;
 
 /// The appearance in a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -179,79 +180,26 @@ fn covered_span(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize
 }
 
 /// A sample type.
-pub(super) trait Code: crate::frame::Sample {
-    /// Composes a row onto the picture, if nothing is transparent.
-    fn composite(
-        level: Level,
-        seen: &RowShading<'_>,
-        y: usize,
-        backdrop: Backdrop<'_, Self>,
-        plane_colors: PlaneColors,
-        out: &mut [Self],
-    );
-    fn wide(self) -> f32;
+pub(super) trait Code: ConvertF32 {
     /// Rounded and clamped to 0 and `top`. Float is not limited; if `v` or `own` is not finite, the result is
     /// `own`.
     fn round(v: f32, own: Self, top: f32) -> Self;
 }
 
-impl Code for u8 {
-    fn composite(
-        level: Level,
-        seen: &RowShading<'_>,
-        y: usize,
-        backdrop: Backdrop<'_, u8>,
-        plane_colors: PlaneColors,
-        out: &mut [u8],
-    ) {
-        composite_u8(level, seen, y, backdrop, plane_colors, out);
-    }
-    #[inline(always)]
-    fn wide(self) -> f32 {
-        f32::from(self)
-    }
-    #[inline(always)]
-    fn round(v: f32, _: u8, top: f32) -> u8 {
-        (v + 0.5).min(top) as u8
-    }
+macro_rules! integer_codes {
+    ($($t:ty)*) => {$(
+        impl Code for $t {
+            #[inline(always)]
+            fn round(v: f32, _: $t, top: f32) -> $t {
+                (v + 0.5).min(top) as $t
+            }
+        }
+    )*};
 }
 
-impl Code for u16 {
-    fn composite(
-        level: Level,
-        seen: &RowShading<'_>,
-        y: usize,
-        backdrop: Backdrop<'_, u16>,
-        plane_colors: PlaneColors,
-        out: &mut [u16],
-    ) {
-        composite_u16(level, seen, y, backdrop, plane_colors, out);
-    }
-    #[inline(always)]
-    fn wide(self) -> f32 {
-        f32::from(self)
-    }
-    #[inline(always)]
-    fn round(v: f32, _: u16, top: f32) -> u16 {
-        (v + 0.5).min(top) as u16
-    }
-}
+integer_codes!(u8 u16);
 
 impl Code for f32 {
-    fn composite(
-        level: Level,
-        seen: &RowShading<'_>,
-        y: usize,
-        backdrop: Backdrop<'_, f32>,
-        plane_colors: PlaneColors,
-        out: &mut [f32],
-    ) {
-        composite_f32(level, seen, y, backdrop, plane_colors, out);
-    }
-    #[inline(always)]
-    fn wide(self) -> f32 {
-        self
-    }
     #[inline(always)]
     fn round(v: f32, own: f32, _: f32) -> f32 {
         if v.is_finite() && own.is_finite() { v } else { own }
@@ -276,7 +224,7 @@ impl<T: Code> Backdrop<'_, T> {
         let (i, j) = (x as usize, y as usize);
         let (fx, fy) = (x - i as f32, y - j as f32);
         let (right, low) = ((i + 1).min(w - 1), (j + 1).min(h - 1));
-        let at = |i: usize, j: usize| self.samples[j * self.stride + i].wide();
+        let at = |i: usize, j: usize| self.samples[j * self.stride + i].number();
         let (a, b, c, d) = (at(i, j), at(right, j), at(i, low), at(right, low));
         let (top, bottom) = (a + (b - a) * fx, c + (d - c) * fx);
         top + (bottom - top) * fy
@@ -295,12 +243,12 @@ pub(super) struct PlaneColors {
 }
 
 multiversion! {
-    fn composite_u8(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, u8>, plane_colors: PlaneColors, out: &mut [u8]) = composite_body;
-    fn composite_u16(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, u16>, plane_colors: PlaneColors, out: &mut [u16]) = composite_body;
-    fn composite_f32(level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, f32>, plane_colors: PlaneColors, out: &mut [f32]) = composite_body;
+    /// Composes a row onto the picture, if nothing is transparent.
+    pub(super) fn composite<T: Code>(
+        level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, T>, plane_colors: PlaneColors, out: &mut [T],
+    ) = composite_body::<T>;
 }
 
-/// Composes a row onto the picture, if nothing is transparent.
 #[inline(always)]
 fn composite_body<T: Code>(
     seen: &RowShading<'_>,
@@ -320,12 +268,12 @@ fn composite_body<T: Code>(
             continue;
         }
         let back =
-            if plane_colors.still { own.wide() } else { backdrop.at(x as f32 + sx[x], y as f32 + sy[x]) };
+            if plane_colors.still { own.number() } else { backdrop.at(x as f32 + sx[x], y as f32 + sy[x]) };
         let film = plane_colors.zero
             + (back - plane_colors.zero) * part[x]
             + plane_colors.tint * tint[x]
             + plane_colors.white * white[x];
-        let v = if cover < 1.0 { own.wide() + (film - own.wide()) * cover } else { film };
+        let v = if cover < 1.0 { own.number() + (film - own.number()) * cover } else { film };
         *out = T::round(v, *own, plane_colors.top);
     }
 }
@@ -377,7 +325,8 @@ pub(super) fn composite_with_alpha<T: Code>(
             *out = T::round(alpha * alpha_plane.full, *own, alpha_plane.full);
             continue;
         };
-        let (mut back, mut near) = (backdrop.at(bx, by) - plane_colors.zero, own.wide() - plane_colors.zero);
+        let (mut back, mut near) =
+            (backdrop.at(bx, by) - plane_colors.zero, own.number() - plane_colors.zero);
         if alpha_plane.straight {
             (back, near) = (back * back_a, near * own_a);
         }

@@ -8,8 +8,8 @@
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
-use super::effect::{Layer, SpawnArea, Tint};
 use super::flight::{Flight, friction, wave};
+use super::layer::{ColourBy, Layer, SpawnArea};
 use super::spawn_offset::Row;
 use crate::particle::draw::{self, Splat, deepness, ranked};
 use crate::particle::{BLOCK, PlacedBlock, pack, whole};
@@ -86,11 +86,11 @@ multiversion! {
 
     /// Takes a block that was placed and dressed, with its own numbers and how it started, to where and as what it is
     /// seen; what is not seen is no longer live.
-    pub(super) fn see(level, bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) = see_body;
+    pub(super) fn shade_and_cull(level, bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) = shade_and_cull_body;
 }
 
 #[inline(always)]
-fn see_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
+fn shade_and_cull_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) {
     let layer = &bound.layer;
     thin_out(now, l);
     // Opacity first: invisible particles need no position.
@@ -473,7 +473,7 @@ fn turn(l: &mut ParticleBlock) {
 
 #[inline(always)]
 fn tint(bound: &BoundLayer, l: &mut ParticleBlock) {
-    let over_life = matches!(bound.layer.tint, Tint::Life(_));
+    let over_life = bound.layer.tint.by == ColourBy::Life;
     for j in 0..BLOCK {
         let own = if over_life { l.block.age[j] / l.block.life[j] } else { l.own[1][j] * 0.5 + 0.5 };
         let tint = whole(own * TINTS as f32, 0, TINTS as i32 - 1);

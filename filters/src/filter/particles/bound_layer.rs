@@ -1,8 +1,9 @@
 //! A layer bound to a picture: the position and appearance of each particle.
 
 use super::super::overlay::Overlay;
-use super::curve_rate::{CurveRate, peak};
-use super::effect::{Appearance, Effect, Emission, Layer, Page, Pulses, SpawnArea, Tint, life_value};
+use super::curve_rate::{CurveRate, Pulses, peak};
+use super::effect::Effect;
+use super::layer::{Appearance, ColourBy, Emission, Layer, Page, SpawnArea, life_value};
 use super::spawn_offset::SpawnOffset;
 use crate::frame::PictureStructure;
 use crate::noise::seed::mix64;
@@ -152,7 +153,7 @@ impl BoundLayer {
                 per = 1.0;
                 ([0.0; 3], [0.0; 3])
             }
-            SpawnArea::Volume { far, .. } | SpawnArea::Tunnel { far, .. } => {
+            SpawnArea::Volume { z: [_, far] } | SpawnArea::Tunnel { z: [_, far] } => {
                 let half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
                 wrap = half.map(|h| 2.0 * h);
                 if matches!(layer.place, SpawnArea::Volume { .. }) || deep == 0.0 {
@@ -203,7 +204,7 @@ impl BoundLayer {
         let parent = effect.parent(index).map(|of| BoundLayer::new(effect, of, amount, seed, overlay, level));
         let parent = parent.transpose()?.map(Box::new);
         let seed = mix64(seed ^ mix64(layer.stream));
-        let spawn_offset = SpawnOffset::of(&layer, seed, aspect, overlay.format.rate)?;
+        let spawn_offset = SpawnOffset::new(&layer, seed, aspect, overlay.format.rate)?;
         if spawn_offset.is_some() {
             // From here on, as if they came from a box.
             layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
@@ -306,15 +307,15 @@ impl Scene<'_> {
 }
 
 fn colours(layer: &Layer, painter: &Painter) -> Vec<[u16; 3]> {
-    let given = layer.tint.colours();
+    let given = &layer.tint.colours;
     let mut all = Vec::with_capacity(SHADES * TINTS);
     for shade in 0..SHADES {
         let part = shade as f64 / (SHADES - 1) as f64;
         for i in 0..TINTS {
             let at = (i as f64 + 0.5) / TINTS as f64;
-            let colour = match layer.tint {
-                Tint::One(_) => given[((at * given.len() as f64) as usize).min(given.len() - 1)],
-                Tint::Mix(_) | Tint::Life(_) => {
+            let colour = match layer.tint.by {
+                ColourBy::One => given[((at * given.len() as f64) as usize).min(given.len() - 1)],
+                ColourBy::Mix | ColourBy::Life => {
                     let at = at * (given.len() - 1) as f64;
                     let (a, b) = (at as usize, (at as usize + 1).min(given.len() - 1));
                     let f = at - a as f64;

@@ -25,7 +25,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// For a curve in a picture with this many frames per second.
-    pub(super) fn of<T: Animate>(curve: &Curve<T>, rate: Ratio) -> Clock {
+    pub(super) fn new<T: Animate>(curve: &Curve<T>, rate: Ratio) -> Clock {
         if curve.in_seconds() {
             return Clock { num: 1, den: FLICKS, unit: 1.0 };
         }
@@ -62,7 +62,7 @@ pub(super) struct CurveRate {
 impl CurveRate {
     /// `peak` is the result of [`peak`].
     pub(super) fn new(curve: &Curve, peak: f64, scale: f64, rate: Ratio) -> CurveRate {
-        let clock = Clock::of(curve, rate);
+        let clock = Clock::new(curve, rate);
         CurveRate { sum: Integral::new(curve), clock, scale, peak: peak * scale }
     }
 }
@@ -79,6 +79,29 @@ impl Births for CurveRate {
     /// whole births adds, and that rounding of the integral and of the peak may add.
     fn most(&self, _: i64, _: i64, life: i64) -> i64 {
         (self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
+    }
+}
+
+/// Births in pulses, for all times; number 0 is the first of the pulse at time 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pulses {
+    every: i64,
+    count: i64,
+}
+
+impl Pulses {
+    pub(super) fn new(every: f64, count: f64) -> Pulses {
+        Pulses { every: ((every * FLICKS as f64) as i64).max(1), count: (count + 0.5) as i64 }
+    }
+}
+
+impl Births for Pulses {
+    fn born(&self, at: i64) -> i64 {
+        (at.clamp(-LAST, LAST).div_euclid(self.every) + 1).saturating_mul(self.count)
+    }
+
+    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+        (life.max(0) / self.every + 1).saturating_mul(self.count)
     }
 }
 
@@ -122,6 +145,19 @@ mod tests {
         for text in ["0=5;9=-1", "0=5;9=6;>extrapolate", "0=5;-1=6"] {
             let curve: Curve = text.parse().unwrap();
             assert!(peak(&curve).is_err(), "{text}");
+        }
+    }
+    #[test]
+    fn pulses_come_all_at_once() {
+        let pulses = Pulses::new(0.5, 10.0);
+        assert_eq!([-1, 0, FLICKS / 2 - 1, FLICKS / 2].map(|t| pulses.born(t)), [0, 10, 10, 20]);
+        let mut times = [0; 64];
+        pulses.times(crate::simd::Level::SCALAR, -10, &mut times);
+        assert_eq!([times[0], times[9], times[10], times[20]], [-FLICKS / 2, -FLICKS / 2, 0, FLICKS / 2]);
+        for life in [1, FLICKS / 2, FLICKS / 2 + 1, 3 * FLICKS] {
+            let most = (0..40).map(|i| i * FLICKS / 20);
+            let most = most.map(|t| pulses.born(t) - pulses.born(t - life)).max().unwrap();
+            assert!(pulses.most(0, FLICKS, life) >= most);
         }
     }
 }

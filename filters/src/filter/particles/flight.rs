@@ -6,7 +6,7 @@
 //! side, and the test of `reference.rs` compares the two to the bit.
 
 use super::bound_layer::{BoundLayer, EffectState, OWN};
-use super::effect::Layer;
+use super::layer::Layer;
 
 /// The number of bisections for a moment within a part of a life.
 const HALVINGS: u32 = 24;

@@ -1,69 +1,30 @@
-//! The keys of an effect file: their names, types and counterparts in an [`Effect`](super::Effect).
+//! The keys of an effect file: how they are declared, their types and the errors of their values.
 //!
-//! One table for reading, printing, checking and the documentation. The host reads the files: it converts text into
-//! [`KeyValue`]s and puts them into a [`LayerBuilder`].
+//! One declaration for the fields of a [`Layer`](super::Layer), reading, printing, checking and the documentation.
 
-mod builder;
-mod table;
+pub(crate) mod field;
 #[cfg(test)]
 mod tests;
 
-pub use builder::LayerBuilder;
-pub use table::LAYER;
-
-use super::curve_rate::peak;
-use super::effect::Layer;
-use crate::curve::Curve;
-use crate::particle::Spread;
+use crate::frame::Frame;
 use crate::particle::draw::MAX_CORNERS;
-use crate::settings::{Choice, ImageAsset};
+use crate::settings::Choice;
 use core::fmt;
-
-/// The largest number of points of a value over life, and of colours.
-pub const MAX_LIFE_POINTS: usize = 32;
-
-/// The longest name of a layer, in bytes.
-pub const MAX_LAYER_NAME: usize = 64;
-
-/// The largest number of bursts.
-pub const MAX_BURSTS: usize = 256;
+use field::{Fault, MAX_BURSTS, MAX_LIFE_POINTS, MAX_NAME, Value};
 
 /// The type of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KeyType {
-    /// A number.
-    Number {
-        /// Lowest.
-        min: f64,
-        /// Highest.
-        max: f64,
-    },
-    /// A whole number.
-    Integer {
-        /// Highest; the lowest is 0.
-        max: u64,
-    },
-    /// A random number for each particle: the ends of its range.
-    Spread {
-        /// Lowest.
-        min: f64,
-        /// Highest.
-        max: f64,
-    },
-    /// Several numbers.
-    Numbers {
-        /// Their number.
-        count: usize,
-        /// Lowest of each.
-        min: f64,
-        /// Highest of each.
-        max: f64,
-    },
-    /// Points over life: `[[0, 1], [1, 0]]`, 0 being birth and 1 death.
-    Over {
-        /// Highest value; the lowest is 0.
-        max: f64,
-    },
+    /// A number: lowest and highest.
+    Number(f64, f64),
+    /// A whole number from 0 to this.
+    Integer(u64),
+    /// A random number for each particle: lowest and highest.
+    Spread(f64, f64),
+    /// Several numbers: how many, and the lowest and highest of each.
+    Numbers(usize, f64, f64),
+    /// Points over life: `[[0, 1], [1, 0]]`, 0 being birth and 1 death, and values from 0 to this.
+    Over(f64),
     /// Corners of a polygon, x and y of each from -1 to 1.
     Corners,
     /// Colours.
@@ -72,44 +33,14 @@ pub enum KeyType {
     Choice(&'static [Choice]),
     /// An image file.
     Picture,
-    /// A number or a curve, not below 0.
-    Rate {
-        /// Highest.
-        max: f64,
-    },
+    /// A number or a curve, from 0 to this.
+    Rate(f64),
     /// Times in seconds with numbers of births: `[[0, 40], [2.5, 100]]`.
     Bursts,
     /// A curve of positions.
     Path,
     /// A name.
     Name,
-}
-
-/// The value of a key.
-#[derive(Clone, Debug, PartialEq)]
-pub enum KeyValue {
-    /// Of [`KeyType::Number`].
-    Number(f64),
-    /// Of [`KeyType::Integer`].
-    Integer(u64),
-    /// Of [`KeyType::Spread`].
-    Spread(Spread),
-    /// Of [`KeyType::Numbers`].
-    Numbers(Vec<f64>),
-    /// Of [`KeyType::Over`], [`KeyType::Corners`] and [`KeyType::Bursts`].
-    Points(Vec<[f64; 2]>),
-    /// Of [`KeyType::Colours`]: red, green and blue as displayed, 0 to 1.
-    Colours(Vec<[f64; 3]>),
-    /// Of [`KeyType::Choice`].
-    Choice(&'static str),
-    /// Of [`KeyType::Picture`].
-    Picture(ImageAsset),
-    /// Of [`KeyType::Rate`], if it is animated.
-    Curve(Curve),
-    /// Of [`KeyType::Name`].
-    Name(String),
-    /// Of [`KeyType::Path`].
-    Path(Curve<[f64; 2]>),
 }
 
 /// The error of a key's value.
@@ -134,8 +65,6 @@ pub enum KeyError {
     Times,
     /// A curve has keys relative to an end, which an effect does not have.
     End,
-    /// Another kind of value.
-    Kind,
     /// The key has no meaning without this one.
     With(&'static str),
     /// Another key with the same meaning is given.
@@ -158,7 +87,6 @@ impl fmt::Display for KeyError {
             KeyError::End => {
                 f.write_str("keys of an effect count from its start, because it has no last frame")
             }
-            KeyError::Kind => f.write_str("another type of value"),
             KeyError::With(what) => write!(f, "this applies to {what} only"),
             KeyError::Beside(what) => write!(f, "'{what}' is given too: give only one of the two"),
             KeyError::Lacks(what) => write!(f, "'{what}' is needed too"),
@@ -167,67 +95,15 @@ impl fmt::Display for KeyError {
 }
 
 impl KeyType {
-    /// Rejects a value of another type or out of range.
-    pub fn check(&self, item: &KeyValue) -> Result<(), KeyError> {
-        let within = |got: f64, low: f64, high: f64| {
-            // Values are stored in 32 bits: a rounding error beyond a limit counts as the limit.
-            let slack = 1e-6 * got.abs();
-            let fits = got.is_finite() && got >= low - slack && got <= high + slack;
-            if fits { Ok(()) } else { Err(KeyError::Outside { got, low, high }) }
-        };
-        let count = |n: usize, low: usize, high: usize| {
-            if (low..=high).contains(&n) { Ok(()) } else { Err(KeyError::Count(n, low, high)) }
-        };
-        match (*self, item) {
-            (KeyType::Number { min, max }, KeyValue::Number(v)) => within(*v, min, max),
-            (KeyType::Integer { max }, KeyValue::Integer(v)) => within(*v as f64, 0.0, max as f64),
-            (KeyType::Spread { min, max }, KeyValue::Spread(s)) => {
-                let (base, offset) = (exact(s.base), exact(s.offset).abs());
-                // The tolerance is relative to the larger of the two, which was rounded.
-                let slack = 1e-6 * (base.abs() + offset);
-                let (low, high) = (base - offset, base + offset);
-                let near = |v: f64, end: f64| if v.is_finite() && (v - end).abs() <= slack { end } else { v };
-                within(near(low, min), min, max)?;
-                within(near(high, max), min, max)
+    /// The lowest and the highest number.
+    fn range(self) -> (f64, f64) {
+        match self {
+            KeyType::Number(min, max) | KeyType::Spread(min, max) | KeyType::Numbers(_, min, max) => {
+                (min, max)
             }
-            (KeyType::Numbers { count: n, min, max }, KeyValue::Numbers(all)) => {
-                count(all.len(), n, n)?;
-                all.iter().try_for_each(|v| within(*v, min, max))
-            }
-            (KeyType::Over { max }, KeyValue::Points(points)) => {
-                count(points.len(), 1, MAX_LIFE_POINTS)?;
-                let rising = points.windows(2).all(|w| w[0][0] < w[1][0]);
-                if !rising || !points.iter().all(|p| (0.0..=1.0).contains(&p[0])) {
-                    return Err(KeyError::Order);
-                }
-                points.iter().try_for_each(|p| within(p[1], 0.0, max))
-            }
-            (KeyType::Corners, KeyValue::Points(points)) => {
-                count(points.len(), 3, MAX_CORNERS)?;
-                points.iter().flatten().try_for_each(|v| within(*v, -1.0, 1.0))
-            }
-            (KeyType::Colours, KeyValue::Colours(all)) => {
-                count(all.len(), 1, MAX_LIFE_POINTS)?;
-                all.iter().flatten().try_for_each(|v| within(*v, 0.0, 1.0))
-            }
-            (KeyType::Picture, KeyValue::Picture(_)) => Ok(()),
-            (KeyType::Name, KeyValue::Name(name)) => count(name.len(), 0, MAX_LAYER_NAME),
-            (KeyType::Rate { max }, KeyValue::Number(v)) => within(*v, 0.0, max),
-            (KeyType::Rate { max }, KeyValue::Curve(curve)) => {
-                curve.resolve(None).map_err(|_| KeyError::End)?;
-                within(peak(curve).unwrap_or_else(|wrong| wrong), 0.0, max)
-            }
-            (KeyType::Bursts, KeyValue::Points(all)) => {
-                count(all.len(), 1, MAX_BURSTS)?;
-                all.iter().try_for_each(|p| within(p[0], -1e6, 1e6).and_then(|()| within(p[1], 0.0, 1e6)))?;
-                if all.windows(2).all(|w| w[0][0] < w[1][0]) { Ok(()) } else { Err(KeyError::Times) }
-            }
-            (KeyType::Path, KeyValue::Path(curve)) => {
-                curve.resolve(None).map_err(|_| KeyError::End)?;
-                curve.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
-            }
-            (KeyType::Choice(all), KeyValue::Choice(word)) if all.iter().any(|c| c.id == *word) => Ok(()),
-            _ => Err(KeyError::Kind),
+            KeyType::Integer(max) => (0.0, max as f64),
+            KeyType::Over(max) | KeyType::Rate(max) => (0.0, max),
+            _ => (f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 }
@@ -236,21 +112,21 @@ impl KeyType {
 impl fmt::Display for KeyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            KeyType::Number { min, max } => write!(f, "a number, {min} to {max}"),
-            KeyType::Integer { max } => write!(f, "a whole number, 0 to {max}"),
-            KeyType::Spread { min, max } => {
+            KeyType::Number(min, max) => write!(f, "a number, {min} to {max}"),
+            KeyType::Integer(max) => write!(f, "a whole number, 0 to {max}"),
+            KeyType::Spread(min, max) => {
                 write!(f, "a number or [lowest, highest], {min} to {max}")
             }
-            KeyType::Numbers { count, min, max } => {
+            KeyType::Numbers(count, min, max) => {
                 let list = ["x", "y", "z"].iter().take(count).copied().collect::<Vec<_>>().join(", ");
                 write!(f, "[{list}], each {min} to {max}")
             }
-            KeyType::Over { max } => write!(f, "points [[life, value], ...], values 0 to {max}"),
+            KeyType::Over(max) => write!(f, "points [[life, value], ...], values 0 to {max}"),
             KeyType::Corners => write!(f, "3 to {MAX_CORNERS} corners [[x, y], ...], each -1 to 1"),
-            KeyType::Rate { max } => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
+            KeyType::Rate(max) => write!(f, "a number or a curve \"0=0;48=100\", 0 to {max}"),
             KeyType::Bursts => write!(f, "1 to {MAX_BURSTS} bursts [[time, count], ...]"),
             KeyType::Path => f.write_str("a curve of places \"0=0,0.5;48=1,0.5\", each -100 to 100"),
-            KeyType::Name => write!(f, "a name of up to {MAX_LAYER_NAME} letters"),
+            KeyType::Name => write!(f, "a name of up to {MAX_NAME} letters"),
             KeyType::Picture => f.write_str("the name of an image file"),
             KeyType::Colours => write!(f, "1 to {MAX_LIFE_POINTS} colours"),
             KeyType::Choice(all) => {
@@ -264,13 +140,11 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// The shortest number that reads back as the same 32-bit number.
-fn exact(v: f32) -> f64 {
-    v.to_string().parse().unwrap_or(f64::from(v))
-}
+/// A function that reads a picture by name and returns an error if it cannot; `None` leaves the picture unread.
+pub type LoadPicture<'a> = &'a mut dyn FnMut(&str) -> Result<Option<Frame>, String>;
 
-/// A key of a layer.
-pub struct Key {
+/// A key of an `L`.
+pub struct Key<L> {
     /// The name.
     pub id: &'static str,
     /// The type.
@@ -279,35 +153,91 @@ pub struct Key {
     pub unit: &'static str,
     /// The description.
     pub help: &'static str,
-    get: fn(&Layer) -> Option<KeyValue>,
-    /// `None` for keys that have a meaning only together.
-    set: Option<fn(&mut Layer, &KeyValue)>,
+    /// The choice without which it has no meaning; empty for none.
+    pub(crate) with: &'static str,
+    /// Whether it is printed even with its default value.
+    pub(super) always: bool,
+    /// Sets it; `false` if it has no meaning there.
+    pub(crate) set: fn(&mut L, &Value<'_>, LoadPicture<'_>) -> Result<bool, Fault>,
+    /// Its value as TOML; `None` if it has no meaning there.
+    pub(crate) print: fn(&L) -> Option<String>,
+    /// Rejects a value out of range.
+    pub(super) check: fn(&L) -> Result<(), KeyError>,
 }
 
-impl fmt::Debug for Key {
+impl<L> fmt::Debug for Key<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)
     }
 }
 
-impl Key {
-    /// Its value in a layer; `None` if it has no meaning there.
-    pub fn get(&self, layer: &Layer) -> Option<KeyValue> {
-        (self.get)(layer)
-    }
-}
+/// Declares a struct whose fields have keys: its fields, their defaults, and the table of keys in the order of printing.
+/// The documentation of a field is the help of its key. A field is followed by the type and unit of its key, or, if a
+/// value has several keys, by a list of them, each with the pattern in which it has a meaning. The keys of a list are always
+/// printed, except those marked `[false]`.
+macro_rules! keys {
+    (
+        $(#[doc = $about:literal])*
+        pub struct $name:ident {
+            $( $(#[doc = $help:literal])+ $field:ident $(as $id:literal)? : $type:ty = $default:expr => $keys:tt, )*
+        }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $name { $( $(#[doc = $help])+ pub $field: $type, )* }
 
-/// The key with a name.
-pub fn find(id: &str) -> Option<&'static Key> {
-    LAYER.iter().find(|k| k.id == id)
-}
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $( $field: $default ),* }
+            }
+        }
 
-/// The keys of a layer whose values differ from the defaults.
-pub fn explicit_keys(layer: &Layer) -> impl Iterator<Item = (&'static Key, KeyValue)> + '_ {
-    let usual = Layer::default();
-    LAYER.iter().filter_map(move |key| {
-        let item = key.get(layer)?;
-        // The kinds of births, place and shape are always given.
-        (key.set.is_none() || key.get(&usual) != Some(item.clone())).then_some((key, item))
-    })
+        impl $name {
+            const TABLE: &'static [&'static [Key<$name>]] =
+                &[$( keys!(@list $name, $field, ($($id)?), (concat!($($help),+)), $keys) ),*];
+        }
+    };
+    (@list $name:ident, $field:ident, $id:tt, $help:tt, ($($kind:ident $(($($range:tt)*))?, $unit:literal)?)) => {
+        &[$( keys!(
+            @key $name, keys!(@id $field $id), KeyType::$kind $(($($range)*))?, $unit, $help,
+            "", false, $name { $field, .. } => $field
+        ) )?]
+    };
+    (@list $name:ident, $field:ident, $id:tt, $help:tt, [$(
+        $(#[doc = $text:literal])+ $key:literal $([$always:literal])?: $kind:ident $(($($range:tt)*))?, $unit:literal,
+        $pattern:pat => $part:ident $(, $with:literal)?;
+    )+]) => {
+        &[$( keys!(
+            @key $name, $key, KeyType::$kind $(($($range)*))?, $unit, concat!($($text),+),
+            concat!($($with)?), true $(&& $always)?, $pattern => $part
+        ) ),+]
+    };
+    (@key $name:ident, $id:expr, $type:expr, $unit:literal, $help:expr, $with:expr, $always:expr, $pattern:pat => $part:ident) => {
+        Key {
+            id: $id,
+            key_type: $type,
+            unit: $unit,
+            help: $help.trim_ascii(),
+            with: $with,
+            always: $always,
+            set: |layer, value, load| match layer {
+                $pattern => field::set($part, value, $id, $type, load).map(|()| true),
+                #[allow(unreachable_patterns)]
+                _ => Ok(false),
+            },
+            print: |layer| match layer {
+                $pattern => field::Field::print($part),
+                #[allow(unreachable_patterns)]
+                _ => None,
+            },
+            check: |layer| match layer {
+                $pattern => field::Field::check($part, $type),
+                #[allow(unreachable_patterns)]
+                _ => Ok(()),
+            },
+        }
+    };
+    (@id $field:ident ()) => { stringify!($field) };
+    (@id $field:ident ($id:literal)) => { $id };
 }
+pub(super) use keys;

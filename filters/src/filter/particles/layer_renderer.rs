@@ -2,9 +2,10 @@
 //! of their trails.
 
 use super::super::overlay::Overlay;
-use super::block::{ParticleBlock, emit, fly, see};
+use super::block::{ParticleBlock, emit, fly, shade_and_cull};
 use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene, fault};
-use super::effect::{Effect, MAX_PARTICLES, SpawnArea};
+use super::effect::{Effect, MAX_PARTICLES};
+use super::layer::SpawnArea;
 use super::sub_emitter::SubEmitter;
 use super::trail::Trail;
 use crate::particle::draw::Splat;
@@ -127,7 +128,7 @@ impl LayerRenderer {
         if let Some(trail) = &self.trail {
             trail.splats(now, scene, lanes, out);
         }
-        see(self.bound.level, &self.bound, now, scene, lanes);
+        shade_and_cull(self.bound.level, &self.bound, now, scene, lanes);
         emit(&self.bound, scene, lanes, out);
     }
 

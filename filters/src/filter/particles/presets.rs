@@ -5,7 +5,8 @@ mod flying;
 mod light;
 mod weather;
 
-use super::effect::{Appearance, Effect, Emission, Layer, LifeCurve, SpawnArea, Tint};
+use super::effect::Effect;
+use super::layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, SpawnArea, Tint};
 use crate::choices;
 use crate::particle::Spread;
 use crate::particle::draw::Blend;
@@ -53,15 +54,15 @@ const fn rgb(hex: u32) -> [f64; 3] {
 }
 
 fn mix(hex: &[u32]) -> Tint {
-    Tint::Mix(hex.iter().map(|h| rgb(*h)).collect())
+    Tint { by: ColourBy::Mix, colours: hex.iter().map(|h| rgb(*h)).collect() }
 }
 
 fn one(hex: &[u32]) -> Tint {
-    Tint::One(hex.iter().map(|h| rgb(*h)).collect())
+    Tint { by: ColourBy::One, colours: hex.iter().map(|h| rgb(*h)).collect() }
 }
 
 fn ageing(hex: &[u32]) -> Tint {
-    Tint::Life(hex.iter().map(|h| rgb(*h)).collect())
+    Tint { by: ColourBy::Life, colours: hex.iter().map(|h| rgb(*h)).collect() }
 }
 
 fn between(low: f32, high: f32) -> Spread {

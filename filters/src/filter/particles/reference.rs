@@ -1,9 +1,9 @@
 //! The splats of a particle, one at a time: the reference of `block.rs`, and comparisons.
 
 use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
-use super::effect::{SpawnArea, Tint};
 use super::flight::Flight;
 use super::flight::wave;
+use super::layer::{ColourBy, SpawnArea};
 use super::layer_renderer::LayerRenderer;
 use crate::particle::draw::{Splat, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
@@ -190,9 +190,9 @@ impl BoundLayer {
             return None;
         }
         centre[0] *= self.narrow;
-        let own = match layer.tint {
-            Tint::Life(_) => one.age / one.life,
-            Tint::One(_) | Tint::Mix(_) => one.own[1] * 0.5 + 0.5,
+        let own = match layer.tint.by {
+            ColourBy::Life => one.age / one.life,
+            ColourBy::One | ColourBy::Mix => one.own[1] * 0.5 + 0.5,
         };
         let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
         // Farther particles first; flat ones in order of birth, which is the order of computation.
@@ -213,7 +213,8 @@ impl BoundLayer {
 mod tests {
     use super::super::super::overlay::Overlay;
     use super::super::block::ParticleBlock;
-    use super::super::effect::{Appearance, Effect, Emission, Layer, Page, Sprite};
+    use super::super::effect::Effect;
+    use super::super::layer::{Appearance, Emission, Layer, Page, Sprite, Tint};
     use super::super::{Preset, presets};
     use super::*;
     use crate::frame::{Format, Frame, Parity};
@@ -227,7 +228,7 @@ mod tests {
     fn all() -> Effect {
         let layer = Layer {
             when: Emission::Steady(400.0),
-            place: SpawnArea::Tunnel { near: 0.3, far: 3.0 },
+            place: SpawnArea::Tunnel { z: [0.3, 3.0] },
             direction: [0.2, 1.0, -0.4],
             cone: 0.3,
             life: Spread::between(0.0, 3.0),
@@ -246,7 +247,7 @@ mod tests {
             squash: 0.6,
             opacity: Spread::between(0.0, 1.0),
             twinkle: 0.9,
-            tint: Tint::Life(vec![[1.0; 3], [1.0, 0.0, 0.3]]),
+            tint: Tint { by: ColourBy::Life, colours: vec![[1.0; 3], [1.0, 0.0, 0.3]] },
             form: Appearance::Disc(0.5),
             aside: [0.3, -0.2],
             shutter: 0.02,
@@ -255,7 +256,7 @@ mod tests {
         };
         let flat = Layer {
             place: SpawnArea::Box { x: [-0.5, 1.5], y: [0.4, 0.6], z: [1.0, 1.0] },
-            tint: Tint::One(vec![[0.2; 3], [0.4; 3]]),
+            tint: Tint { by: ColourBy::One, colours: vec![[0.2; 3], [0.4; 3]] },
             pull: [0.0, -0.6, 0.0],
             drag: 0.0,
             twinkle: 0.0,
@@ -270,7 +271,7 @@ mod tests {
         };
         // That ends in the picture, with an open shutter and without.
         let ending = Layer {
-            place: SpawnArea::Volume { near: 0.5, far: 2.0 },
+            place: SpawnArea::Volume { z: [0.5, 2.0] },
             direction: [0.1, 1.0, 0.1],
             cone: 0.02,
             speed: Spread::between(0.5, 2.0),

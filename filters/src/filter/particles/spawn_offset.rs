@@ -1,7 +1,7 @@
 //! Birthplaces other than a box: a disc, beyond an edge of the frame, the bright areas of a picture, a path.
 
 use super::curve_rate::Clock;
-use super::effect::{Layer, Side, SpawnArea};
+use super::layer::{Layer, Side, SpawnArea};
 use crate::curve::Curve;
 use crate::frame::{Alpha, Family, Frame};
 use crate::noise::seed::{GOLDEN, mix64};
@@ -31,7 +31,7 @@ enum OffsetKind {
 
 impl SpawnOffset {
     /// Of a layer; `None` where the pool places its particles.
-    pub(super) fn of(
+    pub(super) fn new(
         layer: &Layer,
         seed: u64,
         aspect: f32,
@@ -48,7 +48,7 @@ impl SpawnOffset {
             }
             SpawnArea::Path { .. } => {
                 let path = layer.path.as_ref().ok_or("there is no path")?;
-                OffsetKind::Path(Box::new(path.clone()), Clock::of(path, rate))
+                OffsetKind::Path(Box::new(path.clone()), Clock::new(path, rate))
             }
         };
         Ok(Some(SpawnOffset { from, depth: layer.place.depth(), seed, aspect }))
@@ -168,7 +168,7 @@ mod tests {
     use crate::settings::ImageAsset;
 
     fn places(layer: Layer) -> Vec<[f32; 3]> {
-        let origin = SpawnOffset::of(&layer, 7, 2.0, Ratio::whole(24)).unwrap().unwrap();
+        let origin = SpawnOffset::new(&layer, 7, 2.0, Ratio::whole(24)).unwrap().unwrap();
         (0..2000).map(|i| origin.place(i, i * FLICKS / 24)).collect()
     }
 
@@ -209,7 +209,7 @@ mod tests {
         frame.row_mut::<u8>(0, 1)[6] = 0;
         frame.row_mut::<u8>(0, 3)[0] = 0;
         let black = Layer { mask: Some(ImageAsset::named("m.png").read(frame)), ..layer };
-        assert!(SpawnOffset::of(&black, 7, 2.0, Ratio::whole(24)).is_err());
+        assert!(SpawnOffset::new(&black, 7, 2.0, Ratio::whole(24)).is_err());
     }
 
     #[test]

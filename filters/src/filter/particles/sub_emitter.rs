@@ -40,7 +40,7 @@ struct Death {
 }
 
 impl SubEmitter {
-    /// Calls `see` with the children of the parents in block `index`, a block of lanes at a time.
+    /// Calls `visit` with the children of the parents in block `index`, a block of lanes at a time.
     pub(super) fn each(
         &self,
         child: &BoundLayer,
@@ -48,7 +48,7 @@ impl SubEmitter {
         now: &EffectState,
         scene: &Scene<'_>,
         lanes: &mut ParticleBlock,
-        see: &mut dyn FnMut(&mut ParticleBlock),
+        visit: &mut dyn FnMut(&mut ParticleBlock),
     ) {
         let mut block = PlacedBlock::EMPTY;
         pool.place(index, &scene.views[child.order as usize], &mut block);
@@ -78,7 +78,7 @@ impl SubEmitter {
                 self.fill(child, &death, first, lanes);
                 if lanes.block.live != 0 {
                     continue_draws(child.level, child.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
-                    see(lanes);
+                    visit(lanes);
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! Each streak is the same particle at an earlier age, drawn out over the time until the next, so nothing is kept
 //! from frame to frame.
 
-use super::block::{ParticleBlock, emit, fly, see};
+use super::block::{ParticleBlock, emit, fly, shade_and_cull};
 use super::bound_layer::{BoundLayer, EffectState, Scene};
 use crate::particle::FLICKS;
 use crate::particle::draw::Splat;
@@ -55,7 +55,7 @@ impl Trail {
             };
             let phases = vec![bound.phases(&then); bound.order as usize + 1];
             let scene = Scene { overlay: scene.overlay, tall: scene.tall, phases, views: Vec::new() };
-            see(bound.level, bound, &then, &scene, &mut lanes);
+            shade_and_cull(bound.level, bound, &then, &scene, &mut lanes);
             let first = out.len();
             emit(bound, &scene, &lanes, out);
             out[first..].iter_mut().for_each(|s| *s = s.faded(1.0 - part));

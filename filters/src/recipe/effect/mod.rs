@@ -29,19 +29,16 @@ mod read;
 pub use page::page;
 pub use print::{print, print_explained};
 
+pub use crate::filter::particles::keys::LoadPicture;
+
 use super::RecipeError;
 use crate::filter::particles::Effect;
-use crate::frame::Frame;
 use md5::{Digest, Md5};
 
 /// The largest size of an effect file in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
 /// The version of the format that this program reads and writes.
 pub const VERSION: i64 = 1;
-
-/// A function that reads a picture by name and returns an error if it cannot; `None` leaves the picture
-/// unread.
-pub type LoadPicture<'a> = &'a mut dyn FnMut(&str) -> Result<Option<Frame>, String>;
 
 /// Parses an effect and reads its pictures. The caller adds the file name to an error:
 /// [`RecipeError::named`].

@@ -1,7 +1,6 @@
 //! Generates the documentation of effect files from the table that the parser uses.
 
-use super::print::text;
-use crate::filter::particles::keys::{KeyType, LAYER};
+use crate::filter::particles::keys::KeyType;
 use crate::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
 use crate::particle::draw::{Blend, BlendSpace};
 use crate::settings::{Choice, ChoiceEnum};
@@ -71,8 +70,8 @@ pub fn page() -> String {
          default | what it does |\n|---|---|---|---|---|"
     );
     let usual = Layer::default();
-    for key in LAYER {
-        let default = key.get(&usual).map_or(String::new(), |item| text(&item));
+    for key in Layer::keys() {
+        let default = (key.print)(&usual).unwrap_or_default();
         let help = match key.key_type {
             KeyType::Choice(all) => words(key.help.trim_end_matches('.'), all),
             _ => key.help.to_owned(),

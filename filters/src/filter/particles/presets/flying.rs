@@ -7,7 +7,7 @@ pub(super) fn confetti() -> Vec<Layer> {
     let square = vec![[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
     let far = Layer {
         when: Emission::Steady(85.0),
-        place: SpawnArea::Volume { near: 1.3, far: 3.6 },
+        place: SpawnArea::Volume { z: [1.3, 3.6] },
         life: between(8.0, 10.0),
         speed: between(0.22, 0.42),
         cone: 0.03,
@@ -29,7 +29,7 @@ pub(super) fn confetti() -> Vec<Layer> {
     let round = Layer {
         stream: 1,
         when: Emission::Steady(22.0),
-        place: SpawnArea::Volume { near: 0.7, far: 2.4 },
+        place: SpawnArea::Volume { z: [0.7, 2.4] },
         speed: between(0.2, 0.38),
         cone: 0.04,
         sway: [0.05, 0.014],
@@ -46,7 +46,7 @@ pub(super) fn confetti() -> Vec<Layer> {
     let sharp = Layer {
         stream: 2,
         when: Emission::Steady(28.0),
-        place: SpawnArea::Volume { near: 0.7, far: 1.5 },
+        place: SpawnArea::Volume { z: [0.7, 1.5] },
         speed: between(0.24, 0.46),
         size: between(0.009, 0.019),
         squash: 0.55,
@@ -61,7 +61,7 @@ pub(super) fn confetti() -> Vec<Layer> {
     let near = Layer {
         stream: 3,
         when: Emission::Steady(2.0),
-        place: SpawnArea::Volume { near: 0.26, far: 0.5 },
+        place: SpawnArea::Volume { z: [0.26, 0.5] },
         life: between(7.0, 9.0),
         speed: between(0.24, 0.42),
         swirl: 0.1,

@@ -7,7 +7,7 @@ const TOWARDS: [f32; 3] = [0.0, 0.0, -1.0];
 pub(super) fn dust_motes() -> Vec<Layer> {
     let fine = Layer {
         when: Emission::Steady(1100.0),
-        place: SpawnArea::Volume { near: 0.5, far: 2.6 },
+        place: SpawnArea::Volume { z: [0.5, 2.6] },
         life: between(7.0, 11.0),
         speed: between(0.0, 0.02),
         cone: 0.5,
@@ -29,7 +29,7 @@ pub(super) fn dust_motes() -> Vec<Layer> {
     let near = Layer {
         stream: 2,
         when: Emission::Steady(60.0),
-        place: SpawnArea::Volume { near: 0.55, far: 1.1 },
+        place: SpawnArea::Volume { z: [0.55, 1.1] },
         swirl: 0.14,
         swirl_size: 0.7,
         sway: [0.0; 2],
@@ -46,7 +46,7 @@ pub(super) fn dust_motes() -> Vec<Layer> {
     let nearest = Layer {
         stream: 1,
         when: Emission::Steady(22.0),
-        place: SpawnArea::Volume { near: 0.3, far: 0.62 },
+        place: SpawnArea::Volume { z: [0.3, 0.62] },
         swirl: 0.12,
         size: between(0.004, 0.0105),
         opacity: between(0.05, 0.36),
@@ -244,7 +244,7 @@ pub(super) fn fireflies() -> Vec<Layer> {
 pub(super) fn bokeh() -> Vec<Layer> {
     let far = Layer {
         when: Emission::Steady(5.0),
-        place: SpawnArea::Volume { near: 0.8, far: 1.5 },
+        place: SpawnArea::Volume { z: [0.8, 1.5] },
         cone: 0.5,
         life: between(9.0, 14.0),
         speed: between(0.005, 0.02),
@@ -263,7 +263,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
     let disc = Layer {
         stream: 1,
         when: Emission::Steady(15.0),
-        place: SpawnArea::Volume { near: 0.8, far: 2.2 },
+        place: SpawnArea::Volume { z: [0.8, 2.2] },
         life: between(7.0, 12.0),
         speed: between(0.005, 0.03),
         swirl: 0.08,
@@ -282,7 +282,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
     let small = Layer {
         stream: 2,
         when: Emission::Steady(14.0),
-        place: SpawnArea::Volume { near: 0.9, far: 2.4 },
+        place: SpawnArea::Volume { z: [0.9, 2.4] },
         life: between(5.0, 9.0),
         swirl_size: 1.0,
         swirl_rate: 0.05,
@@ -300,7 +300,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
 pub(super) fn starfield() -> Vec<Layer> {
     let many = Layer {
         when: Emission::Steady(620.0),
-        place: SpawnArea::Tunnel { near: 0.5, far: 4.5 },
+        place: SpawnArea::Tunnel { z: [0.5, 4.5] },
         direction: TOWARDS,
         life: between(18.0, 26.0),
         speed: Spread::fixed(0.11),
@@ -316,7 +316,7 @@ pub(super) fn starfield() -> Vec<Layer> {
     let bright = Layer {
         stream: 1,
         when: Emission::Steady(24.0),
-        place: SpawnArea::Tunnel { near: 0.4, far: 4.5 },
+        place: SpawnArea::Tunnel { z: [0.4, 4.5] },
         size: between(0.004, 0.0085),
         opacity: between(0.75, 1.0),
         twinkle: 0.3,
@@ -338,7 +338,7 @@ pub(super) fn starfield() -> Vec<Layer> {
 pub(super) fn hyperspace() -> Vec<Layer> {
     let star = Layer {
         when: Emission::Steady(390.0),
-        place: SpawnArea::Tunnel { near: 0.35, far: 6.0 },
+        place: SpawnArea::Tunnel { z: [0.35, 6.0] },
         direction: TOWARDS,
         life: between(9.0, 12.0),
         speed: Spread::fixed(3.6),

@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn snow() -> Vec<Layer> {
     let far = Layer {
         when: Emission::Steady(900.0),
-        place: SpawnArea::Volume { near: 1.7, far: 5.0 },
+        place: SpawnArea::Volume { z: [1.7, 5.0] },
         life: between(9.0, 12.0),
         speed: between(0.26, 0.5),
         cone: 0.02,
@@ -24,7 +24,7 @@ pub(super) fn snow() -> Vec<Layer> {
     let sharp = Layer {
         stream: 1,
         when: Emission::Steady(120.0),
-        place: SpawnArea::Volume { near: 0.75, far: 1.9 },
+        place: SpawnArea::Volume { z: [0.75, 1.9] },
         speed: between(0.28, 0.5),
         cone: 0.03,
         swirl: 0.12,
@@ -45,7 +45,7 @@ pub(super) fn snow() -> Vec<Layer> {
     let near = Layer {
         stream: 2,
         when: Emission::Steady(9.0),
-        place: SpawnArea::Volume { near: 0.22, far: 0.7 },
+        place: SpawnArea::Volume { z: [0.22, 0.7] },
         life: between(8.0, 11.0),
         speed: between(0.22, 0.42),
         swirl: 0.1,
@@ -68,7 +68,7 @@ pub(super) fn blizzard() -> Vec<Layer> {
     let mist = Layer {
         stream: 1,
         when: Emission::Steady(16.0),
-        place: SpawnArea::Volume { near: 0.9, far: 3.6 },
+        place: SpawnArea::Volume { z: [0.9, 3.6] },
         life: between(5.0, 7.0),
         speed: between(0.05, 0.2),
         swirl: 0.2,
@@ -83,7 +83,7 @@ pub(super) fn blizzard() -> Vec<Layer> {
     };
     let far = Layer {
         when: Emission::Steady(3000.0),
-        place: SpawnArea::Volume { near: 1.2, far: 4.6 },
+        place: SpawnArea::Volume { z: [1.2, 4.6] },
         life: between(7.0, 9.0),
         speed: between(0.5, 1.0),
         cone: 0.07,
@@ -102,7 +102,7 @@ pub(super) fn blizzard() -> Vec<Layer> {
     let sharp = Layer {
         stream: 2,
         when: Emission::Steady(170.0),
-        place: SpawnArea::Volume { near: 0.55, far: 1.5 },
+        place: SpawnArea::Volume { z: [0.55, 1.5] },
         speed: between(0.5, 1.1),
         cone: 0.08,
         swirl: 0.11,
@@ -120,7 +120,7 @@ pub(super) fn blizzard() -> Vec<Layer> {
     let near = Layer {
         stream: 3,
         when: Emission::Steady(26.0),
-        place: SpawnArea::Volume { near: 0.22, far: 0.5 },
+        place: SpawnArea::Volume { z: [0.22, 0.5] },
         speed: between(0.4, 0.9),
         swirl: 0.08,
         swirl_size: 1.5,
@@ -138,7 +138,7 @@ pub(super) fn blizzard() -> Vec<Layer> {
 pub(super) fn rain() -> Vec<Layer> {
     let far = Layer {
         when: Emission::Steady(1700.0),
-        place: SpawnArea::Volume { near: 1.4, far: 5.0 },
+        place: SpawnArea::Volume { z: [1.4, 5.0] },
         life: between(4.0, 6.0),
         speed: between(6.0, 8.0),
         cone: 0.004,
@@ -154,7 +154,7 @@ pub(super) fn rain() -> Vec<Layer> {
     let near = Layer {
         stream: 1,
         when: Emission::Steady(110.0),
-        place: SpawnArea::Volume { near: 0.55, far: 1.5 },
+        place: SpawnArea::Volume { z: [0.55, 1.5] },
         speed: between(6.4, 8.4),
         cone: 0.005,
         size: between(0.001, 0.0021),
@@ -166,7 +166,7 @@ pub(super) fn rain() -> Vec<Layer> {
     let nearest = Layer {
         stream: 2,
         when: Emission::Steady(14.0),
-        place: SpawnArea::Volume { near: 0.25, far: 0.5 },
+        place: SpawnArea::Volume { z: [0.25, 0.5] },
         life: between(3.0, 4.0),
         speed: between(6.0, 8.0),
         cone: 0.006,
@@ -179,7 +179,7 @@ pub(super) fn rain() -> Vec<Layer> {
         name: "hits".into(),
         stream: 3,
         when: Emission::Steady(360.0),
-        place: SpawnArea::Volume { near: 0.85, far: 2.0 },
+        place: SpawnArea::Volume { z: [0.85, 2.0] },
         life: Spread::fixed(0.6),
         cone: 0.004,
         floor: Some(between(0.9, 1.01)),
@@ -257,11 +257,14 @@ pub(super) fn leaves() -> Vec<Layer> {
 
 /// A leaf that is folded a little along its midrib: a half in the light, a half in the shade, and the rib with a stem.
 fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer> {
-    let shaded = |part: f64| Tint::One(colours.iter().map(|h| rgb(*h).map(|c| c * part)).collect());
+    let shaded = |part: f64| Tint {
+        by: ColourBy::One,
+        colours: colours.iter().map(|h| rgb(*h).map(|c| c * part)).collect(),
+    };
     let lit = Layer {
         stream,
         when: Emission::Steady(rate),
-        place: SpawnArea::Volume { near: 0.6, far: 2.4 },
+        place: SpawnArea::Volume { z: [0.6, 2.4] },
         life: between(9.0, 12.0),
         speed: between(0.13, 0.26),
         cone: 0.05,

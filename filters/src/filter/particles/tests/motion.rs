@@ -67,7 +67,7 @@ fn particles_end_on_the_floor_and_their_children_start_there() {
         let drop = Layer {
             name: "drop".into(),
             when: Emission::Steady(40.0),
-            place: SpawnArea::Volume { near: 0.8, far: 1.6 },
+            place: SpawnArea::Volume { z: [0.8, 1.6] },
             life: Spread::fixed(3.0),
             speed: Spread::between(0.8, 1.6),
             floor: Some(Spread::between(0.6, 0.9)),
@@ -206,7 +206,7 @@ fn children_of_a_tunnel_are_on_the_floor() {
     let drop = Layer {
         name: "drop".into(),
         when: Emission::Steady(60.0),
-        place: SpawnArea::Tunnel { near: 0.5, far: 2.0 },
+        place: SpawnArea::Tunnel { z: [0.5, 2.0] },
         direction: [0.0, 0.8, -0.6],
         life: Spread::fixed(6.0),
         speed: Spread::between(0.8, 1.2),
@@ -292,7 +292,7 @@ fn culled_particles_are_invisible() {
 #[test]
 fn layers_of_a_stream_are_in_the_same_places() {
     let format = Format::from_name("gray", 640, 360).unwrap();
-    let star = Layer { place: SpawnArea::Tunnel { near: 0.5, far: 3.0 }, ..moving() };
+    let star = Layer { place: SpawnArea::Tunnel { z: [0.5, 3.0] }, ..moving() };
     let glow = Layer { size: Spread::fixed(0.3), ..star.clone() };
     let effect =
         Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1, light: Default::default() };
