@@ -317,6 +317,12 @@ impl Bins {
         }
     }
 
+    /// The splats that touch a tile, in no particular order.
+    pub(super) fn splats(&self, tile: usize) -> impl Iterator<Item = &Splat> {
+        let small = self.chunks[..self.live].iter().flat_map(move |c| c.run(tile));
+        small.chain(self.large(tile).flatten().map(|(_, splat)| splat))
+    }
+
     /// The number of splats that touch a tile.
     pub(super) fn count(&self, tile: usize) -> usize {
         let small: usize = self.chunks[..self.live].iter().map(|c| c.run(tile).len()).sum();

@@ -23,7 +23,7 @@ pub struct Grid {
     /// The reach of cells before and beyond their luma samples, in 1/256 of a luma sample.
     pub(super) slack: [[i32; 2]; 2],
     /// log2 of the largest cell's width and height in luma samples.
-    coarse: [u32; 2],
+    pub(super) coarse: [u32; 2],
     /// Luma samples per row height, horizontally, in 1/65536, rounded up.
     narrow: u32,
 }
@@ -52,6 +52,11 @@ impl Grid {
     pub(super) fn shown(self, aspect: f32) -> Grid {
         let narrow = if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
         Grid { narrow, ..self }
+    }
+
+    /// The same picture in tiles of 2^`log` luma samples.
+    pub(super) fn divided(self, log: [u32; 2]) -> Grid {
+        Grid { log, tiles: [0, 1].map(|a| self.size[a].div_ceil(1 << log[a])), ..self }
     }
 
     /// The largest displayed cell, in luma rows.

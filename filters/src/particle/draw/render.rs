@@ -2,17 +2,24 @@
 
 use super::bins::{Bins, CHUNK};
 use super::composite::{DrawBuffers, paint};
+use super::coverage::extent;
 use super::painter::Painter;
 use super::sampler::Prepared;
 use super::splat::Splat;
 use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
+use super::store::store;
 use super::style::Shape;
-use super::tile::{Block, Tile};
+use super::tile::{Block, Tile, load};
 use crate::frame::{FrameMut, PlaneSet, Scratch};
 use crate::host::Executor;
+use core::ops::Range;
 
 /// The number of `f32` values of a splat.
 const SPLAT: usize = size_of::<Splat>() / size_of::<f32>();
+/// log2 of the luma samples across and down to which the touched part of a tile is rounded: at least those of a block.
+const BLOCKS: [u32; 2] = [4, 2];
+/// The largest number of splats of a tile whose extent is computed before they are drawn.
+const FEW: usize = 32;
 /// The same of the buffers of a block.
 const BLOCK: usize = size_of::<Block>() / size_of::<f32>();
 
@@ -67,28 +74,60 @@ impl Painter {
                 }
                 let from = across << grid.log[0];
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
-                let tile = Tile::new(self, x, y.clone(), writes);
+                let Some([x, y]) = self.touched(bins, number, [x, y.clone()]) else { continue };
+                let tile = Tile::new(self, x, y, writes);
                 let (kept, block) = if tile.keeps() { (tile.len(), BLOCK) } else { (0, 0) };
                 let [samples, list, before, block] =
                     scratch.buffers::<f32, 4>([tile.len(), bins.room(number) * SPLAT, kept, block]);
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
                 let block = bytemuck::cast_slice_mut(block);
                 match self.format.depth.bytes() {
-                    1 => tile.load::<u8>(out, samples, before, block),
-                    2 => tile.load::<u16>(out, samples, before, block),
-                    _ => tile.load::<f32>(out, samples, before, block),
+                    1 => load::<u8>(self.level, &tile, out, samples, before, block),
+                    2 => load::<u16>(self.level, &tile, out, samples, before, block),
+                    _ => load::<f32>(self.level, &tile, out, samples, before, block),
                 }
                 bins.each_batch(number, list, &mut |splats| {
                     let made = (&bins.stamps, bins.pictures());
                     paint(self.level, &tile, self, made, splats, &mut buffers, samples, self.level);
                 });
                 match self.format.depth.bytes() {
-                    1 => tile.store::<u8>(out, samples, before, block),
-                    2 => tile.store::<u16>(out, samples, before, block),
-                    _ => tile.store::<f32>(out, samples, before, block),
+                    1 => store::<u8>(self.level, &tile, out, samples, before, block),
+                    2 => store::<u16>(self.level, &tile, out, samples, before, block),
+                    _ => store::<f32>(self.level, &tile, out, samples, before, block),
                 }
             }
         }
+    }
+
+    /// The samples and rows of a tile that its splats may change, rounded up to whole blocks: all where there are many
+    /// splats, `None` where they touch nothing of it.
+    fn touched(&self, bins: &Bins, number: usize, tile: [Range<usize>; 2]) -> Option<[Range<usize>; 2]> {
+        if bins.splats(number).nth(FEW).is_some() {
+            return Some(tile);
+        }
+        let grid = self.grid.divided(BLOCKS);
+        let mut touched = [usize::MAX..0, usize::MAX..0];
+        for splat in bins.splats(number) {
+            let Some(style) = self.styles.get(usize::from(splat.style)) else { continue };
+            let Some(blocks) = grid.touched(splat, extent(&style.shape, splat, grid.cell())) else {
+                continue;
+            };
+            for (a, (range, [first, last])) in touched.iter_mut().zip(blocks).enumerate() {
+                range.start = range.start.min((first as usize) << BLOCKS[a]);
+                range.end = range.end.max((last as usize + 1) << BLOCKS[a]);
+            }
+        }
+        // The last row of chroma of a bottom field may belong to more rows of luma than others.
+        let [mut x, mut y] = touched;
+        let ((_, rows), (_, coarse)) = (self.format.plane_size(0), self.format.plane_size(1));
+        let last = coarse.saturating_sub(1) << self.grid.coarse[1];
+        if y.end > last {
+            y = y.start.min(last)..rows;
+        }
+        for (range, tile) in [&mut x, &mut y].into_iter().zip(&tile) {
+            *range = range.start.max(tile.start)..range.end.min(tile.end);
+        }
+        (!x.is_empty() && !y.is_empty()).then_some([x, y])
     }
 
     /// The upper bound of the bytes that bins of so many splats take.

@@ -15,44 +15,8 @@ use crate::simd::multiversion;
 use core::ops::Range;
 
 impl Tile<'_> {
-    /// Puts the samples back into the planes; `before` is what [`load`](Tile::load) has set.
-    pub(super) fn store<T: ConvertF32>(
-        &self,
-        out: &mut FrameMut<'_>,
-        samples: &mut [f32],
-        before: &[f32],
-        block: &mut [Block],
-    ) {
-        let space = &self.painter.space;
-        self.limit_alpha::<T>(out, samples);
-        let whole_planes = |tile: &Self, out: &mut FrameMut<'_>, part: &Part, alpha: bool| {
-            for (p, at) in part.planes().filter(|(p, _)| (Some(*p) == space.alpha) == alpha) {
-                let DrawPlane { zero, legal, .. } = space.own[p];
-                let (legal, plane, values) = (legal.unwrap_or_default(), out.plane_mut(p), &samples[at..]);
-                from_f32_rows::<T>(tile.level(), values, part.stride, zero, legal, plane, part.area());
-            }
-        };
-        if !self.keeps() {
-            self.parts().for_each(|part| whole_planes(self, out, part, false));
-        } else if let Some(block) = block.first_mut() {
-            match &self.parts {
-                [Some(luma), Some(_), ..]
-                    if space.matrix.is_some() && self.colours(luma).next().is_some() =>
-                {
-                    self.store_blocks::<T>(out, luma, samples, before, block);
-                }
-                _ => {
-                    for (part, j) in self.parts().flat_map(|part| (0..part.size[1]).map(move |j| (part, j))) {
-                        self.store_row::<T>(out, part, j, samples, before, &mut block.chroma[0]);
-                    }
-                }
-            }
-        }
-        // Until here, alpha was read from its plane.
-        self.parts().for_each(|part| whole_planes(self, out, part, true));
-    }
-
     /// At most full alpha, or the previous alpha.
+    #[inline(always)]
     fn limit_alpha<T: ConvertF32>(&self, out: &FrameMut<'_>, samples: &mut [f32]) {
         let (Some((part, at)), Some(p)) = (self.alpha(), self.painter.space.alpha) else { return };
         let span = self.painter.space.own[p].span;
@@ -66,6 +30,7 @@ impl Tile<'_> {
     }
 
     /// A row whose colours are those of the planes in its cells.
+    #[inline(always)]
     fn store_row<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
@@ -98,6 +63,7 @@ impl Tile<'_> {
     }
 
     /// The rows of luma with those of coarser chroma.
+    #[inline(always)]
     fn store_blocks<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
@@ -106,7 +72,7 @@ impl Tile<'_> {
         before: &[f32],
         block: &mut Block,
     ) {
-        let (space, level) = (&self.painter.space, self.level());
+        let space = &self.painter.space;
         let Some([to_rgb, to_yuv]) = &space.matrix else { return };
         let Block { chroma: chroma_rows, luma: luma_rows, uv, fine, chroma_scale, .. } = block;
         let parts = || self.parts[1..].iter().flatten();
@@ -144,7 +110,7 @@ impl Tile<'_> {
                     let part = &mut chroma_scale[..n];
                     part.fill(1.0);
                     for (_, change) in rows.clone().zip(&*luma_rows) {
-                        chroma_headroom(level, &floor, &change.old, &change.new, fine, part);
+                        chroma_headroom(&floor, &change.old, &change.new, fine, part);
                     }
                     for (i, part) in part.chunks(1 << sx).enumerate() {
                         let least = part.iter().fold(1.0, |a, b| if *b < a { *b } else { a });
@@ -164,7 +130,7 @@ impl Tile<'_> {
                 let Change { old, new, alpha: [delta, _], .. } = change;
                 let delta = &mut delta[cells.clone()];
                 self.yuv_row(0, new, delta, &cells);
-                raise_luma(level, &floor, old, new, fine, cells.start, delta);
+                raise_luma(&floor, old, new, fine, cells.start, delta);
                 self.add::<T>(out, luma, 0, j, cells.start, delta);
             }
         }
@@ -172,6 +138,7 @@ impl Tile<'_> {
 
     /// A row of cells as values, not multiplied by alpha where the planes are not: what was, and (but for working
     /// colours that are samples) the change since. Gives the cells that were drawn on, or `all` of them.
+    #[inline(always)]
     fn change(
         &self,
         part: &Part,
@@ -189,7 +156,7 @@ impl Tile<'_> {
         if self.multiplied {
             self.alpha_row(before, part, j, a);
             self.alpha_row(samples, part, j, b);
-            any |= differ(level, &a[..n], &b[..n], true, drawn);
+            any |= differ(&a[..n], &b[..n], true, drawn);
         }
         for (k, (_, at)) in self.colours(part).enumerate() {
             let row = at + j * part.stride..at + j * part.stride + n;
@@ -199,9 +166,9 @@ impl Tile<'_> {
                 for ((to, v), a) in multiplied.iter_mut().zip(light_old).zip(&*alpha_old) {
                     *to = v * self.share(*a);
                 }
-                any |= differ(level, light, multiplied, false, drawn);
+                any |= differ(light, multiplied, false, drawn);
             } else {
-                any |= differ(level, light, light_old, k == 0, drawn);
+                any |= differ(light, light_old, k == 0, drawn);
             }
         }
         if any == 0 && !all {
@@ -236,25 +203,22 @@ impl Tile<'_> {
                 }
             }
             if !space.is_direct {
-                subtract(level, new, old, space.own[0].legal.is_some());
+                subtract(new, old, space.own[0].legal.is_some());
             }
         }
         Some(first..last)
     }
 
     /// Computes the change of plane `p` of Y, U and V.
+    #[inline(always)]
     fn yuv_row(&self, p: usize, rgb: &Rows, out: &mut [f32], cells: &Range<usize>) {
         let Some([_, to_yuv]) = &self.painter.space.matrix else { return };
         let [g, b, r] = rgb;
-        mix(
-            self.level(),
-            out,
-            [&g[cells.clone()], &b[cells.clone()], &r[cells.clone()]],
-            to_yuv[p].map(|v| v as f32),
-        );
+        mix(out, [&g[cells.clone()], &b[cells.clone()], &r[cells.clone()]], to_yuv[p].map(|v| v as f32));
     }
 
     /// Adds nominal values to samples from column `first` on, and sets them to what has been added after rounding.
+    #[inline(always)]
     fn add<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
@@ -266,7 +230,7 @@ impl Tile<'_> {
     ) {
         let DrawPlane { zero, span, legal, .. } = self.painter.space.own[p];
         let row = part.row_mut::<T>(out, p, j, &(first..first + delta.len()));
-        add_to(self.level(), row, zero, span, legal.unwrap_or_default(), delta);
+        add_to(row, zero, span, legal.unwrap_or_default(), delta);
     }
 }
 
@@ -320,20 +284,48 @@ impl ChannelFloor {
 }
 
 multiversion! {
-    /// Sets the bits that differ between two rows (or adds them to `bits`); returns all of them combined.
-    fn differ(level, a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 = differ_body;
-    /// The change of a row, limited to black and white if `limited`.
-    fn subtract(level, new: &mut [f32], old: &[f32], limited: bool) = subtract_body;
-    /// Adds nominal values to samples; sets them to what was added after rounding.
-    fn add_to<T: ConvertF32>(level, row: &mut [T], zero: f32, span: f32, legal: (f32, f32), delta: &mut [f32]) = add_to_body::<T>;
-    /// Lowers `part` to the largest part of the change of chroma for which luma need not exceed white.
-    fn chroma_headroom(level, floor: &ChannelFloor, old: &Rows, delta: &Rows, uv: &[Line; 2], part: &mut [f32]) = chroma_headroom_body;
-    /// Raises the change of luma as far as the change of chroma needs.
-    fn raise_luma(level, floor: &ChannelFloor, old: &Rows, delta: &Rows, uv: &[Line; 2], first: usize, luma: &mut [f32]) = raise_luma_body;
+    /// Puts the samples back into the planes; `before` is what [`load`](super::tile::load) has set.
+    pub(super) fn store<T: ConvertF32>(level, tile: &Tile<'_>, out: &mut FrameMut<'_>, samples: &mut [f32], before: &[f32], block: &mut [Block]) = store_body::<T>;
 }
 
 #[inline(always)]
-fn differ_body(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
+fn store_body<T: ConvertF32>(
+    tile: &Tile<'_>,
+    out: &mut FrameMut<'_>,
+    samples: &mut [f32],
+    before: &[f32],
+    block: &mut [Block],
+) {
+    let space = &tile.painter.space;
+    tile.limit_alpha::<T>(out, samples);
+    let whole_planes = |out: &mut FrameMut<'_>, part: &Part, alpha: bool| {
+        for (p, at) in part.planes().filter(|(p, _)| (Some(*p) == space.alpha) == alpha) {
+            let DrawPlane { zero, legal, .. } = space.own[p];
+            let (legal, plane, values) = (legal.unwrap_or_default(), out.plane_mut(p), &samples[at..]);
+            from_f32_rows::<T>(tile.level(), values, part.stride, zero, legal, plane, part.area());
+        }
+    };
+    if !tile.keeps() {
+        tile.parts().for_each(|part| whole_planes(out, part, false));
+    } else if let Some(block) = block.first_mut() {
+        match &tile.parts {
+            [Some(luma), Some(_), ..] if space.matrix.is_some() && tile.colours(luma).next().is_some() => {
+                tile.store_blocks::<T>(out, luma, samples, before, block);
+            }
+            _ => {
+                for (part, j) in tile.parts().flat_map(|part| (0..part.size[1]).map(move |j| (part, j))) {
+                    tile.store_row::<T>(out, part, j, samples, before, &mut block.chroma[0]);
+                }
+            }
+        }
+    }
+    // Until here, alpha was read from its plane.
+    tile.parts().for_each(|part| whole_planes(out, part, true));
+}
+
+/// Sets the bits that differ between two rows (or adds them to `bits`); returns all of them combined.
+#[inline(always)]
+fn differ(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
     let n = bits.len();
     let (a, b) = (&a[..n], &b[..n]);
     let mut any = 0;
@@ -344,8 +336,9 @@ fn differ_body(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
     any
 }
 
+/// The change of a row, limited to black and white if `limited`.
 #[inline(always)]
-fn subtract_body(new: &mut [f32], old: &[f32], limited: bool) {
+fn subtract(new: &mut [f32], old: &[f32], limited: bool) {
     for (new, old) in new.iter_mut().zip(old) {
         let (low, high) = if limited { (0.0, 1.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
         let (low, high) = (if *old < low { *old } else { low }, if *old > high { *old } else { high });
@@ -354,8 +347,9 @@ fn subtract_body(new: &mut [f32], old: &[f32], limited: bool) {
     }
 }
 
+/// Adds nominal values to samples; sets them to what was added after rounding.
 #[inline(always)]
-fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32), delta: &mut [f32]) {
+fn add_to<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32), delta: &mut [f32]) {
     let per = 1.0 / span;
     for (s, v) in row.iter_mut().zip(delta) {
         let old = s.less(zero);
@@ -367,14 +361,9 @@ fn add_to_body<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, 
     }
 }
 
+/// Lowers `part` to the largest part of the change of chroma for which luma need not exceed white.
 #[inline(always)]
-fn chroma_headroom_body(
-    floor: &ChannelFloor,
-    old: &Rows,
-    delta: &Rows,
-    [u, v]: &[Line; 2],
-    part: &mut [f32],
-) {
+fn chroma_headroom(floor: &ChannelFloor, old: &Rows, delta: &Rows, [u, v]: &[Line; 2], part: &mut [f32]) {
     let n = part.len();
     let (old, delta) = (old.each_ref().map(|r| &r[..n]), delta.each_ref().map(|r| &r[..n]));
     let (u, v) = (&u[..n], &v[..n]);
@@ -391,8 +380,9 @@ fn chroma_headroom_body(
     }
 }
 
+/// Raises the change of luma as far as the change of chroma needs.
 #[inline(always)]
-fn raise_luma_body(
+fn raise_luma(
     floor: &ChannelFloor,
     old: &Rows,
     delta: &Rows,

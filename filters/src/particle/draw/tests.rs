@@ -3,7 +3,7 @@
 use super::draw_plane::DrawPlane;
 use super::reference::coverage;
 use super::*;
-use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, PlaneSet, Scratch, Siting};
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Parity, PlaneSet, Scratch, Siting};
 use crate::host::{CurrentThread, Executor};
 use crate::noise::seed::mix64;
 use crate::ratio::Ratio;
@@ -268,6 +268,43 @@ fn tiles_bands_levels_and_order_change_nothing() {
         assert!(paint([6, 5], Level::best(), &splats, 64, &CurrentThread) == want, "{name} reversed");
         splats.sort_unstable();
         assert!(paint([6, 5], Level::best(), &splats, 64, &CurrentThread) == want, "{name} sorted");
+    }
+}
+
+/// A few splats are drawn on a part of a tile, many on all of it. White that multiplies makes many, and changes nothing.
+#[test]
+fn the_touched_part_of_a_tile_is_drawn_like_all_of_it() {
+    for name in ["yuv420p", "yuv411p10", "yuv440p16", "yuva420p", "gbrap16", "grayf32"] {
+        for (i, light) in (0..48).zip([BlendSpace::Gamma, BlendSpace::Linear].into_iter().cycle()) {
+            let format = Format::from_name(name, 151, 98 + i).unwrap();
+            let format = if i % 3 > 0 { format.field(Parity::Bottom) } else { format };
+            let mut styles = styles([Blend::Over, Blend::Add, Blend::Screen][i as usize % 3]);
+            let white = styles.len() as u16;
+            styles.push(SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Multiply));
+            let painter = Painter::with_space(&format, styles, light, Level::best()).unwrap();
+            let rows = format.plane_size(0).1 as f32;
+            let mut splats = scatter(1 + i as usize % 7, (151.0, rows), white, u64::from(i));
+            let mut start = Frame::new(format);
+            let mut rng = Rng(i.into());
+            for (p, y) in (0..format.planes()).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y)))
+            {
+                match format.depth {
+                    Depth::Float => start.row_mut::<f32>(p, y).iter_mut().for_each(|s| *s = rng.next()),
+                    _ => start.row_bytes_mut(p, y).iter_mut().for_each(|s| *s = (rng.next() * 4.0) as u8),
+                }
+            }
+            let (mut part, mut whole) = (start.clone(), start);
+            drawn(&painter, &splats, &mut part);
+            let [x, y] = [75.0, 0.5 * rows];
+            splats.extend((0..99).map(|k| Splat {
+                rank: 1000 + k,
+                style: white,
+                colour: [65535; 3],
+                ..Splat::new([x, y], [200.0; 2])
+            }));
+            drawn(&painter, &splats, &mut whole);
+            assert!(part == whole, "{name} {light:?} {i}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use super::super::arch::prefetch;
 use super::draw_plane::{Group, PlaneContent};
 use super::painter::Painter;
 use crate::frame::{FrameMut, PlaneSet};
-use crate::pixel::f32_rows::{Area, ConvertF32, to_f32, to_f32_rows};
+use crate::pixel::f32_rows::{Area, ConvertF32, to_f32_rows};
 use crate::simd::{Level, multiversion};
 use bytemuck::{Pod, Zeroable};
 use core::ops::Range;
@@ -176,67 +176,11 @@ impl<'a> Tile<'a> {
         part.planes().find(|(p, _)| *p == alpha).map(|(_, at)| (part, at))
     }
 
-    /// Reads the samples of the planes: `samples` to draw into, and `before`, if it is needed, as they were, not
-    /// multiplied by alpha.
-    pub(super) fn load<T: ConvertF32>(
-        &self,
-        out: &FrameMut<'_>,
-        samples: &mut [f32],
-        before: &mut [f32],
-        block: &mut [Block],
-    ) {
-        let space = &self.painter.space;
-        for part in self.parts() {
-            let (inside, high) = (EDGE * part.stride + EDGE, part.size[1] + 2 * EDGE);
-            for (p, at) in part.planes() {
-                let samples = &mut samples[at - inside..][..high * part.stride];
-                if space.is_direct || Some(p) == space.alpha {
-                    self.load_plane::<T>(out, part, p, samples);
-                } else {
-                    clear_margin(part, samples);
-                }
-            }
-        }
-        let Some(block) = block.first_mut().filter(|_| self.keeps()) else { return };
-        if let Some((part, at)) = self.alpha() {
-            let long = part.size[1] * part.stride;
-            before[at..][..long - EDGE].copy_from_slice(&samples[at..][..long - EDGE]);
-        }
-        for part in self.parts() {
-            let n = part.size[0];
-            for j in 0..part.size[1] {
-                if !space.is_direct && part.planes().any(|(p, _)| Some(p) != space.alpha) {
-                    self.read_rgb::<T>(out, part, j, block);
-                }
-                self.alpha_row(samples, part, j, &mut block.alpha);
-                let (colours, alpha) = (&block.colours, &block.alpha[..n]);
-                for (k, (i, at)) in self.colours(part).enumerate() {
-                    let row = &mut samples[at + j * part.stride..][..n];
-                    if !space.is_direct {
-                        row.copy_from_slice(&colours[if space.matrix.is_some() { k } else { i }][..n]);
-                    }
-                    if self.multiplied && space.is_premultiplied() {
-                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= divisor(*a));
-                    }
-                    space.curve.linearize(self.level(), row);
-                    before[at + j * part.stride..][..n].copy_from_slice(row);
-                    if self.multiplied {
-                        row.iter_mut().zip(alpha).for_each(|(v, a)| *v *= self.share(*a));
-                    }
-                }
-            }
-        }
-    }
-
     /// The samples of a plane of the picture, less the code of nothing.
+    #[inline(always)]
     fn load_plane<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, p: usize, samples: &mut [f32]) {
-        // The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
-        let (above, samples) = samples.split_at_mut(EDGE * part.stride + EDGE);
-        let (samples, below) = samples.split_at_mut(part.size[1] * part.stride);
         let (plane, zero) = (out.plane(p), self.painter.space.own[p].zero);
-        above.fill(0.0);
         to_f32_rows::<T>(self.level(), &plane, part.area(), zero, samples, part.stride);
-        below.fill(0.0);
         // Prefetches the tile to the right: the hardware does not predict it, since rows are far from each other.
         let from = part.area().from;
         for j in 0..part.size[1] {
@@ -245,34 +189,36 @@ impl<'a> Tile<'a> {
         }
     }
 
-    /// G, B and R (or grey) of a row of cells, as values.
+    /// G, B and R (or grey) of a row of cells, as values. Rows are read in order: those of luma that share a row of
+    /// chroma find it in the block.
+    #[inline(always)]
     fn read_rgb<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, block: &mut Block) {
-        let (space, level, n) = (&self.painter.space, self.level(), part.size[0]);
+        let (space, n) = (&self.painter.space, part.size[0]);
         let Block { colours, yuv, line, .. } = block;
-        let per = |p: usize| 1.0 / space.own[p].span;
+        let (zero, per) = (|p: usize| space.own[p].zero, |p: usize| 1.0 / space.own[p].span);
         let Some([to_rgb, _]) = &space.matrix else {
             for (i, _) in self.colours(part) {
-                let row = &mut colours[i][..n];
-                to_f32(level, part.row::<T>(out, i, j), space.own[i].zero, row);
-                row.iter_mut().for_each(|v| *v *= per(i));
+                let row = part.row::<T>(out, i, j);
+                colours[i][..n].iter_mut().zip(row).for_each(|(v, s)| *v = s.less(zero(i)) * per(i));
             }
             return;
         };
-        let zero = |p: usize| space.own[p].zero;
         if part.grid == 0 {
-            to_f32(level, part.row::<T>(out, 0, j), zero(0), &mut yuv[0][..n]);
+            read(part.row::<T>(out, 0, j), zero(0), &mut yuv[0][..n]);
             for (p, row) in yuv.iter_mut().enumerate().skip(1) {
                 let [sx, sy] = space.own[p].cells.shift;
-                let coarse = &mut line[..n.div_ceil(1 << sx)];
                 // A bottom field may have a row of chroma less than its luma rows would need.
-                let y = ((part.from[1] as usize + j) >> sy).min(out.plane(p).rows().end.saturating_sub(1));
-                let from = part.from[0] as usize >> sx;
-                to_f32(level, &out.plane(p).row::<T>(y)[from..][..coarse.len()], zero(p), coarse);
-                upsample(&mut row[..n], coarse, sx);
+                let last = out.plane(p).rows().end.saturating_sub(1);
+                let y = |j: usize| ((part.from[1] as usize + j) >> sy).min(last);
+                if j == 0 || y(j) != y(j - 1) {
+                    let coarse = &mut line[..n.div_ceil(1 << sx)];
+                    read(&out.plane(p).row::<T>(y(j))[part.from[0] as usize >> sx..], zero(p), coarse);
+                    upsample(&mut row[..n], coarse, sx);
+                }
             }
         } else {
             for (p, row) in yuv.iter_mut().enumerate().skip(1) {
-                to_f32(level, part.row::<T>(out, p, j), zero(p), &mut row[..n]);
+                read(part.row::<T>(out, p, j), zero(p), &mut row[..n]);
             }
             let [sx, sy] = part.group.cells.shift;
             let (plane, y) = (out.plane(0), part.from[1] as usize + j);
@@ -283,17 +229,17 @@ impl<'a> Tile<'a> {
             for y in lines {
                 let row = &plane.row::<T>(y)[(part.from[0] as usize) << sx..];
                 let fine = &mut line[..row.len().min(n << sx)];
-                to_f32(level, &row[..fine.len()], zero(0), fine);
-                add_means(level, fine, sx, per_line, luma);
+                read(row, zero(0), fine);
+                add_means(fine, sx, per_line, luma);
             }
         }
-        let by = to_rgb.map(|m| [0, 1, 2].map(|p| m[p] as f32 * per(p)));
-        for (row, by) in colours.iter_mut().zip(by) {
-            mix(level, &mut row[..n], [&yuv[0], &yuv[1], &yuv[2]], by);
+        for (row, m) in colours.iter_mut().zip(to_rgb) {
+            mix(&mut row[..n], yuv.each_ref().map(|v| &v[..n]), [0, 1, 2].map(|p| m[p] as f32 * per(p)));
         }
     }
 
     /// The mean alpha (0 to 1) over the block of each cell of a row: for luma its own.
+    #[inline(always)]
     pub(super) fn alpha_row(&self, samples: &[f32], part: &Part, j: usize, out: &mut Line) {
         if !self.multiplied {
             return;
@@ -320,14 +266,17 @@ impl<'a> Tile<'a> {
     }
 }
 
-/// The margin is drawn on and never read, but its values must not be slow to compute with (subnormal).
-fn clear_margin(part: &Part, samples: &mut [f32]) {
+/// The rows of cells of a plane between its margins. The margin is drawn on and never read, but its values must not be
+/// slow to compute with (subnormal).
+#[inline(always)]
+fn clear_margin<'s>(part: &Part, samples: &'s mut [f32]) -> &'s mut [f32] {
     let [w, h] = part.size;
     let (above, samples) = samples.split_at_mut(EDGE * part.stride + EDGE);
     let (rows, below) = samples.split_at_mut(h * part.stride);
     above.fill(0.0);
     rows.chunks_mut(part.stride).for_each(|row| row[w..].fill(0.0));
-    below.fill(0.0);
+    below[..EDGE * part.stride - EDGE].fill(0.0);
+    rows
 }
 
 /// The divisor that undoes multiplication by `alpha`: 1 at an alpha of 0.
@@ -362,15 +311,15 @@ pub(super) fn upsample(out: &mut [f32], coarse: &[f32], shift: u32) {
     }
 }
 
-multiversion! {
-    /// A row of a matrix.
-    pub(super) fn mix(level, out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) = mix_body;
-    /// Adds the means of blocks of 2^`shift` samples, times `by`.
-    fn add_means(level, row: &[f32], shift: u32, by: f32, out: &mut [f32]) = add_means_body;
+/// Samples less the code of nothing.
+#[inline(always)]
+fn read<T: ConvertF32>(row: &[T], zero: f32, out: &mut [f32]) {
+    out.iter_mut().zip(row).for_each(|(v, s)| *v = s.less(zero));
 }
 
+/// A row of a matrix.
 #[inline(always)]
-fn mix_body(out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) {
+pub(super) fn mix(out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) {
     let n = out.len();
     let [a, b, c] = rows.map(|r| &r[..n]);
     for i in 0..n {
@@ -378,8 +327,9 @@ fn mix_body(out: &mut [f32], rows: [&[f32]; 3], by: [f32; 3]) {
     }
 }
 
+/// Adds the means of blocks of 2^`shift` samples, times `by`.
 #[inline(always)]
-fn add_means_body(row: &[f32], shift: u32, by: f32, out: &mut [f32]) {
+fn add_means(row: &[f32], shift: u32, by: f32, out: &mut [f32]) {
     let mean = |block: &[f32]| block.iter().sum::<f32>() * (by / block.len() as f32);
     if shift == 1 {
         let (pairs, rest) = row.as_chunks::<2>();
@@ -388,4 +338,56 @@ fn add_means_body(row: &[f32], shift: u32, by: f32, out: &mut [f32]) {
         return;
     }
     out.iter_mut().zip(row.chunks(1 << shift)).for_each(|(sum, block)| *sum += mean(block));
+}
+
+multiversion! {
+    /// Reads the samples of the planes: `samples` to draw into, and `before`, if it is needed, as they were, not
+    /// multiplied by alpha.
+    pub(super) fn load<T: ConvertF32>(level, tile: &Tile<'_>, out: &FrameMut<'_>, samples: &mut [f32], before: &mut [f32], block: &mut [Block]) = load_body::<T>;
+}
+
+#[inline(always)]
+fn load_body<T: ConvertF32>(
+    tile: &Tile<'_>,
+    out: &FrameMut<'_>,
+    samples: &mut [f32],
+    before: &mut [f32],
+    block: &mut [Block],
+) {
+    let space = &tile.painter.space;
+    for part in tile.parts() {
+        for (p, at) in part.planes() {
+            let samples = clear_margin(part, &mut samples[at - EDGE * part.stride - EDGE..]);
+            if space.is_direct || Some(p) == space.alpha {
+                tile.load_plane::<T>(out, part, p, samples);
+            }
+        }
+    }
+    let Some(block) = block.first_mut().filter(|_| tile.keeps()) else { return };
+    if let Some((part, at)) = tile.alpha() {
+        let long = part.size[1] * part.stride;
+        before[at..][..long - EDGE].copy_from_slice(&samples[at..][..long - EDGE]);
+    }
+    for (part, j) in tile.parts().flat_map(|part| (0..part.size[1]).map(move |j| (part, j))) {
+        let n = part.size[0];
+        if !space.is_direct && part.planes().any(|(p, _)| Some(p) != space.alpha) {
+            tile.read_rgb::<T>(out, part, j, block);
+        }
+        tile.alpha_row(samples, part, j, &mut block.alpha);
+        let (colours, alpha) = (&block.colours, &block.alpha[..n]);
+        for (k, (i, at)) in tile.colours(part).enumerate() {
+            let row = &mut samples[at + j * part.stride..][..n];
+            if !space.is_direct {
+                row.copy_from_slice(&colours[if space.matrix.is_some() { k } else { i }][..n]);
+            }
+            if tile.multiplied && space.is_premultiplied() {
+                row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= divisor(*a));
+            }
+            space.curve.linearize(tile.level(), row);
+            before[at + j * part.stride..][..n].copy_from_slice(row);
+            if tile.multiplied {
+                row.iter_mut().zip(alpha).for_each(|(v, a)| *v *= tile.share(*a));
+            }
+        }
+    }
 }
