@@ -1,8 +1,9 @@
 //! `analyze`: what was typed, and the report as a table.
 
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
-use super::exit::Exit;
-use super::{chain, job, printed, report_error, resolve, terminal};
+use super::exit::{Exit, Failure};
+use super::values::check_png;
+use super::{job, print, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_io::disk::{Output, Place};
@@ -51,19 +52,11 @@ pub(super) struct Analyze {
 }
 
 /// Measures, then draws, then prints, so that nothing is printed about a plot that could not be written.
-pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
+pub(super) fn run(typed: Analyze, environment: &Environment) -> Result<Exit, Failure> {
     let report_handle = ReportHandle::default();
     let (other, json, name, overwrite) =
         (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
-    if let Some(name) = &name
-        && !name.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"))
-    {
-        let name = name.to_string_lossy();
-        return report_error(
-            Exit::Usage,
-            &format!("--plot {name}: the plot is a PNG image: name it NAME.png"),
-        );
-    }
+    name.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
     let (say, mut plot) = (typed.common.say, None);
     let begin = || {
@@ -76,32 +69,22 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Exit {
     let sight = report_handle.clone();
     let exit = job(say, true, begin, move |request| Ok(analyze::prepare(request, other, &sight)?));
     let (Exit::Done, Some(report)) = (exit, report_handle.report()) else {
-        return exit;
+        return Ok(exit);
     };
-    if let Some(plot) = plot
-        && let Err(error) = draw(plot, &report, &title)
-    {
-        return report_error(Exit::Failed, &error);
+    if let Some(mut plot) = plot {
+        plot.put(&analyze::plot::png(&report, &title)?)?;
+        plot.finish()?;
     }
-    printed(if json {
-        print_json(&report, &title)
-    } else {
-        terminal::print(table::text(&report, &title).as_bytes())
-    })
+    print(if json { json_text(&report, &title) } else { table::text(&report, &title) })
 }
 
-fn draw(mut plot: Output, report: &Report, title: &str) -> Result<(), String> {
-    let png = analyze::plot::png(report, title).map_err(|e| chain(&e))?;
-    plot.put(&png).and_then(|()| plot.finish()).map_err(|e| chain(&e))
-}
-
-fn print_json(report: &Report, title: &str) -> std::io::Result<()> {
+fn json_text(report: &Report, title: &str) -> String {
     let mut value = report.json();
     if let Some(fields) = value.as_object_mut() {
         fields.insert("title".into(), title.into());
         fields.insert("unit".into(), "8-bit code values".into());
     }
-    terminal::print(format!("{value:#}\n").as_bytes())
+    format!("{value:#}\n")
 }
 
 /// The title of the report.
@@ -119,7 +102,7 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
 }
 
 /// The request of the measured render, which writes no frames.
-fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolved, resolve::ResolveError> {
+fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolved, Failure> {
     let Analyze { input, clean, plot, filters, span, common, .. } = typed;
     let mut resolved =
         resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;

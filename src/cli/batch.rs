@@ -3,11 +3,11 @@
 use super::args::{
     CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
 };
-use super::exit::Exit;
-use super::report::{BatchReporter, JobEnd, Start as Started};
+use super::exit::{Exit, Failure, chain};
+use super::report::{BatchReporter, JobEnd};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
-use super::{chain, prints, report, report_error};
+use super::{execute, report};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
@@ -22,12 +22,12 @@ use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
 use grainfield_render::batch::{self, End, Event, Tally};
-use grainfield_render::session::job::{DEFAULT_MEMORY, RunError};
+use grainfield_render::session::job::{DEFAULT_MEMORY, Failure as RunFailure, RunError};
 use grainfield_render::session::{self, Summary};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 mod status;
 
@@ -188,6 +188,11 @@ impl Plan {
         self.queue.scope.shard
     }
 
+    /// An error of the status file.
+    fn status_failure(&self, error: &std::io::Error) -> Failure {
+        Failure::failed(format!("{}: {error}", self.queue.status().display()))
+    }
+
     /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A
     /// list that cannot be read at the moment still has all jobs.
     fn has(&self, job: &Job) -> bool {
@@ -207,54 +212,40 @@ impl Plan {
 }
 
 /// Reads a list of jobs.
-fn read_list(path: &Path) -> Result<Jobs, (Exit, String)> {
-    let failed = |text: String| (Exit::Failed, format!("{}: {text}", path.display()));
+fn read_list(path: &Path) -> Result<Jobs, Failure> {
+    let failed = |text: String| Failure::failed(format!("{}: {text}", path.display()));
     let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
     if size > list::MAX_TEXT {
         return Err(failed(format!("more than {} bytes", list::MAX_TEXT)));
     }
     let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Jobs::parse(&text, folder).map_err(|e| (Exit::Usage, format!("{}: {e}", path.display())))
+    Jobs::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
-pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
-    let plan = match plan(&typed) {
-        Ok(plan) => plan,
-        Err((exit, text)) => return report_error(exit, &text),
-    };
-    let uses = if typed.status || typed.dry_run {
-        prints([Place::Path(plan.list.clone())], "the list of jobs")
-    } else {
-        check_overwrite(&typed, &plan, environment)
-    };
-    if let Err(error) = uses {
-        return report_error(Exit::Usage, &chain(&error));
-    }
+pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
+    let plan = plan(&typed)?;
     if typed.status || typed.dry_run {
+        let mut uses = Uses::default();
+        uses.read("the list of jobs", Place::Path(plan.list.clone()));
+        uses.write("the report", Place::Output);
+        uses.check()?;
         return status::look(&typed, &plan, environment);
     }
-    let signals = match Signals::watch() {
-        Ok(signals) => signals,
-        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
-    };
+    check_overwrite(&typed, &plan, environment)?;
+    let signals = Signals::watch()?;
     let report = BatchReporter::new(typed.common.say, plan.jobs.len());
     let perform = |job: &Job, start: batch::Start<'_>| {
         perform(&typed, &plan, environment, &signals, &report, job, start)
     };
-    let tell = |job: &Job, event: &Event| {
-        report.over();
-        match event {
-            Event::Before => report.note(Some(&job.name), "done before"),
-            Event::FailedBefore(why) => {
-                report.note(Some(&job.name), &format!("failed before ({why}); --retry tries again"))
-            }
-            Event::Stale(why) => report.error(Some(&job.name), &format!("{why}; -y renders it again")),
-            Event::Postponed => report.note(Some(&job.name), "postponed"),
-            Event::Removed => report.note(Some(&job.name), "no longer in the list, or postponed"),
-            Event::Elsewhere => report.note(Some(&job.name), "another process is rendering it"),
-            Event::Queue(why) => report.error(Some(&job.name), why),
-        }
+    let tell = |Job { name, .. }: &Job, event: &Event| match event {
+        Event::Before => report.note(name, "done before"),
+        Event::FailedBefore(why) => report.note(name, &format!("failed before ({why}); --retry tries again")),
+        Event::Stale(why) => report.error(name, &format!("{why}; -y renders it again")),
+        Event::Postponed => report.note(name, "postponed"),
+        Event::Removed => report.note(name, "no longer in the list, or postponed"),
+        Event::Elsewhere => report.note(name, "another process is rendering it"),
+        Event::Queue(why) => report.error(name, why),
     };
     let batch = batch::Batch {
         queue: &plan.queue,
@@ -266,18 +257,14 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Exit {
         perform: &perform,
         tell: &tell,
     };
-    match batch.run() {
-        Err(error) => report_error(Exit::Failed, &format!("{}: {error}", plan.queue.status().display())),
-        Ok(tally) => {
-            let exit = match &tally {
-                Tally { left: 1.., .. } => signals.exit(),
-                Tally { failed: 1.., .. } => Exit::Failed,
-                _ => Exit::Done,
-            };
-            report.end(&tally, exit);
-            signals.leave(exit)
-        }
-    }
+    let tally = batch.run().map_err(|error| plan.status_failure(&error))?;
+    let exit = match &tally {
+        Tally { left: 1.., .. } => signals.exit(),
+        Tally { failed: 1.., .. } => Exit::Failed,
+        _ => Exit::Done,
+    };
+    report.end(&tally, exit);
+    Ok(signals.leave(exit))
 }
 
 /// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
@@ -323,35 +310,36 @@ fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Res
     Ok(())
 }
 
-fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
-    let usage = |text: String| (Exit::Usage, text);
-    let shard = resolve::shard_of(&typed.shard).map_err(|e| usage(chain(&e)))?;
+fn plan(typed: &Batch) -> Result<Plan, Failure> {
+    let shard = resolve::shard_of(&typed.shard)?;
     let path = Path::new(&typed.input);
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let (list, mut jobs, folder, listed): (_, Vec<Job>, _, _) = if listed {
         if typed.to.is_some() {
-            return Err(usage("--to applies to patterns; a list names the output of each job".into()));
+            return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
         }
         if !typed.words.0.is_empty() {
             let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
                 --shard, -y, the machine options and the message options go on the command line";
-            return Err(usage(text.into()));
+            return Err(Failure::usage(text));
         }
         let seen = path.metadata().map_or(0, |meta| file_id(path, &meta));
         let list = read_list(path)?;
         // before the first job, so that a typing error is reported immediately and not after hours of
         // rendering
-        understood(&list.jobs, &typed.job).map_err(|text| usage(format!("{}: {text}", path.display())))?;
+        understood(&list.jobs, &typed.job)
+            .map_err(|text| Failure::usage(format!("{}: {text}", path.display())))?;
         let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
         (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((seen, None))))
     } else {
         let Some(to) = &typed.to else {
-            return Err(usage(format!(
+            return Err(Failure::usage(format!(
                 "{}: name a list of jobs NAME.toml; with a pattern, give --to",
                 typed.input
             )));
         };
-        let found = jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| usage(e.to_string()))?;
+        let found =
+            jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
         let folder = jobs::fixed(to);
         // the part before the first brace is the output folder; the rest of the name is the job's
         let own = |job: Job| {
@@ -364,7 +352,9 @@ fn plan(typed: &Batch) -> Result<Plan, (Exit, String)> {
     };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     if let Some(name) = typed.job.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
-        return Err(usage(format!("--job {name}: there is no job of this name; --status lists them")));
+        return Err(Failure::usage(format!(
+            "--job {name}: there is no job of this name; --status lists them"
+        )));
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
     Ok(Plan { jobs, queue: Queue::of(&list, &folder, shard), list, listed })
@@ -423,8 +413,8 @@ fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
 }
 
 /// A job as a command line of `render`.
-fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, String> {
-    let mut render = *typed_line(job, output).map_err(|error| in_short(&error))?;
+fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, Failure> {
+    let mut render = *typed_line(job, output).map_err(|error| Failure::usage(in_short(&error)))?;
     render.overwrite |= typed.overwrite;
     let (own, all) = (&mut render.common.machine, &typed.common.machine);
     own.threads = all.threads.or(own.threads);
@@ -442,15 +432,15 @@ fn request(
     environment: &Environment,
     job: &Job,
     make: bool,
-) -> Result<Resolved, String> {
-    let output =
-        output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make).map_err(|e| chain(&e))?;
+) -> Result<Resolved, Failure> {
+    let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
+        .map_err(|e| Failure::of(Exit::Failed, &e))?;
     if job.input == OsStr::new("-") {
-        return Err("a job reads files, not standard input".into());
+        return Err(Failure::usage("a job reads files, not standard input"));
     }
     let typed_render = render(typed, job, output)?;
     let threads = typed_render.common.machine.threads;
-    let mut resolved = resolve::render(typed_render, environment).map_err(|e| chain(&e))?;
+    let mut resolved = resolve::render(typed_render, environment)?;
     let request = &mut resolved.request;
     request.shard = plan.shard();
     let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
@@ -481,7 +471,7 @@ fn perform(
     if !plan.has(job) {
         return End::Removed;
     }
-    let reporter = report.one(&job.name);
+    let reporter = report.job(&job.name);
     let nothing = Summary::default();
     let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
         reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
@@ -494,47 +484,38 @@ fn perform(
         end(signals.exit(), Some(&text), partial, &summary);
         End::Stopped(text, summary)
     };
-    let Resolved { mut request, notes } = match request(typed, plan, environment, job, true) {
-        Ok(resolved) => resolved,
-        Err(text) => return fail(text, None, nothing),
+    let executed =
+        request(typed, plan, environment, job, true).and_then(|Resolved { mut request, notes }| {
+            if let Ok(uses) = request.uses() {
+                plan.queue.scope.add_reads(start.fingerprint, job, uses.reads());
+            }
+            if start.anew {
+                request.resume = Resume::No;
+            }
+            execute(&reporter, signals, request, &notes, |request| Ok(session::Render::new(request)))
+        });
+    let (resumable, result) = match executed {
+        Ok(Some(executed)) => executed,
+        Ok(None) => return stopped("interrupted".into(), None, nothing),
+        Err(failure) => return fail(failure.text, None, nothing),
     };
-    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
-    if let Ok(uses) = request.uses() {
-        plan.queue.scope.add_reads(start.fingerprint, job, uses.reads());
-    }
-    if start.anew {
-        request.resume = Resume::No;
-    }
-    notes.iter().for_each(|note| reporter.note(note));
-    let recipe = request.recipe.canonical();
-    let (input, output) = (super::lossy(&request.input), super::lossy(&request.output));
-    let prepared = match signals.unless_stopped(move || session::Render::new(request).prepare()) {
-        Some(Ok(prepared)) => prepared,
-        Some(Err(error)) => return fail(chain(&error), None, nothing),
-        None => return stopped("interrupted".into(), None, nothing),
-    };
-    prepared.notes().iter().for_each(|note| reporter.say(note));
-    reporter.begin(&Started { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
-    let resumable = prepared.is_resumable();
-    let running = prepared.start();
-    running.events().for_each(|event| reporter.event(event));
-    match running.wait() {
+    match result {
         Ok(summary) => {
             end(Exit::Done, None, None, &summary);
             End::Done(summary)
         }
-        Err(RunError::Interrupted { partial, summary }) => {
-            let kept = kept(resumable, partial.as_deref(), &summary, reporter.frames());
-            stopped(kept, partial.as_deref(), summary)
-        }
-        Err(RunError::Failed { failure, partial, summary }) => {
-            fail(chain(&failure), partial.as_deref(), summary)
-        }
-        Err(RunError::ClosedPipe) => fail("the reader of the output has closed it".into(), None, nothing),
+        Err(RunError { failure, partial, summary }) => match *failure {
+            RunFailure::Stopped => {
+                let kept = kept(resumable, partial.as_deref(), &summary, reporter.so_far().frames);
+                stopped(kept, partial.as_deref(), summary)
+            }
+            RunFailure::Closed => fail("the reader of the output has closed it".into(), None, nothing),
+            failure => fail(chain(&failure), partial.as_deref(), summary),
+        },
     }
 }
 
-/// What is kept of an interrupted job, of which `rendered` frames were rendered in this run.
+/// Describes the kept part of an interrupted job, of which `rendered` frames were rendered in this run.
 fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u64) -> String {
     let place = |word: &str| match partial {
         Some(path) => format!(" {word} {}", path.strip_prefix(".").unwrap_or(path).display()),

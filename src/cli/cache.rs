@@ -1,8 +1,8 @@
 //! `cache`: the data that are kept between runs.
 
-use super::exit::Exit;
+use super::exit::{Exit, Failure};
+use super::print;
 use super::resolve::{self, Environment};
-use super::{printed, report_error, terminal};
 use clap::{Args, Subcommand};
 use grainfield_io::disk::cache::{Cache, DEFAULT_LIMIT};
 use std::path::PathBuf;
@@ -36,23 +36,18 @@ struct Place {
     cache: Option<PathBuf>,
 }
 
-pub(super) fn run(typed: Cached, environment: &Environment) -> Exit {
+pub(super) fn run(typed: Cached, environment: &Environment) -> Result<Exit, Failure> {
     let (place, clear) = match typed.what {
         What::Info(place) => (place, false),
         What::Clear(place) => (place, true),
     };
     let Some(folder) = resolve::cache_folder(place.cache, environment) else {
-        return report_error(Exit::Usage, "no cache folder: set one with --cache DIR");
+        return Err(Failure::usage("no cache folder: set one with --cache DIR"));
     };
     let cache = Cache::new(&folder, DEFAULT_LIMIT);
     let result = if clear { cache.clear() } else { cache.usage() };
     let name = folder.display();
-    match result {
-        Err(error) => report_error(Exit::Failed, &format!("{name}: {error}")),
-        Ok(usage) => {
-            let what = if clear { "deleted" } else { "holds" };
-            let text = format!("{name} {what} {} files, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6);
-            printed(terminal::print(text.as_bytes()))
-        }
-    }
+    let usage = result.map_err(|error| Failure::failed(format!("{name}: {error}")))?;
+    let what = if clear { "deleted" } else { "holds" };
+    print(format!("{name} {what} {} files, {:.1} MB\n", usage.files, usage.bytes as f64 / 1e6))
 }

@@ -1,6 +1,7 @@
 //! `filters`: the catalog, for people and as JSON.
 
 use grainfield_filters::catalog::Entry;
+use grainfield_filters::recipe::nearest;
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{Kind, Setting, Unit};
 use grainfield_render::session::describe;
@@ -141,16 +142,9 @@ fn pretty(value: &serde_json::Value) -> String {
 
 /// `there is no filter 'noize': did you mean 'noise'?`
 pub(super) fn unknown(name: &str, filters: &[Entry]) -> String {
-    let near = filters
-        .iter()
-        .map(|f| (strsim::damerau_levenshtein(name, f.name), f.name))
-        .filter(|(distance, f)| *distance <= 1 + f.len() / 3)
-        .min();
-    let hint = near.map_or_else(
-        || ": 'grainfield filters' lists all filters".into(),
-        |(_, name)| format!(": did you mean '{name}'?"),
-    );
-    format!("there is no filter '{name}'{hint}")
+    let hint = nearest(name, filters.iter().map(|f| f.name));
+    let hint = hint.unwrap_or_else(|| "'grainfield filters' lists all filters".into());
+    format!("there is no filter '{name}': {hint}")
 }
 
 #[cfg(test)]

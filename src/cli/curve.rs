@@ -1,7 +1,8 @@
 //! `curve`: fitting, describing and drawing curves.
 
-use super::exit::Exit;
-use super::{chain, eprintln_quietly, printed, report_error, terminal};
+use super::exit::{Exit, Failure, chain};
+use super::values::{Keywords, check_png};
+use super::{eprintln_quietly, print};
 use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
@@ -14,8 +15,6 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
-
-use super::values::Keywords;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -141,15 +140,8 @@ fn bound(text: &str) -> Result<f64, String> {
     good.ok_or_else(|| "an error bound is a number, 0 or more: 0.5".to_owned())
 }
 
-/// A failure: the exit status and the message.
-type Fault = (Exit, String);
-
-fn failed(e: impl Error) -> Fault {
-    (Exit::Failed, chain(&e))
-}
-
 /// Refuses to write a file that is read; without an output, standard output is written.
-fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
+fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Failure> {
     let place = |name: &OsStr| Place::Path(name.into());
     let mut uses = Uses::default();
     uses.read("the input", if input == "-" { Place::Input } else { place(input) });
@@ -157,26 +149,18 @@ fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Fault> {
         "the output",
         output.map_or(Place::Output, |o| if o == "-" { Place::Output } else { place(o) }),
     );
-    uses.check().map_err(|e| (Exit::Usage, chain(&e)))
+    Ok(uses.check()?)
 }
 
-fn usage(text: impl Into<String>) -> Fault {
-    (Exit::Usage, text.into())
+pub(super) fn run(typed: Curves) -> Result<Exit, Failure> {
+    print(match typed.what {
+        What::Fit(typed) => run_fit(&typed)?,
+        What::Info(typed) => run_info(&typed)?,
+        What::Plot(typed) => run_plot(&typed)?,
+    })
 }
 
-pub(super) fn run(typed: Curves) -> Exit {
-    let done = match typed.what {
-        What::Fit(typed) => run_fit(&typed),
-        What::Info(typed) => run_info(&typed),
-        What::Plot(typed) => run_plot(&typed),
-    };
-    match done {
-        Ok(text) => printed(terminal::print(text.as_bytes())),
-        Err((exit, text)) => report_error(exit, &text),
-    }
-}
-
-fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
+fn read(input: &OsStr) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     // One byte more than the limit, to detect files that are too long.
     let limit = (256 << 20) + 1;
@@ -185,64 +169,49 @@ fn read(input: &OsStr) -> Result<Vec<u8>, Fault> {
     } else {
         std::fs::File::open(input).and_then(|file| file.take(limit).read_to_end(&mut bytes))
     };
-    done.map_err(|e| (Exit::Failed, format!("{}: {e}", input.to_string_lossy())))?;
+    done.map_err(|e| Failure::failed(format!("{}: {e}", input.to_string_lossy())))?;
     Ok(bytes)
 }
 
 /// The samples of the selected tracks of a file.
-fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Fault> {
+fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Failure> {
     let name = input.to_string_lossy();
     let mut table =
-        assets::read_samples(&read(input)?).map_err(|e| (Exit::Failed, format!("{name}: {e}")))?;
+        assets::read_samples(&read(input)?).map_err(|e| Failure::failed(format!("{name}: {e}")))?;
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
             let near = grainfield_filters::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
             let hint = near.map_or(String::new(), |n| format!("; {n}"));
-            return Err(usage(format!("{name}: it has no track '{track}'{hint}")));
+            return Err(Failure::usage(format!("{name}: it has no track '{track}'{hint}")));
         }
     }
     table.retain(|t| wanted.is_empty() || wanted.contains(&t.0));
     Ok(table)
 }
 
-/// A track with the curve through it.
-struct Fitted {
-    name: String,
-    samples: Vec<Sample>,
-    curve: Curve,
-    bound: f64,
-}
-
-impl Fitted {
-    /// `shape` is the default.
-    fn new((name, samples): (String, Vec<Sample>), args: &FitArgs, shape: FitShape) -> Result<Fitted, Fault> {
-        let low = samples.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
-        let high = samples.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
-        let bound = args.error.unwrap_or((high - low) / 1000.0);
-        match fit(&samples, args.shape.unwrap_or(shape), bound) {
-            Ok(curve) => Ok(Fitted { name, samples, curve, bound }),
-            Err(e) => Err((Exit::Failed, format!("track '{name}': {e}"))),
-        }
-    }
-
-    fn summary(&self) -> String {
-        let far = deviation(&self.curve, &self.samples).map_or(0.0, |d| d.1);
-        let (keys, samples) = (self.curve.keys().len(), self.samples.len());
-        let worst = format!("largest error {} (bound {})", short(far), short(self.bound));
-        format!("{}: {keys} keys for {samples} samples, {worst}", self.name)
-    }
+/// The curve through the samples of a track; `shape` is the default.
+fn fitted(name: &str, samples: Vec<Sample>, args: &FitArgs, shape: FitShape) -> Result<Track, Failure> {
+    let low = samples.iter().map(|s| s.1).fold(f64::INFINITY, f64::min);
+    let high = samples.iter().map(|s| s.1).fold(f64::NEG_INFINITY, f64::max);
+    let bound = args.error.unwrap_or((high - low) / 1000.0);
+    let curve = fit(&samples, args.shape.unwrap_or(shape), bound)
+        .map_err(|e| Failure::failed(format!("track '{name}': {e}")))?;
+    let far = deviation(&curve, &samples).map_or(0.0, |d| d.1);
+    let worst = format!("largest error {} (bound {})", short(far), short(bound));
+    let legend = format!("{name}: {} keys for {} samples, {worst}", curve.keys().len(), samples.len());
+    Ok(Track { legend, samples, curve, bound })
 }
 
 fn extension(name: &OsStr) -> String {
     Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
-fn run_fit(typed: &Fit) -> Result<String, Fault> {
+fn run_fit(typed: &Fit) -> Result<String, Failure> {
     let kind = typed.output.as_deref().map(|o| (o, extension(o)));
     if let Some((name, kind)) = &kind
         && !["gfa", "toml", "json"].contains(&kind.as_str())
     {
-        return Err(usage(format!(
+        return Err(Failure::usage(format!(
             "{}: name the output NAME.gfa (track file), NAME.toml or NAME.json (Lottie)",
             name.to_string_lossy()
         )));
@@ -250,39 +219,36 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
     check_overwrite(&typed.input, typed.output.as_deref())?;
     let lottie = kind.as_ref().is_some_and(|(_, kind)| kind == "json");
     let shape = if lottie { FitShape::Hermite } else { FitShape::Smooth };
-    let fitted = samples(&typed.input, &typed.fit.track)?
-        .into_iter()
-        .map(|track| Fitted::new(track, &typed.fit, shape))
-        .collect::<Result<Vec<_>, Fault>>()?;
-    fitted.iter().for_each(|f| eprintln_quietly(&f.summary()));
+    let (mut curves, mut legends) = (Vec::new(), Vec::new());
+    for (name, samples) in samples(&typed.input, &typed.fit.track)? {
+        let track = fitted(&name, samples, &typed.fit, shape)?;
+        curves.push((name, track.curve));
+        legends.push(track.legend);
+    }
+    legends.iter().for_each(|legend| eprintln_quietly(legend));
     let Some((output, kind)) = kind else {
         // A single track is printed as a value that can be pasted.
-        return Ok(fitted.iter().fold(String::new(), |mut text, f| {
-            let _ = match fitted.len() {
-                1 => writeln!(text, "{}", f.curve),
-                _ => writeln!(text, "{}: {}", f.name, f.curve),
-            };
-            text
-        }));
+        return Ok(match &curves[..] {
+            [(_, curve)] => format!("{curve}\n"),
+            all => all.iter().map(|(name, curve)| format!("{name}: {curve}\n")).collect(),
+        });
     };
     let text = match kind.as_str() {
         "gfa" => {
-            let tracks: Vec<(String, Curve)> = fitted.into_iter().map(|f| (f.name, f.curve)).collect();
-            assets::write(output, typed.overwrite, &tracks, typed.jumps).map_err(failed)?;
+            assets::write(output, typed.overwrite, &curves, typed.jumps)?;
             return Ok(String::new());
         }
-        "toml" => fitted.iter().fold(String::new(), |mut text, f| {
-            let name = f.name.replace('\\', "\\\\").replace('"', "\\\"");
-            let _ = writeln!(text, "\"{name}\" = \"{}\"", f.curve);
-            text
-        }),
+        "toml" => {
+            let name = |name: &str| name.replace('\\', "\\\\").replace('"', "\\\"");
+            curves.iter().map(|(n, curve)| format!("\"{}\" = \"{curve}\"\n", name(n))).collect()
+        }
         _ => {
             let mut map = serde_json::Map::new();
-            for f in &fitted {
-                let list = assets::to_lottie(&f.curve).map_err(|e| {
-                    usage(format!("track '{}': {e}; --shape hermite and linear work too", f.name))
+            for (name, curve) in curves {
+                let list = assets::to_lottie(&curve).map_err(|e| {
+                    Failure::usage(format!("track '{name}': {e}; --shape hermite and linear work too"))
                 })?;
-                map.insert(f.name.clone(), list);
+                map.insert(name, list);
             }
             format!("{:#}\n", serde_json::Value::Object(map))
         }
@@ -291,34 +257,35 @@ fn run_fit(typed: &Fit) -> Result<String, Fault> {
     Ok(String::new())
 }
 
-fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Fault> {
-    let mut file = Output::create(output, overwrite).map_err(failed)?;
-    file.put(bytes).and_then(|()| file.finish()).map_err(failed)
+fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Failure> {
+    let mut file = Output::create(output, overwrite)?;
+    file.put(bytes)?;
+    Ok(file.finish()?)
 }
 
 /// Curves by name, from a file or a keyframe string.
-fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fault> {
+fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Failure> {
     let text = input.to_string_lossy();
     match extension(input).as_str() {
         "gfa" => {
             let file = open_tracks(Path::new(input)).map_err(|e| named(&text, e))?;
             let all = file.names().iter().map(|name| {
                 let curve = file.curve(name).map_err(|e| named(&text, e))?;
-                Ok((name.clone(), curve.ok_or_else(|| usage("there is no such track"))?))
+                Ok((name.clone(), curve.ok_or_else(|| Failure::usage("there is no such track"))?))
             });
             all.take(64).collect()
         }
         "json" => {
             let bytes = read(input)?;
-            let json =
-                String::from_utf8(bytes).map_err(|_| usage(format!("{text}: it is not UTF-8 text")))?;
+            let json = String::from_utf8(bytes)
+                .map_err(|_| Failure::usage(format!("{text}: it is not UTF-8 text")))?;
             assets::lottie(&json, "value", rate).map_err(|e| named(&text, e))
         }
         _ if text.contains('=') => match text.parse::<Curve>() {
             Ok(curve) => Ok(vec![("curve".into(), curve)]),
             Err(e) => {
                 let at = text.get(..e.at.start).map_or(0, |t| t.chars().count());
-                Err(usage(format!("{e}\n  {text}\n  {}^", " ".repeat(at))))
+                Err(Failure::usage(format!("{e}\n  {text}\n  {}^", " ".repeat(at))))
             }
         },
         _ => match assets::one(Path::new(input), None) {
@@ -328,9 +295,9 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
     }
 }
 
-fn named(name: &str, e: impl Error) -> Fault {
+fn named(name: &str, e: impl Error) -> Failure {
     let text = chain(&e);
-    (Exit::Failed, if text.starts_with(name) { text } else { format!("{name}: {text}") })
+    Failure::failed(if text.starts_with(name) { text } else { format!("{name}: {text}") })
 }
 
 fn about(name: &str, curve: &Curve) -> String {
@@ -351,12 +318,12 @@ fn about(name: &str, curve: &Curve) -> String {
     format!("{name}: {} key{s}, {span}, values {} to {}{rules}\n", keys.len(), short(low), short(high))
 }
 
-fn run_info(typed: &Info) -> Result<String, Fault> {
+fn run_info(typed: &Info) -> Result<String, Failure> {
     check_overwrite(&typed.curve, typed.output.as_deref())?;
     let name = typed.curve.to_string_lossy();
     if extension(&typed.curve) != "gfa" {
         if typed.jumps.is_some() {
-            return Err(usage(format!("{name}: only a .gfa file has jump frames")));
+            return Err(Failure::usage(format!("{name}: only a .gfa file has jump frames")));
         }
         let all = curves(&typed.curve, None)?;
         let wanted = |t: &&(String, Curve)| typed.track.as_ref().is_none_or(|w| *w == t.0);
@@ -365,11 +332,15 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
             .filter(wanted)
             .map(|(n, c)| if typed.track.is_some() { format!("{c}\n") } else { about(n, c) })
             .collect();
-        return if text.is_empty() { Err(usage(format!("{name}: it has no such track"))) } else { Ok(text) };
+        return if text.is_empty() {
+            Err(Failure::usage(format!("{name}: it has no such track")))
+        } else {
+            Ok(text)
+        };
     }
     let file = open_tracks(Path::new(&typed.curve)).map_err(|e| named(&name, e))?;
     if let (Some(every), Some(output)) = (typed.jumps, &typed.output) {
-        assets::reindex(&file, every, output, typed.overwrite).map_err(failed)?;
+        assets::reindex(&file, every, output, typed.overwrite)?;
         return Ok(String::new());
     }
     if let Some(track) = &typed.track {
@@ -379,7 +350,7 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
                 let near =
                     grainfield_filters::recipe::nearest(track, file.names().iter().map(String::as_str));
                 let hint = near.map_or(String::new(), |n| format!("; {n}"));
-                Err(usage(format!("{name}: it has no track '{track}'{hint}")))
+                Err(Failure::usage(format!("{name}: it has no track '{track}'{hint}")))
             }
         };
     }
@@ -398,13 +369,8 @@ fn run_info(typed: &Info) -> Result<String, Fault> {
     Ok(text)
 }
 
-fn run_plot(typed: &Plot) -> Result<String, Fault> {
-    if extension(&typed.output) != "png" {
-        return Err(usage(format!(
-            "{}: the plot is a PNG image: name it NAME.png",
-            typed.output.to_string_lossy()
-        )));
-    }
+fn run_plot(typed: &Plot) -> Result<String, Failure> {
+    check_png("", &typed.output, "the plot")?;
     check_overwrite(&typed.input, Some(&typed.output))?;
     let text = typed.input.to_string_lossy();
     let kind = extension(&typed.input);
@@ -416,15 +382,8 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
     } else {
         match samples(&typed.input, &typed.fit.track) {
             Ok(table) => {
-                for track in table.into_iter().take(MAX_TRACKS) {
-                    let fitted = Fitted::new(track, &typed.fit, FitShape::Smooth)?;
-                    let legend = fitted.summary();
-                    all.push(Track {
-                        legend,
-                        samples: fitted.samples,
-                        curve: fitted.curve,
-                        bound: fitted.bound,
-                    });
+                for (name, samples) in table.into_iter().take(MAX_TRACKS) {
+                    all.push(fitted(&name, samples, &typed.fit, FitShape::Smooth)?);
                 }
                 Ok(Vec::new())
             }
@@ -436,16 +395,17 @@ fn run_plot(typed: &Plot) -> Result<String, Fault> {
     for (name, curve) in found?.into_iter().take(MAX_TRACKS) {
         if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
             if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
-                return Err(usage("a plot cannot show keys that count from the end: write the frame number"));
+                return Err(Failure::usage(
+                    "a plot cannot show keys that count from the end: write the frame number",
+                ));
             }
             let legend = about(&name, &curve).trim_end().to_owned();
             all.push(Track { legend, samples: Vec::new(), curve, bound: 0.0 });
         }
     }
     if all.is_empty() {
-        return Err(usage(format!("{text}: it has no such track")));
+        return Err(Failure::usage(format!("{text}: it has no such track")));
     }
-    let png = tracks(&all).map_err(failed)?;
-    put(&typed.output, typed.overwrite, &png)?;
+    put(&typed.output, typed.overwrite, &tracks(&all)?)?;
     Ok(String::new())
 }

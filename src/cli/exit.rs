@@ -1,6 +1,17 @@
-//! The exit codes of the program.
+//! How commands end: exit codes, and errors with their messages.
 
-use grainfield_render::session::ErrorKind;
+use super::bound::BoundError;
+use grainfield_filters::recipe::RecipeError;
+use grainfield_io::disk::{DiskError, SameFile};
+use grainfield_io::sink::SinkError;
+use grainfield_io::source::SourceError;
+use grainfield_render::analyze::plot::PlotError;
+use grainfield_render::assets::{AttachError, TextFileError, TrackFileError};
+use grainfield_render::join::JoinError;
+use grainfield_render::matching::MatchError;
+use grainfield_render::session::job::JobError;
+use grainfield_render::session::{self, ErrorKind};
+use std::error::Error;
 use std::process::ExitCode;
 
 /// Exit statuses. The numbers are part of the interface.
@@ -21,15 +32,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The exit status of an error before the first frame.
-    pub(super) fn of(kind: ErrorKind) -> Exit {
-        match kind {
-            ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Interrupted => Exit::Interrupted,
-            _ => Exit::Failed,
-        }
-    }
-
     /// The number of the status.
     pub const fn code(self) -> u8 {
         match self {
@@ -46,5 +48,83 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> ExitCode {
         ExitCode::from(exit.code())
+    }
+}
+
+/// The error that ends a command.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) exit: Exit,
+    /// The message.
+    pub(super) text: String,
+}
+
+impl Failure {
+    /// Wrong usage.
+    pub(super) fn usage(text: impl Into<String>) -> Failure {
+        Failure { exit: Exit::Usage, text: text.into() }
+    }
+
+    /// Any other error.
+    pub(super) fn failed(text: impl Into<String>) -> Failure {
+        Failure { exit: Exit::Failed, text: text.into() }
+    }
+
+    /// An error with its causes.
+    pub(super) fn of(exit: Exit, error: &dyn Error) -> Failure {
+        Failure { exit, text: chain(error) }
+    }
+}
+
+/// An error with its causes, one per line, without those that the text above contains.
+pub(super) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let reason = cause.to_string();
+        if !text.contains(&reason) {
+            text += "\n  because: ";
+            text += &reason;
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// Errors, and whether changing the command helps.
+macro_rules! failures {
+    ($($error:ty: $is_usage:expr;)*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                let is_usage: fn(&$error) -> bool = $is_usage;
+                Failure::of(if is_usage(&error) { Exit::Usage } else { Exit::Failed }, &error)
+            }
+        }
+    )*};
+}
+failures! {
+    AttachError: AttachError::is_usage;
+    BoundError: BoundError::is_usage;
+    DiskError: |e| matches!(e, DiskError::Name { .. });
+    JobError: JobError::is_usage;
+    JoinError: JoinError::is_usage;
+    MatchError: MatchError::is_usage;
+    PlotError: |_| false;
+    RecipeError: |_| true;
+    SameFile: |_| true;
+    SinkError: SinkError::is_usage;
+    SourceError: SourceError::is_usage;
+    TextFileError: TextFileError::is_usage;
+    TrackFileError: |_| false;
+}
+
+impl From<session::Error> for Failure {
+    fn from(error: session::Error) -> Failure {
+        let exit = match error.kind() {
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Interrupted => Exit::Interrupted,
+            _ => Exit::Failed,
+        };
+        Failure::of(exit, &error)
     }
 }

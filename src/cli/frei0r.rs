@@ -1,11 +1,11 @@
 //! `frei0r`: installs the plugins where programs look for them.
 
-use super::exit::Exit;
-use super::{catalog, printed, report_error, terminal};
+use super::exit::{Exit, Failure};
+use super::{catalog, print};
 use clap::{Args, Subcommand};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::{DiskError, Output};
-use std::path::{Path, PathBuf};
+use grainfield_io::disk::Output;
+use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -45,10 +45,10 @@ struct Install {
     plugin: Option<PathBuf>,
 }
 
-pub(super) fn run(typed: Frei0r) -> Exit {
+pub(super) fn run(typed: Frei0r) -> Result<Exit, Failure> {
     let What::Install(Install { filters, to, plugin }) = typed.what;
     if let Some(unknown) = filters.iter().find(|f| *f != "recipe" && *f != "all" && find(f).is_none()) {
-        return report_error(Exit::Usage, &catalog::unknown(unknown, FILTERS));
+        return Err(Failure::usage(catalog::unknown(unknown, FILTERS)));
     }
     let all = filters.is_empty() || filters.iter().any(|f| f == "all");
     let wanted = |name: &str| all || filters.iter().any(|f| f == name);
@@ -57,39 +57,27 @@ pub(super) fn run(typed: Frei0r) -> Exit {
     let files: Vec<String> = files.chain(wanted("recipe").then(|| "grainfield.so".to_owned())).collect();
     let home = || std::env::home_dir().filter(|home| home.is_absolute());
     let Some(folder) = to.or_else(|| home().map(|home| home.join(".frei0r-1/lib"))) else {
-        return report_error(Exit::Usage, "HOME is not set: name a folder with --to DIR");
+        return Err(Failure::usage("HOME is not set: name a folder with --to DIR"));
     };
     let Some(library) = plugin.or_else(installed) else {
         let text = "the plugin library is not in the folder of this program: name it with --plugin FILE \
             (libgrainfield_frei0r.so)";
-        return report_error(Exit::Failed, text);
+        return Err(Failure::failed(text));
     };
+    let bytes = std::fs::read(&library).and_then(|bytes| std::fs::create_dir_all(&folder).map(|()| bytes));
     let bytes =
-        match std::fs::read(&library).and_then(|bytes| std::fs::create_dir_all(&folder).map(|()| bytes)) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                let text = format!("{} to {}: {error}", library.display(), folder.display());
-                return report_error(Exit::Failed, &text);
-            }
-        };
+        bytes.map_err(|e| Failure::failed(format!("{} to {}: {e}", library.display(), folder.display())))?;
     // Copies: the system's loader treats two links to one file as one library.
     for file in &files {
-        if let Err(error) = copy(&bytes, &folder.join(file)) {
-            return report_error(Exit::Failed, &error.to_string());
-        }
+        let mut output = Output::create(folder.join(file).as_os_str(), true)?;
+        output.put(&bytes)?;
+        output.finish()?;
     }
-    let text = format!("{}: {} plugins\n", folder.display(), files.len());
-    printed(terminal::print(text.as_bytes()))
+    print(format!("{}: {} plugins\n", folder.display(), files.len()))
 }
 
 /// The library that came with this program.
 fn installed() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     LIBRARIES.iter().map(|name| program.with_file_name(name)).find(|path| path.is_file())
-}
-
-fn copy(bytes: &[u8], path: &Path) -> Result<(), DiskError> {
-    let mut output = Output::create(path.as_os_str(), true)?;
-    output.put(bytes)?;
-    output.finish()
 }

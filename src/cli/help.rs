@@ -1,7 +1,7 @@
 //! `help`: a command, a filter, or a page of the handbook.
 
 use super::commands::Cli;
-use super::{Exit, catalog, printed, report_error, terminal};
+use super::{Exit, Failure, catalog, print};
 use clap::CommandFactory;
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_filters::recipe::nearest;
@@ -19,20 +19,20 @@ const TOPICS: [(&[&str], &str); 6] = [
     (&["troubleshooting"], include_str!("../../docs/src/troubleshooting.md")),
 ];
 
-pub(super) fn run(topic: Option<&str>) -> Exit {
+pub(super) fn run(topic: Option<&str>) -> Result<Exit, Failure> {
     let mut top = Cli::command();
     top.build();
     let Some(topic) = topic else {
-        return printed(terminal::print(top.render_long_help().to_string().as_bytes()));
+        return print(top.render_long_help().to_string());
     };
     if let Some(command) = top.find_subcommand_mut(topic) {
-        return printed(terminal::print(command.render_long_help().to_string().as_bytes()));
+        return print(command.render_long_help().to_string());
     }
     if let Some((_, page)) = TOPICS.iter().find(|(words, _)| words.contains(&topic)) {
-        return printed(terminal::print(page.as_bytes()));
+        return print(page);
     }
     if let Some(filter) = find(topic) {
-        return printed(terminal::print(catalog::page(filter).as_bytes()));
+        return print(catalog::page(filter));
     }
     let commands: Vec<String> = top.get_subcommands().map(|c| c.get_name().to_owned()).collect();
     let words = TOPICS.iter().flat_map(|(words, _)| words.iter().copied());
@@ -41,5 +41,5 @@ pub(super) fn run(topic: Option<&str>) -> Exit {
         let topics: Vec<&str> = TOPICS.iter().map(|(words, _)| words[0]).collect();
         format!("topics are {}; 'grainfield help' lists the commands", topics.join(", "))
     });
-    report_error(Exit::Usage, &format!("there is no help on '{topic}': {advice}"))
+    Err(Failure::usage(format!("there is no help on '{topic}': {advice}")))
 }

@@ -1,9 +1,9 @@
 //! `join`: joins shards into one file.
 
-use super::exit::Exit;
+use super::exit::{Exit, Failure};
 use super::signals::Signals;
 use super::terminal::Style;
-use super::{chain, eprintln_quietly, report_error};
+use super::{eprintln_quietly, report_error};
 use clap::Args;
 use grainfield_filters::frame::Ranges;
 use grainfield_render::join::{JoinError, join};
@@ -38,32 +38,22 @@ pub(super) struct Join {
     pub(super) quiet: bool,
 }
 
-pub(super) fn run(typed: Join) -> Exit {
-    let signals = match Signals::watch() {
-        Ok(signals) => signals,
-        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
-    };
+pub(super) fn run(typed: Join) -> Result<Exit, Failure> {
+    let signals = Signals::watch()?;
     let Join { output, shards, frames, overwrite, quiet } = typed;
-    let name = output.to_string_lossy().into_owned();
-    let result = join(&output, &shards, frames.as_ref(), overwrite, &signals.stop);
-    match result {
-        Ok(joined) => {
-            for warning in &joined.warnings {
-                eprintln_quietly(&format!("{} {warning}", Style::of_stderr().warning()));
-            }
-            if !quiet {
-                let frames = super::report::frames(joined.frames);
-                eprintln_quietly(&match joined.shards {
-                    0 => format!("complete: {frames} of {name}"),
-                    n => format!("done: {n} shards, {frames}, joined in {name}"),
-                });
-            }
-            Exit::Done
-        }
-        Err(JoinError::Stopped) => report_error(signals.exit(), "interrupted"),
-        Err(error) => {
-            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
-            report_error(exit, &chain(&error))
-        }
+    let joined = match join(&output, &shards, frames.as_ref(), overwrite, &signals.stop) {
+        Err(JoinError::Stopped) => return Ok(report_error(signals.exit(), "interrupted")),
+        joined => joined?,
+    };
+    for warning in &joined.warnings {
+        eprintln_quietly(&format!("{} {warning}", Style::of_stderr().warning()));
     }
+    if !quiet {
+        let (frames, name) = (super::report::frames(joined.frames), output.to_string_lossy());
+        eprintln_quietly(&match joined.shards {
+            0 => format!("complete: {frames} of {name}"),
+            n => format!("done: {n} shards, {frames}, joined in {name}"),
+        });
+    }
+    Ok(Exit::Done)
 }

@@ -1,10 +1,11 @@
 //! `match`: its arguments, and the report of the match's quality.
 
 use super::args::SourceArgs;
-use super::exit::Exit;
+use super::exit::{Exit, Failure};
 use super::signals::Signals;
-use super::terminal::{self, Style};
-use super::{chain, eprintln_quietly, printed, report_error, resolve};
+use super::terminal::Style;
+use super::values::check_png;
+use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
@@ -84,15 +85,15 @@ fn area(text: &str) -> Result<Area, String> {
     }
 }
 
-/// What is fitted.
+/// A fitted look.
 struct Fitted {
-    /// What goes into the output.
+    /// The text of the output.
     text: String,
     /// A chain for `-f`, where it is a recipe.
     chain: Option<String>,
     matched: Match,
     frames: (i64, i64, usize),
-    /// How it was found without a clean version.
+    /// The evidence, without a clean version.
     blind: Option<Blind>,
     /// Why the strength is not certain.
     doubt: Option<Doubt>,
@@ -103,30 +104,22 @@ fn ends_with(name: &OsString, extension: &str) -> bool {
     name.to_str().is_some_and(|n| n.to_ascii_lowercase().ends_with(extension))
 }
 
-pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
+pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, Failure> {
     let tabled = match &typed.output {
         Some(name) if ends_with(name, ".tbl") => true,
         Some(name) if !ends_with(name, ".toml") => {
-            let text = format!(
+            return Err(Failure::usage(format!(
                 "{}: name the output NAME.toml (recipe) or NAME.tbl (film grain table)",
                 name.to_string_lossy()
-            );
-            return report_error(Exit::Usage, &text);
+            )));
         }
         _ => false,
     };
-    if let Some(name) = typed.plot.as_ref().filter(|n| !ends_with(n, ".png")) {
-        let text = format!("--plot {}: the plot is a PNG image: name it NAME.png", name.to_string_lossy());
-        return report_error(Exit::Usage, &text);
-    }
-    for input in std::iter::once(&typed.input).chain(&typed.clean) {
-        if let Err(error) = resolve::check_input(input, environment) {
-            return report_error(error.exit(), &chain(&error));
-        }
-    }
+    typed.plot.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
     let mut uses = Uses::default();
     let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
     for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
+        resolve::check_input(input, environment)?;
         grainfield_io::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
     }
     uses.write("the report", Place::Output);
@@ -134,23 +127,15 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
     }
     typed.keep.iter().for_each(|name| uses.write_asked("the plate's grain", name.into()));
-    if let Err(error) = uses.check() {
-        return report_error(Exit::Usage, &chain(&error));
-    }
-    if let Err(error) = if typed.overwrite { Ok(()) } else { uses.check_asked() } {
-        return report_error(Exit::Failed, &chain(&error));
+    uses.check()?;
+    if !typed.overwrite {
+        uses.check_asked().map_err(|error| Failure::of(Exit::Failed, &error))?;
     }
     // Opened at the beginning: failing now is better than after the work.
     let create =
         |name: &Option<OsString>| name.as_ref().map(|name| Output::create(name, typed.overwrite)).transpose();
-    let (output, drawing) = match (create(&typed.output), create(&typed.plot)) {
-        (Ok(output), Ok(drawing)) => (output, drawing),
-        (Err(error), _) | (_, Err(error)) => return report_error(Exit::Failed, &chain(&error)),
-    };
-    let signals = match Signals::watch() {
-        Ok(signals) => signals,
-        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
-    };
+    let (output, drawing) = (create(&typed.output)?, create(&typed.plot)?);
+    let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);
     source.stop = Arc::clone(&signals.stop);
     let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
@@ -166,70 +151,52 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
             }
             None => None,
         };
-        if tabled {
+        let (text, chain, matched) = if tabled {
             let found = matching::table(&shot, &measured)?;
-            let text = found.table.to_string();
-            Ok(Fitted { text, chain: None, matched: found.matched, frames, blind, doubt, kept })
+            (found.table.to_string(), None, found.matched)
         } else {
             let name = keep.as_ref().map(|name| name.to_string_lossy());
             let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
             let found = matching::recipe(&shot, &measured, own)?;
-            let chain = Some(found.recipe.to_chain());
-            Ok(Fitted {
-                text: found.recipe.to_toml(),
-                chain,
-                matched: found.matched,
-                frames,
-                blind,
-                doubt,
-                kept,
-            })
-        }
+            (found.recipe.to_toml(), Some(found.recipe.to_chain()), found.matched)
+        };
+        Ok(Fitted { text, chain, matched, frames, blind, doubt, kept })
     };
-    let fitted = match signals.unless_stopped(work) {
-        Some(Ok(fitted)) => fitted,
-        Some(Err(error)) => {
-            let exit = if error.is_usage() { Exit::Usage } else { Exit::Failed };
-            return report_error(exit, &chain(&error));
-        }
-        None => return report_error(signals.exit(), "interrupted"),
+    let Some(fitted) = signals.unless_stopped(work) else {
+        return Ok(report_error(signals.exit(), "interrupted"));
     };
+    let fitted = fitted?;
     let title = format!("{} and its match", typed.input.to_string_lossy());
-    let drawn = drawing.map(|file| (file, plot::png(&fitted.matched, &title)));
-    let put =
-        |mut file: Output, bytes: &[u8]| file.put(bytes).and_then(|()| file.finish()).map_err(|e| chain(&e));
-    let done = output.map_or(Ok(()), |file| put(file, fitted.text.as_bytes()));
-    let done = done.and_then(|()| match drawn {
-        Some((file, Ok(png))) => put(file, &png),
-        Some((_, Err(error))) => Err(chain(&error)),
-        None => Ok(()),
-    });
-    let done = done.and_then(|()| match typed.keep.as_ref().zip(fitted.kept.as_ref()) {
-        Some((name, kept)) => kept.write(name, typed.overwrite).map_err(|e| chain(&e)),
-        None => Ok(()),
-    });
-    if let Err(error) = done {
-        return report_error(Exit::Failed, &error);
+    let plotted = drawing.map(|file| (file, plot::png(&fitted.matched, &title)));
+    if let Some(mut file) = output {
+        file.put(fitted.text.as_bytes())?;
+        file.finish()?;
     }
+    if let Some((mut file, png)) = plotted {
+        file.put(&png?)?;
+        file.finish()?;
+    }
+    if let (Some(name), Some(kept)) = (&typed.keep, &fitted.kept) {
+        kept.write(name, typed.overwrite).map_err(|error| Failure::of(Exit::Failed, &error))?;
+    }
+    let warn = |text: String| eprintln_quietly(&format!("{} {text}", Style::of_stderr().warning()));
     if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {
-        eprintln_quietly(&format!(
-            "{} {} patches were kept: some appear twice in frames of this size, which need {}; measure more of the \
+        warn(format!(
+            "{} patches were kept: some appear twice in frames of this size, which need {}; measure more of the \
              plate with --frames",
-            Style::of_stderr().warning(),
             kept.plate.count(),
             kept.cells.div_ceil(4)
         ));
     }
     if let Some(blind) = fitted.blind.filter(Blind::degrained_by_codec) {
-        eprintln_quietly(&format!(
-            "{} in {:.0} % of the plate's parts of 8x8 samples grain is missing, because compression removed it: the \
+        warn(format!(
+            "in {:.0} % of the plate's parts of 8x8 samples grain is missing, because compression removed it: the \
              film had more and finer grain than is measured here; match a less compressed plate",
-            Style::of_stderr().warning(),
             100.0 * blind.gone
         ));
     }
     if let Some(doubt) = &fitted.doubt {
-        eprintln_quietly(&format!("{} the strength is not certain: {doubt}", Style::of_stderr().warning()));
+        warn(format!("the strength is not certain: {doubt}"));
     }
     for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
         eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
@@ -243,11 +210,10 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Exit {
         };
         eprintln_quietly(&format!("next: grainfield {next}"));
     }
-    let text = if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) };
-    printed(terminal::print(text.as_bytes()))
+    print(if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) })
 }
 
-/// A word, and what to say.
+/// The name of a method in JSON, and its description.
 fn method(method: Method) -> (&'static str, &'static str) {
     match method {
         Method::Still => ("still", "differences of neighbouring frames, mostly where blocks stand still"),

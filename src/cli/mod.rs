@@ -26,22 +26,22 @@ mod terminal;
 mod values;
 
 pub use exit::Exit;
+use exit::{Failure, chain};
 
 use args::ReportArgs;
 use clap::Parser;
 use clap::error::ErrorKind;
 use commands::{Cli, Command};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::{Place, SameFile, Uses};
+use grainfield_io::disk::{Place, Uses};
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::source;
-use grainfield_render::session::job::{Request, RunError};
+use grainfield_render::session::job::{self, Failure as RunFailure, Request, RunError};
 use grainfield_render::session::{Error, Render, Summary};
 use report::{JobEnd, Reporter, Start};
-use resolve::{Environment, ResolveError, Resolved};
+use resolve::{Environment, Resolved};
 use signals::Signals;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use terminal::{Errors, Style};
@@ -59,7 +59,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         return Exit::Usage;
     }
     match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli.command),
+        Ok(cli) => command(cli.command).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -116,9 +116,9 @@ fn by_words(line: &[OsString]) -> Uses {
     uses
 }
 
-fn command(command: Command) -> Exit {
+fn command(command: Command) -> Result<Exit, Failure> {
     let environment = Environment::look();
-    match command {
+    Ok(match command {
         Command::Render(typed) => {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
             job(say, prints, || resolve::render(typed, &environment), |r| Ok(Render::new(r)))
@@ -130,75 +130,80 @@ fn command(command: Command) -> Exit {
             let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
             job(say, prints, || resolve::frame(typed, &environment), |r| Ok(Render::new(r)))
         }
-        Command::Batch(typed) => batch::run(*typed, &environment),
-        Command::Join(typed) => join::run(typed),
-        Command::Cache(typed) => cache::run(typed, &environment),
-        Command::Frei0r(typed) => frei0r::run(typed),
-        Command::Analyze(typed) => analyze::run(typed, &environment),
-        Command::Match(typed) => matching::run(typed, &environment),
-        Command::Curve(typed) => curve::run(typed),
-        Command::Sheet(typed) => sheet::run(typed, &environment),
+        Command::Batch(typed) => return batch::run(*typed, &environment),
+        Command::Join(typed) => return join::run(typed),
+        Command::Cache(typed) => return cache::run(typed, &environment),
+        Command::Frei0r(typed) => return frei0r::run(typed),
+        Command::Analyze(typed) => return analyze::run(typed, &environment),
+        Command::Match(typed) => return matching::run(typed, &environment),
+        Command::Curve(typed) => return curve::run(typed),
+        Command::Sheet(typed) => return sheet::run(typed, &environment),
         #[cfg(feature = "studio")]
-        Command::Studio(typed) => studio::run(typed, &environment),
-        Command::Filters(typed) => filters(&typed),
-        Command::Probe(typed) => probe(typed, &environment),
-        Command::Completions { shell } => printed(terminal::print(&manual::completions(shell))),
-        Command::Help { topic } => help::run(topic.as_deref()),
-        Command::Man => printed(manual::page().and_then(|page| terminal::print(&page))),
-    }
+        Command::Studio(typed) => return studio::run(typed, &environment),
+        Command::Filters(typed) => return filters(&typed),
+        Command::Probe(typed) => return probe(typed, &environment),
+        Command::Completions { shell } => return print(manual::completions(shell)),
+        Command::Help { topic } => return help::run(topic.as_deref()),
+        Command::Man => return print(manual::page().map_err(|e| Failure::failed(e.to_string()))?),
+    })
 }
 
 /// `render`, `hash`, `frame` and `analyze`.
 fn job(
     say: ReportArgs,
     prints: bool,
-    resolve: impl FnOnce() -> Result<Resolved, ResolveError>,
+    resolve: impl FnOnce() -> Result<Resolved, Failure>,
     render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
 ) -> Exit {
     let report = Reporter::new(say, prints);
-    let fail = |exit, text: &str| {
-        report.fail(exit, text);
+    let run = || -> Result<Exit, Failure> {
+        let Resolved { request, notes } = resolve()?;
+        let signals = Signals::watch()?;
+        // before the first note
+        if Place::Errors.identity().is_some() {
+            request.uses()?.check_errors()?;
+        }
+        let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
+        let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
+        report.detail(&format!("{} (key {:032x})", request.recipe.canonical(), request.recipe.key()));
+        report.detail(&format!("level {level}, threads: {threads}"));
+        let resuming = request.resume != Resume::No;
+        let Some((resumable, result)) = execute(&report, &signals, request, &notes, render)? else {
+            report.fail(signals.exit(), "interrupted before the first frame");
+            return Ok(signals.leave(signals.exit()));
+        };
+        let advice = resumable.then_some(match resuming {
+            true => "run the same command again to render the rest",
+            false => "run the same command with --resume to render the rest",
+        });
+        Ok(signals.leave(ended(&report, &signals, result, advice)))
+    };
+    run().unwrap_or_else(|Failure { exit, text }| {
+        report.fail(exit, &text);
         exit
-    };
-    let Resolved { mut request, notes } = match resolve() {
-        Ok(resolved) => resolved,
-        Err(error) => return fail(error.exit(), &chain(&error)),
-    };
-    let signals = match Signals::watch() {
-        Ok(signals) => signals,
-        Err(error) => return fail(Exit::Failed, &format!("signals cannot be watched: {error}")),
-    };
-    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
-    // before the first note
-    if Place::Errors.identity().is_some()
-        && let Err(error) = request.uses().and_then(|uses| Ok(uses.check_errors()?))
-    {
-        return fail(Exit::Usage, &chain(&error));
-    }
-    notes.iter().for_each(|note| report.note(note));
-    let recipe = request.recipe.canonical();
-    let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
-    let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
-    report.detail(&format!("{recipe} (key {:032x})", request.recipe.key()));
-    report.detail(&format!("level {level}, threads: {threads}"));
-    let input = lossy(&request.input);
-    let resuming = request.resume != Resume::No;
+    })
+}
 
-    let prepared = match signals.unless_stopped(move || render(request)?.prepare()) {
-        Some(Ok(prepared)) => prepared,
-        Some(Err(error)) => return fail(Exit::of(error.kind()), &chain(&error)),
-        None => return signals.leave(fail(signals.exit(), "interrupted before the first frame")),
-    };
-    prepared.notes().iter().for_each(|note| report.say(note));
-    let output = lossy(prepared.output());
-    report.begin(&Start { input, output, recipe, total: prepared.total(), rate: prepared.rate() });
-    let advice = prepared.is_resumable().then_some(match resuming {
-        true => "run the same command again to render the rest",
-        false => "run the same command with --resume to render the rest",
-    });
-    let running = prepared.start();
-    running.events().for_each(|event| report.event(event));
-    signals.leave(ended(&report, &signals, running.wait(), advice))
+/// Prepares and runs a render, and reports its notes and events. Returns whether it can be resumed, and its result;
+/// `None` if a signal came before the first frame.
+fn execute(
+    report: &Reporter,
+    signals: &Signals,
+    mut request: Request,
+    notes: &[String],
+    render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
+) -> Result<Option<(bool, Result<Summary, RunError>)>, Failure> {
+    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
+    notes.iter().for_each(|note| report.note(note));
+    let (input, recipe) = (lossy(&request.input), request.recipe.canonical());
+    let Some(job) = signals.unless_stopped(move || render(request)?.prepare()) else { return Ok(None) };
+    let job = job?;
+    job.notes().iter().for_each(|note| report.say(note));
+    let (output, resumable) = (lossy(job.output()), job.is_resumable());
+    report.begin(&Start { input, output, recipe, total: job.total(), rate: job.rate() });
+    let running = job.start();
+    running.events().for_each(|event| report.render_event(event));
+    Ok(Some((resumable, running.wait())))
 }
 
 /// Tells how a job ended.
@@ -216,79 +221,57 @@ fn ended(
     };
     let (exit, error, partial, summary) = match result {
         Ok(summary) => (Exit::Done, None, None, summary),
-        Err(RunError::ClosedPipe) => {
-            let summary = report.so_far();
-            report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
-            return Exit::Done;
-        }
-        Err(RunError::Failed { failure, partial, summary }) => {
-            (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary)
-        }
-        Err(RunError::Interrupted { partial, summary }) => {
-            (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
-        }
+        Err(RunError { failure, partial, summary }) => match *failure {
+            RunFailure::Closed => {
+                let summary = report.so_far();
+                report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+                return Exit::Done;
+            }
+            RunFailure::Stopped => {
+                (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
+            }
+            failure => (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary),
+        },
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
     report.end(&JobEnd { exit, error, partial, summary, hushed: false });
     exit
 }
 
-fn filters(typed: &args::Filters) -> Exit {
+fn filters(typed: &args::Filters) -> Result<Exit, Failure> {
     if let Some(name) = typed.name.as_ref().filter(|n| typed.effect || n.contains('=')) {
-        let text = bound::step(name).and_then(|step| match (typed.effect, typed.json) {
-            (true, _) => bound::effect(&step, name),
-            (false, true) => bound::json(&step),
-            (false, false) => bound::text(&step),
+        let step = bound::step(name)?;
+        return print(match (typed.effect, typed.json) {
+            (true, _) => bound::effect(&step, name)?,
+            (false, true) => bound::json(&step)?,
+            (false, false) => bound::text(&step)?,
         });
-        return match text {
-            Ok(text) => printed(terminal::print(text.as_bytes())),
-            Err(e) => report_error(if e.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&e)),
-        };
     }
-    let text = match (&typed.name, typed.json) {
+    print(match (&typed.name, typed.json) {
         (None, false) => catalog::list(FILTERS),
         (None, true) => catalog::list_json(FILTERS),
         (Some(name), json) => match find(name) {
-            None => return report_error(Exit::Usage, &catalog::unknown(name, FILTERS)),
+            None => return Err(Failure::usage(catalog::unknown(name, FILTERS))),
             Some(filter) if json => catalog::page_json(filter),
             Some(filter) => catalog::page(filter),
         },
-    };
-    printed(terminal::print(text.as_bytes()))
+    })
 }
 
-fn probe(typed: args::Probe, environment: &Environment) -> Exit {
-    if let Err(error) = resolve::check_input(&typed.input, environment) {
-        return report_error(error.exit(), &chain(&error));
-    }
-    let mut uses =
-        typed.source.lavfi.as_deref().map(grainfield_render::session::job::by_graph).unwrap_or_default();
+fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure> {
+    resolve::check_input(&typed.input, environment)?;
+    let mut uses = typed.source.lavfi.as_deref().map(job::by_graph).unwrap_or_default();
     source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
     uses.write("the report", Place::Output);
-    if let Err(error) = uses.check().and_then(|()| uses.check_asked()) {
-        return report_error(Exit::Usage, &chain(&error));
+    uses.check().and_then(|()| uses.check_asked())?;
+    let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;
+    if typed.json {
+        return print(probe::json(&info));
     }
-    match grainfield_render::session::job::probe(
-        &typed.input,
-        &resolve::source_options(&typed.source, environment),
-    ) {
-        Err(error) => report_error(if error.is_usage() { Exit::Usage } else { Exit::Failed }, &chain(&error)),
-        Ok(info) if typed.json => printed(terminal::print(probe::json(&info).as_bytes())),
-        Ok(info) => {
-            for note in &info.notes {
-                eprintln_quietly(&format!("{} {note}", Style::of_stderr().note()));
-            }
-            printed(terminal::print(probe::table(&info).as_bytes()))
-        }
+    for note in &info.notes {
+        eprintln_quietly(&format!("{} {note}", Style::of_stderr().note()));
     }
-}
-
-/// Refuses to print into a file that is read.
-fn prints(reads: impl IntoIterator<Item = Place>, role: &str) -> Result<(), SameFile> {
-    let mut uses = Uses::default();
-    reads.into_iter().for_each(|place| uses.read(role, place));
-    uses.write("the report", Place::Output);
-    uses.check()
+    print(probe::table(&info))
 }
 
 /// An error, and how it ends the program.
@@ -299,35 +282,18 @@ fn report_error(exit: Exit, text: &str) -> Exit {
 
 /// As `eprintln!`, which would panic when standard error is closed.
 fn eprintln_quietly(line: &str) {
-    use io::Write;
+    use std::io::Write;
     let _ = writeln!(Errors, "{line}");
 }
 
-/// How printing ends the program.
-fn printed(result: io::Result<()>) -> Exit {
-    match result {
-        Ok(()) => Exit::Done,
-        Err(error) => report_error(Exit::Failed, &format!("standard output: {error}")),
-    }
+/// Writes to standard output.
+fn print(text: impl AsRef<[u8]>) -> Result<Exit, Failure> {
+    terminal::print(text.as_ref()).map_err(|error| Failure::failed(format!("standard output: {error}")))?;
+    Ok(Exit::Done)
 }
 
 fn lossy(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
-}
-
-/// An error with its causes, one per line, without those that the text above contains.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let reason = cause.to_string();
-        if !text.contains(&reason) {
-            text += "\n  because: ";
-            text += &reason;
-        }
-        next = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -3,79 +3,29 @@
 use super::args::{
     CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
 };
-use super::exit::Exit;
+use super::exit::Failure;
 use grainfield_filters::curve::Animate;
-use grainfield_filters::frame::{Ranges, RangesError};
+use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
-use grainfield_io::disk::{DiskError, Place, Uses};
-use grainfield_io::format::Formats;
+use grainfield_io::disk::{Place, Uses};
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::segments::DEFAULT_FRAMES;
-use grainfield_io::journal::shard::{Shard, ShardError};
+use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::Encoding;
 use grainfield_io::source;
-use grainfield_render::assets::{TextFileError, load_grain_table};
-use grainfield_render::session::job::{Cache, JobError, OnError, Request};
+use grainfield_render::assets::{load_grain_table, read_text};
+use grainfield_render::session::job::{Cache, OnError, Request};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 /// The environment variable that lowers the level.
 const LEVEL_VARIABLE: &str = "GRAINFIELD_LEVEL";
 
 /// The environment variable that names the cache folder.
 const CACHE_VARIABLE: &str = "GRAINFIELD_CACHE";
-
-/// Why what was typed means nothing.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ResolveError {
-    #[error("in -f: {0}{advice}", advice = elsewhere(.0))]
-    Chain(#[source] RecipeError),
-    #[error("{0}{advice}", advice = elsewhere(.0))]
-    Recipe(#[source] RecipeError),
-    #[error(transparent)]
-    Attach(#[from] grainfield_render::assets::AttachError),
-    #[error(transparent)]
-    FilmGrain(#[from] TextFileError),
-    #[error("{}: {cause}", path.display())]
-    ReadRecipe { path: PathBuf, cause: io::Error },
-    #[error("{}: not a recipe: {problem}", path.display())]
-    NoRecipe { path: PathBuf, problem: &'static str },
-    #[error("{LEVEL_VARIABLE}={}: {IsaError}", value.to_string_lossy())]
-    Level { value: OsString },
-    #[error(transparent)]
-    Job(#[from] JobError),
-    #[error(transparent)]
-    Disk(#[from] DiskError),
-    #[error("frame {number}: {cause}")]
-    Number { number: i64, cause: RangesError },
-    #[error("--shard: {0}")]
-    Shard(#[source] ShardError),
-    #[error(
-        "'-' is a y4m stream on standard input, but standard input is a terminal: pipe a stream into it, or name \
-            a file"
-    )]
-    TerminalIn,
-    #[error("'-' writes to standard output, which is a terminal: pipe it into a program, or name a file")]
-    TerminalOut,
-}
-
-impl ResolveError {
-    /// How the program ends.
-    pub(super) fn exit(&self) -> Exit {
-        match self {
-            ResolveError::ReadRecipe { .. } => Exit::Failed,
-            ResolveError::Attach(e) if !e.is_usage() => Exit::Failed,
-            ResolveError::Job(e) if !e.is_usage() => Exit::Failed,
-            ResolveError::FilmGrain(e) if !e.is_usage() => Exit::Failed,
-            ResolveError::Disk(e) if !matches!(e, DiskError::Name { .. }) => Exit::Failed,
-            _ => Exit::Usage,
-        }
-    }
-}
 
 /// Advice for a filter that does not exist here.
 fn elsewhere(error: &RecipeError) -> String {
@@ -171,7 +121,7 @@ pub(super) struct Resolved {
     pub(super) notes: Vec<String>,
 }
 
-pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, ResolveError> {
+pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, Failure> {
     let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
     let mut resolved = request(input, output, overwrite, filters, Some(span), common, environment)?;
     if let Some(table) = &encoding.film_grain_table {
@@ -190,7 +140,7 @@ pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolve
     Ok(resolved)
 }
 
-pub(super) fn hash(typed: Hash, environment: &Environment) -> Result<Resolved, ResolveError> {
+pub(super) fn hash(typed: Hash, environment: &Environment) -> Result<Resolved, Failure> {
     let Hash { input, filters, span, shard, common } = typed;
     let mut resolved = request(input, "hash:".into(), false, filters, Some(span), common, environment)?;
     resolved.request.shard = shard_of(&shard)?;
@@ -198,23 +148,20 @@ pub(super) fn hash(typed: Hash, environment: &Environment) -> Result<Resolved, R
 }
 
 /// The environment is read only for `auto`.
-pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, ResolveError> {
-    typed
-        .shard
-        .map(|choice| choice.resolve(|name| std::env::var_os(name)))
-        .transpose()
-        .map_err(ResolveError::Shard)
+pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, Failure> {
+    let shard = typed.shard.map(|choice| choice.resolve(|name| std::env::var_os(name))).transpose();
+    shard.map_err(|error| Failure::usage(format!("--shard: {error}")))
 }
 
-pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, ResolveError> {
+pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, Failure> {
     let Frame { input, number, output, overwrite, filters, common } = typed;
-    let frames: Ranges =
-        format!("{number}-{number}").parse().map_err(|cause| ResolveError::Number { number, cause })?;
+    let frames: Result<Ranges, _> = format!("{number}-{number}").parse();
+    let frames = frames.map_err(|error| Failure::usage(format!("frame {number}: {error}")))?;
     let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
     request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
-fn encoding_of(typed: EncodingArgs) -> Result<Encoding, ResolveError> {
+fn encoding_of(typed: EncodingArgs) -> Result<Encoding, Failure> {
     let film_grain = typed.film_grain_table.map(|path| load_grain_table(&path)).transpose()?;
     Ok(Encoding {
         codec: typed.codec,
@@ -242,20 +189,22 @@ pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> s
     source::Options {
         rate: typed.rate,
         missing: typed.missing,
-        range: None,
-        matrix: None,
         allow_protocol: typed.allow_protocol.clone(),
         lavfi: typed.lavfi.clone(),
-        threads: None,
-        length: source::Length::default(),
-        stop: Arc::default(),
         cache: cache.open(),
+        ..source::Options::default()
     }
 }
 
 /// Refuses a y4m stream from a terminal.
-pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<(), ResolveError> {
-    if input == "-" && environment.stdin_is_terminal { Err(ResolveError::TerminalIn) } else { Ok(()) }
+pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<(), Failure> {
+    if input == "-" && environment.stdin_is_terminal {
+        return Err(Failure::usage(
+            "'-' is a y4m stream on standard input, but standard input is a terminal: pipe a stream into it, or name \
+                a file",
+        ));
+    }
+    Ok(())
 }
 
 pub(super) fn request(
@@ -266,7 +215,7 @@ pub(super) fn request(
     span: Option<SpanArgs>,
     common: CommonArgs,
     environment: &Environment,
-) -> Result<Resolved, ResolveError> {
+) -> Result<Resolved, Failure> {
     let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
     let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
     let recipe = recipe(&filters)?;
@@ -278,12 +227,12 @@ pub(super) fn request(
     }
     check_input(&input, environment)?;
     if output == "-" && environment.stdout_is_terminal {
-        return Err(ResolveError::TerminalOut);
+        return Err(Failure::usage(
+            "'-' writes to standard output, which is a terminal: pipe it into a program, or name a file",
+        ));
     }
     let (frames, on_error) = span.map_or((None, OnError::Stop), |s| (s.frames, s.on_error));
     let request = Request {
-        input,
-        output,
         recipe,
         frames,
         frame_offset,
@@ -298,38 +247,33 @@ pub(super) fn request(
         range: picture.range,
         transfer: picture.transfer.unwrap_or_default(),
         missing: source.missing,
-        length: source::Length::default(),
         allow_protocol: source.allow_protocol,
         lavfi: source.lavfi,
         on_error,
         strict: picture.strict,
-        encoding: Encoding::default(),
-        shard: None,
-        resume: Resume::No,
-        segments: None,
         cache: Cache { folder: cache_folder(machine.cache, environment), limit: machine.cache_limit },
         beside,
-        formats: Formats::default(),
-        stop: Arc::default(),
-        abort: Arc::default(),
+        ..Request::new(input, output)
     };
     Ok(Resolved { request, notes })
 }
 
 /// The filters of the recipe file, then those of each `-f` in order. The last given seed is used.
-fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
+fn recipe(typed: &FilterArgs) -> Result<Recipe, Failure> {
     let mut recipe = Recipe::default();
     if let Some(path) = &typed.recipe {
-        let text = read_recipe(path)?;
-        recipe =
-            Recipe::parse_toml(&text).map_err(|e| ResolveError::Recipe(e.named(&path.to_string_lossy())))?;
+        let text = read_text(path, "a recipe", MAX_TEXT)?;
+        recipe = Recipe::parse_toml(&text).map_err(|e| {
+            let e = e.named(&path.to_string_lossy());
+            Failure::usage(format!("{e}{}", elsewhere(&e)))
+        })?;
         if let Some(folder) = path.parent() {
             recipe.relative_to(folder);
         }
     }
     for chain in &typed.chain {
-        let more = Recipe::parse_chain(chain).map_err(ResolveError::Chain)?;
-        recipe.append(more);
+        let more = Recipe::parse_chain(chain);
+        recipe.append(more.map_err(|e| Failure::usage(format!("in -f: {e}{}", elsewhere(&e))))?);
     }
     recipe.seed = typed.seed.or(recipe.seed);
     if typed.draft {
@@ -339,25 +283,13 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, ResolveError> {
     Ok(recipe)
 }
 
-fn read_recipe(path: &Path) -> Result<String, ResolveError> {
-    let failed = |cause| ResolveError::ReadRecipe { path: path.into(), cause };
-    let not = |problem| ResolveError::NoRecipe { path: path.into(), problem };
-    let mut bytes = Vec::new();
-    let file = grainfield_io::disk::reach::open(path).map_err(failed)?;
-    file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() > MAX_TEXT {
-        return Err(not("it is larger than 1 MiB"));
-    }
-    String::from_utf8(bytes).map_err(|_| not("it is not UTF-8 text"))
-}
-
 /// The cache folder: as typed, else from the environment; `none` is no folder.
 pub(super) fn cache_folder(typed: Option<PathBuf>, environment: &Environment) -> Option<PathBuf> {
     typed.or_else(|| environment.cache.clone()).filter(|folder| folder.as_os_str() != "none")
 }
 
 /// The lowest of the machine's level, `--level` and the environment variable.
-fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<String>), ResolveError> {
+fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<String>), Failure> {
     let best = Level::best();
     let mut level = best;
     let mut notes = Vec::new();
@@ -369,7 +301,9 @@ fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<Str
     }
     if let Some(value) = variable {
         let isa = value.to_str().and_then(|v| v.parse::<Isa>().ok());
-        let isa = isa.ok_or_else(|| ResolveError::Level { value: value.into() })?;
+        let isa = isa.ok_or_else(|| {
+            Failure::usage(format!("{LEVEL_VARIABLE}={}: {IsaError}", value.to_string_lossy()))
+        })?;
         level = Level::of(isa).map_or(level, |l| level.min(l));
     }
     Ok((level, notes))
@@ -378,6 +312,7 @@ fn level(typed: Option<Isa>, variable: Option<&OsStr>) -> Result<(Level, Vec<Str
 #[cfg(test)]
 mod tests {
     use super::super::commands::{Cli, Command};
+    use super::super::exit::Exit;
     use super::*;
     use clap::Parser;
     use grainfield_filters::frame::ColorRange;
@@ -386,7 +321,7 @@ mod tests {
         Environment { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
     }
 
-    fn resolve(line: &str, environment: &Environment) -> Result<Resolved, ResolveError> {
+    fn resolve(line: &str, environment: &Environment) -> Result<Resolved, Failure> {
         let words = std::iter::once("grainfield").chain(line.split_whitespace());
         match Cli::try_parse_from(words).unwrap().command {
             Command::Render(r) => render(r, environment),
@@ -480,7 +415,8 @@ mod tests {
         assert_eq!(with(Some(Isa::Scalar), "avx512").unwrap(), Level::SCALAR);
         assert_eq!(with(Some(Isa::Avx512), "scalar").unwrap(), Level::SCALAR);
         assert_eq!(with(None, "avx512vbmi").unwrap(), Level::best());
-        assert!(matches!(with(None, "neon"), Err(ResolveError::Level { .. })));
+        let wrong = with(None, "neon").unwrap_err();
+        assert!(wrong.exit == Exit::Usage && wrong.text.starts_with("GRAINFIELD_LEVEL=neon: "), "{wrong:?}");
         let (l, notes) = level(Some(Isa::Avx512Vbmi), None).unwrap();
         assert_eq!((l, notes.is_empty()), (Level::best(), Level::of(Isa::Avx512Vbmi).is_some()));
     }
@@ -488,8 +424,13 @@ mod tests {
     #[test]
     fn terminals_are_no_pipes() {
         let terminal = Environment { stdin_is_terminal: true, stdout_is_terminal: true, ..pipes() };
-        assert!(matches!(resolve("render - out.y4m", &terminal), Err(ResolveError::TerminalIn)));
-        assert!(matches!(resolve("render in.y4m -", &terminal), Err(ResolveError::TerminalOut)));
+        for (line, text) in [
+            ("render - out.y4m", "'-' is a y4m stream on standard input"),
+            ("render in.y4m -", "'-' writes to standard output"),
+        ] {
+            let error = resolve(line, &terminal).unwrap_err();
+            assert!(error.exit == Exit::Usage && error.text.starts_with(text), "{error:?}");
+        }
         assert!(resolve("render in.y4m out.y4m", &terminal).is_ok());
         assert!(resolve("hash in.y4m", &terminal).is_ok());
     }
@@ -497,15 +438,15 @@ mod tests {
     #[test]
     fn recipes_that_are_none() {
         let missing = resolve("render a b --recipe /nowhere/look.toml", &pipes()).unwrap_err();
-        assert_eq!(missing.exit(), Exit::Failed);
-        assert!(missing.to_string().starts_with("/nowhere/look.toml: "), "{missing}");
+        assert_eq!(missing.exit, Exit::Failed);
+        assert!(missing.text.starts_with("/nowhere/look.toml: "), "{missing:?}");
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("look.toml");
-        std::fs::write(&path, b"\xff\xfe").unwrap();
-        let error = read_recipe(&path).unwrap_err();
-        assert!(error.to_string().ends_with("it is not UTF-8 text"), "{error}");
-        std::fs::write(&path, vec![b' '; MAX_TEXT + 1]).unwrap();
-        let error = read_recipe(&path).unwrap_err();
-        assert!(error.to_string().ends_with("larger than 1 MiB"), "{error}");
+        for bytes in [b"\xff\xfe".to_vec(), vec![b' '; MAX_TEXT + 1]] {
+            std::fs::write(&path, bytes).unwrap();
+            let error = resolve(&format!("render a b --recipe {}", path.display()), &pipes()).unwrap_err();
+            assert_eq!(error.exit, Exit::Usage);
+            assert!(error.text.ends_with("a recipe is UTF-8 text of at most 1 MiB"), "{error:?}");
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! `sheet`: its arguments.
 
 use super::args::{CommonArgs, FilterArgs, SpanArgs};
-use super::exit::Exit;
-use super::values::Keywords;
-use super::{chain, job, report_error, resolve};
+use super::exit::{Exit, Failure};
+use super::values::{Keywords, check_png};
+use super::{job, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_io::disk::Output;
@@ -52,12 +52,8 @@ pub(super) struct Sheet {
     pub(super) common: CommonArgs,
 }
 
-pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
-    let png = typed.output.to_str().is_some_and(|p| p.to_ascii_lowercase().ends_with(".png"));
-    if !png {
-        let name = typed.output.to_string_lossy();
-        return report_error(Exit::Usage, &format!("{name}: a sheet is a PNG image: name it NAME.png"));
-    }
+pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failure> {
+    check_png("", &typed.output, "a sheet")?;
     let layout = Layout { width: typed.width, columns: typed.columns, compare: typed.compare };
     let mut title = typed.input.to_string_lossy().into_owned();
     let recipe = typed.filters.recipe.as_ref().map(|r| r.to_string_lossy().into_owned());
@@ -78,11 +74,9 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Exit {
     };
     let exit = job(say, false, begin, move |r| sheet::prepare(r, layout, &taken));
     let (Exit::Done, Some(mut output)) = (exit, output) else {
-        return exit;
+        return Ok(exit);
     };
-    let drawn = sheet::png(&thumbnails, &layout, &title).map_err(|e| chain(&e));
-    match drawn.and_then(|png| output.put(&png).and_then(|()| output.finish()).map_err(|e| chain(&e))) {
-        Ok(()) => Exit::Done,
-        Err(text) => report_error(Exit::Failed, &text),
-    }
+    output.put(&sheet::png(&thumbnails, &layout, &title)?)?;
+    output.finish()?;
+    Ok(Exit::Done)
 }

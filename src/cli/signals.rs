@@ -3,7 +3,7 @@
 //! whatever it does. A file that is being written then stays under its partial name. The records that `--resume` needs
 //! are on the disk before the next frame starts.
 
-use super::exit::Exit;
+use super::exit::{Exit, Failure};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals as SignalIterator;
 use signal_hook::{flag, low_level};
@@ -38,7 +38,11 @@ const EXITS: [(i32, Exit); 3] =
 
 impl Signals {
     /// Installs the handlers; not for SIGHUP if it is ignored, as under `nohup`.
-    pub(super) fn watch() -> io::Result<Signals> {
+    pub(super) fn watch() -> Result<Signals, Failure> {
+        Signals::install().map_err(|error| Failure::failed(format!("signals cannot be watched: {error}")))
+    }
+
+    fn install() -> io::Result<Signals> {
         let signals = Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() };
         let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
         // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.

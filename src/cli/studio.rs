@@ -1,7 +1,6 @@
 //! `studio`: its arguments.
 
-use super::exit::Exit;
-use super::report_error;
+use super::exit::{Exit, Failure};
 use super::resolve::Environment;
 use super::signals::Signals;
 use clap::Args;
@@ -58,18 +57,12 @@ fn state_folder() -> Option<PathBuf> {
     Some(base.join("grainfield"))
 }
 
-pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Exit {
+pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Result<Exit, Failure> {
     let StudioArgs { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle } = typed;
     let cache = environment.cache.clone().filter(|folder| folder.as_os_str() != "none");
     let state = state_folder();
     let options =
         Options { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle, state, cache };
-    let signals = match Signals::watch() {
-        Ok(signals) => signals,
-        Err(error) => return report_error(Exit::Failed, &format!("signals cannot be watched: {error}")),
-    };
-    match grainfield_studio::run(options, &signals.stop) {
-        Ok(()) => Exit::Done,
-        Err(text) => report_error(Exit::Failed, &text),
-    }
+    grainfield_studio::run(options, &Signals::watch()?.stop).map_err(Failure::failed)?;
+    Ok(Exit::Done)
 }

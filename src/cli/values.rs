@@ -1,5 +1,6 @@
 //! How the values of options are read. Pure: text in, value or error out.
 
+use super::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 use grainfield_filters::frame::{Format, Matrix, Transfer};
@@ -7,6 +8,7 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_io::source::broadcast_rate;
 use grainfield_render::session::job::{OutputTransfer, TransferChoice};
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// One of a few words, each with its value and a line of help. A word may be followed by other spellings, with `|`
 /// between them, that are understood but not advertised.
@@ -62,6 +64,15 @@ pub(super) enum ValueError {
     Quality,
     #[error("there is no filter; write NAME=KEY=VALUE, or leave the option out to change nothing")]
     NoFilter,
+}
+
+/// Checks that a name is that of a PNG image, for `what` (after `option` in the message).
+pub(super) fn check_png(option: &str, name: &OsStr, what: &str) -> Result<(), Failure> {
+    if Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("png")) {
+        return Ok(());
+    }
+    let name = name.to_string_lossy();
+    Err(Failure::usage(format!("{option}{name}: {what} is a PNG image: name it NAME.png")))
 }
 
 /// The number of a frame.

@@ -2,7 +2,8 @@
 
 use super::correlation::Pair;
 use super::measure::{Measures, PlaneMeasures, Tools, pairs};
-use super::peak::{Fingerprint, Peak, Spare};
+use super::peak::{Fingerprint, Spare};
+use super::report::PeakReport;
 use std::collections::VecDeque;
 
 /// The number of earlier frames that frames are compared with.
@@ -28,16 +29,7 @@ pub(super) struct PlaneSums {
     opening: Option<Fingerprint>,
     before: Option<Fingerprint>,
     spare: Spare,
-    pub(super) peak: Option<FramePeak>,
-}
-
-/// The highest peak between two frames.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct FramePeak {
-    /// The numbers of the two frames.
-    pub frames: (i64, i64),
-    /// The position and height of the peak.
-    pub peak: Peak,
+    pub(super) peak: Option<PeakReport>,
 }
 
 impl Accumulator {
@@ -118,9 +110,9 @@ impl PlaneSums {
             let [early, late] = correlator.peaks(&own, &both, &mut self.spare);
             for (frames, peak) in [((first, number), early), ((before, number), late)] {
                 // Shifts are those of the later frame relative to the earlier one.
-                let peak = Peak { dx: -peak.dx, dy: -peak.dy, ..peak };
-                if self.peak.is_none_or(|p| peak.sigmas() > p.peak.sigmas()) {
-                    self.peak = Some(FramePeak { frames, peak });
+                let (value, sigmas) = (peak.value, peak.sigmas());
+                if self.peak.is_none_or(|p| sigmas > p.sigmas) {
+                    self.peak = Some(PeakReport { frames, dx: -peak.dx, dy: -peak.dy, value, sigmas });
                 }
             }
             self.before = Some(own);

@@ -33,7 +33,7 @@ const BETTER: f64 = 0.7;
 const DIRECTED: f64 = 1.2;
 /// The largest number of frames that are compared with surfaces.
 const SURFACES: usize = 4;
-/// The least uncertainty of the strength, and what is added if everything moves: then blocks that seem still do so too.
+/// The least uncertainty of the strength, and the addition if everything moves, when blocks only seem still.
 const LEAST_BOUND: f64 = 0.03;
 const NEARLY_STILL: f64 = 0.15;
 /// The smallest correlation in time that is significant (beyond chance and slow motion), and the largest

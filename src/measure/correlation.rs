@@ -3,6 +3,7 @@
 use super::Field;
 use super::fft::Fft2;
 use rustfft::num_complex::Complex;
+use serde::Serialize;
 use std::sync::Arc;
 
 /// The largest lag, horizontally and vertically.
@@ -41,7 +42,7 @@ impl Default for Autocorrelation {
 }
 
 /// A lag and its correlation.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Lag {
     /// Horizontal distance in samples.
     pub dx: i64,
@@ -67,7 +68,7 @@ impl Autocorrelation {
             }
         }
         fft.inverse(&mut cross, &mut spare);
-        let scale = 1.0 / fft.len() as f64;
+        let scale = 1.0 / fft.samples() as f64;
         for dy in 0..=LAGS {
             for i in 0..ACROSS {
                 let dx = i as i64 - LAGS as i64;

@@ -33,13 +33,8 @@ impl<T: FftNum> Fft2<T> {
     }
 
     /// The number of samples of a picture.
-    pub fn len(&self) -> usize {
+    pub fn samples(&self) -> usize {
         self.width * self.height
-    }
-
-    /// Always false: a picture has at least one sample.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Transforms a picture, row by row, to its spectrum, **column by column**: the amplitude of `kx` horizontal and

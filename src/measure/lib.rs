@@ -31,7 +31,7 @@ pub mod spectrum;
 #[cfg(test)]
 mod testing;
 
-pub use accumulator::{Accumulator, FramePeak};
+pub use accumulator::Accumulator;
 pub use field::Field;
 pub use measure::{Measures, Tools};
 pub use moments::Moments;

@@ -87,7 +87,7 @@ impl Correlator {
         data.clear();
         data.extend(one.iter().zip(others).map(|(a, b)| a.conj() * b));
         self.fft.inverse(data, turned);
-        let scale = 1.0 / self.fft.len() as f64;
+        let scale = 1.0 / self.fft.samples() as f64;
         let mut highest = [(0.0f32, 0usize); 2];
         let mut squares = [0.0f64; 2];
         for (i, c) in data.iter().enumerate() {

@@ -3,6 +3,7 @@
 //! filters leaves a lattice, which does not show in a spectrum averaged over directions.
 
 use super::Field;
+use serde::Serialize;
 
 /// The periods that are tested.
 pub const PERIODS: std::ops::RangeInclusive<usize> = 2..=16;
@@ -23,8 +24,10 @@ pub struct Phases {
 }
 
 /// The period with the largest differences between phases.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Lattice {
+    /// Whether it is both visible and significant: the ratio is above 1.05, and is not chance.
+    pub found: bool,
     /// The period in samples.
     pub period: usize,
     /// Whether it is along rows; otherwise along columns.
@@ -33,13 +36,6 @@ pub struct Lattice {
     pub ratio: f64,
     /// Their difference in standard deviations of chance.
     pub sigmas: f64,
-}
-
-impl Lattice {
-    /// Whether it is both visible and significant.
-    pub fn is_there(&self) -> bool {
-        self.ratio > SEEN && self.sigmas > SURE
-    }
 }
 
 impl Phases {
@@ -76,7 +72,7 @@ impl Phases {
         let all = [(true, &self.across), (false, &self.down)].into_iter();
         let all = all.flat_map(|(across, sums)| PERIODS.filter_map(move |p| lattice(sums, p, across)));
         all.max_by(|a, b| {
-            let rank = |l: &Lattice| (l.is_there(), if l.is_there() { l.ratio } else { l.sigmas });
+            let rank = |l: &Lattice| (l.found, if l.found { l.ratio } else { l.sigmas });
             let ((a, x), (b, y)) = (rank(a), rank(b));
             a.cmp(&b).then(x.total_cmp(&y))
         })
@@ -99,13 +95,11 @@ fn lattice(sums: &[f64], period: usize, across: bool) -> Option<Lattice> {
     let most = phases.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let least = phases.iter().copied().min_by(|a, b| a.0.total_cmp(&b.0))?;
     let error = (most.1 + least.1).sqrt();
-    let even = most.0 <= least.0;
-    Some(Lattice {
-        period,
-        across,
-        ratio: if even { 1.0 } else { most.0 / least.0.max(1e-30) },
-        sigmas: if even { 0.0 } else { (most.0 - least.0) / error.max(1e-30) },
-    })
+    let (ratio, sigmas) = match most.0 <= least.0 {
+        true => (1.0, 0.0),
+        false => (most.0 / least.0.max(1e-30), (most.0 - least.0) / error.max(1e-30)),
+    };
+    Some(Lattice { found: ratio > SEEN && sigmas > SURE, period, across, ratio, sigmas })
 }
 
 #[cfg(test)]
@@ -123,7 +117,7 @@ mod tests {
     fn white_noise_has_no_lattice() {
         for seed in 1..5 {
             let worst = worst(&normal(640, 480, seed));
-            assert!(!worst.is_there(), "{worst:?}");
+            assert!(!worst.found, "{worst:?}");
         }
         let mut phases = Phases::default();
         phases.add(&normal(10, 10, 1));
@@ -142,10 +136,10 @@ mod tests {
         let mut phases = Phases::default();
         phases.add(&field);
         let across = lattice(&phases.across, 2, true).unwrap();
-        assert!((across.ratio - 4.0).abs() < 0.2 && across.is_there(), "{across:?}");
+        assert!((across.ratio - 4.0).abs() < 0.2 && across.found, "{across:?}");
         // Repeated rows have no difference at all.
         let worst = phases.worst().unwrap();
-        assert!(worst.is_there() && !worst.across && worst.period % 2 == 0, "{worst:?}");
+        assert!(worst.found && !worst.across && worst.period % 2 == 0, "{worst:?}");
         // Two halves together equal the whole.
         let mut both = Phases::default();
         both.merge(&phases);

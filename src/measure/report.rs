@@ -3,8 +3,9 @@
 use super::accumulator::{Accumulator, PlaneSums};
 use super::bands::BANDS;
 use super::boxes;
-use super::correlation::LAGS;
+use super::correlation::{LAGS, Lag, Pair};
 use super::measure::pairs;
+use super::phases::Lattice;
 use super::spectrum::flatness_db;
 use grainfield_filters::frame::{Family, Format};
 use serde::Serialize;
@@ -63,7 +64,7 @@ pub struct PlaneReport {
     /// The autocorrelation.
     pub autocorrelation: AutocorrelationReport,
     /// The worst lattice in the differences of neighbours; `None` for a plane that is too small.
-    pub lattice: Option<LatticeReport>,
+    pub lattice: Option<Lattice>,
     /// Correlation with the frames 1, 2, .. before.
     pub temporal: Vec<FrameLag>,
     /// The highest peak of the correlation of two frames, if there are two.
@@ -117,37 +118,9 @@ pub struct SpectrumReport {
 #[derive(Clone, Debug, Serialize)]
 pub struct AutocorrelationReport {
     /// The lag with the largest deviation from 0, in deviations of white noise.
-    pub worst: LagReport,
+    pub worst: Lag,
     /// Row by row from lag 0 to 32; each from -32 to 32 horizontally.
     pub rows: Vec<Vec<f64>>,
-}
-
-/// One lag.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LagReport {
-    /// Horizontally.
-    pub dx: i64,
-    /// Vertically.
-    pub dy: i64,
-    /// The coefficient.
-    pub value: f64,
-    /// In deviations of white noise.
-    pub sigmas: f64,
-}
-
-/// The period, of 2 to 16 samples in both directions, with the largest differences between phases.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct LatticeReport {
-    /// Whether there is a lattice: the ratio is above 1.05, and significant.
-    pub found: bool,
-    /// The period in samples.
-    pub period: usize,
-    /// Whether it is along rows; otherwise along columns.
-    pub across: bool,
-    /// The ratio of the largest and the smallest variance of neighbours' differences.
-    pub ratio: f64,
-    /// Their difference in deviations of chance.
-    pub sigmas: f64,
 }
 
 /// Correlation with an earlier frame.
@@ -162,7 +135,7 @@ pub struct FrameLag {
 }
 
 /// The highest peak of a frame's correlation, at all shifts, with the first frame and with the one before it.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct PeakReport {
     /// The numbers of the earlier and the later frame.
     pub frames: (i64, i64),
@@ -189,11 +162,11 @@ pub struct BoxReport {
     pub variance_ratio: f64,
     /// Skewness.
     pub skew: f64,
-    /// Its difference, in deviations, from that of independent samples of the same distribution.
+    /// Its z-score against sums of independent samples of the same distribution.
     pub skew_z: f64,
     /// Excess kurtosis.
     pub kurtosis: f64,
-    /// Its difference in the same way.
+    /// Its z-score against the same sums.
     pub kurtosis_z: f64,
 }
 
@@ -221,37 +194,33 @@ pub fn names(format: &Format) -> Vec<&'static str> {
 impl Accumulator {
     /// The report so far.
     pub fn report(&self) -> Report {
-        make(self, &self.tools.format)
-    }
-}
-
-fn make(accumulator: &Accumulator, format: &Format) -> Report {
-    let names = names(format);
-    let plane = |(p, sums): (usize, &PlaneSums)| plane(names[p], format.plane_size(p), sums);
-    let channel = |((a, b), pair): ((usize, usize), &super::correlation::Pair)| Channels {
-        planes: (names[a], names[b]),
-        value: pair.value(),
-        sigmas: pair.sigmas(),
-    };
-    Report {
-        frames: accumulator.frames,
-        first: accumulator.first,
-        last: accumulator.last,
-        width: format.width,
-        height: format.height,
-        pix_fmt: format.name(),
-        planes: accumulator.planes.iter().enumerate().map(plane).collect(),
-        channels: pairs(names.len()).zip(&accumulator.channels).map(channel).collect(),
+        let format = &self.tools.format;
+        let names = names(format);
+        let plane = |(p, sums): (usize, &PlaneSums)| plane(names[p], format.plane_size(p), sums);
+        let channel = |((a, b), pair): ((usize, usize), &Pair)| Channels {
+            planes: (names[a], names[b]),
+            value: pair.value(),
+            sigmas: pair.sigmas(),
+        };
+        Report {
+            frames: self.frames,
+            first: self.first,
+            last: self.last,
+            width: format.width,
+            height: format.height,
+            pix_fmt: format.name(),
+            planes: self.planes.iter().enumerate().map(plane).collect(),
+            channels: pairs(names.len()).zip(&self.channels).map(channel).collect(),
+        }
     }
 }
 
 fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums) -> PlaneReport {
     let s = &plane.sums;
-    let rings = s.spectrum.rings(variance(plane));
+    let rings = s.spectrum.rings(s.auto.variance());
     let (tile_width, tile_height, tiles) = s.spectrum.tiles();
     let independent = (s.moments.count() / (tile_width * tile_height) as f64).max(1.0);
     let chance = rings.iter().map(|r| 1.0 / (r.modes * independent)).sum::<f64>() / rings.len().max(1) as f64;
-    let worst = s.auto.worst();
     let band = |(i, b): (usize, &super::bands::Band)| {
         let width = (256 / BANDS) as f64;
         let (mean, sd) = (b.mean()?, b.deviation()?);
@@ -283,28 +252,16 @@ fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums)
             rings: if flat { Vec::new() } else { rings.iter().map(|r| (r.frequency, r.db())).collect() },
         },
         autocorrelation: AutocorrelationReport {
-            worst: LagReport { dx: worst.dx, dy: worst.dy, value: worst.value, sigmas: worst.sigmas },
+            worst: s.auto.worst(),
             rows: (0..=LAGS as i64)
                 .map(|dy| (-(LAGS as i64)..=LAGS as i64).map(|dx| s.auto.at(dx, dy).value).collect())
                 .collect(),
         },
-        lattice: s.phases.worst().map(|l| LatticeReport {
-            found: l.is_there(),
-            period: l.period,
-            across: l.across,
-            ratio: l.ratio,
-            sigmas: l.sigmas,
-        }),
+        lattice: s.phases.worst(),
         temporal: back
             .map(|(i, b)| FrameLag { frames: i + 1, value: b.value(), sigmas: b.sigmas() })
             .collect(),
-        peak: plane.peak.map(|p| PeakReport {
-            frames: p.frames,
-            dx: p.peak.dx,
-            dy: p.peak.dy,
-            value: p.peak.value,
-            sigmas: p.peak.sigmas(),
-        }),
+        peak: plane.peak,
         boxes: boxes::SIZES
             .iter()
             .zip(&s.boxes)
@@ -314,15 +271,11 @@ fn plane(name: &'static str, (width, height): (usize, usize), plane: &PlaneSums)
     }
 }
 
-/// The variance within frames, after subtracting each frame's mean.
-fn variance(plane: &PlaneSums) -> f64 {
-    plane.sums.auto.variance()
-}
-
 fn box_report(width: usize, height: usize, m: &super::Moments, plane: &PlaneSums) -> BoxReport {
     let samples = width * height;
     let (skew, kurtosis) = boxes::expected(&plane.sums.moments, samples);
-    let white = variance(plane) * samples as f64;
+    // the variance within frames, after subtracting the mean of each
+    let white = plane.sums.auto.variance() * samples as f64;
     BoxReport {
         width,
         height,

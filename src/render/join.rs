@@ -119,6 +119,9 @@ pub struct Joined {
 /// Joins shards in any order; without a list, those in the folder of the output, by its name. A sequence has no
 /// shards: every byte of its frames is checked against the manifest; `frames` must exist, by default those that were
 /// requested in the render.
+///
+/// # Errors
+/// [`JoinError`] if a shard is missing, differs from the others or has changed, or the result cannot be written.
 pub fn join(
     output: &OsStr,
     shards: &[PathBuf],

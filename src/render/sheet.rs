@@ -4,19 +4,19 @@
 //! is rendered first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
-use crate::session::job::{Endpoints, JobError, Request};
+use crate::lock;
+use crate::session::job::{Collector, Endpoints, FirstFrames, JobError, Request};
 use crate::session::{Error, Render};
 use grainfield_filters::frame::{Format, Frame, Ranges};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::disk::Left;
 use grainfield_io::sink::{self, Encode, Sink, SinkError};
-use grainfield_io::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
+use grainfield_io::source::{FrameStamp, Source};
 use image::imageops::{FilterType, resize};
 use image::{Rgb, RgbImage};
 use plotters::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The default number of frames.
 pub const DEFAULT_FRAMES: i64 = 16;
@@ -112,16 +112,15 @@ pub struct Thumbnails(Arc<Mutex<ThumbnailState>>);
 
 impl std::fmt::Debug for Thumbnails {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shots").finish_non_exhaustive()
+        f.debug_struct("Thumbnails").finish_non_exhaustive()
     }
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Prepares a render whose frames become thumbnails; the request's output only names the sheet, which [`png()`] draws
-/// afterwards.
+/// afterwards. For a comparison, the source is rendered here.
+///
+/// # Errors
+/// Of the kinds usage, input, output and interrupted.
 pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Render, Error> {
     request.pix_fmt = Some("gbrp".into());
     let ends =
@@ -182,7 +181,7 @@ impl Endpoints for Sheet {
                 }
             }
         }
-        Ok(Box::new(Limited { info, source: opened, left }))
+        Ok(Box::new(FirstFrames { info, source: opened, left }))
     }
 
     fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
@@ -205,41 +204,18 @@ impl Endpoints for Sheet {
         }
         lock(&self.thumbnails.0).grid = Some(grid);
         let (thumbnails, is_source, compare) = (self.thumbnails.clone(), self.is_source, self.layout.compare);
+        let order = thumbnails.clone();
         let encoder = Arc::new(ThumbnailEncoder { thumbnails, is_source, compare, grid });
-        Ok(Box::new(ThumbnailSink { encoder }))
+        let write = move |number| {
+            if !is_source {
+                lock(&order.0).order.push(number);
+            }
+        };
+        Ok(Box::new(Collector { encoder, write }))
     }
 
     fn per_frame(&self, output: &Format) -> usize {
         8 * output.width as usize * output.height as usize
-    }
-}
-
-/// A source that ends after a number of frames.
-struct Limited {
-    info: Info,
-    source: Box<dyn Source>,
-    left: Option<i64>,
-}
-
-impl Source for Limited {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        self.source.seek(number)
-    }
-
-    fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
-        if self.left == Some(0) {
-            return Ok(None);
-        }
-        self.left = self.left.map(|n| n - 1);
-        self.source.next(slot)
-    }
-
-    fn decoder(&self) -> Arc<dyn Decode> {
-        self.source.decoder()
     }
 }
 
@@ -307,31 +283,6 @@ fn difference(a: &RgbImage, b: &RgbImage) -> RgbImage {
     out
 }
 
-struct ThumbnailSink {
-    encoder: Arc<ThumbnailEncoder>,
-}
-
-impl Sink for ThumbnailSink {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::clone(&self.encoder) as Arc<dyn Encode>
-    }
-
-    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
-        if !self.encoder.is_source {
-            lock(&self.encoder.thumbnails.0).order.push(stamp.number);
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        Ok(Left::default())
-    }
-}
-
 /// Formats minutes and seconds.
 fn clock(time: Ratio) -> String {
     let ms = (time * Ratio::whole(1000)).floor();
@@ -340,7 +291,10 @@ fn clock(time: Ratio) -> String {
     format!("{sign}{hours}{:02}:{:02}.{:03}", s / 60 % 60, s % 60, ms.unsigned_abs() % 1000)
 }
 
-/// Draws the sheet of a finished job.
+/// Draws the sheet of a finished job, as a PNG.
+///
+/// # Errors
+/// [`PlotError`] if it cannot be drawn.
 pub fn png(thumbnails: &Thumbnails, layout: &Layout, title: &str) -> Result<Vec<u8>, PlotError> {
     plot::fonts()?;
     let taken = lock(&thumbnails.0);

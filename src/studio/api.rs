@@ -10,7 +10,7 @@ use super::picture;
 use super::problem::{Json, Path, Problem, Query};
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery;
-use super::state::{Answer, Shared, Studio, spawn_cancellable};
+use super::state::{Answer, Shared, Studio, answer};
 use super::{curve as curves, sound};
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -83,16 +83,16 @@ pub(super) struct OpenRequest {
 }
 
 pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
-    let opened = spawn_cancellable(&studio, move |studio, cancel| {
+    answer(&studio, move |studio, cancel| {
         let id = studio.clips.open(studio.roots.input(&request.path)?, cancel)?;
         described(studio, id)
-    });
-    Ok(Json(opened.await?).into_response())
+    })
+    .await
 }
 
-/// What is known of an open clip: its length may be an estimate until all of it has been scanned.
+/// The properties of an open clip: its length may be an estimate until all of it has been scanned.
 pub(super) async fn clip(State(studio): Shared, Path(id): Path<u32>) -> Answer {
-    Ok(Json(spawn_cancellable(&studio, move |studio, _| described(studio, id)).await?).into_response())
+    answer(&studio, move |studio, _| described(studio, id)).await
 }
 
 #[derive(Deserialize)]
@@ -117,7 +117,7 @@ pub(super) struct RecipeRequest {
 
 /// Checks a recipe: its errors, its key, and the values of its settings in effect.
 pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequest>) -> Answer {
-    let answer = spawn_cancellable(&studio, move |studio, cancel| {
+    answer(&studio, move |studio, cancel| {
         let text = match request.text {
             Text::Toml(text) => recipe::parse(&text, false)?,
             Text::Chain(text) => recipe::parse(&text, true)?,
@@ -178,17 +178,17 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
             recipes.push((key, Arc::new(read.on)));
         }
         Ok(answer)
-    });
-    Ok(Json(answer.await?).into_response())
+    })
+    .await
 }
 
 pub(super) async fn curve(State(studio): Shared, Json(request): Json<curves::CurveRequest>) -> Answer {
-    let drawn = spawn_cancellable(&studio, move |studio, _| {
+    answer(&studio, move |studio, _| {
         let clip = request.clip.map(|id| studio.clip(id)).transpose()?;
         let (last, rate) = clip.map_or((None, Ratio::whole(24)), |c| (c.info().last, c.info().format.rate));
         Ok(curves::draw(&request, last, rate)?)
-    });
-    Ok(Json(drawn.await?).into_response())
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -198,8 +198,7 @@ pub(super) struct FolderQuery {
 }
 
 pub(super) async fn files(State(studio): Shared, Query(request): Query<FolderQuery>) -> Answer {
-    let listing = spawn_cancellable(&studio, move |studio, _| Ok(studio.roots.list(&request.folder)?));
-    Ok(Json(listing.await?).into_response())
+    answer(&studio, move |studio, _| Ok(studio.roots.list(&request.folder)?)).await
 }
 
 #[derive(Deserialize)]
@@ -208,10 +207,10 @@ pub(super) struct FileQuery {
 }
 
 pub(super) async fn probe(State(studio): Shared, Query(request): Query<FileQuery>) -> Answer {
-    let answer = spawn_cancellable(&studio, move |studio, cancel| {
+    answer(&studio, move |studio, cancel| {
         Ok(studio.glances.get(&studio.roots.input(&request.path)?, cancel)?)
-    });
-    Ok(Json(answer.await?).into_response())
+    })
+    .await
 }
 
 fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
@@ -228,8 +227,7 @@ fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
 
 /// The text of a recipe's file.
 pub(super) async fn read_file(State(studio): Shared, Query(request): Query<FileQuery>) -> Answer {
-    let text = spawn_cancellable(&studio, move |studio, _| Ok(text_of(studio, &request.path)?));
-    Ok(Json(json!({ "text": text.await? })).into_response())
+    answer(&studio, move |studio, _| Ok(json!({ "text": text_of(studio, &request.path)? }))).await
 }
 
 #[derive(Deserialize)]
@@ -244,7 +242,7 @@ pub(super) struct SaveRequest {
 
 /// Writes a recipe file. An existing one is replaced only on request, or if it has not changed since it was read.
 pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRequest>) -> Answer {
-    spawn_cancellable(&studio, move |studio, _| {
+    answer(&studio, move |studio, _| {
         let path = studio.roots.within(&request.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
             return Err(Fault::new(format!("{}: name the recipe NAME.toml", request.path)).into());
@@ -260,29 +258,31 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
                 return Err(Problem::new(StatusCode::CONFLICT, format!("{} {why}", request.path)));
             }
         }
-        write(&path, &request.text, exists)
+        write(&path, &request.text, exists)?;
+        Ok(json!({}))
     })
-    .await?;
-    Ok(Json(json!({})).into_response())
+    .await
 }
 
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
-    let (rows, running) = spawn_cancellable(&studio, |studio, _| Ok(studio.jobs.rows()?)).await?;
-    Ok(Json(json!({ "list": list::LIST, "jobs": rows, "running": running })).into_response())
+    answer(&studio, |studio, _| {
+        let (rows, running) = studio.jobs.rows()?;
+        Ok(json!({ "list": list::LIST, "jobs": rows, "running": running }))
+    })
+    .await
 }
 
 pub(super) async fn add_job(State(studio): Shared, Json(request): Json<jobs::JobRequest>) -> Answer {
-    let id = spawn_cancellable(&studio, move |studio, _| {
+    answer(&studio, move |studio, _| {
         studio.roots.input(&request.input)?;
         studio.roots.within(&request.output)?;
         if !request.filters.is_empty() {
             let mut recipe = Recipe::parse_chain(&request.filters).map_err(RecipeFault::from)?;
             recipe::load(&mut recipe, &studio.roots, &recipe::Drafts::new()).map_err(|(_, e)| e)?;
         }
-        Ok(studio.jobs.add(&request)?)
+        Ok(json!({ "id": studio.jobs.add(&request)? }))
     })
-    .await?;
-    Ok(Json(json!({ "id": id })).into_response())
+    .await
 }
 
 #[derive(Deserialize)]
@@ -296,29 +296,23 @@ pub(super) async fn job_verb(
     Path(verb): Path<String>,
     Json(request): Json<VerbRequest>,
 ) -> Answer {
-    let segments = spawn_cancellable(&studio, move |studio, _| match verb.as_str() {
-        "start" if !request.id.is_empty() => {
-            studio.jobs.start_one(&request.id)?;
-            Ok(None)
+    answer(&studio, move |studio, _| {
+        let mut segments = None;
+        match verb.as_str() {
+            "start" if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
+            "start" | "retry" => studio.jobs.start(verb == "retry"),
+            "stop" => studio.jobs.stop(),
+            "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
+                segments = studio.jobs.change(&verb, &request.id)?;
+            }
+            _ => {
+                let verbs = "expected start, retry, stop, up, down, cancel, remove, postpone or resume";
+                return Err(Problem::new(StatusCode::NOT_FOUND, verbs));
+            }
         }
-        "start" | "retry" => {
-            studio.jobs.start(verb == "retry");
-            Ok(None)
-        }
-        "stop" => {
-            studio.jobs.stop();
-            Ok(None)
-        }
-        "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
-            Ok(studio.jobs.change(&verb, &request.id)?)
-        }
-        _ => Err(Problem::new(
-            StatusCode::NOT_FOUND,
-            "expected start, retry, stop, up, down, cancel, remove, postpone or resume",
-        )),
+        Ok(json!({ "segments": segments }))
     })
-    .await?;
-    Ok(Json(json!({ "segments": segments })).into_response())
+    .await
 }
 
 #[derive(Deserialize)]
@@ -331,29 +325,29 @@ pub(super) struct SessionQuery {
 
 /// The initial data of the page.
 pub(super) async fn session(State(studio): Shared, Query(request): Query<SessionQuery>) -> Answer {
-    let answer = spawn_cancellable(&studio, move |studio, _| {
+    answer(&studio, move |studio, _| {
         let mut answer = studio.recovery.begin(&request.tab, &request.work, &studio.start)?;
         answer["version"] = env!("CARGO_PKG_VERSION").into();
         answer["folder"] = json!(studio.roots.first());
         answer["start"] = studio.start.clone();
         Ok(answer)
-    });
-    Ok(Json(answer.await?).into_response())
+    })
+    .await
 }
 
 /// Stores the work of a tab.
 pub(super) async fn autosave(State(studio): Shared, Json(state): Json<Value>) -> Answer {
-    spawn_cancellable(&studio, move |studio, _| {
+    answer(&studio, move |studio, _| {
         let tab = state["tab"].as_str().unwrap_or_default();
         recovery::named(tab)?;
-        let Some(path) = studio.recovery.path(tab) else { return Ok(()) };
+        let Some(path) = studio.recovery.path(tab) else { return Ok(json!({})) };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(Fault::new)?;
         }
-        write(&path, &state.to_string(), true)
+        write(&path, &state.to_string(), true)?;
+        Ok(json!({}))
     })
-    .await?;
-    Ok(Json(json!({})).into_response())
+    .await
 }
 
 #[derive(Deserialize)]

@@ -2,9 +2,10 @@
 //! of the file as it is.
 
 use super::fault::Fault;
+use super::keep::put;
 use super::problem::{Json, Problem};
 use super::recipe::RecipeFault;
-use super::state::{Answer, Shared, spawn_cancellable};
+use super::state::{Answer, Shared, answer};
 use axum::extract::State;
 use axum::response::IntoResponse;
 use grainfield_filters::filter::particles::keys::KeyType;
@@ -77,7 +78,7 @@ pub(super) async fn keys() -> impl IntoResponse {
 
 /// Applies a change to an effect, and returns its values.
 pub(super) async fn read(State(studio): Shared, Json(request): Json<EffectRequest>) -> Answer {
-    let answer = spawn_cancellable(&studio, move |_, _| {
+    answer(&studio, move |_, _| {
         let mut text = match request.from {
             From::Text(text) => text,
             From::Chain(chain) => {
@@ -94,8 +95,8 @@ pub(super) async fn read(State(studio): Shared, Json(request): Json<EffectReques
         let layers = doc.get("layer").and_then(Item::as_array_of_tables);
         let layers: Vec<Value> = layers.into_iter().flat_map(ArrayOfTables::iter).map(values).collect();
         Ok(json!({ "text": text, "effect": values(&doc), "layers": layers }))
-    });
-    Ok(Json(answer.await?).into_response())
+    })
+    .await
 }
 
 /// The values of a table, as TOML.
@@ -123,14 +124,7 @@ fn changed(text: &str, change: &Change) -> Result<String, Problem> {
                 Some(new) => {
                     let new: toml_edit::Value =
                         new.parse().map_err(|_| Fault::new(format!("{key}: '{new}' is no value")))?;
-                    match table.get_mut(key).and_then(Item::as_value_mut) {
-                        Some(old) => {
-                            let decor = old.decor().clone();
-                            *old = new;
-                            *old.decor_mut() = decor;
-                        }
-                        None => drop(table.insert(key, value(new))),
-                    }
+                    put(table, key, &value(new));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Files that a page may name: those below the folder in which the studio was started, and below the folders of files
 //! named on its command line. A link counts as the file to which it leads; `..` and protocols are not allowed.
 //!
-//! This is about names. What is read is checked when it is opened, by [`reach`](grainfield_io::disk::reach).
+//! This checks names. Files are checked again when they are opened, by [`reach`](grainfield_io::disk::reach).
 
 use super::fault::Fault;
 use grainfield_io::format::images::files::{Sequence, sequences};

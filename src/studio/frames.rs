@@ -2,9 +2,9 @@
 
 use super::clips::Which;
 use super::picture::{self, Field, Rgba, View};
-use super::problem::{Json, Path, Problem, Query};
+use super::problem::{Path, Problem, Query};
 use super::scopes::{self, Scope};
-use super::state::{Answer, Shared, spawn_cancellable};
+use super::state::{Answer, Shared, answer, spawn_cancellable};
 use super::{plots, scene, times};
 use axum::extract::State;
 use axum::http::{HeaderName, StatusCode, header};
@@ -118,7 +118,7 @@ pub(super) async fn pixels(
     let Some([left, top, width, height]) = numbers::<4>(Some(&query.region))? else {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
-    let answer = spawn_cancellable(&studio, move |studio, cancel| {
+    answer(&studio, move |studio, cancel| {
         let finished = studio.frame(which, cancel)?;
         let (frame, format) = (&finished.frame, *finished.frame.format());
         let (all_w, all_h) = (format.width as usize, format.height as usize);
@@ -135,8 +135,8 @@ pub(super) async fn pixels(
             "names": picture::plane_names(&format),
             "planes": planes.collect::<Vec<_>>(),
         }))
-    });
-    Ok(Json(answer.await?).into_response())
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -170,10 +170,10 @@ pub(super) async fn scene(
     Path((clip, number)): Path<(u32, i64)>,
     Query(query): Query<SceneQuery>,
 ) -> Answer {
-    let found = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, query.back, cancel)?)
-    });
-    Ok(Json(json!({ "frame": found.await? })).into_response())
+    answer(&studio, move |studio, cancel| {
+        Ok(json!({ "frame": scene::find(&studio.clips.ready(clip, i64::MAX, cancel)?, number, query.back, cancel)? }))
+    })
+    .await
 }
 
 /// The next or the previous frame at which decoding may begin.
@@ -182,19 +182,19 @@ pub(super) async fn key_frame(
     Path((clip, number)): Path<(u32, i64)>,
     Query(query): Query<SceneQuery>,
 ) -> Answer {
-    let found = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, query.back))
-    });
-    Ok(Json(json!({ "frame": found.await? })).into_response())
+    answer(&studio, move |studio, cancel| {
+        Ok(json!({ "frame": studio.clips.ready(clip, i64::MAX, cancel)?.key_frame(number, query.back) }))
+    })
+    .await
 }
 
 /// The time that each filter of a recipe adds to a frame, in milliseconds.
 pub(super) async fn times(State(studio): Shared, Path(place): Place) -> Answer {
     let (clip, key, number) = which(place, false)?;
-    let measured = spawn_cancellable(&studio, move |studio, cancel| {
-        Ok(times::measure(&studio.clips.ready(clip, number, cancel)?, &*studio.known(key)?, number, cancel)?)
-    });
-    Ok(Json(json!({ "milliseconds": measured.await? })).into_response())
+    answer(&studio, move |studio, cancel| {
+        Ok(json!({ "milliseconds": times::measure(&studio.clips.ready(clip, number, cancel)?, &*studio.known(key)?, number, cancel)? }))
+    })
+    .await
 }
 
 #[derive(Deserialize)]

@@ -32,7 +32,7 @@ pub(super) struct Glance {
 /// The identity of a file: its path, size and time.
 type Key = (std::ffi::OsString, u64, Option<SystemTime>);
 
-/// What is known of files.
+/// The known properties of files.
 #[derive(Default)]
 pub(super) struct Glances(Mutex<HashMap<Key, Glance>>);
 

@@ -4,6 +4,7 @@
 
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
+use super::lock;
 use super::recipe::quoted;
 use grainfield_io::disk::{self, Place};
 use grainfield_io::format::Formats;
@@ -18,7 +19,7 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
 use toml_edit::value;
 
@@ -80,10 +81,6 @@ pub(super) struct Jobs {
     /// While the waiting jobs are rendered one after another: cleared to end that.
     going: Mutex<Option<Arc<AtomicBool>>>,
     events: broadcast::Sender<String>,
-}
-
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Jobs {
@@ -187,16 +184,7 @@ impl Jobs {
         if list.jobs.len() >= MAX_JOBS {
             return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
-        let (input, output) = (request.input.clone().into(), request.output.clone().into());
-        let own = Job {
-            name: request.output.clone(),
-            input,
-            output,
-            options: vec![],
-            lines: vec![],
-            line: 0,
-            postponed: false,
-        };
+        let own = Job::new(&request.input, &request.output);
         let queue = self.queue(&list);
         let there =
             if queue.scope.exists(&own) { Some(request.output.clone()) } else { self.segments(&queue, &own) };

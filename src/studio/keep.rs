@@ -69,7 +69,7 @@ pub(super) fn merged(base: &Base, page: &RecipeText, fresh: &str) -> Option<Stri
 }
 
 /// Sets a value and keeps the comment beside it.
-fn put(table: &mut Table, id: &str, item: &Item) {
+pub(super) fn put(table: &mut Table, id: &str, item: &Item) {
     match (table.get_mut(id).and_then(Item::as_value_mut), item.as_value()) {
         (Some(old), Some(new)) => {
             let decor = old.decor().clone();

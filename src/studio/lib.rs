@@ -59,7 +59,7 @@ fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
     m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the studio opens, whom it answers, and what it may use.
+/// The options of the studio.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The clip to begin with: a file, numbered images or `pattern:NAME`.

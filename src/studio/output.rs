@@ -2,9 +2,8 @@
 
 use super::fault::Fault;
 use super::problem::Json;
-use super::state::{Answer, Shared, spawn_cancellable};
+use super::state::{Answer, Shared, answer};
 use axum::extract::State;
-use axum::response::IntoResponse;
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::{Files, Formats};
@@ -39,7 +38,7 @@ fn encoder(_: &OsStr, _: &Format, _: &Encoding) -> Option<String> {
 }
 
 pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputRequest>) -> Answer {
-    let found = spawn_cancellable(&studio, move |studio, cancel| {
+    answer(&studio, move |studio, cancel| {
         let path = studio.roots.within(&request.output)?;
         let key = u128::from_str_radix(&request.key, 16).map_err(Fault::new)?;
         let recipe = studio.known(key)?;
@@ -77,6 +76,6 @@ pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputReq
             },
             "path": studio.roots.first().join(&path).to_string_lossy(),
         }))
-    });
-    Ok(Json(found.await?).into_response())
+    })
+    .await
 }

@@ -62,8 +62,8 @@ impl Rgba {
 /// Samples around a region that its conversion may use: chroma is interpolated from neighbours.
 const MARGIN: usize = 16;
 
-/// The region of a view with its margin, and where the view's region is in it; `None` if that is no small part. What is
-/// then converted depends on the region instead of the frame.
+/// The region of a view with its margin, and where the view's region is in it; `None` if that is no small part. The cost
+/// of a conversion then depends on the region instead of the frame.
 fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
     let [x, y, width, height] = view.region?;
     let mut format = *frame.format();
@@ -81,6 +81,12 @@ fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
     // By the height of the whole frame.
     format.matrix = assumed_matrix(&format).0;
     (format.width, format.height) = (u32::try_from(columns).ok()?, u32::try_from(rows).ok()?);
+    let part = cropped(frame, format, left, top);
+    Some((part, View { region: Some([x - left, y - top, width, height]), ..*view }))
+}
+
+/// The part of a frame that begins at a sample of every plane and has the size of `format`.
+pub(super) fn cropped(frame: &Frame, format: Format, left: usize, top: usize) -> Frame {
     let mut part = Frame::new(format);
     for p in 0..format.planes() {
         let (sx, sy) = format.plane_subsampling(p);
@@ -91,7 +97,7 @@ fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
             to.copy_from_slice(&from[..to.len()]);
         }
     }
-    Some((part, View { region: Some([x - left, y - top, width, height]), ..*view }))
+    part
 }
 
 /// Converts a frame for display.

@@ -1,7 +1,8 @@
 //! The measurements of `grainfield analyze` over a region of the picture.
 
 use super::fault::Fault;
-use grainfield_filters::frame::{Frame, Sample};
+use super::picture::cropped;
+use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::recipe::Recipe;
 use grainfield_render::analyze::{Accumulator, Tools, plot};
 use grainfield_render::session::{Cancel, Clip};
@@ -53,40 +54,17 @@ fn part(frame: &Frame, region: Option<[usize; 4]>) -> Result<Frame, Fault> {
     let Some([x, y, width, height]) = region else { return Ok(frame.clone()) };
     let from = *frame.format();
     let (all_w, all_h) = (from.width as usize, from.height as usize);
-    let unit = |by: u8| 1usize << by;
-    let (x, y) = (
-        x / unit(from.subsampling.0) * unit(from.subsampling.0),
-        y / unit(from.subsampling.1) * unit(from.subsampling.1),
-    );
+    let (x, y) =
+        (x >> from.subsampling.0 << from.subsampling.0, y >> from.subsampling.1 << from.subsampling.1);
     let (width, height) = (width.min(all_w.saturating_sub(x)), height.min(all_h.saturating_sub(y)));
     if width < LEAST || height < LEAST {
         return Err(Fault::new(format!(
             "{width}x{height} is too small to measure: take at least {LEAST}x{LEAST}"
         )));
     }
-    let mut format = from;
     // Both fit into `u32`: they are not larger than those of the frame.
-    (format.width, format.height) = (width as u32, height as u32);
-    let mut to = Frame::new(format);
-    match from.depth.bytes() {
-        1 => copy::<u8>(frame, &mut to, x, y),
-        2 => copy::<u16>(frame, &mut to, x, y),
-        _ => copy::<f32>(frame, &mut to, x, y),
-    }
-    Ok(to)
-}
-
-fn copy<T: Sample>(from: &Frame, to: &mut Frame, x: usize, y: usize) {
-    let format = *to.format();
-    for p in 0..format.planes() {
-        let (sx, sy) = format.plane_subsampling(p);
-        for row in to.plane(p).rows() {
-            let source = &from.row::<T>(p, (y >> sy) + row)[x >> sx..];
-            let out = to.row_mut::<T>(p, row);
-            let n = out.len();
-            out.copy_from_slice(&source[..n]);
-        }
-    }
+    let format = Format { width: width as u32, height: height as u32, ..from };
+    Ok(cropped(frame, format, x, y))
 }
 
 #[cfg(test)]

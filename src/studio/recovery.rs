@@ -22,7 +22,7 @@ const DIGITS: usize = 16;
 /// The files of one folder in which a studio is started.
 pub(super) struct Recovery {
     folder: Option<PathBuf>,
-    /// What the names of its files begin with.
+    /// The prefix of the names of its files.
     prefix: String,
     /// For each tab the number of its connections, and when it was loaded.
     tabs: Mutex<HashMap<String, (usize, Instant)>>,
@@ -100,7 +100,7 @@ impl Recovery {
         self.is_connected(tab) || lock(&self.tabs).get(tab).is_some_and(loading)
     }
 
-    /// What a page begins with: its name, the state that it goes on with, and other unsaved work. `tab` is its name
+    /// The initial data of a page: its name, the state that it continues, and other unsaved work. `tab` is its name
     /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names.
     pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, Problem> {
         let mut all = self.all();

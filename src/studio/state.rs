@@ -6,16 +6,17 @@ use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::Jobs;
 use super::lock;
-use super::problem::Problem;
+use super::problem::{Json, Problem};
 use super::recipe;
 use super::recovery::Recovery;
 use crate::Options;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use grainfield_filters::recipe::Recipe;
 use grainfield_render::session::job::Cache;
 use grainfield_render::session::{Cancel, Clip};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -41,7 +42,7 @@ pub(super) struct Studio {
     pub(super) glances: Glances,
     pub(super) recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
     pub(super) recovery: Recovery,
-    /// What the command line names.
+    /// The input and the recipe that the command line names.
     pub(super) start: Value,
     pub(super) stop: Arc<AtomicBool>,
 }
@@ -147,4 +148,12 @@ pub(super) async fn spawn_cancellable<T: Send + 'static>(
         );
         Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text))
     })
+}
+
+/// Answers with the result of [long work](spawn_cancellable) as JSON.
+pub(super) async fn answer<T: Serialize + Send + 'static>(
+    studio: &Arc<Studio>,
+    work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
+) -> Answer {
+    Ok(Json(spawn_cancellable(studio, work).await?).into_response())
 }

@@ -1,8 +1,8 @@
 //! `batch --status` and `--dry-run`: the state of each job.
 
-use super::super::exit::Exit;
+use super::super::exit::{Exit, Failure};
 use super::super::resolve::Environment;
-use super::super::{lossy, printed, report, report_error, terminal};
+use super::super::{lossy, print, report};
 use super::{Batch, Plan, request};
 use grainfield_render::batch::queue::State;
 use serde::Serialize;
@@ -25,35 +25,28 @@ struct Line<'a> {
 }
 
 /// `--status` and `--dry-run`.
-pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exit {
-    let states = match plan.queue.states(&plan.jobs) {
-        Ok(states) => states,
-        Err(error) => {
-            return report_error(Exit::Failed, &format!("{}: {error}", plan.queue.status().display()));
-        }
-    };
+pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<Exit, Failure> {
+    let states = plan.queue.states(&plan.jobs).map_err(|error| plan.status_failure(&error))?;
     let mut text = String::new();
     let mut counts = [0usize; 6];
     let mut wrong = 0;
     for (job, standing) in plan.jobs.iter().zip(&states) {
         let (state, record) = (standing.state, standing.record.as_ref());
         counts[state as usize] += 1;
-        let resolved =
-            if typed.dry_run { request(typed, plan, environment, job, false) } else { Err(String::new()) };
-        let error = resolved.as_ref().err().filter(|_| typed.dry_run).cloned();
-        wrong += usize::from(error.is_some());
+        let resolved = typed.dry_run.then(|| request(typed, plan, environment, job, false)).transpose();
+        wrong += usize::from(resolved.is_err());
         let line = Line {
             job: &job.name,
             state,
             input: lossy(&job.input),
             output: match &resolved {
-                Ok(resolved) => lossy(&resolved.request.output),
-                Err(_) => lossy(&job.output),
+                Ok(Some(resolved)) => lossy(&resolved.request.output),
+                _ => lossy(&job.output),
             },
             frames: record.map_or(0, |r| r.frames),
             reason: standing.reason.as_deref(),
             by: record.map(|r| r.by.as_str()),
-            error,
+            error: resolved.err().map(|failure| failure.text),
         };
         // writing to memory does not fail
         let _ = if typed.json {
@@ -71,10 +64,8 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Exi
             "{waiting} waiting, {running} running, {done} done, {failed} failed{stale}{postponed}"
         );
     }
-    match printed(terminal::print(text.as_bytes())) {
-        Exit::Done if wrong > 0 => Exit::Failed,
-        exit => exit,
-    }
+    let exit = print(text)?;
+    Ok(if wrong > 0 { Exit::Failed } else { exit })
 }
 
 fn people(text: &mut String, line: &Line<'_>, dry: bool) -> std::fmt::Result {

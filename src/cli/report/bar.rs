@@ -1,13 +1,13 @@
 //! The progress bar of a terminal.
 
 use super::stats::{ProgressStats, clock, short};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The shortest time between redraws. The line is also redrawn when no frame is finished, so that a stall is visible.
-const PER_SECOND: u8 = 10;
+pub(super) const PER_SECOND: u8 = 10;
 
 /// The longest name beside a bar.
 const NAME: usize = 30;
@@ -20,7 +20,7 @@ pub(super) struct Bar {
 }
 
 /// The line below the bars of several jobs.
-pub(super) fn of_jobs(all: &MultiProgress, jobs: usize) -> ProgressBar {
+pub(super) fn counting_jobs(all: &MultiProgress, jobs: usize) -> ProgressBar {
     let style = ProgressStyle::with_template("{pos} of {len} jobs finished, {gone} elapsed")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     let style = style.with_key("gone", |s: &ProgressState, w: &mut dyn Write| {
@@ -32,17 +32,12 @@ pub(super) fn of_jobs(all: &MultiProgress, jobs: usize) -> ProgressBar {
 }
 
 impl Bar {
-    /// Shows it. Draws nothing when standard error is no terminal.
-    pub(super) fn new(total: Option<u64>) -> Bar {
-        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(PER_SECOND));
-        Bar::dressed(bar, total, "")
-    }
-
-    /// One of several, with a name, above the line `last`.
-    pub(super) fn beside_others(
+    /// Shows it, above the line `last` if there is one; with a name for a job of several. Draws nothing when standard
+    /// error is no terminal.
+    pub(super) fn new(
         all: &MultiProgress,
         last: Option<&ProgressBar>,
-        name: &str,
+        name: Option<&str>,
         total: Option<u64>,
     ) -> Bar {
         let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
@@ -51,15 +46,12 @@ impl Bar {
             None => all.add(bar),
         };
         // the end of a long path has the most information
-        let length = name.chars().count();
-        let short: String = match length > NAME {
-            true => "...".chars().chain(name.chars().skip(length + 3 - NAME)).collect(),
-            false => name.to_owned(),
-        };
-        Bar::dressed(bar.with_prefix(short), total, "{prefix}: ")
-    }
-
-    fn dressed(bar: ProgressBar, total: Option<u64>, before: &str) -> Bar {
+        let name = name.map(|name| match name.chars().count() {
+            length if length > NAME => "...".chars().chain(name.chars().skip(length + 3 - NAME)).collect(),
+            _ => name.to_owned(),
+        });
+        let before = if name.is_some() { "{prefix}: " } else { "" };
+        let bar = bar.with_prefix(name.unwrap_or_default());
         let out_time = Arc::new(Mutex::new(0.0));
         let shown_time = Arc::clone(&out_time);
         let template = if total.is_some() {
@@ -100,19 +92,9 @@ impl Bar {
         }
     }
 
-    /// Shows what the job waits for, until the next frame.
-    pub(super) fn simulating(&self, done: u64, all: u64) {
-        self.waits(&format!("stepping {done} of {all}"));
-    }
-
     /// Shows a text until the next frame.
     pub(super) fn waits(&self, text: &str) {
         self.bar.set_message(format!("{text}, "));
-    }
-
-    /// Removes the bar while other text is written.
-    pub(super) fn beside<R>(&self, write: impl FnOnce() -> R) -> R {
-        self.bar.suspend(write)
     }
 
     /// Takes it away.

@@ -4,7 +4,7 @@ use super::stats::ProgressStats;
 use super::{JobEnd, Start};
 use crate::cli::exit::Exit;
 use grainfield_render::batch::Tally;
-use grainfield_render::session::FrameDone;
+use grainfield_render::session::{FrameDone, Summary};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use std::time::Duration;
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(super) enum Event<'a> {
     /// The first frame is about to come.
-    Started { input: &'a str, output: &'a str, recipe: &'a str, total: Option<u64>, rate: String },
+    Started(&'a Start),
     /// Frames written, frames left out, the last one's number.
     Progress {
         frame: u64,
@@ -36,21 +36,19 @@ pub(super) enum Event<'a> {
     /// Something will be lost.
     Warning { text: &'a str },
     /// The end of several jobs.
-    Batch(Batch),
+    Batch(Batch<'a>),
     /// The end, when all went well.
     Done(End<'a>),
     /// The end, when not.
     Failed(End<'a>),
 }
 
-/// The end: the exit status, frames written, frames left out, and further properties.
+/// The end: the exit status, frames written, left out and kept, and further properties.
 #[derive(Serialize)]
 pub(super) struct End<'a> {
     exit: u8,
-    frames: u64,
-    failed: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    skipped: u64,
+    #[serde(flatten)]
+    summary: &'a Summary,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,18 +59,12 @@ pub(super) struct End<'a> {
     fps: Option<f64>,
 }
 
-/// How several jobs ended: see [`Tally`].
+/// The end of several jobs.
 #[derive(Serialize)]
-pub(super) struct Batch {
+pub(super) struct Batch<'a> {
     exit: u8,
-    done: usize,
-    failed: usize,
-    before: usize,
-    elsewhere: usize,
-    left: usize,
-    frames: u64,
-    skipped: u64,
-    left_out: u64,
+    #[serde(flatten)]
+    tally: &'a Tally,
     seconds: f64,
     fps: f64,
 }
@@ -87,36 +79,16 @@ struct Of<'a, 'b> {
 }
 
 impl<'a> Event<'a> {
-    pub(super) fn batch(t: &Tally, exit: Exit, elapsed: Duration) -> Event<'a> {
+    pub(super) fn batch(tally: &'a Tally, exit: Exit, elapsed: Duration) -> Event<'a> {
         let seconds = elapsed.as_secs_f64();
-        Event::Batch(Batch {
-            exit: exit.code(),
-            done: t.done,
-            failed: t.failed,
-            before: t.before,
-            elsewhere: t.elsewhere,
-            left: t.left,
-            frames: t.frames,
-            skipped: t.skipped,
-            left_out: t.left_out,
-            seconds: rounded(seconds),
-            fps: if seconds > 0.0 { rounded(t.frames as f64 / seconds) } else { 0.0 },
-        })
+        let fps = if seconds > 0.0 { rounded(tally.frames as f64 / seconds) } else { 0.0 };
+        Event::Batch(Batch { exit: exit.code(), tally, seconds: rounded(seconds), fps })
     }
 
-    /// The line, with the job it is about.
-    pub(super) fn line_of(&self, job: Option<&str>) -> String {
+    /// The line, with the job it is about, without its end.
+    pub(super) fn line(&self, job: Option<&str>) -> String {
+        // numbers and text under fixed names always convert to JSON; otherwise an empty object is correct, too
         serde_json::to_string(&Of { event: self, job }).unwrap_or_else(|_| "{}".into())
-    }
-
-    pub(super) fn started(s: &'a Start) -> Event<'a> {
-        Event::Started {
-            input: &s.input,
-            output: &s.output,
-            recipe: &s.recipe,
-            total: s.total,
-            rate: s.rate.to_string(),
-        }
     }
 
     pub(super) fn progress(f: &ProgressStats) -> Event<'a> {
@@ -136,12 +108,10 @@ impl<'a> Event<'a> {
         Event::Frame { number: s.number, left_out: s.left_out, frame: s.done }
     }
 
-    pub(super) fn ended(e: &JobEnd<'a>, f: Option<&ProgressStats>) -> Event<'a> {
+    pub(super) fn ended(e: &'a JobEnd<'a>, f: Option<&ProgressStats>) -> Event<'a> {
         let end = End {
             exit: e.exit.code(),
-            frames: e.summary.frames,
-            failed: e.summary.failed,
-            skipped: e.summary.skipped,
+            summary: &e.summary,
             message: e.error,
             partial: e.partial.map(|p| p.to_string_lossy().into_owned()),
             seconds: f.map(|f| rounded(f.elapsed.as_secs_f64())),
@@ -149,17 +119,6 @@ impl<'a> Event<'a> {
         };
         if e.error.is_none() { Event::Done(end) } else { Event::Failed(end) }
     }
-
-    /// The line, without its end.
-    pub(super) fn line(&self) -> String {
-        // Numbers and text under fixed names always convert to JSON; otherwise an empty object is correct, too.
-        serde_json::to_string(self).unwrap_or_else(|_| "{}".into())
-    }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
-fn is_zero(n: &u64) -> bool {
-    *n == 0
 }
 
 fn rounded(x: f64) -> f64 {
@@ -171,14 +130,13 @@ mod tests {
     use super::super::stats::tests::sample;
     use super::*;
     use crate::cli::exit::Exit;
-    use grainfield_render::session::job::Summary;
     use std::path::Path;
 
     #[test]
     fn events() {
         let expected = r#"{"event":"progress","frame":48,"number":1048,"total":100,"failed":0,"fps":12.0,"out_time_us":2000000,"speed":0.5,"eta_s":4}"#;
-        assert_eq!(Event::progress(&sample()).line(), expected);
-        assert_eq!(Event::Note { text: "a \"b\"\n" }.line(), r#"{"event":"note","text":"a \"b\"\n"}"#);
+        assert_eq!(Event::progress(&sample()).line(None), expected);
+        assert_eq!(Event::Note { text: "a \"b\"\n" }.line(None), r#"{"event":"note","text":"a \"b\"\n"}"#);
         let ending = JobEnd {
             exit: Exit::Failed,
             error: Some("clip.y4m: ends inside frame 12"),
@@ -187,9 +145,9 @@ mod tests {
             hushed: false,
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
-        assert_eq!(Event::ended(&ending, None).line(), expected);
+        assert_eq!(Event::ended(&ending, None).line(None), expected);
         let done = JobEnd { exit: Exit::Done, error: None, partial: None, ..ending };
         let expected = r#"{"event":"done","exit":0,"frames":12,"failed":0,"seconds":4.0,"fps":12.0}"#;
-        assert_eq!(Event::ended(&done, Some(&sample())).line(), expected);
+        assert_eq!(Event::ended(&done, Some(&sample())).line(None), expected);
     }
 }

@@ -1,4 +1,5 @@
-//! Progress and messages for the user on standard error, in one of several forms.
+//! Progress and messages for the user on standard error, in one of several forms: of one render, or of the jobs of a
+//! batch, which differ in the name of the job in front of each message.
 
 mod bar;
 mod batch;
@@ -12,12 +13,14 @@ use super::terminal::{Errors, Style};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
 use grainfield_filters::ratio::Ratio;
-use grainfield_render::session::{Event as Happened, FrameDone, Note, Summary};
+use grainfield_render::session::{Event as RenderEvent, FrameDone, Note, Summary};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
 use json::Event;
+use serde::Serialize;
 use stats::{ProgressStats, clock, short};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The shortest time between progress events for programs; frames between two events are not reported.
@@ -31,7 +34,7 @@ enum Verbosity {
     Verbose,
 }
 
-/// In what form.
+/// The form of the progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     Bar,
@@ -47,34 +50,105 @@ impl Form {
     }
 }
 
-/// The form and the amount of messages.
-fn report_mode(say: ReportArgs, crowded: bool) -> (Form, Verbosity) {
-    let form = match say.progress {
-        ProgressFormat::Json => Form::Json,
-        ProgressFormat::Frames => Form::Frames,
-        ProgressFormat::Ffmpeg => Form::Ffmpeg,
-        ProgressFormat::None => Form::Plain,
-        _ if say.quiet || !io::stderr().is_terminal() => Form::Plain,
-        ProgressFormat::Auto if crowded => Form::Plain,
-        ProgressFormat::Auto | ProgressFormat::Bar => Form::Bar,
-    };
-    let verbosity = match (say.quiet, say.verbose) {
-        (true, _) => Verbosity::Quiet,
-        (_, true) => Verbosity::Verbose,
-        _ => Verbosity::Normal,
-    };
-    (form, verbosity)
+/// Standard error with its bars.
+struct Console {
+    form: Form,
+    verbosity: Verbosity,
+    style: Style,
+    bars: MultiProgress,
+    err: Mutex<Box<dyn Write + Send>>,
+}
+
+impl Console {
+    /// `crowded`: standard output is on the same terminal, so that its lines would break a bar.
+    fn new(args: ReportArgs, crowded: bool) -> Console {
+        let form = match args.progress {
+            ProgressFormat::Json => Form::Json,
+            ProgressFormat::Frames => Form::Frames,
+            ProgressFormat::Ffmpeg => Form::Ffmpeg,
+            ProgressFormat::None => Form::Plain,
+            _ if args.quiet || !io::stderr().is_terminal() => Form::Plain,
+            ProgressFormat::Auto if crowded => Form::Plain,
+            ProgressFormat::Auto | ProgressFormat::Bar => Form::Bar,
+        };
+        let verbosity = match (args.quiet, args.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        };
+        Console::to(Box::new(Errors), form, verbosity, Style::of_stderr())
+    }
+
+    fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Console {
+        let target = match form {
+            Form::Bar => ProgressDrawTarget::stderr_with_hz(bar::PER_SECOND),
+            _ => ProgressDrawTarget::hidden(),
+        };
+        let bars = MultiProgress::with_draw_target(target);
+        Console { form, verbosity, style, bars, err: Mutex::new(err) }
+    }
+
+    /// Writes in one piece, so that lines of other programs on the same terminal do not come in between. Nothing can be
+    /// done when standard error itself cannot be written.
+    fn text(&self, text: &str) {
+        let write = || {
+            let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+            let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+        };
+        if self.form == Form::Bar { self.bars.suspend(write) } else { write() }
+    }
+
+    fn line(&self, line: &str) {
+        self.text(&format!("{line}\n"));
+    }
+
+    fn event(&self, job: Option<&str>, event: &Event<'_>) {
+        self.line(&event.line(job));
+    }
+
+    /// A message: its first word, and for programs its event.
+    fn message(&self, word: &str, job: Option<&str>, text: &str, event: &Event<'_>) {
+        match self.form.is_json() {
+            true => self.event(job, event),
+            false => self.line(&format!("{word} {}{text}", prefix(job))),
+        }
+    }
+
+    fn note(&self, job: Option<&str>, text: &str) {
+        if self.verbosity > Verbosity::Quiet {
+            self.message(self.style.note(), job, text, &Event::Note { text });
+        }
+    }
+
+    /// A loss. It is reported even with `--quiet`; `--strict` makes it an error.
+    fn warn(&self, job: Option<&str>, text: &str) {
+        self.message(self.style.warning(), job, text, &Event::Warning { text });
+    }
+
+    fn error(&self, job: Option<&str>, text: &str) {
+        self.message(self.style.error(), job, text, &Event::Warning { text });
+    }
+}
+
+/// The name of a job in front of its messages.
+fn prefix(job: Option<&str>) -> String {
+    job.map_or(String::new(), |job| format!("{job}: "))
 }
 
 /// Properties that are reported before the first frame.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct Start {
     pub(super) input: String,
     pub(super) output: String,
     /// The canonical text of the recipe.
     pub(super) recipe: String,
     pub(super) total: Option<u64>,
+    #[serde(serialize_with = "ratio_text")]
     pub(super) rate: Ratio,
+}
+
+fn ratio_text<S: serde::Serializer>(value: &Ratio, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
 }
 
 /// Properties that are reported after the last frame.
@@ -90,116 +164,116 @@ pub(super) struct JobEnd<'a> {
     pub(super) hushed: bool,
 }
 
-/// Reports to the user.
+/// Reports a render.
 pub(super) struct Reporter {
-    form: Form,
-    verbosity: Verbosity,
-    style: Style,
+    console: Arc<Console>,
+    /// The name of the job of a batch.
+    job: Option<String>,
+    /// The bar that counts the jobs of a batch.
+    jobs_bar: Option<ProgressBar>,
     state: Mutex<State>,
 }
 
 struct State {
-    err: Box<dyn Write + Send>,
     bar: Option<Bar>,
     output: String,
     begun: Instant,
     reported: Option<Duration>,
     last: Option<ProgressStats>,
-    /// Whether it has been said that the job is ending.
+    /// Whether it has been reported that the render is ending.
     finishing: bool,
 }
 
 impl Reporter {
     /// On standard error. `printing`: frames, or lines for them, go to standard output.
-    pub(super) fn new(say: ReportArgs, printing: bool) -> Reporter {
-        // Lines on the same terminal would break the bar.
-        let crowded = printing && io::stdout().is_terminal();
-        let (form, verbosity) = report_mode(say, crowded);
-        Reporter::to(Box::new(Errors), form, verbosity, Style::of_stderr())
+    pub(super) fn new(args: ReportArgs, printing: bool) -> Reporter {
+        let console = Console::new(args, printing && io::stdout().is_terminal());
+        Reporter::of(Arc::new(console), None, None)
     }
 
-    fn to(err: Box<dyn Write + Send>, form: Form, verbosity: Verbosity, style: Style) -> Reporter {
-        let begun = Instant::now();
-        let state = State {
-            err,
-            bar: None,
-            output: String::new(),
-            begun,
-            reported: None,
-            last: None,
-            finishing: false,
-        };
-        Reporter { form, verbosity, style, state: Mutex::new(state) }
+    fn of(console: Arc<Console>, job: Option<String>, jobs_bar: Option<ProgressBar>) -> Reporter {
+        let (output, begun) = (String::new(), Instant::now());
+        let state = State { bar: None, output, begun, reported: None, last: None, finishing: false };
+        Reporter { console, job, jobs_bar, state: Mutex::new(state) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Said only with `-v`.
+    fn event(&self, event: &Event<'_>) {
+        self.console.event(self.job.as_deref(), event);
+    }
+
+    /// A note that is printed only with `-v`.
     pub(super) fn detail(&self, text: &str) {
-        if self.verbosity >= Verbosity::Verbose {
+        if self.console.verbosity >= Verbosity::Verbose {
             self.note(text);
         }
     }
 
-    /// A loss. It is reported even with `--quiet`; `--strict` makes it an error.
-    fn warn(&self, text: &str) {
-        let line = match self.form {
-            form if form.is_json() => Event::Warning { text }.line(),
-            _ => format!("{} {text}", self.style.warning()),
-        };
-        self.state().line(&line);
+    pub(super) fn note(&self, text: &str) {
+        self.console.note(self.job.as_deref(), text);
+    }
+
+    /// A note of the render.
+    pub(super) fn say(&self, note: &Note) {
+        match note.code.is_loss() {
+            true => self.console.warn(self.job.as_deref(), &note.text),
+            false => self.note(&note.text),
+        }
     }
 
     /// The first frame is about to come.
     pub(super) fn begin(&self, start: &Start) {
         let mut state = self.state();
         state.begun = Instant::now();
-        state.output.clone_from(&start.output);
-        match self.form {
-            Form::Json | Form::Frames => state.line(&Event::started(start).line()),
-            Form::Bar => state.bar = Some(Bar::new(start.total)),
+        match self.console.form {
+            Form::Json | Form::Frames => self.event(&Event::Started(start)),
+            Form::Bar => {
+                let (bars, last) = (&self.console.bars, self.jobs_bar.as_ref());
+                state.bar = Some(Bar::new(bars, last, self.job.as_deref(), start.total));
+            }
             Form::Ffmpeg | Form::Plain => {}
+        }
+        if self.job.is_none() {
+            state.output.clone_from(&start.output);
         }
     }
 
     /// There are no more frames.
-    pub(super) fn end(&self, ending: &JobEnd<'_>) {
+    pub(super) fn end(&self, end: &JobEnd<'_>) {
         let mut state = self.state();
         if let Some(bar) = state.bar.take() {
             bar.end();
         }
+        self.jobs_bar.iter().for_each(|bar| bar.inc(1));
         let elapsed = state.begun.elapsed();
         if let Some(last) = &mut state.last {
             last.elapsed = elapsed;
         }
-        match self.form {
-            Form::Json | Form::Frames => {
-                let line = Event::ended(ending, state.last.as_ref()).line();
-                return state.line(&line);
-            }
-            Form::Ffmpeg => {
-                if let Some(last) = state.last {
-                    state.text(&ffmpeg::block(&last, true));
-                }
-            }
-            Form::Bar | Form::Plain => {}
+        let (console, job) = (&self.console, self.job.as_deref());
+        if console.form.is_json() {
+            return self.event(&Event::ended(end, state.last.as_ref()));
         }
-        if let Some(error) = ending.error {
-            state.line(&format!("{} {error}", self.style.error()));
+        if let (Form::Ffmpeg, None, Some(last)) = (console.form, job, &state.last) {
+            console.text(&ffmpeg::block(last, true));
         }
-        if let Some(partial) = ending.partial {
-            let count = frames(ending.summary.frames);
-            state.line(&format!("partial result: {} ({count})", partial.display()));
+        if let Some(error) = end.error {
+            console.error(job, error);
         }
-        if ending.error.is_none() && !ending.hushed && self.verbosity > Verbosity::Quiet {
-            let text = closing(&ending.summary, state.last.as_ref(), elapsed, &state.output);
-            state.line(&text);
+        // the error of a job names it
+        if let (None, Some(partial)) = (job, end.partial) {
+            let count = frames(end.summary.frames);
+            console.line(&format!("partial result: {} ({count})", partial.display()));
+        }
+        if end.error.is_none() && !end.hushed && console.verbosity > Verbosity::Quiet {
+            let text = closing(&end.summary, state.last.as_ref(), elapsed, &state.output);
+            console.line(&format!("{}{text}", prefix(job)));
         }
     }
 
-    /// The progress of the job, for an end that does not report it.
+    /// The progress of the render, for an end that does not report it.
     pub(super) fn so_far(&self) -> Summary {
         let step = self.state().last.map(|f| f.step);
         step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed, skipped: 0 })
@@ -207,30 +281,18 @@ impl Reporter {
 
     /// An error before the first frame.
     pub(super) fn fail(&self, exit: Exit, error: &str) {
-        self.end(&JobEnd {
-            exit,
-            error: Some(error),
-            partial: None,
-            summary: Summary::default(),
-            hushed: false,
-        });
+        let summary = Summary::default();
+        self.end(&JobEnd { exit, error: Some(error), partial: None, summary, hushed: false });
     }
-}
 
-impl Reporter {
-    /// Something has happened.
-    pub(super) fn event(&self, event: Happened) {
+    /// An event of the render.
+    pub(super) fn render_event(&self, event: RenderEvent) {
         match event {
-            Happened::Frame(frame) => self.step(&frame),
-            Happened::Simulating { done, all } => self.simulating(done, all),
-            Happened::Finishing { held } => self.finishing(held),
-            Happened::Note(note) => self.say(&note),
+            RenderEvent::Frame(frame) => self.step(&frame),
+            RenderEvent::Simulating { done, all } => self.simulating(done, all),
+            RenderEvent::Finishing { held } => self.finishing(held),
+            RenderEvent::Note(note) => self.say(&note),
         }
-    }
-
-    /// Something the user should know.
-    pub(super) fn say(&self, note: &Note) {
-        if note.code.is_loss() { self.warn(&note.text) } else { self.note(&note.text) }
     }
 
     fn step(&self, step: &FrameDone) {
@@ -240,52 +302,44 @@ impl Reporter {
         if let Some(bar) = &state.bar {
             return bar.step(&now);
         }
-        if self.form == Form::Frames {
-            state.line(&Event::frame(step).line());
+        if self.console.form == Form::Frames {
+            self.event(&Event::frame(step));
         }
         if !state.is_due() {
             return;
         }
-        match self.form {
-            Form::Json | Form::Frames => state.line(&Event::progress(&now).line()),
-            Form::Ffmpeg => state.text(&ffmpeg::block(&now, false)),
-            Form::Bar | Form::Plain => {}
+        match self.console.form {
+            Form::Json | Form::Frames => self.event(&Event::progress(&now)),
+            Form::Ffmpeg if self.job.is_none() => self.console.text(&ffmpeg::block(&now, false)),
+            _ => {}
         }
     }
 
     fn simulating(&self, done: u64, all: u64) {
         let mut state = self.state();
         if let Some(bar) = &state.bar {
-            bar.simulating(done, all);
-        } else if self.form.is_json() && state.is_due() {
-            state.line(&Event::Simulating { done, all }.line());
+            bar.waits(&format!("stepping {done} of {all}"));
+        } else if self.console.form.is_json() && state.is_due() {
+            self.event(&Event::Simulating { done, all });
         }
     }
 
     fn finishing(&self, held: u64) {
         let mut state = self.state();
         let first = !std::mem::replace(&mut state.finishing, true);
-        match (self.form, &state.bar) {
-            (form, _) if form.is_json() => state.line(&Event::Finishing { held }.line()),
-            (_, Some(bar)) => bar.waits(&finishing(held)),
-            _ if first && self.verbosity > Verbosity::Quiet => {
-                let line = format!("{} {}", self.style.note(), finishing(held));
-                state.line(&line);
-            }
+        let text = || {
+            let waits = match held {
+                0 => String::new(),
+                n => format!(": the encoder still holds {}", frames(n)),
+            };
+            format!("finishing{waits}; Ctrl-C again ends at once")
+        };
+        match (&state.bar, self.console.form.is_json()) {
+            (Some(bar), _) => bar.waits(&text()),
+            (None, true) => self.event(&Event::Finishing { held }),
+            (None, false) if first && self.job.is_none() => self.note(&text()),
             _ => {}
         }
-    }
-
-    /// Something the user should know.
-    pub(super) fn note(&self, text: &str) {
-        if self.verbosity == Verbosity::Quiet {
-            return;
-        }
-        let line = match self.form {
-            form if form.is_json() => Event::Note { text }.line(),
-            _ => format!("{} {text}", self.style.note()),
-        };
-        self.state().line(&line);
     }
 }
 
@@ -299,33 +353,6 @@ impl State {
         }
         due
     }
-
-    fn line(&mut self, line: &str) {
-        self.text(&format!("{line}\n"));
-    }
-
-    /// In one piece, so that lines of other programs on the same terminal do not come in between. Nothing can be
-    /// done when standard error itself cannot be written.
-    fn text(&mut self, text: &str) {
-        let State { err, bar, .. } = self;
-        let mut write = || {
-            let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
-        };
-        match bar {
-            Some(bar) => bar.beside(write),
-            None => write(),
-        }
-    }
-}
-
-/// What a job waits for that is to stop.
-fn finishing(held: u64) -> String {
-    let waits = match held {
-        0 => String::new(),
-        1 => ": the encoder still holds 1 frame".into(),
-        n => format!(": the encoder still holds {n} frames"),
-    };
-    format!("finishing{waits}; Ctrl-C again ends at once")
 }
 
 pub(super) fn frames(n: u64) -> String {

@@ -1,5 +1,4 @@
 use super::*;
-use std::sync::Arc;
 
 #[derive(Clone, Default)]
 struct Page(Arc<Mutex<Vec<u8>>>);
@@ -17,7 +16,8 @@ impl Write for Page {
 /// The text on standard error of a short job, in one of the forms.
 fn report_text(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
-    let report = Reporter::to(Box::new(page.clone()), form, verbosity, Style::default());
+    let console = Console::to(Box::new(page.clone()), form, verbosity, Style::default());
+    let report = Reporter::of(Arc::new(console), None, None);
     report.note("the range is taken as limited");
     report.detail("level avx2");
     report.begin(&Start {

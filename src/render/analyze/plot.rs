@@ -43,6 +43,9 @@ pub(crate) const fn px(n: i32) -> i32 {
 }
 
 /// Draws the report under a title.
+///
+/// # Errors
+/// [`PlotError`] if it cannot be drawn.
 pub fn png(report: &Report, title: &str) -> Result<Vec<u8>, PlotError> {
     canvas(SIZE, |root| panels::all(root, report, title))
 }

@@ -3,15 +3,15 @@
 //! measuring run in parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
+use crate::lock;
 use crate::session::Render;
-use crate::session::job::{Endpoints, JobError, Request};
+use crate::session::job::{Collector, Endpoints, FirstFrames, JobError, Request};
 use grainfield_filters::frame::{Format, Frame, Ranges};
-use grainfield_io::disk::Left;
 use grainfield_io::sink::{self, Encode, Sink, SinkError};
 use grainfield_io::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The number of frames measured by default.
 pub const DEFAULT_FRAMES: i64 = 24;
@@ -27,15 +27,14 @@ impl ReportHandle {
     }
 }
 
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Prepares a render that measures the result of the request's filters (the output of the request is ignored): the
 /// difference from `clean` if it is given, with frames paired in order; else the difference that the filters make, if
 /// there are any; else the picture itself.
 ///
 /// If the request names no frames, the first [`DEFAULT_FRAMES`] are measured.
+///
+/// # Errors
+/// [`JobError::Usage`] if both inputs are standard input.
 pub fn prepare(
     mut request: Request,
     clean: Option<OsString>,
@@ -126,7 +125,7 @@ impl Endpoints for Measured {
             }
         };
         let itself = matches!(self.reference, Reference::Itself);
-        Ok(Box::new(Paired { info, noisy, clean, itself, left }))
+        Ok(Box::new(Paired { noisy: FirstFrames { info, source: noisy, left }, clean, itself }))
     }
 
     fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
@@ -148,7 +147,14 @@ impl Endpoints for Measured {
         let tools = Tools::new(format, clean.as_ref().map(|c| &c.1));
         *lock(&self.report_handle.0) = Some(Accumulator::new(&tools));
         let encoder = Arc::new(Measuring { tools, done: Mutex::default() });
-        Ok(Box::new(MeasureSink { encoder, report_handle: self.report_handle.clone() }))
+        let (measuring, report_handle) = (Arc::clone(&encoder), self.report_handle.clone());
+        let write = move |number| {
+            let measures = measuring.take(number);
+            if let (Some(accumulator), Some(measures)) = (lock(&report_handle.0).as_mut(), measures) {
+                accumulator.add(number, measures);
+            }
+        };
+        Ok(Box::new(Collector { encoder, write }))
     }
 
     fn per_frame(&self, output: &Format) -> usize {
@@ -158,12 +164,9 @@ impl Endpoints for Measured {
 
 /// Combines two sources: the clean picture is attached to the noisy one's stamp.
 struct Paired {
-    info: Info,
-    noisy: Box<dyn Source>,
+    noisy: FirstFrames,
     clean: Option<Other>,
     itself: bool,
-    /// The number of frames still to be delivered, if it is limited here.
-    left: Option<i64>,
 }
 
 struct Other {
@@ -180,7 +183,7 @@ struct Clean(Frame);
 
 impl Source for Paired {
     fn info(&self) -> &Info {
-        &self.info
+        self.noisy.info()
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
@@ -188,20 +191,17 @@ impl Source for Paired {
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
-        if self.left == Some(0) {
-            return Ok(None);
-        }
         let Some(mut stamp) = self.noisy.next(slot)? else { return Ok(None) };
-        self.left = self.left.map(|n| n - 1);
         if let Some(clean) = &mut self.clean {
-            let place = stamp.number - self.info.first;
+            let info = self.noisy.info();
+            let place = stamp.number - info.first;
             let other = clean.next(place)?.ok_or_else(|| SourceError::Bad {
                 name: clean.source.info().name.clone(),
                 problem: format!(
                     "has no frame {} to compare with frame {} of {}: use --frames to select frames that both have",
                     place + clean.source.info().first,
                     stamp.number,
-                    self.info.name
+                    info.name
                 ),
             })?;
             stamp.carried = Some(Arc::new(Waiting(Mutex::new(other))));
@@ -266,44 +266,23 @@ struct Measuring {
     done: Mutex<BTreeMap<i64, VecDeque<Measures>>>,
 }
 
+impl Measuring {
+    /// The measures of a frame, once for each time that it was measured.
+    fn take(&self, number: i64) -> Option<Measures> {
+        let mut done = lock(&self.done);
+        let measures = done.get_mut(&number).and_then(VecDeque::pop_front);
+        if done.get(&number).is_some_and(VecDeque::is_empty) {
+            done.remove(&number);
+        }
+        measures
+    }
+}
+
 impl Encode for Measuring {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, _: &mut Vec<u8>) -> Result<(), SinkError> {
         let clean = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<Clean>());
         let measures = self.tools.measure(frame, clean.map(|c| &c.0));
         lock(&self.done).entry(stamp.number).or_default().push_back(measures);
         Ok(())
-    }
-}
-
-/// Merges the measures in order of frames.
-struct MeasureSink {
-    encoder: Arc<Measuring>,
-    report_handle: ReportHandle,
-}
-
-impl Sink for MeasureSink {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::clone(&self.encoder) as Arc<dyn Encode>
-    }
-
-    fn write(&mut self, stamp: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
-        let mut done = lock(&self.encoder.done);
-        let measures = done.get_mut(&stamp.number).and_then(VecDeque::pop_front);
-        if done.get(&stamp.number).is_some_and(VecDeque::is_empty) {
-            done.remove(&stamp.number);
-        }
-        drop(done);
-        if let (Some(accumulator), Some(measures)) = (lock(&self.report_handle.0).as_mut(), measures) {
-            accumulator.add(stamp.number, measures);
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        Ok(())
-    }
-
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        Ok(Left::default())
     }
 }

@@ -71,6 +71,9 @@ pub enum AttachProblem {
 
 /// Reads all files that the links of a recipe name, each once, and sets the values. Links that were read
 /// before are kept.
+///
+/// # Errors
+/// [`AttachError`] for the first file that cannot be read or has no such curve.
 pub fn attach(recipe: &mut Recipe) -> Result<(), AttachError> {
     for i in 0..recipe.links.len() {
         if recipe.links[i].digest.is_some() {

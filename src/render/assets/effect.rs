@@ -7,12 +7,18 @@ use grainfield_io::format::images;
 use std::path::Path;
 
 /// Reads an effect file and the pictures that it names, relative to its own folder.
+///
+/// # Errors
+/// [`TextFileError`] if the file or a picture cannot be read, or its text is invalid.
 pub fn load_effect(path: &Path) -> Result<Effect, TextFileError> {
     load_effect_with(path, None, &|_| Ok(()))
 }
 
 /// The same, of a text that will be in the file when there is one; each picture is read only if `allowed` does not
 /// refuse its path.
+///
+/// # Errors
+/// As [`load_effect`], and those of `allowed`.
 pub fn load_effect_with(
     path: &Path,
     text: Option<&str>,

@@ -7,6 +7,9 @@ use std::path::Path;
 
 /// Reads a film grain table, and returns it with a 128-bit digest: the MD5 of its parameters, first byte
 /// highest.
+///
+/// # Errors
+/// [`TextFileError`] if the file cannot be read, or is no film grain table.
 pub fn load_grain_table(path: &Path) -> Result<(Table, u128), TextFileError> {
     let text = read_text(path, "a film grain table", MAX_TEXT)?;
     let table: Table = text.parse().map_err(|e| TextFileError::Says(format!("{}: {e}", path.display())))?;

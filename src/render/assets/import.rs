@@ -107,6 +107,9 @@ fn fault<T>(line: impl Into<Option<usize>>, problem: ImportProblem) -> Result<T,
 }
 
 /// Reads samples from the bytes of a file: JSON if it begins like JSON, else CSV.
+///
+/// # Errors
+/// [`ImportError`] if the file is too large, is not text, or is invalid.
 pub fn read_samples(bytes: &[u8]) -> Result<Table, ImportError> {
     if bytes.len() > MAX_BYTES {
         return fault(None, P::Large);
@@ -212,6 +215,9 @@ fn fields(line: &str, separator: char) -> Vec<String> {
 }
 
 /// Samples from CSV.
+///
+/// # Errors
+/// [`ImportError`] with the line.
 pub fn csv(text: &str) -> Result<Table, ImportError> {
     // A tab at the end is an empty field, so lines are not trimmed.
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
@@ -266,6 +272,9 @@ pub fn csv(text: &str) -> Result<Table, ImportError> {
 }
 
 /// Samples from JSON.
+///
+/// # Errors
+/// [`ImportError`] if the JSON has another form.
 pub fn json(text: &str) -> Result<Table, ImportError> {
     let value: Value = serde_json::from_str(text)
         .map_err(|e| ImportError { line: Some(e.line()), problem: P::Json(e.to_string()) })?;

@@ -43,6 +43,9 @@ pub enum LottieError {
 
 /// Reads curves from a keyframe list, by name; a list without a name is named `name`. With a rate, times are
 /// converted to seconds.
+///
+/// # Errors
+/// [`LottieError`] if the text is no keyframe list, or its keys form no curve.
 pub fn lottie(text: &str, name: &str, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, LottieError> {
     let value: Value = serde_json::from_str(text).map_err(|e| LottieError::Json(e.to_string()))?;
     let mut all = Vec::new();
@@ -157,6 +160,9 @@ fn handle(value: &Value, part: usize) -> Result<[f64; 2], &'static str> {
 }
 
 /// Writes a curve with keys in frames as a keyframe list, if its shapes are linear, hold or have handles.
+///
+/// # Errors
+/// [`LottieError`] if keys are in seconds, or a shape has no handles.
 pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
     let keys = curve.keys();
     let mut list = Vec::new();

@@ -24,5 +24,5 @@ pub use lottie::{LottieError, lottie, to_lottie};
 pub(crate) use plate::digest as plate_digest;
 pub use plate::load_plate;
 pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};
-pub use text_file::TextFileError;
+pub use text_file::{TextFileError, read_text};
 pub use tracks::{TrackFileError, load_tracks, open_tracks, reindex, write};

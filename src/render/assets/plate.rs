@@ -2,13 +2,15 @@
 
 use super::TextFileError;
 use grainfield_filters::plate::{Cutter, Plate};
-use grainfield_io::format::Formats;
-use grainfield_io::media::{Options, Slot, SourceError};
+use grainfield_io::source::{self, Options, Slot, SourceError};
 use md5::{Digest, Md5};
 use std::path::Path;
 
 /// Reads grain from a clip, a sequence or a picture of any format, and returns it with a 128-bit digest: the MD5 of its
 /// tiles, first byte highest. Pictures after the last that is needed are not read.
+///
+/// # Errors
+/// [`TextFileError`] if the file cannot be read, or has no usable grain.
 pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
     let says =
         |problem: &dyn std::fmt::Display| TextFileError::Says(format!("{}: {problem}", path.display()));
@@ -16,10 +18,7 @@ pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
         SourceError::Io { cause, .. } => TextFileError::Read { path: path.into(), cause },
         e => TextFileError::Says(e.to_string()),
     };
-    let name = path.as_os_str();
-    let mut inputs = Formats::default().0.iter().filter_map(|row| row.input.as_ref());
-    let input = inputs.find(|input| (input.takes)(name)).ok_or_else(|| says(&"no format reads this file"))?;
-    let mut source = (input.open)(name, &Options::default()).map_err(named)?;
+    let mut source = source::open(path.as_os_str(), &Options::default()).map_err(named)?;
     let mut cutter = Cutter::new(&source.info().format).map_err(|e| says(&e))?;
     let (decoder, mut slot) = (source.decoder(), Slot::default());
     while !cutter.is_full() {

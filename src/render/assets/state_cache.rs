@@ -23,6 +23,9 @@ const SUM: usize = 16;
 /// The largest state in bytes.
 const MAX_BYTES: u64 = 1 << 28;
 /// The file contents of a state.
+///
+/// # Errors
+/// Those of the compression.
 pub fn pack(key: u128, state: &[u8]) -> io::Result<Vec<u8>> {
     let mut out = Vec::with_capacity(HEAD + SUM + state.len());
     out.extend(MAGIC);

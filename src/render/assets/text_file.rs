@@ -38,8 +38,11 @@ impl TextFileError {
     }
 }
 
-/// Reads the text of a file of at most `most` bytes.
-pub(super) fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
+/// Reads the text of a file of at most `most` bytes, which is `what`.
+///
+/// # Errors
+/// [`TextFileError`] if the file cannot be read, is not UTF-8, or is larger.
+pub fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
     let failed = |cause| TextFileError::Read { path: path.into(), cause };
     let mut bytes = Vec::new();
     let file = reach::open(path).map_err(failed)?;

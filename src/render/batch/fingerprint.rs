@@ -216,13 +216,8 @@ mod tests {
     fn other_options_make_another_output() {
         let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
         let job = |options: &[&str]| Job {
-            name: "a".into(),
-            input: "pattern:bars".into(),
-            output: "null:".into(),
             options: options.iter().map(OsString::from).collect(),
-            lines: vec![],
-            line: 0,
-            postponed: false,
+            ..Job::new("pattern:bars", "null:")
         };
         let change = |was: &[&str], is: &[&str]| {
             let fingerprint = scope.rendered(scope.fingerprint(&job(was)), &job(was));

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 pub const MAX_JOBS: usize = 100_000;
 
 /// One render, as written in a list.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Job {
     /// The name, which is unique.
     pub name: String,
@@ -38,6 +38,12 @@ pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
 }
 
 impl Job {
+    /// A job with default options, named by its output.
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Job {
+        let (input, output) = (input.into(), output.into());
+        Job { name: output.to_string_lossy().into_owned(), input, output, ..Job::default() }
+    }
+
     /// Whether its options allow replacing an existing output.
     pub fn overwrites(&self) -> bool {
         self.options.iter().any(|option| option == "--overwrite")
@@ -128,6 +134,9 @@ const MAX_SEEN: usize = 10_000_000;
 /// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
 /// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
 /// extension. A sequence (`####`) is one job per folder. `options` are those of `render`.
+///
+/// # Errors
+/// [`JobsError`] if the pattern is invalid, matches no file, or makes two jobs with one output.
 pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
     let place = format!("'{input}'");
     let path = Path::new(input);
@@ -172,15 +181,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
             let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job {
-                name,
-                input,
-                output,
-                options,
-                lines: Vec::new(),
-                line: 0,
-                postponed: false,
-            });
+            jobs.jobs.push(Job { name, input, output, options, ..Job::default() });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
         let names = match listed(&folder, &mut seen, &place) {

@@ -44,6 +44,9 @@ type Settings<'t, 'a> = BTreeMap<&'t str, (u32, &'t Item<'a>)>;
 
 impl Jobs {
     /// Parses a list; `folder` is the folder of its file.
+    ///
+    /// # Errors
+    /// [`JobsError`] with the line.
     pub fn parse(text: &str, folder: &Path) -> Result<Jobs, JobsError> {
         if text.len() as u64 > MAX_TEXT {
             return Err(JobsError::Most("16 MiB of text"));
@@ -146,17 +149,11 @@ impl Reader<'_> {
         let (Some(input), Some(output)) = (input, output) else {
             let near = |key: &&str| grainfield_filters::recipe::nearest(key, ["input", "output"]);
             if let Some((key, near)) = settings.keys().find_map(|key| Some((*key, near(key)?))) {
-                return bad(
-                    settings[key].0,
-                    &format!("{place}, {key}"),
-                    &format!("is not an option; {near}"),
-                );
+                let place = format!("{place}, {key}");
+                return bad(settings[key].0, &place, &format!("is not an option; {near}"));
             }
-            return bad(
-                line,
-                place,
-                "a job has an input and an output: input = \"...\" and output = \"...\"",
-            );
+            let right = "a job has an input and an output: input = \"...\" and output = \"...\"";
+            return bad(line, place, right);
         };
         let postponed = match settings.remove("postponed").map(|(line, item)| (line, item.get_ref())) {
             None => false,
@@ -171,40 +168,17 @@ impl Reader<'_> {
             }
             let option = format!("--{}", key.replace('_', "-"));
             let values = match item.get_ref() {
-                DeValue::Boolean(true) => {
-                    options.push(option.into());
-                    lines.push(line);
+                DeValue::Boolean(given) => {
+                    options.extend(given.then(|| option.into()));
+                    lines.extend(given.then_some(line));
                     continue;
                 }
-                DeValue::Boolean(false) => continue,
                 DeValue::Array(values) => values.iter().collect(),
                 _ => vec![item],
             };
             for value in values {
-                let text = match value.get_ref() {
-                    DeValue::String(text) if text.contains('\0') => {
-                        return bad(line, &place, "it contains a zero byte");
-                    }
-                    DeValue::String(text) if FILES.contains(&option.as_str()) => {
-                        self.folder.join(text.as_ref()).to_string_lossy().into_owned()
-                    }
-                    DeValue::String(text) => text.to_string(),
-                    DeValue::Integer(n) => match i64::from_str_radix(n.as_str(), n.radix()) {
-                        Ok(n) => n.to_string(),
-                        Err(_) => return bad(line, &place, "is too large a number"),
-                    },
-                    DeValue::Float(x) => match x.as_str().parse::<f64>() {
-                        Ok(x) => x.to_string(),
-                        Err(_) => return bad(line, &place, "is not a number"),
-                    },
-                    _ => {
-                        return bad(
-                            line,
-                            &place,
-                            "must be a string, a number, true or false, or a list of these",
-                        );
-                    }
-                };
+                let text = self.argument(&option, value.get_ref());
+                let text = text.or_else(|problem| bad(line, &place, problem))?;
                 // as one argument, so that a value that begins with a minus sign is not parsed as an option
                 options.push(format!("{option}={text}").into());
                 lines.push(line);
@@ -216,6 +190,23 @@ impl Reader<'_> {
         };
         let name = name.unwrap_or_else(|| output.clone());
         Ok(Job { name, input, output: output.into(), options, lines, line, postponed })
+    }
+
+    /// The value of an option as text.
+    fn argument(&self, option: &str, value: &DeValue<'_>) -> Result<String, &'static str> {
+        Ok(match value {
+            DeValue::String(text) if text.contains('\0') => return Err("it contains a zero byte"),
+            DeValue::String(text) if FILES.contains(&option) => {
+                self.folder.join(text.as_ref()).to_string_lossy().into_owned()
+            }
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(n) => {
+                let number = i64::from_str_radix(n.as_str(), n.radix());
+                number.map_err(|_| "is too large a number")?.to_string()
+            }
+            DeValue::Float(x) => x.as_str().parse::<f64>().map_err(|_| "is not a number")?.to_string(),
+            _ => return Err("must be a string, a number, true or false, or a list of these"),
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use crate::session::job::Summary;
 use fingerprint::Fingerprint;
 use jobs::Job;
 use queue::{Claim, Lease, Queue, Record, State};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,7 +50,7 @@ pub enum Event {
 }
 
 /// The result of a batch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Tally {
     /// Jobs completed in this run.
     pub done: usize,
@@ -100,6 +101,9 @@ pub struct Start<'a> {
 
 impl Batch<'_> {
     /// Runs all jobs that are neither done nor running elsewhere. An error concerns the status file.
+    ///
+    /// # Errors
+    /// The status file cannot be read.
     pub fn run(&self) -> io::Result<Tally> {
         // failures from before this run; new ones belong to this or another program and are not retried
         let old = self.queue.read()?;
@@ -247,15 +251,7 @@ mod tests {
 
     /// Jobs whose outputs are not files, named by their numbers.
     fn jobs(count: usize) -> Vec<Job> {
-        let job = |i: usize| Job {
-            name: i.to_string(),
-            input: "pattern:bars".into(),
-            output: format!("job {i}").into(),
-            options: vec![],
-            lines: vec![],
-            line: 0,
-            postponed: false,
-        };
+        let job = |i: usize| Job { name: i.to_string(), ..Job::new("pattern:bars", format!("job {i}")) };
         (0..count).map(job).collect()
     }
 

@@ -33,6 +33,9 @@ pub enum OutputPathError {
 
 /// The output of a job from `folder` and its name; folders are created if `make`. `outside`: any location is
 /// allowed.
+///
+/// # Errors
+/// [`OutputPathError`] if the location is not allowed, or a folder cannot be created.
 pub fn output_path(
     folder: &Path,
     output: &OsStr,

@@ -110,7 +110,7 @@ pub struct Queue {
     status: PathBuf,
     locks: PathBuf,
     by: String,
-    /// What jobs are compared with.
+    /// The folders and the shard with which jobs are compared.
     pub scope: Scope,
 }
 
@@ -174,6 +174,9 @@ impl Queue {
     }
 
     /// The last record of each job, by [`id`](Queue::id). Lines that a crash has cut off are ignored.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a status file.
     pub fn read(&self) -> io::Result<BTreeMap<String, Record>> {
         let Some(bytes) = lines::read(&self.status, MAX_BYTES)? else { return Ok(BTreeMap::new()) };
         if !bytes.starts_with(HEAD) && !HEAD.starts_with(&bytes) {
@@ -184,6 +187,9 @@ impl Queue {
     }
 
     /// The states of jobs.
+    ///
+    /// # Errors
+    /// As [`read`](Queue::read).
     pub fn states(&self, jobs: &[Job]) -> io::Result<Vec<Standing>> {
         // no job is claimed before this is released; without the file, none has ever been
         let look = lines::open(&self.locks.join("status.lock"), OpenOptions::new().read(true)).ok();
@@ -241,6 +247,9 @@ impl Queue {
     }
 
     /// Tries to lock a job.
+    ///
+    /// # Errors
+    /// The locks or the status file cannot be opened, or the disk has no locks.
     pub fn claim(&self, job: &Job) -> io::Result<Claim> {
         let id = self.id(job);
         let lock = self.lock_file(&format!("{id}.lock"))?;
@@ -288,6 +297,9 @@ pub fn parse(bytes: &[u8]) -> BTreeMap<String, Record> {
 
 impl Lease {
     /// Records the state of the job; with its options and files if it has ended.
+    ///
+    /// # Errors
+    /// The status file cannot be written.
     pub fn set(
         &self,
         state: State,
@@ -312,8 +324,7 @@ mod tests {
     }
 
     fn job() -> Job {
-        let (input, output) = ("pattern:bars".into(), "x.y4m".into());
-        Job { name: "job".into(), input, output, options: vec![], lines: vec![], line: 0, postponed: false }
+        Job::new("pattern:bars", "x.y4m")
     }
 
     fn state(queue: &Queue) -> State {

@@ -175,6 +175,9 @@ impl Sums {
 }
 
 /// Cuts the grain of a plate with a clean version into tiles.
+///
+/// # Errors
+/// [`MatchError::Unequal`] if no part of the plate has enough measured grain.
 pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> {
     let format = shot.format();
     let few = |what: &str| {

@@ -48,6 +48,9 @@ struct GrainSettings {
 
 /// Fits a recipe to the measurements of a shot. `kept` is the plate's own grain, by the name of its file, to be used
 /// instead of generated grain.
+///
+/// # Errors
+/// [`MatchError`] if a fitted recipe cannot be rendered, or the user has cancelled.
 pub fn recipe(
     shot: &Shot,
     plate: &Residual,

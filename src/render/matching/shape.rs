@@ -1,7 +1,7 @@
 //! Fits kernels to spectra: `size`, `sharpness` and `variation` of luma, and the size of chroma.
 //!
 //! The spectrum that settings make is computed from their kernels, so it has no error of chance, and thousands of settings
-//! are tried in the time of a few renders. What rounding to codes adds is white and has its own share, [`Wanted::white`],
+//! are tried in the time of a few renders. Rounding to codes adds white noise with a share of its own, [`Wanted::white`],
 //! which is corrected once the fitted look has been rendered.
 
 use super::fit::minimize;
@@ -150,7 +150,7 @@ impl Wanted {
         (off, Shape { size, sharpness, variation })
     }
 
-    /// Sets the error of the model to what is left of it with the best settings; whether it is more than the least.
+    /// Sets the error of the model to the rest that the best settings leave; returns whether that is above the minimum.
     fn settle(&mut self, shape: &Shape, chroma: f64) -> bool {
         let Shape { size, sharpness, variation } = *shape;
         let parts = self.parts(&Sizes { size, sharpness, chroma });
@@ -176,8 +176,8 @@ impl Wanted {
     }
 }
 
-/// Corrects what is known of rounding, clipping and the measurement itself by the spectra that a look has once it is
-/// rendered, which are those of planes with the same strength.
+/// Corrects the model for rounding, clipping and the measurement itself by the spectra of rendered grain of the same
+/// strength.
 pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, made: &[PlaneGrain]) {
     let Shape { size, sharpness, variation } = *shape;
     let sizes = Sizes { size, sharpness, chroma };
@@ -217,7 +217,7 @@ fn mixed(parts: &[(Vec<f64>, f64); 2], variation: f64) -> impl Fn(usize) -> f64 
     move |i| (a * fine[i] + b * coarse[i]) / (a + b)
 }
 
-/// What the strength of luma is multiplied by at this width of the picture.
+/// The factor on the strength of luma at this width of the picture.
 pub(super) fn gain(format: &Format, shape: &Shape) -> f64 {
     let sizes = Sizes { size: shape.size, sharpness: shape.sharpness, chroma: 1.0 };
     let [fine, coarse] = grain::kernels(&grained(format), 0, &sizes);

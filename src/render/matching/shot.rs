@@ -275,6 +275,9 @@ fn wanted(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
 
 impl Shot {
     /// Reads a plate and its clean version, paired from their first frames on; or a plate without one.
+    ///
+    /// # Errors
+    /// [`MatchError`] if an input cannot be read, is too small, or does not match the other.
     pub fn read(plate: &OsStr, clean: Option<&OsStr>, options: &Options) -> Result<Shot, MatchError> {
         let mut source = source::open(plate, &options.source)?;
         let mut twin = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
@@ -328,6 +331,9 @@ impl Shot {
     }
 
     /// Measures the grain of the plate.
+    ///
+    /// # Errors
+    /// [`MatchError::Nothing`] if there is no grain.
     pub fn measure(&self) -> Result<Measured, MatchError> {
         let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
         if self.is_blind() {

@@ -48,6 +48,9 @@ struct Filter {
 }
 
 /// Fits a table to the measurements of a shot.
+///
+/// # Errors
+/// [`MatchError`] if a fitted table cannot be rendered, or the user has cancelled.
 pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let format = *shot.format();
     let planes = plate.planes();
@@ -75,21 +78,17 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let deviations = settle_grain(shot, &mut params, &format, plate)?;
     let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
     let mut curves = wanted.clone();
-    let mut rendered = None;
-    for _ in 0..=ROUNDS {
-        if let Some(rendered) = &rendered {
-            let rendered: &Residual = rendered;
-            for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
-                *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
-            }
-        }
-        strengths(&mut params, &curves, &deviations);
-        rendered = Some(shot.render(&steps(&params), plate, 0)?);
-    }
-    let rendered = match rendered {
-        Some(rendered) => rendered,
-        None => shot.render(&steps(&params), plate, 0)?,
+    let mut render = |curves: &[Curve]| {
+        strengths(&mut params, curves, &deviations);
+        shot.render(&steps(&params), plate, 0)
     };
+    let mut rendered = render(&curves)?;
+    for _ in 0..ROUNDS {
+        for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
+            *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
+        }
+        rendered = render(&curves)?;
+    }
     let table = Table::constant(params, DEFAULT_SEED);
     Ok(TableMatch { table, matched: Match::new(plate, &rendered, format.is_rgb()) })
 }

@@ -24,6 +24,7 @@ pub use input::{FrameSelection, Plan};
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
+use crate::lock;
 use grainfield_io::disk::Left;
 use grainfield_io::media::{Decode, Encode, Rescue, Sink, SinkError, SourceError};
 
@@ -33,7 +34,7 @@ use grainfield_filters::ratio::Ratio;
 use input::Input;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The parts of a pipeline.
@@ -48,7 +49,7 @@ pub struct Setup {
     pub slots: usize,
     /// Threads that may run at the same time.
     pub threads: usize,
-    /// What to do when a frame fails.
+    /// The reaction to a frame that fails.
     pub on_error: OnError,
     /// The store of states of simulations.
     pub store: Arc<dyn StateCache + Send + Sync>,
@@ -187,7 +188,7 @@ struct Shared {
     pending: Mutex<PendingEvents>,
 }
 
-/// What has ended.
+/// The workers that still run, and the result.
 struct Ending {
     /// The number of running workers.
     alive: usize,
@@ -203,10 +204,6 @@ struct PendingEvents {
     summary: Summary,
     /// Progress of stepping, if it was reported after the last frame.
     simulating: Option<(u64, u64)>,
-}
-
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How long a stop waits for a sink that makes no progress.

@@ -75,7 +75,7 @@ pub enum NoteCode {
     Cache,
     /// A frame was left out.
     LeftOut,
-    /// A damaged frame is used as the decoder repaired it.
+    /// A damaged frame is used with the error concealment of the decoder.
     Patched,
     /// Full range becomes limited.
     RangeLost,
@@ -117,11 +117,17 @@ pub struct Summary {
     pub frames: u64,
     /// Frames left out because they failed (`--on-error skip`).
     pub failed: u64,
-    /// Frames that were complete before (`--resume`).
+    /// Frames that were complete before (`--resume`); serialized if there are any.
+    #[serde(skip_serializing_if = "is_zero")]
     pub skipped: u64,
 }
 
-/// What to do when a frame fails.
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for it
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// The reaction to a frame that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum OnError {
     /// End the render.

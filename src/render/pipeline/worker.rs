@@ -1,7 +1,8 @@
 //! The work of one worker, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing, lock};
+use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing};
+use crate::lock;
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
 use grainfield_filters::host::{Host, PrepareError, StateCache, wait};
@@ -76,7 +77,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if let Next::Damaged(_, error) = &next
         && shared.on_error == OnError::Skip
     {
-        pending.push(NoteCode::Patched.note(format!("kept as the decoder concealed it: {error}")));
+        pending.push(NoteCode::Patched.note(format!("damaged frame kept with error concealment: {error}")));
     }
     if !pending.is_empty() {
         lock(&shared.pending).notes.extend(pending);

@@ -1,6 +1,7 @@
 //! Recipes bound to an open source.
 
 use super::{Cancel, Clip, Error};
+use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
 use grainfield_filters::recipe::Recipe;
@@ -67,7 +68,7 @@ impl BoundRecipes {
             Place::Input | Place::Output | Place::Errors => None,
         });
         let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
-        let mut bound = super::frames::lock(&self.0);
+        let mut bound = lock(&self.0);
         if let Some(i) = bound.iter().position(|l| l.key == key)
             && let Some(bound_recipe) = bound.remove(i)
         {
@@ -76,11 +77,11 @@ impl BoundRecipes {
         }
         drop(bound);
         let bound_recipe = Arc::new(bind(clip, recipe, key, cancel)?);
-        let mut bound = super::frames::lock(&self.0);
+        let mut bound = lock(&self.0);
         bound.truncate(MAX_BOUND - 1);
         bound.push_front(Arc::clone(&bound_recipe));
         // Of older ones the states are worth their memory, workspaces are not.
-        bound.iter().skip(WORKING).for_each(|bound_recipe| super::frames::lock(&bound_recipe.work).clear());
+        bound.iter().skip(WORKING).for_each(|bound_recipe| lock(&bound_recipe.work).clear());
         Ok(bound_recipe)
     }
 }

@@ -6,7 +6,6 @@ use grainfield_filters::chain::ChainError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;
 use std::ops::Range;
-use std::path::Path;
 
 /// An error. [`kind`](Error::kind) shows who can fix it, [`position`](Error::position) is its position, and
 /// [`source`](std::error::Error::source) its cause.
@@ -43,7 +42,7 @@ pub enum Error {
     /// A render failed after its start.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A preview was cancelled. A cancelled render is [`RunError::Interrupted`], as it has a partial result.
+    /// A preview was cancelled. A cancelled render is a [`RunError`], as it has a partial result.
     #[error("cancelled")]
     Cancelled,
 }
@@ -112,7 +111,7 @@ impl Error {
                 position.setting = Some(error.setting).filter(|id| !id.is_empty());
             }
             Error::NoFrame { number, .. } | Error::Frame { number, .. } => position.frame = Some(*number),
-            Error::Run(RunError::Failed { failure, .. }) => {
+            Error::Run(RunError { failure, .. }) => {
                 if let Failure::Frame { number, time, .. } = &**failure {
                     (position.frame, position.time) = (*number, *time);
                 }
@@ -126,22 +125,10 @@ impl Error {
 impl RunError {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
-        match self {
-            RunError::Failed { failure, .. } => match &**failure {
-                Failure::Frame { error, .. } => of_frame(error),
-                Failure::Stopped => ErrorKind::Interrupted,
-                Failure::Closed => ErrorKind::Output,
-            },
-            RunError::Interrupted { .. } => ErrorKind::Interrupted,
-            RunError::ClosedPipe => ErrorKind::Output,
-        }
-    }
-
-    /// The path of the partial result, if there is one.
-    pub fn partial(&self) -> Option<&Path> {
-        match self {
-            RunError::Failed { partial, .. } | RunError::Interrupted { partial, .. } => partial.as_deref(),
-            RunError::ClosedPipe => None,
+        match &*self.failure {
+            Failure::Frame { error, .. } => of_frame(error),
+            Failure::Stopped => ErrorKind::Interrupted,
+            Failure::Closed => ErrorKind::Output,
         }
     }
 }

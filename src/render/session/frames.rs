@@ -1,18 +1,15 @@
 //! Decoded frames of an open source.
 
 use super::{Cancel, Error};
+use crate::lock;
 use crate::pipeline::guarded;
 use crate::session::job::Request;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_io::source::{Decode, FrameStamp, Slot, Source};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-/// So many frames further on, decoding all of them is quick.
+/// Frames that are at most so many ahead are reached by decoding those between.
 const NEAR: i64 = 48;
-
-pub(super) fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]

@@ -1,31 +1,34 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
+mod endpoints;
 mod files;
 mod preflight;
 mod request;
 mod select;
 mod written;
 
+pub use endpoints::Endpoints;
+pub(crate) use endpoints::{Collector, FirstFrames, NamedEndpoints};
 pub(crate) use files::{check as check_source_frames, load};
 pub use files::{load_files, named};
 pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
 pub use written::by_graph;
 
 use crate::assets::DiskStateCache;
-pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, OnError, Summary};
+pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Summary};
 use grainfield_io::disk::SameFile;
 use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
 use grainfield_io::journal::resume::ResumeError;
 
-use crate::pipeline::{self, ConstantRate, Failure, Setup};
+use crate::pipeline::{self, ConstantRate, Setup};
 use grainfield_filters::chain::{self, Chain, ChainError};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, NameError, Parity, Ranges};
 use grainfield_filters::host::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
-use grainfield_io::sink::{self, Files, Output, Sink, SinkError};
+use grainfield_io::sink::{self, Files, Output, SinkError};
 use grainfield_io::source::{self, Info, Missing, Source, SourceError};
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -81,36 +84,24 @@ impl JobError {
     }
 }
 
-/// The reason why a job did not succeed.
+/// The reason why a job did not succeed, and what it has done.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A frame failed, or the output could not be completed.
-    #[error("{failure}")]
-    Failed {
-        /// The error.
-        #[source]
-        failure: Box<Failure>,
-        /// The path of the partial result.
-        partial: Option<PathBuf>,
-        /// The work done so far.
-        summary: Summary,
-    },
-    /// The user cancelled.
-    #[error("interrupted")]
-    Interrupted {
-        /// The path of the partial result.
-        partial: Option<PathBuf>,
-        /// The work done so far.
-        summary: Summary,
-    },
-    /// The reader has closed the pipe.
-    #[error("the reader has closed the pipe")]
-    ClosedPipe,
+#[error("{failure}")]
+pub struct RunError {
+    /// The error, or that the user has cancelled.
+    #[source]
+    pub failure: Box<Failure>,
+    /// The path of the partial result.
+    pub partial: Option<PathBuf>,
+    /// The work done so far.
+    pub summary: Summary,
 }
 
-/// A render that is ready to run: input opened, filters bound, output created under a temporary name.
+/// A render that is ready to run: input opened, filters bound, output created under a temporary name. Dropping it
+/// removes that.
 pub struct Job {
     setup: Setup,
+    stop: Arc<AtomicBool>,
     output: OsString,
     resumable: bool,
     /// The store of states, if there is one.
@@ -127,65 +118,16 @@ pub const LAST_NUMBER: i64 = 1 << 53;
 /// The default of `--memory`.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
-/// The source and sink of a job, for callers that replace those of [`Job::prepare`].
-pub trait Endpoints: Send {
-    /// Receives the open input, and returns the source of the frames. It may change the requested frames.
-    fn source(
-        &mut self,
-        opened: Box<dyn Source>,
-        frames: &mut Option<grainfield_filters::frame::Ranges>,
-    ) -> Result<Box<dyn Source>, JobError>;
-
-    /// Makes the sink: by default the request's output, or the shard of it.
-    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError>;
-
-    /// An upper bound of the memory in bytes that the two need for each frame in progress, in addition to the known
-    /// parts.
-    fn per_frame(&self, output: &Format) -> usize;
-
-    /// Whether the output contains only pictures, which is then noted to the user.
-    fn is_bare(&self, _: &Output) -> bool {
-        false
-    }
-}
-
-/// The input and the output named in a request.
-pub(super) struct NamedEndpoints;
-
-impl Endpoints for NamedEndpoints {
-    fn source(
-        &mut self,
-        opened: Box<dyn Source>,
-        _: &mut Option<grainfield_filters::frame::Ranges>,
-    ) -> Result<Box<dyn Source>, JobError> {
-        Ok(opened)
-    }
-
-    fn sink(&mut self, output: &Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
-        Ok(output.create(plan)?)
-    }
-
-    fn per_frame(&self, _: &Format) -> usize {
-        0
-    }
-
-    fn is_bare(&self, output: &Output) -> bool {
-        output.is_bare()
-    }
-}
-
 impl Job {
     /// Opens, resolves and checks everything. The output has a temporary name.
+    ///
+    /// # Errors
+    /// [`JobError`].
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        Job::with_endpoints(request, &mut NamedEndpoints)
+        Job::reading(request, None, &mut NamedEndpoints)
     }
 
-    /// The same with another source and sink. The request's output then only determines the accepted formats.
-    pub fn with_endpoints(request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
-        Job::reading(request, None, ends)
-    }
-
-    /// The same from an open source.
+    /// The same from an open source, or between others.
     pub(super) fn reading(
         mut request: Request,
         opened: Option<Box<dyn Source>>,
@@ -325,7 +267,17 @@ impl Job {
             abort: request.abort,
             patience: pipeline::PATIENCE,
         };
-        Ok(Job { setup, jumps, output, resumable, notes, total, skipped: selected.skipped, rate })
+        Ok(Job {
+            setup,
+            stop: request.stop,
+            jumps,
+            output,
+            resumable,
+            notes,
+            total,
+            skipped: selected.skipped,
+            rate,
+        })
     }
 
     /// Notes for the user before the first frame: assumptions and conversions, then losses.
@@ -338,7 +290,7 @@ impl Job {
         &self.output
     }
 
-    /// Whether `--resume` can continue from the existing files after an interruption.
+    /// Whether a later render can continue from the existing files after an interruption.
     pub fn is_resumable(&self) -> bool {
         self.resumable
     }
@@ -348,12 +300,20 @@ impl Job {
         self.total
     }
 
+    /// The stop flag of its request.
+    pub(super) fn stop(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stop)
+    }
+
     /// The frame rate of the output.
-    pub fn output_rate(&self) -> Ratio {
+    pub fn rate(&self) -> Ratio {
         self.rate
     }
 
-    /// Runs to the end, an error, or `stop`.
+    /// Runs to the end, an error, or `stop`, and reports events on the calling thread.
+    ///
+    /// # Errors
+    /// [`RunError`], with the partial result.
     pub fn run(self, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell, stop);
         let summary = Summary { skipped: self.skipped, ..summary };
@@ -364,9 +324,7 @@ impl Job {
         }
         match failure {
             None => Ok(summary),
-            Some(Failure::Closed) => Err(RunError::ClosedPipe),
-            Some(Failure::Stopped) => Err(RunError::Interrupted { partial, summary }),
-            Some(failure) => Err(RunError::Failed { failure: Box::new(failure), partial, summary }),
+            Some(failure) => Err(RunError { failure: Box::new(failure), partial, summary }),
         }
     }
 }
@@ -386,6 +344,9 @@ fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool)
 }
 
 /// The properties of an input, reading no more of it than necessary.
+///
+/// # Errors
+/// [`SourceError`] if the input cannot be opened.
 pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
     source::open(input, options).map(|source| source.info().clone())
 }

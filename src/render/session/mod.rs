@@ -33,12 +33,13 @@ pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use forms::{describe, recipe_text};
 pub use picture::{Picture, converted};
-pub use render::{Prepared, Render, Running};
+pub use render::{Render, Running};
 
 use crate::assets::DiskStateCache;
+use crate::lock;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use bound_recipes::{BoundRecipe, BoundRecipes};
-use frames::{Frames, SourceFrame, lock};
+use frames::{Frames, SourceFrame};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;

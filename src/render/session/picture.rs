@@ -60,6 +60,9 @@ impl Picture {
 
     /// Red, green, blue and alpha of 8 bits each, `4 * width * height` bytes, top row first, for a screen. The
     /// depth is reduced by rounding without dither.
+    ///
+    /// # Errors
+    /// Of the kind usage, if the frame cannot be converted.
     pub fn rgba(&self) -> Result<Vec<u8>, Error> {
         let frame = converted(&self.frame, "gbrap")?;
         let (width, height) = (frame.format().width as usize, frame.format().height as usize);

@@ -1,15 +1,14 @@
 //! Renders: start, events, cancellation and result.
 
-use super::frames::lock;
 use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
-use super::{Cancel, Clip, Error, Event, Note, Summary};
+use super::{Cancel, Clip, Error, Event, Summary};
+use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Ranges;
-use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Source;
 use std::collections::VecDeque;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -69,11 +68,8 @@ impl Render {
     ///
     /// # Errors
     /// Of the kinds usage, input and output.
-    pub fn prepare(self) -> Result<Prepared, Error> {
-        let Render { request, source, mut ends } = self;
-        let cancel = Cancel::of(Arc::clone(&request.stop));
-        let job = Job::reading(request, source, &mut *ends)?;
-        Ok(Prepared { job, cancel })
+    pub fn prepare(mut self) -> Result<Job, Error> {
+        Ok(Job::reading(self.request, self.source, &mut *self.ends)?)
     }
 }
 
@@ -111,46 +107,15 @@ impl Clip {
     }
 }
 
-/// A render that is ready to start. The output has a temporary name; dropping this removes it.
-pub struct Prepared {
-    job: Job,
-    cancel: Cancel,
-}
-
-impl Prepared {
-    /// The name of the output, or that of its shard.
-    pub fn output(&self) -> &OsStr {
-        self.job.output()
-    }
-
-    /// Notes for the user before the first frame, losses last.
-    pub fn notes(&self) -> &[Note] {
-        self.job.notes()
-    }
-
-    /// The number of frames, if it is known.
-    pub fn total(&self) -> Option<u64> {
-        self.job.total()
-    }
-
-    /// The frame rate of the output.
-    pub fn rate(&self) -> Ratio {
-        self.job.output_rate()
-    }
-
-    /// Whether a later render can continue from the existing files after an interruption.
-    pub fn is_resumable(&self) -> bool {
-        self.job.is_resumable()
-    }
-
-    /// Starts it.
+impl Job {
+    /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
-        let (events, stop) = (CloseOnDrop(Arc::clone(&shared)), Arc::clone(self.cancel.flag()));
-        let job = self.job;
-        let run = move || job.run(&|event| events.0.push(event), &stop);
+        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::of(self.stop()));
+        let stop = self.stop();
+        let run = move || self.run(&|event| events.0.push(event), &stop);
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
-        Running { shared, cancel: self.cancel, thread: thread.ok() }
+        Running { shared, cancel, thread: thread.ok() }
     }
 }
 
@@ -187,7 +152,7 @@ impl Running {
         let failed = |text: String| {
             let error = FrameError::Panic(text);
             let failure = Box::new(Failure::Frame { number: None, time: None, error });
-            RunError::Failed { failure, partial: None, summary: Summary::default() }
+            RunError { failure, partial: None, summary: Summary::default() }
         };
         self.shared.leave();
         match self.thread.take() {

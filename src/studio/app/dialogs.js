@@ -35,7 +35,7 @@ export function dialog(title, body, kind = '') {
 /** Asks before something is lost. @param {string} text @param {string} yes @returns {Promise<boolean>} */
 export function confirm(text, yes) {
   return new Promise((resolve) => {
-    const { element } = dialog('Sure?', (close) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
+    const { element } = dialog('Confirm', (close) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
       <button class="main" autofocus @click=${() => {
         resolve(true);
         close();

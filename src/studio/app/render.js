@@ -160,7 +160,7 @@ export function renderDialog() {
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
         <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
-        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'asking what becomes of it'}</p>
+        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}

@@ -2,7 +2,7 @@
 
 use super::super::Report;
 use super::super::report::PlaneReport;
-use super::style::{Area, BOUND, INK, LINE, axes, bold, soft};
+use super::style::{Area, BOUND, INK, LINE, axes, bold, chart, decimal, one_line, soft};
 use super::{Drawn, FONT, px};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -38,11 +38,7 @@ pub(super) fn all(root: &Area<'_>, report: &Report, title: &str) -> Drawn {
 }
 
 fn header(area: &Area<'_>, report: &Report, title: &str) -> Drawn {
-    let mut title: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if title.chars().count() > 120 {
-        title = title.chars().take(118).collect::<String>() + "\u{2026}";
-    }
-    area.draw(&Text::new(title, (px(26), px(14)), bold(22)))?;
+    area.draw(&Text::new(one_line(title, 120), (px(26), px(14)), bold(22)))?;
     let frames = match (report.first, report.last) {
         (Some(a), Some(b)) if a != b => format!("frames {a} to {b}, {} of them", report.frames),
         (Some(a), _) => format!("frame {a}"),
@@ -63,12 +59,6 @@ fn header(area: &Area<'_>, report: &Report, title: &str) -> Drawn {
     Ok(())
 }
 
-fn chart<'a, 'b>(area: &'a Area<'b>, title: &str) -> ChartBuilder<'a, 'b, BitMapBackend<'b>> {
-    let mut builder = ChartBuilder::on(area);
-    builder.caption(title, bold(17)).margin_right(px(14)).x_label_area_size(px(46)).y_label_area_size(px(62));
-    builder
-}
-
 /// The range of an axis around some values, with a margin, and at least this wide.
 fn around(values: impl Iterator<Item = f64>, least: f64) -> (f64, f64) {
     let (low, high) =
@@ -78,9 +68,7 @@ fn around(values: impl Iterator<Item = f64>, least: f64) -> (f64, f64) {
 }
 
 fn plain(x: &f64) -> String {
-    let text = format!("{x:.3}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".into() } else { text.replace('-', "\u{2212}") }
+    decimal(*x, 3)
 }
 
 fn line<'a>(

@@ -1,6 +1,6 @@
 //! Plots curves over the samples that they were fitted to.
 
-use super::style::{Area, BOUND, axes, bold};
+use super::style::{Area, BOUND, axes, bold, one_line};
 use super::{Drawn, PlotError, canvas, px};
 use grainfield_filters::curve::fit::Sample;
 use grainfield_filters::curve::{Curve, KeyTime};
@@ -71,11 +71,7 @@ fn header(area: &Area<'_>, all: &[Track]) -> Drawn {
     for (i, f) in all.iter().enumerate() {
         let y = px(14 + 24 * i as i32);
         area.draw(&Rectangle::new([(px(26), y + px(6)), (px(44), y + px(11))], COLOURS[i].filled()))?;
-        let mut legend: String = f.legend.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        if legend.chars().count() > 150 {
-            legend = legend.chars().take(148).collect::<String>() + "\u{2026}";
-        }
-        area.draw(&Text::new(legend, (px(54), y), bold(16)))?;
+        area.draw(&Text::new(one_line(&f.legend, 150), (px(54), y), bold(16)))?;
     }
     Ok(())
 }
@@ -104,6 +100,13 @@ fn near(size: f64) -> impl Fn(&f64) -> String {
     move |v| plain(if v.abs() < 1e-9 * size { &0.0 } else { v })
 }
 
+fn chart<'a, 'b>(area: &'a Area<'b>) -> ChartBuilder<'a, 'b, BitMapBackend<'b>> {
+    let mut builder = ChartBuilder::on(area);
+    builder.margin_left(px(12)).margin_right(px(24)).margin_top(px(6));
+    builder.x_label_area_size(px(46)).y_label_area_size(px(84));
+    builder
+}
+
 fn draw_values(area: &Area<'_>, all: &[Track]) -> Drawn {
     let (from, to) = span(all);
     let steps = 3000;
@@ -121,13 +124,7 @@ fn draw_values(area: &Area<'_>, all: &[Track]) -> Drawn {
         (low, high) = if low == high { (low - 1.0, high + 1.0) } else { (0.0, 1.0) };
     }
     let room = 0.06 * (high - low);
-    let mut chart = ChartBuilder::on(area)
-        .margin_left(px(12))
-        .margin_right(px(24))
-        .margin_top(px(6))
-        .x_label_area_size(px(46))
-        .y_label_area_size(px(84))
-        .build_cartesian_2d(from.to_f64()..to.to_f64(), low - room..high + room)?;
+    let mut chart = chart(area).build_cartesian_2d(from.to_f64()..to.to_f64(), low - room..high + room)?;
     axes!(chart, unit(all), "value", 12, &plain, &near(high - low));
     for (f, colour) in all.iter().zip(COLOURS) {
         let dots = f.samples.iter().map(|s| (number(s.0).to_f64(), s.1));
@@ -158,14 +155,8 @@ fn draw_errors(area: &Area<'_>, all: &[Track]) -> Drawn {
     let bounds = all.iter().map(|f| f.bound);
     let most = errors.iter().flatten().map(|e| e.1.abs()).chain(bounds).fold(0.0, f64::max);
     let most = if most > 0.0 { 1.15 * most } else { 1.0 };
-    let mut chart = ChartBuilder::on(area)
-        .margin_left(px(12))
-        .margin_right(px(24))
-        .margin_top(px(6))
-        .margin_bottom(px(10))
-        .x_label_area_size(px(46))
-        .y_label_area_size(px(84))
-        .build_cartesian_2d(from.to_f64()..to.to_f64(), -most..most)?;
+    let mut chart =
+        chart(area).margin_bottom(px(10)).build_cartesian_2d(from.to_f64()..to.to_f64(), -most..most)?;
     axes!(chart, unit(all), "error, and its bound", 12, &plain, &near(most));
     for (f, colour) in all.iter().zip(COLOURS) {
         let ink = if all.len() == 1 { BOUND } else { colour };

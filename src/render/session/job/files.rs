@@ -29,6 +29,9 @@ pub(crate) fn check(request: &Request) -> Result<(), JobError> {
 
 impl Request {
     /// The files that the job reads, and those that it may write.
+    ///
+    /// # Errors
+    /// [`JobError`] if the name of the output is invalid.
     pub fn uses(&self) -> Result<Uses, JobError> {
         let mut uses = self.written()?.writes(self.shard);
         self.read().reads().into_iter().for_each(|place| uses.read("the input", place));
@@ -41,6 +44,9 @@ impl Request {
 
     /// Returns an error for a job that would write a file that it reads, by any names, or whose FFmpeg filters or
     /// encoder would replace a file without being asked. Creates no files.
+    ///
+    /// # Errors
+    /// [`JobError::SameFile`], or [`JobError`] if the name of the output is invalid.
     pub fn check_files(&self) -> Result<(), JobError> {
         let uses = self.uses()?;
         uses.check()?;
@@ -94,6 +100,9 @@ pub(crate) fn load<E: From<JobError>>(
 
 /// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that
 /// need no source.
+///
+/// # Errors
+/// [`JobError`] for the first file that cannot be read or is invalid.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in not_loaded(step, |kind| !matches!(kind, Kind::SourceFrame)) {

@@ -60,7 +60,7 @@ pub(super) fn last(
         match source.next(&mut slot) {
             Ok(Some(stamp)) => last = Some(stamp.number),
             Ok(None) => return Ok(last),
-            // such a frame is kept as the decoder has repaired it
+            // such a frame is rendered with the error concealment of the decoder
             Err(SourceError::Damaged { stamp, .. }) if request.on_error == OnError::Skip => {
                 last = Some(stamp.number);
             }
