@@ -2,8 +2,7 @@
 
 use super::correlation::Pair;
 use super::measure::{Measures, PlaneMeasures, Tools, pairs};
-use super::peak::{Fingerprint, Spare};
-use super::report::PeakReport;
+use super::peak::{Fingerprint, PeakReport, Spare};
 use std::collections::VecDeque;
 
 /// The number of earlier frames that frames are compared with.

@@ -3,6 +3,7 @@
 use super::Field;
 use super::fft::{Fft2, signed};
 use rustfft::num_complex::Complex;
+use serde::Serialize;
 
 /// The spectrum of a picture, or of two (as real and imaginary part), each with energy 1.
 pub type Fingerprint = Vec<Complex<f32>>;
@@ -41,6 +42,21 @@ impl Peak {
     pub fn sigmas(&self) -> f64 {
         if self.rms > 0.0 { self.value.abs() / self.rms } else { 0.0 }
     }
+}
+
+/// The highest peak of a frame's correlation, at all shifts, with the first frame and with the one before it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct PeakReport {
+    /// The numbers of the earlier and the later frame.
+    pub frames: (i64, i64),
+    /// The shift of the later one to the right.
+    pub dx: i64,
+    /// The shift down.
+    pub dy: i64,
+    /// The coefficient.
+    pub value: f64,
+    /// Relative to the rms at all shifts; up to 6.5 is chance.
+    pub sigmas: f64,
 }
 
 impl Correlator {

@@ -5,6 +5,7 @@ use super::bands::BANDS;
 use super::boxes;
 use super::correlation::{LAGS, Lag, Pair};
 use super::measure::pairs;
+use super::peak::PeakReport;
 use super::phases::Lattice;
 use super::spectrum::flatness_db;
 use grainfield_filters::frame::{Family, Format};
@@ -131,21 +132,6 @@ pub struct FrameLag {
     /// The coefficient.
     pub value: f64,
     /// In deviations of white noise.
-    pub sigmas: f64,
-}
-
-/// The highest peak of a frame's correlation, at all shifts, with the first frame and with the one before it.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct PeakReport {
-    /// The numbers of the earlier and the later frame.
-    pub frames: (i64, i64),
-    /// The shift of the later one to the right.
-    pub dx: i64,
-    /// The shift down.
-    pub dy: i64,
-    /// The coefficient.
-    pub value: f64,
-    /// Relative to the rms at all shifts; up to 6.5 is chance.
     pub sigmas: f64,
 }
 
