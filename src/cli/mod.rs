@@ -184,6 +184,8 @@ fn job(
     })
 }
 
+type RenderResult = Result<Summary, RunError>;
+
 /// Prepares and runs a render, and reports its notes and events. Returns whether it can be resumed, and its result;
 /// `None` if a signal came before the first frame.
 fn execute(
@@ -192,7 +194,7 @@ fn execute(
     mut request: Request,
     notes: &[String],
     render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
-) -> Result<Option<(bool, Result<Summary, RunError>)>, Failure> {
+) -> Result<Option<(bool, RenderResult)>, Failure> {
     (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
     notes.iter().for_each(|note| report.note(note));
     let (input, recipe) = (lossy(&request.input), request.recipe.canonical());
@@ -207,12 +209,7 @@ fn execute(
 }
 
 /// Tells how a job ended.
-fn ended(
-    report: &Reporter,
-    signals: &Signals,
-    result: Result<Summary, RunError>,
-    advice: Option<&str>,
-) -> Exit {
+fn ended(report: &Reporter, signals: &Signals, result: RenderResult, advice: Option<&str>) -> Exit {
     let kept = |text: String, summary: &Summary| match advice {
         Some(advice) if summary.frames + summary.skipped > 0 => {
             format!("{text}\n  finished parts are kept: {advice}")

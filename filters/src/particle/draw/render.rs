@@ -106,7 +106,8 @@ impl Painter {
             return Some(tile);
         }
         let grid = self.grid.divided(BLOCKS);
-        let mut touched = [usize::MAX..0, usize::MAX..0];
+        let nothing = Range { start: usize::MAX, end: 0 };
+        let mut touched = [nothing.clone(), nothing];
         for splat in bins.splats(number) {
             let Some(style) = self.styles.get(usize::from(splat.style)) else { continue };
             let Some(blocks) = grid.touched(splat, extent(&style.shape, splat, grid.cell())) else {
