@@ -108,7 +108,7 @@ fn depth() {
     for (title, id, given) in
         [("fade to black", "fade", ("amount", "0.4")), ("levels, gamma", "levels", ("gamma", "1.3"))]
     {
-        let recipe = Recipe::parse_chain(&format!("{id}={}={}", given.0, given.1)).expect("a chain");
+        let recipe = format!("{id}={}={}", given.0, given.1).parse::<Recipe>().expect("a chain");
         for &level in Level::available().iter().rev().take(3) {
             let options = Options { seed: 1, level, last: None, fields: Fields::Frame };
             let chain = Chain::bind::<ChainError>(&recipe.steps, frames.format, &options, |f| Ok(*f));

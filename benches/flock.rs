@@ -53,7 +53,7 @@ const FRAMES: u32 = 72;
 fn whole(agents: u32) -> Duration {
     let mut request =
         Request::new(format!("pattern:bars:size=1920x1080:format=yuv420p:frames={FRAMES}"), "null:");
-    request.recipe = Recipe::parse_chain(&format!("flock=agents={agents}:start=0")).expect("a right chain");
+    request.recipe = format!("flock=agents={agents}:start=0").parse::<Recipe>().expect("a right chain");
     request.threads = Some(2);
     let job = Job::prepare(request).expect("a right job");
     let start = Instant::now();

@@ -48,7 +48,7 @@ const FRAMES: u32 = 72;
 fn whole() -> Duration {
     let mut request =
         Request::new(format!("pattern:bars:size=1280x720:format=yuv420p:frames={FRAMES}"), "null:");
-    request.recipe = Recipe::parse_chain("fluid=particles=30000").expect("a right chain");
+    request.recipe = "fluid=particles=30000".parse::<Recipe>().expect("a right chain");
     request.threads = Some(2);
     let job = Job::prepare(request).expect("a right job");
     let start = Instant::now();

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 fn render(input: &str, output: &str, chain: &str, threads: usize) {
     let mut request = Request::new(input, output);
-    request.recipe = Recipe::parse_chain(chain).unwrap();
+    request.recipe = chain.parse::<Recipe>().unwrap();
     request.threads = Some(threads);
     let job = Job::prepare(request).unwrap();
     job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).unwrap();

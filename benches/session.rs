@@ -5,8 +5,8 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use grainfield::Clip;
 use grainfield::session::job::Request;
-use grainfield::session::{Cancel, Clip};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
 use grainfield_filters::frame::FrameTime;
 use grainfield_filters::host::{CurrentThread, Host, NoCache};
@@ -16,7 +16,7 @@ use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
 
 fn look(strength: u64) -> Recipe {
-    Recipe::parse_chain(&format!("grain=strength={}", 4.0 + strength as f64 / 1e4)).unwrap()
+    format!("grain=strength={}", 4.0 + strength as f64 / 1e4).parse::<Recipe>().unwrap()
 }
 
 fn changed_setting(c: &mut Criterion) {
@@ -24,7 +24,7 @@ fn changed_setting(c: &mut Criterion) {
     let mut request = Request::new("pattern:bars:size=1920x1080:frames=3:format=yuv420p", "hash:");
     request.threads = Some(1);
     let clip = Clip::open(request).unwrap();
-    let frame = clip.preview(1, &Recipe::default(), &Cancel::new()).unwrap().frame;
+    let frame = clip.frame(1, &Recipe::default()).unwrap().frame;
     let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
     let chain =
         Chain::bind::<ChainError>(&look(0).steps, *frame.format(), &options, |made| Ok(*made)).unwrap();
@@ -51,7 +51,7 @@ fn changed_setting(c: &mut Criterion) {
                 strength += 1;
                 look(strength)
             },
-            |look| clip.preview(1, &look, &Cancel::new()).unwrap(),
+            |look| clip.frame(1, &look).unwrap(),
             BatchSize::PerIteration,
         );
     });
@@ -68,7 +68,7 @@ fn seek(c: &mut Criterion) {
         .arg(&file)
         .status();
     assert!(made.unwrap().success());
-    let clip = grainfield::open(&file).unwrap();
+    let clip = Clip::open(&file).unwrap();
     let mut group = c.benchmark_group("session/hour of h264");
     group.sample_size(20);
     let mut number: i64 = 1;
@@ -84,7 +84,7 @@ fn seek(c: &mut Criterion) {
                     };
                     number
                 },
-                |number| clip.preview(number, &plain, &Cancel::new()).unwrap(),
+                |number| clip.frame(number, &plain).unwrap(),
                 BatchSize::PerIteration,
             );
         });

@@ -1,5 +1,6 @@
 //! Grainfield: deterministic noise and effects for video and image sequences. Start with [`session`].
 
+#[cfg(feature = "cli")]
 pub mod cli;
 
 pub use grainfield_filters::frame::{Format, Frame, Ranges};
@@ -8,8 +9,10 @@ pub use grainfield_filters::recipe::Recipe;
 #[cfg(feature = "ffmpeg")]
 pub use grainfield_io::libav;
 pub use grainfield_io::{disk, encoding, format, journal, media, sink, source};
-pub use grainfield_render::session::open;
-pub use grainfield_render::{analyze, assets, batch, join, matching, pipeline, session, sheet};
+pub use grainfield_render::session::{Clip, Error, Result};
+#[cfg(feature = "cli")]
+pub use grainfield_render::sheet;
+pub use grainfield_render::{analyze, assets, batch, join, matching, pipeline, session};
 
 /// Compiles the example of the README.
 #[cfg(doctest)]

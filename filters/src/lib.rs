@@ -7,7 +7,7 @@
 //! use grainfield_filters::{frame, ratio::Ratio, recipe::Recipe, simd::Level};
 //! use std::sync::atomic::AtomicBool;
 //!
-//! let recipe = Recipe::parse_chain("grain=preset=35mm:strength=6,vignette")?;
+//! let recipe = "grain=preset=35mm:strength=6,vignette".parse::<Recipe>()?;
 //! let format = frame::Format::from_name("yuv420p", 1920, 1080)?;
 //! let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
 //! let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |made| Ok(*made))?;

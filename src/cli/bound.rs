@@ -36,7 +36,7 @@ impl BoundError {
 
 /// A filter with its settings, with the files that they name already read.
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
-    let mut recipe = Recipe::parse_chain(text)?;
+    let mut recipe = text.parse::<Recipe>()?;
     let mut uses = job::named(&recipe);
     uses.write("the report", Place::Output);
     uses.check().map_err(JobError::from)?;

@@ -272,7 +272,7 @@ fn recipe(typed: &FilterArgs) -> Result<Recipe, Failure> {
         }
     }
     for chain in &typed.chain {
-        let more = Recipe::parse_chain(chain);
+        let more = chain.parse::<Recipe>();
         recipe.append(more.map_err(|e| Failure::usage(format!("in -f: {e}{}", elsewhere(&e))))?);
     }
     recipe.seed = typed.seed.or(recipe.seed);

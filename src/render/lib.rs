@@ -9,6 +9,7 @@ pub mod join;
 pub mod matching;
 pub mod pipeline;
 pub mod session;
+#[cfg(feature = "plots")]
 pub mod sheet;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

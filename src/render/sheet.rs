@@ -366,7 +366,7 @@ mod tests {
 
     /// The contents of a test signal's sheet: numbers in order, and pictures by number.
     fn shown(frames: Option<&str>, offset: i64, compare: Option<Compare>) -> ThumbnailState {
-        let recipe = Recipe::parse_chain("noise=strength=100").unwrap();
+        let recipe = "noise=strength=100".parse::<Recipe>().unwrap();
         let frames = frames.map(|f| f.parse().unwrap());
         let request = Request::new("pattern:grey:size=32x16:frames=3", "sheet.png");
         let request = Request { recipe, frames, frame_offset: offset, ..request };

@@ -277,7 +277,7 @@ pub(super) async fn add_job(State(studio): Shared, Json(request): Json<jobs::Job
         studio.roots.input(&request.input)?;
         studio.roots.within(&request.output)?;
         if !request.filters.is_empty() {
-            let mut recipe = Recipe::parse_chain(&request.filters).map_err(RecipeFault::from)?;
+            let mut recipe = request.filters.parse::<Recipe>().map_err(RecipeFault::from)?;
             recipe::load(&mut recipe, &studio.roots, &recipe::Drafts::new()).map_err(|(_, e)| e)?;
         }
         Ok(json!({ "id": studio.jobs.add(&request)? }))

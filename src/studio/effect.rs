@@ -82,7 +82,7 @@ pub(super) async fn read(State(studio): Shared, Json(request): Json<EffectReques
         let mut text = match request.from {
             From::Text(text) => text,
             From::Chain(chain) => {
-                let recipe = Recipe::parse_chain(&chain).map_err(RecipeFault::from)?;
+                let recipe = chain.parse::<Recipe>().map_err(RecipeFault::from)?;
                 let step = recipe.steps.first().ok_or_else(|| Fault::new("an effect has no filter"))?;
                 files::print_explained(&effect(&step.values).map_err(Fault::new)?)
             }

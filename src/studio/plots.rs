@@ -25,10 +25,10 @@ pub(super) fn png(
     let last = clip.info().last.unwrap_or(first).min(first + MAX_FRAMES - 1);
     let mut sums: Option<(Tools, Accumulator)> = None;
     for number in first..=last {
-        let frame = part(&clip.preview(number, recipe, cancel)?.frame, region)?;
+        let frame = part(&clip.frame_cancellable(number, recipe, cancel)?.frame, region)?;
         let clean = match recipe.steps.len() {
             0 => None,
-            _ => Some(part(&clip.preview(number, &Recipe::default(), cancel)?.frame, region)?),
+            _ => Some(part(&clip.frame_cancellable(number, &Recipe::default(), cancel)?.frame, region)?),
         };
         let (a, b) = (frame.format(), clean.as_ref().map(Frame::format));
         if b.is_some_and(|b| {
@@ -73,15 +73,16 @@ mod tests {
 
     #[test]
     fn a_part_has_the_samples_of_the_whole() {
-        let clip = grainfield_render::session::open("pattern:zoneplate:size=97x81:frames=3:format=yuv420p10")
-            .unwrap();
-        let whole = clip.preview(1, &Recipe::default(), &Cancel::new()).unwrap().frame;
+        let clip =
+            grainfield_render::session::Clip::open("pattern:zoneplate:size=97x81:frames=3:format=yuv420p10")
+                .unwrap();
+        let whole = clip.frame(1, &Recipe::default()).unwrap().frame;
         let cut = part(&whole, Some([11, 20, 64, 99])).unwrap();
         assert_eq!((cut.format().width, cut.format().height), (64, 61));
         assert_eq!(cut.row::<u16>(0, 3), &whole.row::<u16>(0, 23)[10..74]);
         assert_eq!(cut.row::<u16>(2, 3), &whole.row::<u16>(2, 13)[5..37]);
         assert!(part(&whole, Some([90, 0, 64, 64])).is_err());
-        let look = Recipe::parse_chain("noise=strength=6").unwrap();
+        let look = "noise=strength=6".parse::<Recipe>().unwrap();
         let png = |region| png(&clip, &look, 0, region, "a part", &Cancel::new());
         let (a, b) = (png(None).unwrap(), png(Some([0, 0, 48, 48])).unwrap());
         assert!(a.starts_with(b"\x89PNG") && a != b);

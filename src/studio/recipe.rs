@@ -239,7 +239,7 @@ pub(super) fn uncommented(text: &str) -> (String, Vec<bool>) {
 /// Reads the TOML of a recipe, or a chain.
 pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
     if is_chain {
-        return Ok(write(&Recipe::parse_chain(text)?, &[]));
+        return Ok(write(&text.parse::<Recipe>()?, &[]));
     }
     let (plain, off) = uncommented(text);
     let recipe = Recipe::parse_toml(&plain)?;

@@ -68,7 +68,7 @@ impl Cuts<'_> {
     }
 
     fn look(&self) -> Result<Vec<f64>, Fault> {
-        Ok(means(&self.clip.preview(self.next, &Recipe::default(), self.cancel)?.frame))
+        Ok(means(&self.clip.frame_cancellable(self.next, &Recipe::default(), self.cancel)?.frame))
     }
 
     /// Whether a scene begins with the next frame.
@@ -133,7 +133,7 @@ mod tests {
         }
         let path = folder.path().join("cuts.y4m");
         std::fs::write(&path, bytes).unwrap();
-        let clip = grainfield_render::session::open(&path).unwrap();
+        let clip = grainfield_render::session::Clip::open(&path).unwrap();
         let cancel = Cancel::new();
         let look = |from, back| find(&clip, from, back, &cancel).unwrap();
         assert_eq!([0, 19, 20, 79].map(|n| look(n, false)), [Some(20), Some(20), Some(80), Some(80)]);

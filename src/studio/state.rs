@@ -109,7 +109,7 @@ impl Studio {
     pub(super) fn frame(&self, which: Which, cancel: &Cancel) -> Result<Arc<Finished>, Problem> {
         self.clips.finished(which, cancel, |clip| {
             let recipe = if which.1 == 0 { Arc::default() } else { self.known(which.1)? };
-            Ok(clip.preview(which.2, &recipe, cancel).map_err(Fault::from)?.frame)
+            Ok(clip.frame_cancellable(which.2, &recipe, cancel).map_err(Fault::from)?.frame)
         })
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn measure(clip: &Clip, recipe: &Recipe, number: i64, cancel: &Cancel
         part.steps.truncate(count);
         part.links.retain(|link| link.step < count);
         // The first run decodes, binds and advances stateful filters; later runs of the same frame do not.
-        clip.preview(number, &part, cancel)?;
+        clip.frame_cancellable(number, &part, cancel)?;
         let mut best = Duration::MAX;
         for _ in 0..RUNS {
             let begun = Instant::now();
-            clip.preview(number, &part, cancel)?;
+            clip.frame_cancellable(number, &part, cancel)?;
             best = best.min(begun.elapsed());
         }
         if count > 0 {
@@ -39,8 +39,8 @@ mod tests {
 
     #[test]
     fn each_filter_has_its_time() {
-        let clip = grainfield_render::session::open("pattern:bars:size=320x240:frames=3").unwrap();
-        let recipe = Recipe::parse_chain("noise,blur=sigma=40,invert").unwrap();
+        let clip = grainfield_render::session::Clip::open("pattern:bars:size=320x240:frames=3").unwrap();
+        let recipe = "noise,blur=sigma=40,invert".parse::<Recipe>().unwrap();
         let times = measure(&clip, &recipe, 1, &Cancel::new()).unwrap();
         assert_eq!(times.len(), 3);
         assert!(times.iter().all(|t| t.is_finite() && *t >= 0.0) && times.iter().sum::<f64>() > 0.0);

@@ -107,7 +107,7 @@ fn sources() -> [(&'static str, Picture); 3] {
 fn rounded_to_8(source: &Picture, mode: &str, range: ColorRange) -> (Vec<f64>, Vec<u8>) {
     let format =
         Format { range, ..Format::from_name("gray16", source.width as u32, source.height as u32).unwrap() };
-    let recipe = Recipe::parse_chain(&format!("dither=mode={mode}")).unwrap();
+    let recipe = format!("dither=mode={mode}").parse::<Recipe>().unwrap();
     let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
     let target = |made: &Format| Ok(retarget(made, "gray").unwrap());
     let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, target).unwrap();

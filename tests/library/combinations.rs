@@ -143,7 +143,7 @@ impl Picture {
 
 /// Runs the filter in place on the picture.
 fn filtered(settings: &str, format: Format, odd: usize, level: Level, scratch: &mut Scratch) -> Picture {
-    let recipe = Recipe::parse_chain(settings).unwrap_or_else(|e| panic!("{settings}: {e}"));
+    let recipe = settings.parse::<Recipe>().unwrap_or_else(|e| panic!("{settings}: {e}"));
     let step = &recipe.steps[0];
     let filter = step.filter.bind(&step.values, &format, 7, level).unwrap();
     let mut picture = Picture::new(format, odd);
@@ -234,7 +234,7 @@ fn dither_is_the_same_at_every_level() {
                         number += 1;
                         let from = format(planes, &deep.to_string(), width, 5).unwrap();
                         let source = Picture::new(from, number);
-                        let recipe = Recipe::parse_chain(&format!("dither=mode={mode}:bits={bits}")).unwrap();
+                        let recipe = format!("dither=mode={mode}:bits={bits}").parse::<Recipe>().unwrap();
                         let step = &recipe.steps[0];
                         let made = |level: Level, scratch: &mut Scratch| {
                             let filter = step.filter.bind(&step.values, &from, 7, level).unwrap();

@@ -140,7 +140,7 @@ impl Ear {
 /// Steps towards a distant frame until enough progress has been reported.
 fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
     let mut request = Request::new("pattern:zoneplate:size=96x54:frames=100000:format=yuv420p", "null:");
-    request.recipe = Recipe::parse_chain("fluid=particles=600").unwrap();
+    request.recipe = "fluid=particles=600".parse::<Recipe>().unwrap();
     request.cache = Cache { folder: Some(cache.into()), limit: None };
     request.frames = Some(frame.to_string().parse().unwrap());
     request.threads = Some(2);
@@ -171,7 +171,7 @@ fn stepping_reports_progress_can_be_cancelled_and_keeps_valid_states() {
 
 fn refused(input: &str, chain: &str, offset: i64) -> JobError {
     let mut request = Request::new(input, "null:");
-    request.recipe = Recipe::parse_chain(chain).unwrap();
+    request.recipe = chain.parse::<Recipe>().unwrap();
     request.frame_offset = offset;
     Job::prepare(request).err().unwrap()
 }
@@ -204,7 +204,7 @@ fn a_frame_of_the_source_obstructs() {
 #[test]
 fn too_little_memory_is_an_error() {
     let mut request = Request::new(INPUT, "null:");
-    request.recipe = Recipe::parse_chain("fluid=particles=200000").unwrap();
+    request.recipe = "fluid=particles=200000".parse::<Recipe>().unwrap();
     request.memory = Some(20_000_000);
     let e = Job::prepare(request).err().unwrap();
     assert!(e.is_usage() && e.to_string().contains("--memory"), "{e}");

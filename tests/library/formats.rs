@@ -8,7 +8,7 @@ use grainfield::media::{
     Decode, Done, Encode, FrameStamp, Info, Options, Sink, SinkError, Slot, Source, SourceError,
 };
 use grainfield::session::job::Request;
-use grainfield::session::{Cancel, Clip, ErrorKind, Render};
+use grainfield::session::{Clip, ErrorKind, Render};
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
@@ -144,7 +144,7 @@ fn a_format_is_added_by_its_row_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("out.ppm");
     let formats = Formats(Box::leak([&[&PPM], FORMATS].concat().into_boxed_slice()));
-    let look = Recipe::parse_chain("noise=strength=9").unwrap();
+    let look = "noise=strength=9".parse::<Recipe>().unwrap();
     let input = "pattern:bars:size=64x48:frames=4:format=gbrp";
     let request = || Request { formats, recipe: look.clone(), ..Request::new(input, &file) };
     Render::new(request()).start().unwrap().wait().unwrap();
@@ -157,7 +157,7 @@ fn a_format_is_added_by_its_row_alone() {
     let want = support::hashes(input, "noise=strength=9", |_| {});
     assert_eq!(want.len(), 4);
     for (number, hash) in want {
-        let picture = clip.preview(number, &Recipe::default(), &Cancel::new()).unwrap();
+        let picture = clip.frame(number, &Recipe::default()).unwrap();
         assert_eq!(picture.digest(), hash, "frame {number}");
     }
     // Without the row the format is unknown.

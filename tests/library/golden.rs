@@ -117,7 +117,7 @@ fn not_finite(level: Level) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults) {
-        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        let steps = chain.parse::<Recipe>().unwrap().steps;
         for name in ["grayf32", "gbrapf32"] {
             let format = Format::from_name(name, 67, 35).unwrap();
             let source = walk::picture(&format, &mut walk::Random(1));
@@ -153,7 +153,7 @@ fn premultiplied(level: Level) -> String {
     let sources = ["yuva420p", "yuva444p10", "gbrap16", "gbrapf32"]
         .map(|name| (name, frames_of(name).map(|frame| multiplied(&frame))));
     for chain in PREMULTIPLIED {
-        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        let steps = chain.parse::<Recipe>().unwrap().steps;
         for (name, frames) in &sources {
             let chain_of = walk::bind(&steps, *frames[0].format(), level, None).unwrap();
             writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames, &NoCache)).unwrap();
@@ -224,7 +224,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
-        let steps = Recipe::parse_chain(chain).unwrap().steps;
+        let steps = chain.parse::<Recipe>().unwrap().steps;
         // What moves by steps goes the same way in every format.
         let states = Kept::default();
         for (format, frames) in &sources.0 {

@@ -33,7 +33,7 @@ struct Look {
 
 impl Look {
     fn new(chain: &str, source: Frame) -> Look {
-        let recipe = Recipe::parse_chain(chain).unwrap();
+        let recipe = chain.parse::<Recipe>().unwrap();
         let options = Options { seed: 5, level: Level::best(), last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, *source.format(), &options, |f| Ok(*f)).unwrap();
         Look { chain, work: Workspace::default(), source }

@@ -3,9 +3,7 @@
 use crate::support::hashes;
 use crate::video::ffmpeg;
 use grainfield::session::job::Request;
-use grainfield::session::{
-    Cancel, Clip, Error, ErrorKind, Event, FRAME_BYTES, Newest, NoteCode, Render, Target,
-};
+use grainfield::session::{Clip, Error, ErrorKind, Event, FRAME_BYTES, Newest, NoteCode, Render};
 use grainfield::source::Missing;
 use grainfield_filters::frame::Depth;
 use grainfield_filters::recipe::Recipe;
@@ -13,7 +11,7 @@ use grainfield_filters::settings::{Animated, Value};
 use std::path::Path;
 
 fn recipe(chain: &str) -> Recipe {
-    Recipe::parse_chain(chain).unwrap()
+    chain.parse::<Recipe>().unwrap()
 }
 
 /// Numbered PNG images 10 to 14 in a folder, the pattern that names them.
@@ -57,7 +55,7 @@ fn a_preview_is_the_frame_of_the_whole_render() {
             // In both directions, so that states lie on either side.
             for i in [4, 0, whole.len() - 1, 3, 3, 1] {
                 let (number, hash) = &whole[i];
-                let picture = clip.preview(*number, &recipe(chain), &Cancel::new()).unwrap();
+                let picture = clip.frame(*number, &recipe(chain)).unwrap();
                 assert_eq!((picture.number, &picture.digest()), (*number, hash), "{input} {chain}");
             }
         }
@@ -67,45 +65,50 @@ fn a_preview_is_the_frame_of_the_whole_render() {
 #[test]
 fn a_changed_setting_neither_opens_nor_decodes_again() {
     let folder = tempfile::tempdir().unwrap();
-    let clip = grainfield::open(images(folder.path())).unwrap();
+    let clip = Clip::open(images(folder.path())).unwrap();
     let mut look = recipe("grain=preset=heavy");
-    let before = clip.preview(12, &look, &Cancel::new()).unwrap();
+    let before = clip.frame(12, &look).unwrap();
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         std::fs::remove_file(entry.unwrap().path()).unwrap();
     }
     look.steps[0].values.set("strength", Value::Number(Animated::Constant(2.5))).unwrap();
-    let after = clip.preview(12, &look, &Cancel::new()).unwrap();
+    let after = clip.frame(12, &look).unwrap();
     assert_ne!(before.digest(), after.digest());
     assert!((1..=FRAME_BYTES).contains(&clip.kept_bytes()));
-    let gone = clip.preview(13, &look, &Cancel::new()).unwrap_err();
+    let gone = clip.frame(13, &look).unwrap_err();
     assert_eq!((gone.kind(), gone.position().frame), (ErrorKind::Input, Some(13)));
 }
 
 #[test]
 fn the_newest_request_cancels_earlier_ones() {
-    let clip = grainfield::open("pattern:grey:size=64x48:frames=5").unwrap();
+    let clip = Clip::open("pattern:grey:size=64x48:frames=5").unwrap();
     let (pane, look) = (Newest::default(), recipe("noise"));
     let old = pane.request();
     let new = pane.request();
-    assert!(matches!(clip.preview(1, &look, &old), Err(Error::Cancelled)));
-    clip.preview(1, &look, &new).unwrap();
+    assert!(matches!(clip.frame_cancellable(1, &look, &old), Err(Error::Cancelled)));
+    clip.frame_cancellable(1, &look, &new).unwrap();
     new.cancel();
-    assert_eq!(clip.preview(1, &look, &new).unwrap_err().kind(), ErrorKind::Interrupted);
+    assert_eq!(clip.frame_cancellable(1, &look, &new).unwrap_err().kind(), ErrorKind::Interrupted);
     // A cancelled preview must leave no wrong state.
-    clip.preview(1, &look, &pane.request()).unwrap();
+    clip.frame_cancellable(1, &look, &pane.request()).unwrap();
 }
 
 #[test]
 fn a_preview_can_have_the_format_of_an_output() {
-    let clip = grainfield::open("pattern:bars:size=48x32:format=yuv420p10:frames=3").unwrap();
+    let clip = Clip::open("pattern:bars:size=48x32:format=yuv420p10:frames=3").unwrap();
     let look = recipe("grain");
-    let format = |target| clip.preview_as(1, &look, &target, &Cancel::new()).map(|p| *p.format());
-    assert_eq!(format(Target::Native).unwrap().depth, Depth::Bits(10));
-    assert_eq!(format(Target::Format("gbrp".into())).unwrap().name(), "gbrp");
-    assert!(format(Target::Output("a.jpg".into())).unwrap().depth == Depth::Bits(8));
-    assert_eq!(format(Target::Format("nonsense".into())).unwrap_err().kind(), ErrorKind::Usage);
-    let grey = clip.preview(1, &recipe("fade=amount=1:color=#808080:planes=all"), &Cancel::new()).unwrap();
-    let rgba = grey.rgba().unwrap();
+    let format = |change: fn(&mut Request)| {
+        let mut request = Request::from("pattern:bars:size=48x32:format=yuv420p10:frames=3");
+        change(&mut request);
+        Clip::open(request).unwrap().frame(1, &look).map(|p| *p.format())
+    };
+    assert_eq!(format(|_| ()).unwrap().depth, Depth::Bits(10));
+    assert_eq!(format(|request| request.pix_fmt = Some("gbrp".into())).unwrap().name(), "gbrp");
+    assert_eq!(format(|request| request.output = "a.jpg".into()).unwrap().depth, Depth::Bits(8));
+    let nonsense = format(|request| request.pix_fmt = Some("nonsense".into()));
+    assert_eq!(nonsense.unwrap_err().kind(), ErrorKind::Usage);
+    let grey = clip.frame(1, &recipe("fade=amount=1:color=#808080:planes=all")).unwrap();
+    let rgba = grey.to_rgba8().unwrap();
     assert_eq!(rgba.len(), 4 * 48 * 32);
     assert!(
         rgba.chunks(4).all(|p| p[..3].iter().all(|v| v.abs_diff(128) < 2) && p[3] == 255),
@@ -117,8 +120,8 @@ fn a_preview_can_have_the_format_of_an_output() {
 #[test]
 fn a_preview_can_be_saved_as_an_image() {
     let folder = tempfile::tempdir().unwrap();
-    let clip = grainfield::open("pattern:bars:size=49x33:format=gbrp16:frames=3").unwrap();
-    let picture = clip.preview(1, &recipe("noise=strength=8"), &Cancel::new()).unwrap();
+    let clip = Clip::open("pattern:bars:size=49x33:format=gbrp16:frames=3").unwrap();
+    let picture = clip.frame(1, &recipe("noise=strength=8")).unwrap();
     let file = folder.path().join("a.png");
     picture.save(&file, false).unwrap();
     assert_eq!(grainfield::format::images::read(&file).unwrap().digest(), picture.frame.digest());
@@ -130,13 +133,13 @@ fn a_preview_can_be_saved_as_an_image() {
 
 #[test]
 fn errors_have_a_kind_and_a_place() {
-    assert_eq!(grainfield::open("/no/such.mp4").unwrap_err().kind(), ErrorKind::Input);
-    let clip = grainfield::open("pattern:grey:size=16x16:frames=5").unwrap();
-    let late = clip.preview(5, &Recipe::default(), &Cancel::new()).unwrap_err();
+    assert_eq!(Clip::open("/no/such.mp4").unwrap_err().kind(), ErrorKind::Input);
+    let clip = Clip::open("pattern:grey:size=16x16:frames=5").unwrap();
+    let late = clip.frame(5, &Recipe::default()).unwrap_err();
     assert_eq!((late.kind(), late.position().frame), (ErrorKind::Usage, Some(5)));
-    let filter = clip.preview(0, &recipe("noise,noise=planes=a"), &Cancel::new()).unwrap_err();
+    let filter = clip.frame(0, &recipe("noise,noise=planes=a")).unwrap_err();
     assert_eq!((filter.kind(), filter.position().filter), (ErrorKind::Usage, Some(2)));
-    let image = clip.preview(0, &recipe("sprites=image=/no/such.png"), &Cancel::new()).unwrap_err();
+    let image = clip.frame(0, &recipe("sprites=image=/no/such.png")).unwrap_err();
     assert_eq!(image.kind(), ErrorKind::Input);
 }
 
@@ -145,11 +148,11 @@ fn a_file_that_a_recipe_names_is_read_again_when_it_changes() {
     let folder = tempfile::tempdir().unwrap();
     let track = folder.path().join("a.txt");
     let look = recipe(&format!("fade=amount=@{}:planes=all", track.display()));
-    let clip = grainfield::open("pattern:bars:size=16x16:frames=5").unwrap();
+    let clip = Clip::open("pattern:bars:size=16x16:frames=5").unwrap();
     std::fs::write(&track, "0=0").unwrap();
-    let none = clip.preview(2, &look, &Cancel::new()).unwrap().digest();
+    let none = clip.frame(2, &look).unwrap().digest();
     std::fs::write(&track, "0=1;9=1").unwrap();
-    assert_ne!(clip.preview(2, &look, &Cancel::new()).unwrap().digest(), none);
+    assert_ne!(clip.frame(2, &look).unwrap().digest(), none);
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn frames_of_the_source_that_a_recipe_names_are_its_own() {
     request.missing = Missing::Hold;
     let clip = Clip::open(request).unwrap();
     for (number, hash) in hashes(&input, chain, |_| {}) {
-        assert_eq!(clip.preview(number, &recipe(chain), &Cancel::new()).unwrap().digest(), hash);
+        assert_eq!(clip.frame(number, &recipe(chain)).unwrap().digest(), hash);
     }
 }
 
@@ -169,9 +172,9 @@ fn frames_of_the_source_that_a_recipe_names_are_its_own() {
 fn a_render_reports_its_frames_and_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let input = images(folder.path());
-    let clip = grainfield::open(&input).unwrap();
+    let clip = Clip::open(&input).unwrap();
     let (look, file) = (recipe("grain"), folder.path().join("out.y4m"));
-    let render = |clip: &Clip| clip.render(&look).frames("11-13".parse().unwrap()).to(&file);
+    let render = |clip: &Clip| clip.render(&look).frames(11..14).to(&file);
     let prepared = render(&clip).prepare().unwrap();
     assert!(prepared.total() == Some(3) && !file.exists(), "{:?}", prepared.notes());
     let running = prepared.start();
@@ -183,16 +186,16 @@ fn a_render_reports_its_frames_and_can_be_cancelled() {
     assert!(file.exists());
     // The existing file stays, and the clip still renders frames.
     assert_eq!(render(&clip).start().err().unwrap().kind(), ErrorKind::Output);
-    clip.preview(11, &look, &Cancel::new()).unwrap();
+    clip.frame(11, &look).unwrap();
 
-    let long = grainfield::open("pattern:zoneplate:size=320x240").unwrap();
+    let long = Clip::open("pattern:zoneplate:size=320x240").unwrap();
     let running = long.render(&look).to("null:").start().unwrap();
     assert!(matches!(running.events().next(), Some(Event::Frame(_))));
     running.cancel();
     assert_eq!(running.wait().unwrap_err().kind(), ErrorKind::Interrupted);
     // More events than the buffer holds: a listener receives all of them, and a job without one does not
     // block.
-    let many = grainfield::open("pattern:grey:size=16x16:frames=6000").unwrap();
+    let many = Clip::open("pattern:grey:size=16x16:frames=6000").unwrap();
     let running = many.render(&recipe("")).to("null:").start().unwrap();
     std::thread::yield_now();
     assert_eq!(running.events().filter(|event| matches!(event, Event::Frame(_))).count(), 6000);
@@ -207,7 +210,7 @@ fn a_clip_can_be_read_once_for_a_render() {
     let folder = tempfile::tempdir().unwrap();
     ffmpeg(folder.path(), "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 -pix_fmt yuv420p in.y4m");
     let input = folder.path().join("in.y4m");
-    let clip = grainfield::open(&input).unwrap();
+    let clip = Clip::open(&input).unwrap();
     std::fs::remove_file(&input).unwrap();
     assert_eq!(clip.render(&recipe("")).to("null:").start().err().unwrap().kind(), ErrorKind::Input);
     let running = clip.into_render(&recipe("noise")).to("null:").start().unwrap();

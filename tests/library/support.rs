@@ -12,7 +12,7 @@ pub fn hashes(input: &str, chain: &str, change: impl FnOnce(&mut Request)) -> Ve
     let mut output = std::ffi::OsString::from("hash:");
     output.push(&file);
     let mut request = Request::new(input, output);
-    request.recipe = Recipe::parse_chain(chain).unwrap_or_else(|e| panic!("{e}"));
+    request.recipe = chain.parse::<Recipe>().unwrap_or_else(|e| panic!("{e}"));
     change(&mut request);
     let running = Render::new(request).start().unwrap_or_else(|e| panic!("{input} {chain}: {e}"));
     running.wait().unwrap_or_else(|e| panic!("{input} {chain}: {e}"));

@@ -31,7 +31,7 @@ fn setting(recipe: &Recipe, id: &str) -> f64 {
 fn a_recipe_is_found_again() {
     for preset in ["16mm", "digital-iso"] {
         let chain = format!("grain=preset={preset}");
-        let plate = Recipe::parse_chain(&chain).unwrap();
+        let plate = chain.parse::<Recipe>().unwrap();
         let (size, chroma) = (setting(&plate, "size"), setting(&plate, "chroma"));
         let (s, report) = matched(&chain, "out.toml");
         let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
@@ -65,7 +65,7 @@ fn the_settings_of_presets_are_found_again() {
     const WIDE: &str = "pattern:ramp:size=1920x256:frames=4:format=yuv420p10";
     for preset in ["fine-35mm", "super8"] {
         let chain = format!("grain=preset={preset}");
-        let plate = Recipe::parse_chain(&chain).unwrap();
+        let plate = chain.parse::<Recipe>().unwrap();
         let (s, report) = matched_over(WIDE, &chain, "out.toml");
         let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
         let off = |id: &str| setting(&recipe, id) - setting(&plate, id);

@@ -114,8 +114,8 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
     let s = Session::new();
     let job = |name: &str, threads: Option<usize>| {
         let output = format!("hash:{}", s.path(name).display());
-        let recipe = grainfield_filters::recipe::Recipe::parse_chain("recipe=seed=6,noise=strength=20")
-            .expect("a chain");
+        let recipe =
+            "recipe=seed=6,noise=strength=20".parse::<grainfield_filters::recipe::Recipe>().expect("a chain");
         Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
     };
     job("a", None).expect("a job").run(&|_| {}, &std::sync::Arc::default()).expect("it runs");

@@ -303,7 +303,7 @@ fn jobs_of_the_library_refuse_too() {
             format!("noise=strength=@{}", at("k.txt")),
         ),
     ] {
-        let recipe = grainfield_filters::recipe::Recipe::parse_chain(&chain).unwrap_or_default();
+        let recipe = chain.parse::<grainfield_filters::recipe::Recipe>().unwrap_or_default();
         let request = Request { recipe, overwrite: true, ..Request::new(&input, &output) };
         let error = Job::prepare(request).err();
         assert!(matches!(&error, Some(JobError::SameFile(_))), "{input} {output} {chain}: {error:?}");

@@ -109,7 +109,7 @@ def main(profile):
         folder.mkdir(parents=True, exist_ok=True)
     # Whole packages, so that what both builds depend on is compiled once.
     shells = [f"--package=grainfield-{name}" for name in ("host-kit", "vapoursynth", "frei0r", "python")]
-    cargo(profile, *shells, "--package=grainfield", "--no-default-features")
+    cargo(profile, *shells, "--package=grainfield", "--no-default-features", "--features=cli")
     shutil.copy(built / "grainfield", built / "portable/grainfield")
     cargo(profile, "--package=grainfield")
     python_wheel(built, out)

@@ -230,12 +230,11 @@ impl fmt::Display for RangesError {
 
 impl core::error::Error for RangesError {}
 
-/// [`Ranges::span`] of the ends.
-impl TryFrom<core::ops::RangeInclusive<i64>> for Ranges {
-    type Error = RangesError;
-
-    fn try_from(range: core::ops::RangeInclusive<i64>) -> Result<Ranges, RangesError> {
-        Ranges::span(*range.start(), *range.end())
+/// No frames if the range is empty.
+impl From<core::ops::Range<i64>> for Ranges {
+    fn from(range: core::ops::Range<i64>) -> Ranges {
+        let part = Part { first: range.start, last: range.end.saturating_sub(1), step: 1 };
+        Ranges { parts: if range.is_empty() { Vec::new() } else { vec![part] } }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Assembles one step of a recipe, setting by setting, for chains and TOML.
 
-use super::error::Problem;
+use super::error::{Problem, RecipeError};
 use super::{Link, Recipe, link};
 use crate::catalog::Entry;
 use crate::chain::Step;
 use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use crate::settings::nearest;
 use crate::settings::{Animated, Setting, Value, ValueProblem, Values};
+use std::fmt::Display;
+use std::ops::Range;
 
 /// Finds a filter by name; the error has a suggestion.
 pub(super) fn find(table: &'static [Entry], name: &str) -> Result<&'static Entry, (Problem, Option<String>)> {
@@ -30,6 +32,40 @@ pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> 
     match problem {
         ValueProblem::Choice(all) => nearest(typed, all.iter().map(|c| c.id)),
         _ => None,
+    }
+}
+
+impl Step {
+    /// Sets a setting of the filter, or one that all filters have, to a value in the form that a chain has: a number, a
+    /// word, a curve.
+    ///
+    /// # Errors
+    /// No such setting, or not a value of it; the error marks the wrong part of `name=value`.
+    pub fn set(&mut self, name: &str, value: impl Display) -> Result<(), RecipeError> {
+        let text = format!("{name}={value}");
+        let fault = |at: Range<usize>, problem, hint| RecipeError::new(&text, at, problem).hint(hint);
+        let setting = setting(self.filter, name).map_err(|(p, hint)| fault(0..name.len(), p, hint))?;
+        let start = name.len() + 1;
+        let parsed = setting.parse(&text[start..]).map_err(|e| {
+            let hint = value_hint(&e.problem, text[start..].trim_ascii());
+            let e = e.shifted(start);
+            fault(e.at, Problem::Value(setting.id.to_owned(), e.problem), hint)
+        })?;
+        self.assign(setting, parsed).map_err(|problem| fault(start..text.len(), problem, None))
+    }
+
+    /// Sets a value that the setting has parsed or checked.
+    fn assign(&mut self, setting: &'static Setting, value: Value) -> Result<(), Problem> {
+        match (setting.id, value) {
+            (ENABLE, Value::Frames(r)) => self.enable = Some(r),
+            (PLANES, Value::Planes(p)) => self.planes = Some(p),
+            (OPACITY, Value::Number(n)) => self.opacity = n,
+            (id, value) => {
+                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value"));
+                self.values.set(id, value).map_err(wrong)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -62,16 +98,7 @@ impl StepBuilder {
 
     /// Sets a value that the setting has parsed or checked.
     pub(super) fn set(&mut self, setting: &'static Setting, value: Value) -> Result<(), Problem> {
-        match (setting.id, value) {
-            (ENABLE, Value::Frames(r)) => self.step.enable = Some(r),
-            (PLANES, Value::Planes(p)) => self.step.planes = Some(p),
-            (OPACITY, Value::Number(n)) => self.step.opacity = n,
-            (id, value) => {
-                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value"));
-                self.step.values.set(id, value).map_err(wrong)?;
-            }
-        }
-        Ok(())
+        self.step.assign(setting, value)
     }
 
     /// Takes a text that names a file instead of a value; returns `false` for other texts.

@@ -100,12 +100,16 @@ impl PartialEq for Recipe {
     }
 }
 
-impl Recipe {
-    /// Parses a chain.
-    pub fn parse_chain(text: &str) -> Result<Recipe, RecipeError> {
+/// Parses a chain.
+impl std::str::FromStr for Recipe {
+    type Err = RecipeError;
+
+    fn from_str(text: &str) -> Result<Recipe, RecipeError> {
         chain::parse(text, FILTERS)
     }
+}
 
+impl Recipe {
     /// Switches to draft quality: sets `draft` in every filter that has such a setting.
     pub fn draft(&mut self) {
         for step in &mut self.steps {

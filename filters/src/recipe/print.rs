@@ -107,7 +107,7 @@ fn chain(
 }
 
 impl Recipe {
-    /// Prints the recipe as a chain, which [`parse_chain`](Recipe::parse_chain) reads back to an equal
+    /// Prints the recipe as a chain, which [`FromStr`](std::str::FromStr) reads back to an equal
     /// recipe.
     pub fn to_chain(&self) -> String {
         chain(self.seed, self.steps.iter().enumerate().map(|(i, s)| (s.filter.name, given(self, i))))

@@ -1,5 +1,6 @@
 //! Runs the measurements of `grainfield-measure` on whole inputs, and plots the report.
 
+#[cfg(feature = "plots")]
 pub mod plot;
 mod run;
 

@@ -8,6 +8,7 @@
 
 mod fit;
 mod keep;
+#[cfg(feature = "plots")]
 pub mod plot;
 mod recipe;
 mod report;

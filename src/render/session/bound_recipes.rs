@@ -17,18 +17,6 @@ const MAX_BOUND: usize = 8;
 /// The number of those that keep their workspaces: a viewer shows the source and a result in turn.
 const WORKING: usize = 2;
 
-/// The format of previews.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub enum Target {
-    /// That of the filters' result, as for `hash:`.
-    #[default]
-    Native,
-    /// The sample format with this FFmpeg name.
-    Format(String),
-    /// The format that a render writes to this output.
-    Output(std::ffi::OsString),
-}
-
 /// A recipe bound to a source.
 pub(super) struct BoundRecipe {
     key: Key,
@@ -42,7 +30,6 @@ pub(super) struct BoundRecipe {
 #[derive(PartialEq)]
 struct Key {
     recipe: u128,
-    target: Target,
     /// Size and time of each file that it names.
     files: Vec<Option<(u64, Option<SystemTime>)>>,
 }
@@ -58,7 +45,6 @@ impl BoundRecipes {
         &self,
         clip: &Clip,
         recipe: &Recipe,
-        target: &Target,
         cancel: &Cancel,
     ) -> Result<Arc<BoundRecipe>, Error> {
         let files = job::named(recipe);
@@ -67,7 +53,7 @@ impl BoundRecipes {
             Place::Path(path) => path.metadata().ok().map(stamp),
             Place::Input | Place::Output | Place::Errors => None,
         });
-        let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
+        let key = Key { recipe: recipe.key(), files: files.collect() };
         let mut bound = lock(&self.0);
         if let Some(i) = bound.iter().position(|l| l.key == key)
             && let Some(bound_recipe) = bound.remove(i)
@@ -90,11 +76,6 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Bound
     let own = clip.inner();
     let mut request =
         Request { recipe: recipe.clone(), stop: Arc::clone(cancel.flag()), ..own.request.clone() };
-    match &key.target {
-        Target::Native => {}
-        Target::Format(name) => request.pix_fmt = Some(name.clone()),
-        Target::Output(output) => request.output.clone_from(output),
-    }
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
     job::load(&mut request, &own.opened, &mut |number| {

@@ -42,7 +42,7 @@ pub enum Error {
     /// A render failed after its start.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A preview was cancelled. A cancelled render is a [`RunError`], as it has a partial result.
+    /// A request for a frame was cancelled. A cancelled render is a [`RunError`], as it has a partial result.
     #[error("cancelled")]
     Cancelled,
 }

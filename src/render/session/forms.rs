@@ -136,6 +136,6 @@ pub mod recipe_text {
     /// # Errors
     /// The deserializer's, with the message of a [`RecipeError`](grainfield_filters::recipe::RecipeError).
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Recipe, D::Error> {
-        Recipe::parse_chain(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+        String::deserialize(deserializer)?.parse::<Recipe>().map_err(D::Error::custom)
     }
 }

@@ -1,20 +1,21 @@
-//! The main interface of the library: open a clip, preview any frame, render it.
+//! The main interface of the library: open a clip, get any of its frames with a recipe, render it.
 //!
 //! ```
-//! use grainfield_render::session::{self, Cancel};
 //! use grainfield_filters::recipe::Recipe;
+//! use grainfield_render::session::{Clip, Result};
 //!
-//! # fn main() -> Result<(), session::Error> {
-//! let clip = session::open("pattern:bars:size=64x48:frames=10")?; // indexed once, kept open
-//! let look = Recipe::parse_chain("grain=preset=heavy")?;
-//! let picture = clip.preview(7, &look, &Cancel::new())?; // any frame, now
+//! # fn main() -> Result<()> {
+//! let clip = Clip::open("pattern:bars:size=64x48:frames=10")?; // indexed once, kept open
+//! let mut look: Recipe = "grain=preset=heavy".parse()?;
+//! look.steps[0].set("strength", 6.0)?;
+//! let picture = clip.frame(7, &look)?; // any frame, now
 //! assert_eq!((picture.number, picture.format().width), (7, 64));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! A preview has exactly the samples that a render of the same recipe writes. A second preview with other settings
-//! neither opens nor decodes anything again: decoded frames are kept up to [`FRAME_BYTES`], and recent recipes stay
+//! A frame has exactly the samples that a render of the same recipe writes. The same frame with other settings neither
+//! opens nor decodes anything again: decoded frames are kept up to [`FRAME_BYTES`], and recent recipes stay
 //! bound with their states.
 
 mod bound_recipes;
@@ -28,7 +29,6 @@ mod render;
 
 pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use crate::session::job::RunError;
-pub use bound_recipes::Target;
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
 pub use forms::{describe, recipe_text};
@@ -45,20 +45,14 @@ use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
 use job::Request;
-use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
 /// not kept.
 pub const FRAME_BYTES: usize = 512 << 20;
 
-/// Opens a file, numbered images, `-` (standard input) or `pattern:...` with default options.
-///
-/// # Errors
-/// Of the kinds usage and input.
-pub fn open(input: impl AsRef<OsStr>) -> Result<Clip, Error> {
-    Clip::open(Request::new(input.as_ref(), "hash:"))
-}
+/// The result of most functions of a session.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// An open input. Clones share it. All methods may be called from many threads.
 #[derive(Clone)]
@@ -80,12 +74,13 @@ struct Inner {
 }
 
 impl Clip {
-    /// Opens the input of a request. The request's output determines the format of previews, unless
-    /// [`preview_as`](Clip::preview_as) names another.
+    /// Opens a file, numbered images, `-` (standard input) or `pattern:...`, or the input of a request, whose output
+    /// and pixel format determine the format of frames.
     ///
     /// # Errors
     /// Of the kinds usage and input.
-    pub fn open(request: Request) -> Result<Clip, Error> {
+    pub fn open(request: impl Into<Request>) -> Result<Clip> {
+        let request = request.into();
         let states: Arc<dyn StateCache + Send + Sync> = match request.cache.open() {
             Some(cache) => Arc::new(DiskStateCache::new(cache)),
             None => Arc::new(NoCache),
@@ -98,7 +93,7 @@ impl Clip {
     ///
     /// # Errors
     /// As [`open`](Clip::open).
-    pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip, Error> {
+    pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip> {
         let cache = request.cache.open();
         let source = request.read().open(&request.source_options(cache))?;
         let opened = source.info().clone();
@@ -114,36 +109,28 @@ impl Clip {
         Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, bound, threads, states })))
     }
 
-    /// The properties of the input. Frame numbers are those of [`preview`](Clip::preview).
+    /// The properties of the input. Frame numbers are those of [`frame`](Clip::frame).
     pub fn info(&self) -> &Info {
         &self.0.info
     }
 
-    /// Renders frame `number`: by file number in a sequence, else counted from 0, plus the request's offset.
-    /// `cancel` ends it early; [`Newest`] cancels earlier requests.
+    /// Frame `number` with a recipe: by file number in a sequence, else counted from 0, plus the request's offset.
+    ///
+    /// # Errors
+    /// Of the kinds usage (the recipe, no such frame), input, filter and internal.
+    pub fn frame(&self, number: i64, recipe: &Recipe) -> Result<Picture> {
+        self.frame_cancellable(number, recipe, &Cancel::new())
+    }
+
+    /// The same for a viewer, which may cancel it: [`Newest`] cancels earlier requests.
     ///
     /// # Errors
     /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
-    pub fn preview(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture, Error> {
-        self.preview_as(number, recipe, &Target::Native, cancel)
-    }
-
-    /// The same in another format: that of an output, or any with a name.
-    ///
-    /// # Errors
-    /// As [`preview`](Clip::preview), and of the kind usage if the output does not support such a
-    /// format.
-    pub fn preview_as(
-        &self,
-        number: i64,
-        recipe: &Recipe,
-        target: &Target,
-        cancel: &Cancel,
-    ) -> Result<Picture, Error> {
+    pub fn frame_cancellable(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture> {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let bound_recipe = self.0.bound.get(self, recipe, target, cancel)?;
+        let bound_recipe = self.0.bound.get(self, recipe, cancel)?;
         let Info { name, first, last, .. } = &self.0.info;
         let inside = number >= *first && last.is_none_or(|last| number <= last);
         let found = if inside { self.0.frames.get(number, cancel)? } else { None };
@@ -152,12 +139,17 @@ impl Clip {
         self.filter(&frame, &bound_recipe, cancel)
     }
 
-    fn filter(
-        &self,
-        from: &SourceFrame,
-        bound_recipe: &BoundRecipe,
-        cancel: &Cancel,
-    ) -> Result<Picture, Error> {
+    /// The frames of these numbers, one after another: `0..100`, or [`Ranges`](grainfield_filters::frame::Ranges). For
+    /// whole files a [`render`](Clip::render) is faster, because it reads, filters and writes side by side.
+    pub fn frames<'a>(
+        &'a self,
+        numbers: impl IntoIterator<Item = i64> + 'a,
+        recipe: &'a Recipe,
+    ) -> impl Iterator<Item = Result<Picture>> + 'a {
+        numbers.into_iter().map(|number| self.frame(number, recipe))
+    }
+
+    fn filter(&self, from: &SourceFrame, bound_recipe: &BoundRecipe, cancel: &Cancel) -> Result<Picture> {
         let mut work = lock(&bound_recipe.work).pop().unwrap_or_default();
         // A copy that is filtered in place: a new frame would be cleared first.
         let mut frame = from.frame.clone();
@@ -185,12 +177,12 @@ impl Clip {
     }
 
     /// The format of the recipe's result for this input, with notes for the user. Everything is bound as for a
-    /// preview, but no frames are decoded except those that settings name.
+    /// frame, but no frames are decoded except those that settings name.
     ///
     /// # Errors
     /// Of the kinds usage and input.
-    pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>), Error> {
-        let bound_recipe = self.0.bound.get(self, recipe, &Target::Native, cancel)?;
+    pub fn check(&self, recipe: &Recipe, cancel: &Cancel) -> Result<(Format, Vec<String>)> {
+        let bound_recipe = self.0.bound.get(self, recipe, cancel)?;
         Ok((*bound_recipe.chain.output(), bound_recipe.chain.notes().to_vec()))
     }
 

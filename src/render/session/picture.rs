@@ -63,7 +63,7 @@ impl Picture {
     ///
     /// # Errors
     /// Of the kind usage, if the frame cannot be converted.
-    pub fn rgba(&self) -> Result<Vec<u8>, Error> {
+    pub fn to_rgba8(&self) -> Result<Vec<u8>, Error> {
         let frame = converted(&self.frame, "gbrap")?;
         let (width, height) = (frame.format().width as usize, frame.format().height as usize);
         let mut bytes = Vec::with_capacity(4 * width * height);
@@ -91,7 +91,7 @@ fn in_format(frame: &Frame, to: Format) -> Result<Frame, Error> {
         return Ok(frame);
     }
     let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(from.fields) };
-    let steps = grainfield_filters::recipe::Recipe::parse_chain("dither=mode=none")?.steps;
+    let steps = "dither=mode=none".parse::<grainfield_filters::recipe::Recipe>()?.steps;
     let chain = Chain::bind::<JobError>(&steps, from, &options, |_| Ok(to))?;
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
     let at = FrameTime::of_frame(0, from.rate);

@@ -1,7 +1,7 @@
 //! Renders: start, events, cancellation and result.
 
 use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
-use super::{Cancel, Clip, Error, Event, Summary};
+use super::{Cancel, Clip, Error, Event, FrameDone, Summary};
 use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Ranges;
@@ -33,15 +33,27 @@ impl Render {
         Render { request, source: None, ends: Box::new(ends) }
     }
 
-    /// Renders only these frames, in this order, by the user's numbers; by default all.
+    /// Renders only these frames, in this order, by the user's numbers, as `0..100`; by default all.
     #[must_use]
-    pub fn frames(mut self, frames: Ranges) -> Render {
-        self.request.frames = Some(frames);
+    pub fn frames(mut self, frames: impl Into<Ranges>) -> Render {
+        self.request.frames = Some(frames.into());
         self
     }
 
+    /// The encoder (`libx265`) or codec (`hevc`) of a video file, by FFmpeg's names.
+    #[must_use]
+    pub fn codec(self, name: &str) -> Render {
+        self.with(|request| request.encoding.codec = Some(name.to_owned()))
+    }
+
+    /// Constant quality of a video file, on the encoder's scale; lower is better.
+    #[must_use]
+    pub fn crf(self, crf: f64) -> Render {
+        self.with(|request| request.encoding.crf = Some(crf))
+    }
+
     /// Sets the output: a file, a pattern, `-`, `hash:`, `hash:FILE` or `null:`. By default it is that of the clip's
-    /// request; for [`open`](super::open) it is `hash:`, which prints.
+    /// request, or `hash:`, which prints.
     #[must_use]
     pub fn to(mut self, output: impl Into<OsString>) -> Render {
         self.request.output = output.into();
@@ -54,6 +66,20 @@ impl Render {
     pub fn with(mut self, change: impl FnOnce(&mut Request)) -> Render {
         change(&mut self.request);
         self
+    }
+
+    /// Renders, and calls `progress` after each frame. The output gets its final name at the end.
+    ///
+    /// # Errors
+    /// Of all kinds. [`Error::Run`] has the partial result.
+    pub fn run(self, mut progress: impl FnMut(&FrameDone)) -> Result<Summary, Error> {
+        let running = self.start()?;
+        for event in running.events() {
+            if let Event::Frame(frame) = event {
+                progress(&frame);
+            }
+        }
+        Ok(running.wait()?)
     }
 
     /// Checks everything and starts. The output gets its final name only when [`Running::wait`] succeeds.
@@ -74,22 +100,17 @@ impl Render {
 }
 
 impl Clip {
-    /// A render of a recipe, which opens the input a second time, so that previews can continue. A pipe can be read
+    /// A render of a recipe, which opens the input a second time, so that the clip still gives frames. A pipe can be read
     /// only once: see [`into_render`](Clip::into_render).
     ///
     /// ```
-    /// use grainfield_render::session::{Event, open};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let file = folder.path().join("out.y4m");
-    /// let clip = open("pattern:bars:size=64x48:frames=10").unwrap();
-    /// let look = grainfield_filters::recipe::Recipe::parse_chain("noise=strength=8").unwrap();
-    /// let render = clip.render(&look).frames("2-5".parse().unwrap()).to(&file).start().unwrap();
-    /// for event in render.events() {
-    ///     if let Event::Frame(frame) = event {
-    ///         println!("frame {} of {:?}", frame.done, frame.total);
-    ///     }
-    /// }
-    /// assert_eq!(render.wait().unwrap().frames, 4);
+    /// let clip = grainfield_render::session::Clip::open("pattern:bars:size=64x48:frames=10").unwrap();
+    /// let look = "noise=strength=8".parse().unwrap();
+    /// let render = clip.render(&look).frames(2..6).to(&file);
+    /// let summary = render.run(|frame| println!("frame {} of {:?}", frame.done, frame.total)).unwrap();
+    /// assert_eq!(summary.frames, 4);
     /// ```
     pub fn render(&self, recipe: &Recipe) -> Render {
         let fresh = self.inner().request.clone();
@@ -98,7 +119,7 @@ impl Clip {
         Render::new(request)
     }
 
-    /// A render that reads from the clip's source; afterwards the clip can only preview frames that it has
+    /// A render that reads from the clip's source; afterwards the clip only gives frames that it has
     /// kept.
     pub fn into_render(self, recipe: &Recipe) -> Render {
         // The source only obeys the stop flag with which it was opened.

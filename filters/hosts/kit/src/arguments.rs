@@ -54,22 +54,19 @@ mod tests {
     fn arguments_are_a_chain() {
         let curve = argument("noise", "strength", &["0=0;48~=12"]);
         let text = chain_text("noise", &[curve, argument("noise", "monochrome", &["1"])]);
-        let typed = Recipe::parse_chain("noise=strength='0=0;48~=12':monochrome=true").unwrap();
-        assert_eq!(Recipe::parse_chain(&text).unwrap(), typed);
+        let typed = "noise=strength='0=0;48~=12':monochrome=true".parse::<Recipe>().unwrap();
+        assert_eq!(text.parse::<Recipe>().unwrap(), typed);
         assert_eq!(chain_text("invert", &[]), "invert");
     }
 
     #[test]
     fn lists_are_parts_or_frames() {
         let center = chain_text("vignette", &[argument("vignette", "center", &["0.3", "0.6"])]);
-        assert_eq!(
-            Recipe::parse_chain(&center).unwrap(),
-            Recipe::parse_chain("vignette=center='0.3,0.6'").unwrap()
-        );
+        assert_eq!(center.parse::<Recipe>().unwrap(), "vignette=center='0.3,0.6'".parse::<Recipe>().unwrap());
         let numbers = chain_text("noise", &[argument("noise", "strength", &["1", "4", "2.5"])]);
         assert_eq!(
-            Recipe::parse_chain(&numbers).unwrap(),
-            Recipe::parse_chain("noise=strength='0=1;1=4;2=2.5'").unwrap()
+            numbers.parse::<Recipe>().unwrap(),
+            "noise=strength='0=1;1=4;2=2.5'".parse::<Recipe>().unwrap()
         );
     }
 }

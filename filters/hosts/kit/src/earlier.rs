@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn travels_as_text() {
-        let one = Earlier::default().and(&Recipe::parse_chain("noise,fade").unwrap());
-        let two = one.and(&Recipe::parse_chain("noise").unwrap());
+        let one = Earlier::default().and(&"noise,fade".parse::<Recipe>().unwrap());
+        let two = one.and(&"noise".parse::<Recipe>().unwrap());
         assert_eq!((two.text(), Earlier::read(two.text())), ("noise,fade;noise;", two.clone()));
         for other in ["", "noise", "x y;", "é;", &"a;".repeat(LONGEST)] {
             assert_eq!(Earlier::read(other), Earlier::default(), "{other:.20}");
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn seeds_are_those_of_one_chain() {
-        let noise = Recipe::parse_chain("recipe=seed=5,noise,dust=seed=3,noise").unwrap();
+        let noise = "recipe=seed=5,noise,dust=seed=3,noise".parse::<Recipe>().unwrap();
         let earlier = Earlier::default().and(&noise);
         let (steps, rounding) = earlier.seeds(&noise);
         let seeds: Vec<_> = steps.iter().map(|s| s.values.seed()).collect();

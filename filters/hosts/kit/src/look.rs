@@ -16,7 +16,7 @@ pub struct Look {
 impl Look {
     /// Parses a chain, as for `-f`.
     pub fn of_chain(text: &str) -> Result<Look, HostError> {
-        let recipe = Recipe::parse_chain(text).map_err(|e| HostError::of(&e))?;
+        let recipe = text.parse::<Recipe>().map_err(|e| HostError::of(&e))?;
         Look { recipe }.read()
     }
 

@@ -332,7 +332,7 @@ mod tests {
     }
 
     fn typed(chain: &str) -> Recipe {
-        Recipe::parse_chain(chain).unwrap()
+        chain.parse::<Recipe>().unwrap()
     }
 
     #[test]

@@ -11,7 +11,7 @@ use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{self, Output, SinkError};
 use grainfield_io::source::{self, Input, Length, Missing};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -118,6 +118,13 @@ impl Request {
             stop: Arc::default(),
             abort: Arc::default(),
         }
+    }
+}
+
+/// A request that reads this input with default options and prints hashes.
+impl<I: AsRef<OsStr>> From<I> for Request {
+    fn from(input: I) -> Request {
+        Request::new(input.as_ref(), "hash:")
     }
 }
 

@@ -76,7 +76,7 @@ const WORDS: &[&str] = &[
 /// A chain as `-f` takes it.
 pub const CHAIN: Target = Target {
     name: "chain",
-    run: |data| run(data, Recipe::parse_chain),
+    run: |data| run(data, str::parse),
     words: WORDS,
     seeds: &[
         "noise=strength='0=0;48=12':planes=y,grain=preset=35mm",
@@ -111,12 +111,12 @@ fn run(data: &[u8], parse: fn(&str) -> Result<Recipe, RecipeError>) -> bool {
             return false;
         }
     };
-    let chain = Recipe::parse_chain(&recipe.to_chain());
+    let chain = recipe.to_chain().parse::<Recipe>();
     assert!(chain.is_ok_and(|again| again == recipe), "{} reads back", recipe.to_chain());
     let toml = Recipe::parse_toml(&recipe.to_toml());
     assert!(toml.is_ok_and(|again| again == recipe), "{} reads back", recipe.to_toml());
     let canonical = recipe.canonical();
-    let again = Recipe::parse_chain(&canonical);
+    let again = canonical.parse::<Recipe>();
     assert!(again.is_ok_and(|again| again.canonical() == canonical), "{canonical} is canonical");
     if recipe.steps.len() <= 4 && hash(data).is_multiple_of(16) {
         render(&recipe);
