@@ -5,6 +5,8 @@
 //! and all other streams are shifted by the same amount. Timestamps without jumps are unchanged. (libav has already
 //! corrected a 33-bit clock that wraps once.)
 
+use super::raw::Fields;
+use ffmpeg_next::Rescale;
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 
@@ -128,7 +130,7 @@ enum Disposition {
 /// The largest number of packets that wait for a jump of the filtered stream.
 const AHEAD: usize = 4096;
 
-impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
+impl<P: Fields<Av = sys::AVPacket>> FollowerStreams<P> {
     /// Adds a packet; `ready` receives the packets to write now.
     pub(crate) fn take(
         &mut self,
@@ -141,7 +143,7 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
         if !line.may_jump {
             return ready.push_back(packet);
         }
-        match self.decide(line, base, audio, packet.as_mut(), self.ahead.len() >= AHEAD) {
+        match self.decide(line, base, audio, packet.av_mut(), self.ahead.len() >= AHEAD) {
             Disposition::Write => ready.push_back(packet),
             Disposition::Wait => self.ahead.push_back(packet),
             Disposition::Drop => {}
@@ -156,8 +158,8 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
         ready: &mut VecDeque<P>,
     ) {
         for mut packet in std::mem::take(&mut self.ahead) {
-            let (base, audio) = base(packet.as_mut().stream_index);
-            match self.decide(line, base, audio, packet.as_mut(), true) {
+            let (base, audio) = base(packet.av_mut().stream_index);
+            match self.decide(line, base, audio, packet.av_mut(), true) {
                 Disposition::Write => ready.push_back(packet),
                 Disposition::Wait => self.ahead.push_back(packet),
                 Disposition::Drop => {}
@@ -179,7 +181,7 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
         }
         let stream = &mut self.streams[index];
         let newest = line.parts.len() - 1;
-        let by = |part: usize| rescale(line.parts[part], line.base, base);
+        let by = |part: usize| line.parts[part].rescale(line.base, base);
         let Some(t) = time(p) else {
             shift(p, by(stream.part));
             return Disposition::Write;
@@ -208,21 +210,16 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
     }
 }
 
-fn rescale(t: i64, from: sys::AVRational, to: sys::AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
-    unsafe { sys::av_rescale_q(t, from, to) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libav::owned::Packet;
+    use ffmpeg_next::Packet;
 
     const BASE: sys::AVRational = sys::AVRational { num: 1, den: 1000 };
 
     fn packet(stream: i32, t: i64, duration: i64) -> Packet {
-        let mut packet = Packet::new().unwrap();
-        let p = packet.as_mut();
+        let mut packet = Packet::empty();
+        let p = packet.av_mut();
         (p.stream_index, p.pts, p.dts, p.duration) = (stream, t, t, duration);
         packet
     }
@@ -236,8 +233,8 @@ mod tests {
             let mut p = packet(stream, t, if stream == 0 { 40 } else { 20 });
             if stream == 0 {
                 let parts = line.parts();
-                line.place(p.as_mut());
-                pictures.push(p.get().pts);
+                line.place(p.av_mut());
+                pictures.push(p.av().pts);
                 if line.parts() > parts {
                     followers.release(&line, |_| (BASE, true), &mut ready);
                 }
@@ -246,7 +243,7 @@ mod tests {
             }
         }
         followers.release(&line, |_| (BASE, true), &mut ready);
-        (pictures, ready.iter().map(|p| p.get().pts).collect())
+        (pictures, ready.iter().map(|p| p.av().pts).collect())
     }
 
     #[test]

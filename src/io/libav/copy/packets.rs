@@ -5,6 +5,7 @@ use super::route::Planned;
 use super::subtitles::Text;
 use super::tags::stream_tags;
 use super::{AvError, Input, check};
+use crate::libav::raw::Fields;
 use crate::libav::sink::container::Container;
 use crate::libav::sink::handles::{Dict, Packet, entries};
 use crate::libav::sink::mux::Muxer;
@@ -92,9 +93,16 @@ pub(crate) struct StreamCopier {
     span: Option<Span>,
 }
 
-impl AsMut<sys::AVPacket> for Packet {
-    fn as_mut(&mut self) -> &mut sys::AVPacket {
+impl Fields for Packet {
+    type Av = sys::AVPacket;
+
+    fn av(&self) -> &sys::AVPacket {
         // SAFETY: never null, and borrowed as long as `self` is.
+        unsafe { &*self.0 }
+    }
+
+    fn av_mut(&mut self) -> &mut sys::AVPacket {
+        // SAFETY: as above.
         unsafe { &mut *self.0 }
     }
 }
@@ -231,10 +239,10 @@ impl StreamCopier {
             // SAFETY: our own context and packet.
             match check(unsafe { sys::av_read_frame(self.input.context, packet.0) }) {
                 Ok(_) => {
-                    let index = packet.as_mut().stream_index as usize;
+                    let index = packet.av_mut().stream_index as usize;
                     if index == self.video {
                         let before = self.timeline.parts();
-                        self.timeline.place(packet.as_mut());
+                        self.timeline.place(packet.av_mut());
                         if self.timeline.parts() > before {
                             self.release();
                         }
