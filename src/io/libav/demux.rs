@@ -118,8 +118,7 @@ impl Demuxer {
             }
         };
         discard_all_but(&mut input, video);
-        // SAFETY: an open input and its stream.
-        let timeline = unsafe { Timeline::new(input.av(), raw::streams(input.av())[video]) };
+        let timeline = Timeline::new(input.av(), raw::streams(input.av())[video]);
         Ok(Demuxer { input, interrupt, video, ended: false, timeline })
     }
 

@@ -60,8 +60,8 @@ impl FrameSideData {
         }
     }
 
-    /// The properties, valid as long as `self`.
-    pub(crate) fn props(&self) -> *const sys::AVFrame {
+    /// The properties.
+    pub(crate) fn props(&self) -> &sys::AVFrame {
         self.props.av()
     }
 }

@@ -52,13 +52,11 @@ fn follows(t: i64, last: i64, base: sys::AVRational) -> bool {
 
 impl Timeline {
     /// For the filtered stream of an open input.
-    ///
-    /// # Safety
-    /// The context must be open, and the stream must belong to it.
-    pub(crate) unsafe fn new(context: *const sys::AVFormatContext, stream: *const sys::AVStream) -> Timeline {
-        // SAFETY: guaranteed by the caller; an open input has a format.
-        let (flags, base) = unsafe { ((*(*context).iformat).flags, (*stream).time_base) };
-        Timeline { may_jump: flags & sys::AVFMT_TS_DISCONT != 0, base, parts: vec![0], last: None }
+    pub(crate) fn new(context: &sys::AVFormatContext, stream: &sys::AVStream) -> Timeline {
+        // SAFETY: an open input has a format, which is static.
+        let flags = unsafe { (*context.iformat).flags };
+        let may_jump = flags & sys::AVFMT_TS_DISCONT != 0;
+        Timeline { may_jump, base: stream.time_base, parts: vec![0], last: None }
     }
 
     /// Whether the container's timestamps may jump.

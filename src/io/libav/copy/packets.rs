@@ -126,7 +126,7 @@ impl StreamCopier {
         let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
         // SAFETY: a stream of the open input.
-        let timeline = unsafe { Timeline::new(input.context, picture) };
+        let timeline = unsafe { Timeline::new(&*input.context, &*picture) };
         if timeline.may_jump() {
             // SAFETY: as above.
             unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
