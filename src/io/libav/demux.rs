@@ -154,7 +154,7 @@ impl Demuxer {
                     (*own.stream_ptr(i)).discard = sys::AVDiscard::AVDISCARD_ALL;
                 }
             }
-            own.timeline = Some(Timeline::new(own.context, own.stream_ptr(own.video)));
+            own.timeline = Some(Timeline::new(own.context(), own.stream(own.video)));
             Ok(own)
         }
     }

@@ -277,13 +277,10 @@ fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
         (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
         (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
     ] {
-        // SAFETY: a valid stream; no side data is added while the slice is used.
-        let bytes = unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), of_stream) };
+        let bytes = stream_side_data(demuxer.stream(demuxer.video()), of_stream);
         list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
     }
-    // SAFETY: as above.
-    let dovi =
-        unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), Stream::AV_PKT_DATA_DOVI_CONF) };
+    let dovi = stream_side_data(demuxer.stream(demuxer.video()), Stream::AV_PKT_DATA_DOVI_CONF);
     // dv_version_major and minor, then dv_profile and dv_level, a byte each
     if let Some([_, _, profile, level, ..]) = dovi {
         list.push(("Dolby Vision".into(), format!("profile {profile}, level {level}")));

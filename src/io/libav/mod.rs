@@ -6,18 +6,23 @@
 #![allow(unsafe_code)] // the only module that calls libav
 
 pub mod color;
+mod container;
 pub mod copy;
 mod demux;
 mod details;
+mod dict;
 pub mod error;
 mod glance;
 mod graph;
+mod hdr;
 mod index;
 mod input_url;
 pub mod interrupt;
 mod log;
+mod mux;
 mod owned;
 pub mod pixfmt;
+mod raw;
 mod reader;
 pub mod side_data;
 pub mod sink;

@@ -1,7 +1,7 @@
 //! Data that an FFmpeg source passes to an FFmpeg sink beside the frames, in `Info::carried` and `FrameStamp::carried`.
 
+use super::hdr::Hdr;
 use super::interrupt::StopFlag;
-use super::sink::hdr::Hdr;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::CString;
@@ -71,9 +71,10 @@ impl FrameSideData {
         }
     }
 
-    /// The properties, valid as long as `self`.
-    pub fn props(&self) -> *const sys::AVFrame {
-        self.props
+    /// The properties.
+    pub fn props(&self) -> &sys::AVFrame {
+        // SAFETY: allocated in `new`, and freed with `self`.
+        unsafe { &*self.props }
     }
 }
 

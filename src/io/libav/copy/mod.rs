@@ -12,83 +12,93 @@ mod tags;
 pub(crate) use extent::{AudioExtent, measure_extents};
 pub(crate) use packets::{Span, StreamCopier, fits};
 pub(crate) use route::{Planned, plan};
-pub(crate) use tags::{
-    add_chapters, container_tags, move_timecodes, set_timecode, tags, timecode_after, video_tags,
-};
+pub(crate) use tags::{TIMECODE, add_chapters, move_timecodes, tags, timecode_after, video_tags};
 
+use crate::libav::dict::{Dict, Tagged};
 use crate::libav::error::{AvError, check};
 use crate::libav::input_url::confine;
-use crate::libav::interrupt::Interrupt;
-use crate::libav::owned::NO_MEMORY;
+use crate::libav::interrupt::{Interrupt, StopFlag};
+use crate::libav::raw::{Fields, streams};
 use crate::libav::side_data::SourceFile;
-use crate::libav::sink::handles::{Dict, entries};
+use ffmpeg_next::{Packet, format};
 use ffmpeg_sys_next as sys;
+use std::ffi::CStr;
 use std::ptr;
-use tags::TIMECODE;
 
-/// The input, opened again.
+/// A container whose packets are read.
 pub(crate) struct Input {
-    pub(crate) context: *mut sys::AVFormatContext,
+    context: format::context::Input,
     /// The context calls it; freed after the context.
-    pub(crate) interrupt: Interrupt,
+    interrupt: Option<Interrupt>,
 }
 
-// SAFETY: owned by one thread at a time.
-unsafe impl Send for Input {}
-
 impl Input {
-    /// Opens it like the source; `None` for a pipe.
-    pub(crate) fn open(container: &SourceFile) -> Result<Option<Input>, AvError> {
-        let Some(url) = &container.url else { return Ok(None) };
-        let mut options = Dict::new();
-        options.set("protocol_whitelist", &container.protocols.to_string_lossy());
-        // SAFETY: strings live through the calls; on failure libav frees the context and leaves null.
-        let input = unsafe {
-            let context = sys::avformat_alloc_context();
+    /// Opens the source again; `None` for a pipe.
+    pub(crate) fn open(source: &SourceFile) -> Result<Option<Input>, AvError> {
+        let Some(url) = &source.url else { return Ok(None) };
+        let options = [("protocol_whitelist", &*source.protocols.to_string_lossy())];
+        Input::open_with(url, &options, Some(&source.stop)).map(Some)
+    }
+
+    /// Opens an address. With `stop`, its reads end after the stop request, and what it opens is confined.
+    pub(crate) fn open_with(
+        url: &CStr,
+        options: &[(&str, &str)],
+        stop: Option<&StopFlag>,
+    ) -> Result<Input, AvError> {
+        let mut own = Dict::new();
+        options.iter().for_each(|(key, value)| own.set(key, value));
+        // SAFETY: strings live through the calls; on failure libav frees the context. The wrapper opens only names that
+        // are UTF-8, and nothing can be set before.
+        unsafe {
+            let mut context = sys::avformat_alloc_context();
             if context.is_null() {
-                return Err(NO_MEMORY);
+                return Err(AvError::MEMORY);
             }
-            confine(context);
-            let mut input = Input { context, interrupt: Interrupt::watch(&container.stop, context) };
-            check(sys::avformat_open_input(
-                &mut input.context,
-                url.as_ptr(),
-                ptr::null_mut(),
-                &mut options.0,
-            ))?;
-            check(sys::avformat_find_stream_info(input.context, ptr::null_mut()))?;
-            input
-        };
-        Ok(Some(input))
+            let interrupt = stop.map(|stop| {
+                confine(context);
+                Interrupt::watch(stop, context)
+            });
+            check(sys::avformat_open_input(&mut context, url.as_ptr(), ptr::null(), own.as_mut_ptr()))?;
+            let mut input = Input { context: format::context::Input::wrap(context), interrupt };
+            check(sys::avformat_find_stream_info(input.context.as_mut_ptr(), ptr::null_mut()))?;
+            Ok(input)
+        }
+    }
+
+    /// libav's context.
+    pub(crate) fn context(&self) -> &sys::AVFormatContext {
+        self.context.av()
     }
 
     /// Its streams.
-    pub(crate) fn streams(&self) -> &[*mut sys::AVStream] {
-        // SAFETY: our own context; libav says how many there are.
-        unsafe { std::slice::from_raw_parts((*self.context).streams, (*self.context).nb_streams as usize) }
-    }
-
-    /// The time codes of its first picture, from all tags that contain one.
-    pub(crate) fn timecodes(&self) -> Vec<String> {
-        // SAFETY: streams live as long as the context.
-        let of_streams = self.streams().iter().map(|s| unsafe { (**s).metadata });
-        // SAFETY: an open context.
-        let all = of_streams.chain([unsafe { (*self.context).metadata }]);
-        // SAFETY: dictionaries of the open input.
-        let tags = all.flat_map(|tags| unsafe { entries(tags) });
-        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
+    pub(crate) fn streams(&self) -> &[&sys::AVStream] {
+        streams(self.context.av())
     }
 
     /// A stream.
     pub(crate) fn stream(&self, index: usize) -> Option<&sys::AVStream> {
-        // SAFETY: streams live as long as the context.
-        self.streams().get(index).and_then(|s| unsafe { s.as_ref() })
+        self.streams().get(index).copied()
     }
-}
 
-impl Drop for Input {
-    fn drop(&mut self) {
-        // SAFETY: owned here and closed once; null is allowed.
-        unsafe { sys::avformat_close_input(&mut self.context) }
+    /// Reads the next packet; `false` at the end.
+    pub(crate) fn read(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
+        *packet = Packet::empty();
+        loop {
+            self.interrupt.iter().for_each(Interrupt::renew);
+            match packet.read(&mut self.context).map_err(AvError::from) {
+                Ok(()) => return Ok(true),
+                Err(AvError::AGAIN) => {}
+                Err(AvError::EOF) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The time codes of its first picture, from all tags that contain one.
+    pub(crate) fn timecodes(&self) -> Vec<String> {
+        let of_streams = self.streams().iter().flat_map(|stream| stream.tags());
+        let tags = of_streams.chain(self.context().tags());
+        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
     }
 }

@@ -13,6 +13,7 @@ use crate::disk::opened::OpenedFile;
 use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::details::{self, Rates};
 use crate::libav::error::AvError;
+use crate::libav::hdr::Hdr;
 use crate::libav::index::Index;
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, durations};
@@ -22,7 +23,6 @@ use crate::libav::owned::AvFrame;
 use crate::libav::pixfmt::{self, Layout};
 use crate::libav::reader::{Item, Reader};
 use crate::libav::side_data::SourceFile;
-use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
 use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
@@ -264,8 +264,7 @@ impl Video {
             jumps: demuxer.may_jump(),
             variable: rates.variable,
             side_data: first.side_data(),
-            // SAFETY: a decoded frame.
-            hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
+            hdr: Hdr::of_frame(first.get()),
         };
         // Filters that depend on more than a frame allow reading forward only.
         let steady = filtered
