@@ -6,7 +6,7 @@ use super::dict::Tagged;
 use super::graph::GraphInput;
 use super::picture;
 use super::pixfmt::Layout;
-use super::raw::{Fields, parameters, streams};
+use super::raw::{Fields, parameters};
 use super::versions::stream_side_data;
 use ffmpeg_next::frame;
 use ffmpeg_sys_next as sys;
@@ -50,8 +50,8 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     // A rate above any practical one is the container's time unit.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
     let average = ratio(demuxer.stream().avg_frame_rate).filter(sane).map(meant);
-    let nominal = ratio(demuxer.guess(None).0).filter(sane).map(meant).or(average);
-    match demuxer.container().as_str() {
+    let nominal = ratio(demuxer.input.guess(demuxer.stream(), None).0).filter(sane).map(meant).or(average);
+    match demuxer.input.container().as_str() {
         // The header has the time unit, a frame or a field; a rate that does not divide it is a guess from too few
         // timestamps.
         "avi" => {
@@ -81,7 +81,7 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
 /// The parameters of the frames for filters.
 pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
     let base = demuxer.stream().time_base;
-    let (rate, aspect) = demuxer.guess(None);
+    let (rate, aspect) = demuxer.input.guess(demuxer.stream(), None);
     GraphInput {
         time_base: (base.num, base.den),
         rate: (rate.num, rate.den),
@@ -123,7 +123,7 @@ pub(crate) fn format(demuxer: &Demuxer, first: &frame::Video, layout: &Layout) -
         }
     }
     format.fields = fields(demuxer);
-    format.aspect = ratio(demuxer.guess(Some(first)).1).unwrap_or(Ratio::ZERO);
+    format.aspect = ratio(demuxer.input.guess(demuxer.stream(), Some(first)).1).unwrap_or(Ratio::ZERO);
     format
 }
 
@@ -137,10 +137,10 @@ pub(crate) fn fields(demuxer: &Demuxer) -> FieldOrder {
 pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
     let mut list = Vec::new();
     let mut add = |name: String, value: String| list.push((name, value));
-    let context = demuxer.input.av();
+    let context = demuxer.input.context();
     // SAFETY: an open input has a format, whose names are static strings or null.
     let long = unsafe { text((*context.iformat).long_name) }.unwrap_or_default();
-    add("container".into(), format!("{} ({long})", demuxer.container()));
+    add("container".into(), format!("{} ({long})", demuxer.input.container()));
     if context.duration > 0 {
         add("container duration".into(), format!("{:.3} s", context.duration as f64 / MICRO));
     }
@@ -153,7 +153,7 @@ pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, S
     for (key, value) in context.tags() {
         add(format!("tag {key}"), value);
     }
-    for (i, s) in streams(context).iter().enumerate() {
+    for (i, s) in demuxer.input.streams().iter().enumerate() {
         let filtered = if i == demuxer.video() { " (filtered)" } else { "" };
         add(format!("stream {i}"), stream(s) + filtered);
     }
@@ -228,12 +228,10 @@ fn side_data(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
         (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
         (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
     ] {
-        // SAFETY: a valid stream.
-        let bytes = unsafe { stream_side_data(demuxer.stream(), of_stream) };
+        let bytes = stream_side_data(demuxer.stream(), of_stream);
         list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
     }
-    // SAFETY: as above.
-    let dovi = unsafe { stream_side_data(demuxer.stream(), Stream::AV_PKT_DATA_DOVI_CONF) };
+    let dovi = stream_side_data(demuxer.stream(), Stream::AV_PKT_DATA_DOVI_CONF);
     // dv_version_major and minor, then dv_profile and dv_level, a byte each
     if let Some([_, _, profile, level, ..]) = dovi {
         list.push(("Dolby Vision".into(), format!("profile {profile}, level {level}")));

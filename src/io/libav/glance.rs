@@ -3,7 +3,6 @@
 use super::demux::Demuxer;
 use super::input_url::input_url;
 use super::log::Log;
-use super::raw::Fields;
 use crate::media::Options;
 use ffmpeg_sys_next as sys;
 use std::ffi::OsStr;
@@ -18,7 +17,7 @@ pub fn glance(input: &OsStr, options: &Options) -> Option<(u32, u32, Option<f64>
     let demuxer = Demuxer::head(&place, MOST).ok()?;
     let p = demuxer.parameters();
     let (width, height) = (u32::try_from(p.width).ok()?, u32::try_from(p.height).ok()?);
-    let ticks = demuxer.input.av().duration;
+    let ticks = demuxer.input.context().duration;
     let seconds = (ticks > 0).then(|| ticks as f64 / f64::from(sys::AV_TIME_BASE));
     (width > 0 && height > 0).then_some((width, height, seconds))
 }

@@ -12,7 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,21 +37,21 @@ struct Poll {
     since: Mutex<Option<Instant>>,
     context: AtomicPtr<sys::AVFormatContext>,
     /// The number of bytes after which reading ends.
-    limit: AtomicI64,
+    limit: i64,
 }
 
 impl Interrupt {
-    /// Makes the reads of a context end after the stop request. Call it before the context is opened; the returned
+    /// Makes the reads of a context end after the stop request, and after a number of bytes. Call it before the context is opened; the returned
     /// value must live as long as the context.
     ///
     /// # Safety
     /// `context` must be valid.
-    pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Interrupt {
+    pub(crate) unsafe fn watch(stop: &StopFlag, limit: i64, context: *mut sys::AVFormatContext) -> Interrupt {
         let poll = Arc::new(Poll {
             stop: Arc::clone(stop),
             since: Mutex::default(),
             context: AtomicPtr::new(context),
-            limit: AtomicI64::new(i64::MAX),
+            limit,
         });
         let polled = Arc::clone(&poll);
         let callback = interrupt::new(Box::new(move || polled.is_over()));
@@ -66,11 +66,6 @@ impl Interrupt {
         *self.poll.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Ends reading after a number of bytes.
-    pub(crate) fn limit(&self, bytes: i64) {
-        self.poll.limit.store(bytes, Ordering::Relaxed);
-    }
-
     /// Whether reading is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.poll.stop.load(Ordering::Relaxed)
@@ -81,7 +76,7 @@ impl Poll {
     fn is_over(&self) -> bool {
         // SAFETY: the context calls this, so it is valid; its input is null before it is opened.
         let input = unsafe { (*self.context.load(Ordering::Relaxed)).pb.as_ref() };
-        if input.map_or(0, |pb| pb.bytes_read) > self.limit.load(Ordering::Relaxed) {
+        if input.map_or(0, |pb| pb.bytes_read) > self.limit {
             return true;
         }
         if !self.stop.load(Ordering::Relaxed) {

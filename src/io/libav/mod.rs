@@ -6,6 +6,7 @@
 #![allow(unsafe_code)] // the only module that calls libav
 
 pub mod color;
+mod container;
 pub mod copy;
 mod demux;
 mod details;
@@ -13,10 +14,13 @@ mod dict;
 pub mod error;
 mod glance;
 mod graph;
+mod hdr;
 mod index;
+mod input;
 mod input_url;
 pub mod interrupt;
 mod log;
+mod mux;
 mod owned;
 mod picture;
 pub mod pixfmt;

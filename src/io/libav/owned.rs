@@ -6,9 +6,6 @@ use ffmpeg_next::codec::{self, Id};
 use ffmpeg_next::{Codec, Packet, decoder, frame};
 use ffmpeg_sys_next as sys;
 
-/// Out of memory.
-pub(crate) const NO_MEMORY: AvError = AvError::MEMORY;
-
 /// The largest number of samples in a plane of a video's picture.
 const MAX_PIXELS: i64 = 1 << 28;
 

@@ -458,7 +458,7 @@ impl Reader {
         let timed = seek_point.seek != sys::AV_NOPTS_VALUE;
         // Streams that can be read from any position are; for others the container's seeking comes first.
         let stream = ["mpegts", "mpeg", "h264", "hevc", "mpegvideo", "m4v", "cavsvideo", "vc1", "obu"];
-        let by_place = stream.contains(&self.demuxer.container().as_str());
+        let by_place = stream.contains(&self.demuxer.input.container().as_str());
         for attempt in 0..6 {
             // A little earlier each time, since reading often begins with a partial packet.
             let moved = if by_place == (attempt < 3) {

@@ -1,8 +1,8 @@
 //! Data that an FFmpeg source passes to an FFmpeg sink beside the frames, in `Info::carried` and `FrameStamp::carried`.
 
+use super::hdr::Hdr;
 use super::interrupt::StopFlag;
 use super::raw::Fields;
-use super::sink::hdr::Hdr;
 use ffmpeg_next::Frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;

@@ -6,7 +6,7 @@
 //! corrected a 33-bit clock that wraps once.)
 
 use super::raw::Fields;
-use ffmpeg_next::Rescale;
+use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 
@@ -103,16 +103,11 @@ struct FollowerStream {
 }
 
 /// Adjusts the packets of streams other than the filtered one.
-pub(crate) struct FollowerStreams<P> {
+#[derive(Default)]
+pub(crate) struct FollowerStreams {
     streams: Vec<FollowerStream>,
     /// Packets after a jump that the filtered stream has not made yet.
-    ahead: VecDeque<P>,
-}
-
-impl<P> Default for FollowerStreams<P> {
-    fn default() -> FollowerStreams<P> {
-        FollowerStreams { streams: Vec::new(), ahead: VecDeque::new() }
-    }
+    ahead: VecDeque<Packet>,
 }
 
 /// The decision for a packet.
@@ -128,15 +123,15 @@ enum Disposition {
 /// The largest number of packets that wait for a jump of the filtered stream.
 const AHEAD: usize = 4096;
 
-impl<P: Fields<Av = sys::AVPacket>> FollowerStreams<P> {
+impl FollowerStreams {
     /// Adds a packet; `ready` receives the packets to write now.
     pub(crate) fn take(
         &mut self,
         line: &Timeline,
         base: sys::AVRational,
         audio: bool,
-        mut packet: P,
-        ready: &mut VecDeque<P>,
+        mut packet: Packet,
+        ready: &mut VecDeque<Packet>,
     ) {
         if !line.may_jump {
             return ready.push_back(packet);
@@ -152,11 +147,11 @@ impl<P: Fields<Av = sys::AVPacket>> FollowerStreams<P> {
     pub(crate) fn release(
         &mut self,
         line: &Timeline,
-        base: impl Fn(i32) -> (sys::AVRational, bool),
-        ready: &mut VecDeque<P>,
+        base: impl Fn(usize) -> (sys::AVRational, bool),
+        ready: &mut VecDeque<Packet>,
     ) {
         for mut packet in std::mem::take(&mut self.ahead) {
-            let (base, audio) = base(packet.av_mut().stream_index);
+            let (base, audio) = base(packet.stream());
             match self.decide(line, base, audio, packet.av_mut(), true) {
                 Disposition::Write => ready.push_back(packet),
                 Disposition::Wait => self.ahead.push_back(packet),
@@ -211,7 +206,6 @@ impl<P: Fields<Av = sys::AVPacket>> FollowerStreams<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ffmpeg_next::Packet;
 
     const BASE: sys::AVRational = sys::AVRational { num: 1, den: 1000 };
 

@@ -1,7 +1,7 @@
 //! Languages of streams. ISO 639-2 has two codes for some of them, and libav's muxer for QuickTime knows only the codes
 //! of a list.
 
-use crate::libav::sink::container::{Container, ContainerFamily};
+use crate::libav::container::{Container, ContainerFamily};
 
 /// Codes of the same language: those of bibliography and of terminology in ISO 639-2, then those of libav's list for
 /// QuickTime that are in neither.
@@ -43,7 +43,7 @@ const QUICKTIME: &str = "eng,fra,ger,ita,dut,sve,spa,dan,por,nor,heb,jpn,ara,fin
 /// The code under which a container stores a language; `None` if it cannot.
 pub(crate) fn language_in(to: Container, code: &str) -> Option<&str> {
     let three = code.len() == 3 && code.bytes().all(|b| b.is_ascii_lowercase());
-    match (to.family(), to.name().as_str()) {
+    match (to.family(), to.name()) {
         (ContainerFamily::Mov, _) => {
             let same = SAME.iter().find(|pair| pair.0 == code || pair.1 == code);
             let codes = same.map_or([code; 2], |pair| [pair.0, pair.1]);

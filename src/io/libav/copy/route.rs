@@ -7,9 +7,11 @@ use super::language::language_in;
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
-use crate::libav::sink::container::{Container, ContainerFamily, id_name};
-use crate::libav::sink::handles::{entries, text};
+use crate::libav::container::{Container, ContainerFamily, id_name};
+use crate::libav::dict::Tagged;
+use crate::libav::raw::parameters;
 use ffmpeg_sys_next as sys;
+use std::ffi::CStr;
 use sys::{AVCodecID, AVMediaType};
 
 /// The plan for a stream.
@@ -94,9 +96,7 @@ pub(crate) fn plan(
         lost("the title", &|s| tag(s, "title").is_some());
     }
     for flag in (0..31).map(|bit| 1 << bit) {
-        // SAFETY: a static string, or null for bits without a meaning.
-        let name = unsafe { text(sys::av_disposition_to_string(flag)) };
-        lost(&format!("'{name}'"), &|s| {
+        lost(&format!("'{}'", disposition_name(flag)), &|s| {
             let kind = kind(s);
             // the first stream of a kind is the default one anyway, and covers have a plan of their own
             let first = || kept.iter().find(|(_, other)| self::kind(other) == kind).map(|found| found.0);
@@ -146,17 +146,21 @@ fn lost_tags(stream: &sys::AVStream, to: Container) -> Vec<String> {
         "mimetype",
         "file_package_umid",
     ];
-    if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name().as_str()) {
+    if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name()) {
         return Vec::new();
     }
-    // SAFETY: the stream's own tags.
-    let names = unsafe { entries(stream.metadata) }.into_iter().map(|tag| tag.0);
+    let names = stream.tags().into_iter().map(|tag| tag.0);
     names.filter(|name| !is_statistic(name) && !OTHERS.iter().any(|o| o.eq_ignore_ascii_case(name))).collect()
 }
 
 fn kind(stream: &sys::AVStream) -> AVMediaType {
-    // SAFETY: every stream has parameters.
-    unsafe { (*stream.codecpar).codec_type }
+    parameters(stream).codec_type
+}
+
+fn disposition_name(flag: i32) -> &'static str {
+    // SAFETY: a static string, or null for bits without a meaning.
+    let name = unsafe { sys::av_disposition_to_string(flag).as_ref().map(|name| CStr::from_ptr(name)) };
+    name.and_then(|name| name.to_str().ok()).unwrap_or_default()
 }
 
 /// The language of a stream.
@@ -166,9 +170,7 @@ fn language(stream: &sys::AVStream) -> Option<String> {
 
 /// One of a stream's tags.
 fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
-    // SAFETY: the stream's own tags.
-    let tags = unsafe { entries(stream.metadata) };
-    tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
+    stream.tags().into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
 /// The plans for a stream, the best first; the last leaves it out. For a container without times: whether the stream
@@ -180,8 +182,7 @@ fn ways(
     encoding: &Encoding,
     (late, gap): (bool, Option<f64>),
 ) -> Vec<Way> {
-    // SAFETY: every stream has parameters.
-    let par = unsafe { &*stream.codecpar };
+    let par = parameters(stream);
     let id = par.codec_id;
     let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
     let call = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));

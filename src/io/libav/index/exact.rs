@@ -75,7 +75,7 @@ impl ExactIndex {
         let mut exact = ExactIndex::default();
         let mut last: Option<i64> = None;
         loop {
-            if reader.demuxer.is_stopped() {
+            if reader.demuxer.input.is_stopped() {
                 return None;
             }
             let mut picture = match reader.next() {

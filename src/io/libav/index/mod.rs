@@ -81,7 +81,7 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
         return Ok(Err(IndexError::Codec));
     };
     // Fields may be separate packets if libav's parser splits the stream.
-    let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
+    let divided = matches!(demuxer.input.container().as_str(), "mpegts" | "mpeg" | "h264");
     let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
     if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
         return Ok(Err(IndexError::Odd));
@@ -94,7 +94,7 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
     let log = Log::here();
     let mut faults = log.parsing();
     while demuxer.read(&mut packet)? {
-        if demuxer.is_stopped() {
+        if demuxer.input.is_stopped() {
             return Err(AvError::EXIT);
         }
         // libav's parsers read the headers of pictures. References missing before the first entry are missing

@@ -1,12 +1,13 @@
 //! Properties that a container can store, and warnings about those it loses. libav's muxers drop unsupported properties
 //! without a message; these rules were found by reading back written files.
 
-use super::choose::{Choice, private_option};
-use super::container::{Container, ContainerFamily};
-use super::encoder::WHOLE_FRAMES;
-use super::hdr::Hdr;
+use super::choice::{
+    COLORED, Choice, FIELDED, TINTED, WHOLE_FRAMES, among, assumed_siting, keeps_full_range, private_option,
+};
+use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{Input, tags};
-use crate::libav::versions;
+use crate::libav::hdr::Hdr;
+use crate::libav::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{
     ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
@@ -37,7 +38,7 @@ const AVI: &str = "title artist comment copyright date genre track encoded_by ti
 
 impl Container {
     pub(crate) fn chapters(self) -> Chapters {
-        match (self.family(), self.name().as_str()) {
+        match (self.family(), self.name()) {
             (ContainerFamily::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
             (ContainerFamily::Other, _) => Chapters::Never,
             _ => Chapters::Last,
@@ -47,7 +48,7 @@ impl Container {
     /// Whether a tag of the whole file is kept.
     pub(crate) fn keeps_tag(self, name: &str) -> bool {
         let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
-        match (self.family(), self.name().as_str()) {
+        match (self.family(), self.name()) {
             (_, "3gp" | "3g2") => among("copyright creation_time location"),
             (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
             (ContainerFamily::Mp4, _) => among(MP4),
@@ -64,7 +65,7 @@ impl Container {
 
     /// Whether the title of a stream is kept.
     pub(crate) fn keeps_title(self) -> bool {
-        self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name().as_str())
+        self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name())
     }
 
     /// The dispositions of streams that are kept.
@@ -74,7 +75,7 @@ impl Container {
         let sound = kind == AVMediaType::AVMEDIA_TYPE_AUDIO;
         let subtitle = kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE;
         let roles = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_DUB | AV_DISPOSITION_COMMENT;
-        match (self.family(), self.name().as_str()) {
+        match (self.family(), self.name()) {
             (ContainerFamily::Mov, _) => AV_DISPOSITION_DEFAULT,
             (ContainerFamily::Mp4, "mp4" | "ipod") => {
                 let words = AV_DISPOSITION_CAPTIONS | AV_DISPOSITION_DESCRIPTIONS;
@@ -95,10 +96,8 @@ impl Container {
 /// The input's tags and chapters that the container loses.
 pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
     let mut said = Vec::new();
-    // SAFETY: an open context; only this field is read.
-    let count = unsafe { (*input.context).nb_chapters };
     match to.chapters() {
-        _ if count == 0 || !chapters => {}
+        _ if input.context().nb_chapters == 0 || !chapters => {}
         Chapters::Never => said.push("chapters are lost".into()),
         Chapters::First if !whole_end => {
             said.push("chapters are lost: this container stores them before the last frame is known".into());
@@ -122,8 +121,7 @@ pub(super) fn lost_picture(
     hdr: &Hdr,
 ) -> Vec<String> {
     use AVPacketSideDataType::*;
-    // SAFETY: a stream of the open input.
-    let has = |kind| from.is_some_and(|from| unsafe { versions::stream_side_data(from, kind).is_some() });
+    let has = |kind| from.is_some_and(|from| stream_side_data(from, kind).is_some());
     let mut said = Vec::new();
     let turns = matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
         || (cfg!(ffmpeg_6_1) && to.is_matroska());
@@ -143,13 +141,15 @@ pub(super) fn lost_picture(
     if has(AV_PKT_DATA_ICC_PROFILE) {
         said.push("the colour profile is lost".into());
     }
-    let lost = IN_FRAMES.iter().filter(|data| in_frames.contains(&data.0) && !has_option(choice, data.2));
-    said.extend(lost.map(|data| format!("{} lost: {} does not write them", data.1, choice.name)));
+    let lost = IN_FRAMES
+        .iter()
+        .filter(|data| in_frames.contains(&data.0) && private_option(choice.codec, data.2).is_none());
+    said.extend(lost.map(|data| format!("{} lost: {} does not write them", data.1, choice.name())));
     if has(AV_PKT_DATA_DOVI_CONF) || in_frames.contains(&AVFrameSideDataType::AV_FRAME_DATA_DOVI_RPU_BUFFER) {
         said.push("Dolby Vision data is lost".into());
     }
     let complete = hdr.display.is_some() == hdr.display_text().is_some();
-    let coded = complete && ["libx264", "libx264rgb", "libx265"].contains(&choice.name.as_str());
+    let coded = complete && ["libx264", "libx264rgb", "libx265"].contains(&choice.name());
     let boxed = match to.family() {
         ContainerFamily::Mkv | ContainerFamily::Webm => true,
         ContainerFamily::Mp4 | ContainerFamily::Mov => complete && !to.name().starts_with("3g"),
@@ -172,39 +172,20 @@ const IN_FRAMES: [(AVFrameSideDataType, &str, &CStr); 4] = [
     (AVFrameSideDataType::AV_FRAME_DATA_DYNAMIC_HDR_PLUS, "HDR10+ data are", c"hdr10plus"),
 ];
 
-/// Whether an encoder has a private option of that name.
-fn has_option(choice: &Choice, name: &CStr) -> bool {
-    private_option(choice.codec, name).is_some()
-}
-
-/// Encoders whose streams signal the field order, in any container.
-const FIELDED: [&str; 10] = [
-    "libx264",
-    "libx264rgb",
-    "mpeg2video",
-    "mpeg4",
-    "prores_ks",
-    "prores",
-    "prores_aw",
-    "dnxhd",
-    "dvvideo",
-    "ffv1",
-];
-
 /// Whether the order of fields is lost.
 fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
-    let name = choice.name.as_str();
+    let name = choice.name();
     let fields = choice.format.fields;
     if !matches!(fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed) {
         return None;
     }
-    if WHOLE_FRAMES.contains(&name) {
+    if among(WHOLE_FRAMES, name) {
         return Some(format!("the field order is lost: {name} codes whole frames"));
     }
     // QuickTime and Matroska have their own field for it, which readers of MPEG-4 override
     let boxed = to.is_matroska()
         || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
-    let kept = boxed || FIELDED.contains(&name);
+    let kept = boxed || among(FIELDED, name);
     (!kept).then(|| format!("the field order is lost: {name} does not store it in {}", to.name()))
 }
 
@@ -219,7 +200,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
     let (width, height) = (i64::from(format.width), i64::from(format.height));
     let display = Ratio::new(own.num().checked_mul(width)?, own.den().checked_mul(height)?)?;
     let displayed = |most: i64| display.num() <= most && display.den() <= most;
-    let stream = match choice.name.as_str() {
+    let stream = match choice.name() {
         "libx264" | "libx264rgb" | "libx265" | "mjpeg" => exact(65535),
         "mpeg4" | "libxvid" => exact(255),
         "libtheora" => exact((1 << 24) - 1),
@@ -231,7 +212,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         }
         _ => own == Ratio::ONE,
     };
-    let kept = match (to.family(), to.name().as_str()) {
+    let kept = match (to.family(), to.name()) {
         (ContainerFamily::Mp4 | ContainerFamily::Mov, _) | (_, "nut" | "asf") => true,
         (ContainerFamily::Mkv, _) => displayed(1 << 20),
         // a whole number of samples in the displayed width
@@ -243,7 +224,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         }
         (_, "mxf") => displayed(1 << 20) && stream,
         // readers use the stream's aspect ratio if it has one
-        (_, "avi") if ["mpeg4", "libxvid"].contains(&choice.name.as_str()) => stream,
+        (_, "avi") if ["mpeg4", "libxvid"].contains(&choice.name()) => stream,
         (_, "avi") => displayed(65535) || stream,
         _ => stream,
     };
@@ -254,40 +235,18 @@ fn colon(r: Ratio) -> String {
     format!("{}:{}", r.num(), r.den())
 }
 
-/// Encoders that write all of the colour tags into the stream itself.
-const COLORED: [&str; 6] = ["libx264", "libx264rgb", "libx265", "libsvtav1", "libaom-av1", "librav1e"];
-/// Encoders that write all of them except the range.
-const TINTED: [&str; 4] = ["mpeg2video", "prores_ks", "prores", "prores_aw"];
-
-/// Whether full range is signalled to readers: by the stream, or by Matroska if the stream does not specify it.
-/// (QuickTime's field for it is not written.)
-pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
-    const LIMITED: [&str; 7] =
-        ["mpeg1video", "mpeg2video", "magicyuv", "prores_ks", "prores", "prores_aw", "libvpx"];
-    let says = COLORED.contains(&name) || ["libvpx-vp9", "mjpeg", "dnxhd"].contains(&name);
-    says || (to.is_matroska() && !LIMITED.contains(&name))
-}
-
-/// The siting of 4:2:0 chroma that readers of an encoder's streams assume by default.
-pub(super) fn assumed_siting(name: &str) -> Siting {
-    match name {
-        "mjpeg" | "libtheora" | "mpeg1video" => Siting::Center,
-        _ => Siting::Left,
-    }
-}
-
 /// Whether readers use the tagged siting of 4:2:0 chroma: because it is written, or because it is their default.
 fn keeps_siting(to: Container, choice: &Choice) -> bool {
-    let (name, tag) = (choice.name.as_str(), choice.format.siting);
+    let (name, tag) = (choice.name(), choice.format.siting);
     let assumed = [Siting::Unspecified, assumed_siting(name)].contains(&tag);
-    choice.format.subsampling != (1, 1) || assumed || COLORED.contains(&name) || to.is_matroska()
+    choice.format.subsampling != (1, 1) || assumed || among(COLORED, name) || to.is_matroska()
 }
 
 /// The colour tags that are lost.
 fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
-    let name = choice.name.as_str();
-    let (all, but_range) = (COLORED.contains(&name), TINTED.contains(&name));
+    let name = choice.name();
+    let (all, but_range) = (among(COLORED, name), among(TINTED, name));
     let kept = to.family() != ContainerFamily::Other || all;
     let ranged = keeps_full_range(to, name);
     let mut lost = Vec::new();

@@ -8,26 +8,25 @@
 //! Memory: encoders hold many pictures. libx264 with its default preset holds about 60, which for 3840x2160 is 1.6
 //! to 3 GB in addition to `--memory`; `--codec-opt rc-lookahead=10` or a faster preset reduce it.
 
+mod choice;
 mod choose;
 mod clock;
-pub(crate) mod container;
 mod encoder;
-pub(crate) mod handles;
-pub(crate) mod hdr;
 mod holds;
 pub mod join;
-pub(crate) mod mux;
 mod output_file;
 mod packet;
 mod segmented;
+mod setup;
+mod shard_reader;
 mod video;
 
+use super::container::Container;
 use super::error::AvError;
 use super::log::{Log, said};
 use crate::disk::Left;
 use crate::encoding::Encoding;
-use crate::media::FrameStamp;
-use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
+use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ use std::sync::Arc;
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
-    container::Container::of(output).is_some()
+    Container::of(output).is_some()
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
@@ -51,7 +50,7 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
 /// The encoder that a video of this format gets.
 pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
     super::init();
-    choose::choose(output, format, encoding).ok().map(|choice| choice.name)
+    choose::choose(output, format, encoding).ok().map(|choice| choice.name().to_owned())
 }
 
 /// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
@@ -109,8 +108,13 @@ impl Sink for Logged {
     }
 }
 
-fn fault(output: &OsStr, problem: String) -> SinkError {
-    SinkError::Bad { name: output.to_string_lossy().into_owned(), problem }
+fn fault(name: impl AsRef<OsStr>, problem: String) -> SinkError {
+    SinkError::Bad { name: name.as_ref().to_string_lossy().into_owned(), problem }
+}
+
+/// An error of the job's options.
+fn usage(name: impl AsRef<OsStr>, problem: String) -> SinkError {
+    SinkError::Usage { name: name.as_ref().to_string_lossy().into_owned(), problem }
 }
 
 /// An error of libav with its messages.

@@ -13,6 +13,7 @@ use crate::disk::opened::OpenedFile;
 use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::details::{self, Rates};
 use crate::libav::error::AvError;
+use crate::libav::hdr::Hdr;
 use crate::libav::index::Index;
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, durations};
@@ -23,7 +24,6 @@ use crate::libav::pixfmt::{self, Layout};
 use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
 use crate::libav::side_data::SourceFile;
-use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
 use crate::libav::versions;
 use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
@@ -270,8 +270,7 @@ impl Video {
             jumps: demuxer.may_jump(),
             variable: rates.variable,
             side_data: picture::side_data(&first).into_iter().map(|entry| entry.0).collect(),
-            // SAFETY: a decoded frame.
-            hdr: unsafe { Hdr::of_frame(first.av()) },
+            hdr: Hdr::of_frame(first.av()),
         };
         // Filters that depend on more than a frame allow reading forward only.
         let steady = filtered
@@ -282,7 +281,7 @@ impl Video {
         } else {
             "the filters of --lavfi use several frames, so they cannot run backwards"
         };
-        let bytes = demuxer.bytes();
+        let bytes = demuxer.input.bytes();
         let info = Info {
             name: name.clone(),
             kind: crate::media::source::VIDEO,
