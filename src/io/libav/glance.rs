@@ -3,6 +3,7 @@
 use super::demux::Demuxer;
 use super::input_url::input_url;
 use super::log::Log;
+use super::raw::Fields;
 use crate::media::Options;
 use ffmpeg_sys_next as sys;
 use std::ffi::OsStr;
@@ -15,9 +16,9 @@ pub fn glance(input: &OsStr, options: &Options) -> Option<(u32, u32, Option<f64>
     let _log = Log::new().enter();
     let place = input_url(input, &options.allow_protocol, &options.stop).ok()?;
     let demuxer = Demuxer::head(&place, MOST).ok()?;
-    let p = demuxer.parameters(demuxer.video());
+    let p = demuxer.parameters();
     let (width, height) = (u32::try_from(p.width).ok()?, u32::try_from(p.height).ok()?);
-    let ticks = demuxer.context().duration;
+    let ticks = demuxer.input.av().duration;
     let seconds = (ticks > 0).then(|| ticks as f64 / f64::from(sys::AV_TIME_BASE));
     (width > 0 && height > 0).then_some((width, height, seconds))
 }

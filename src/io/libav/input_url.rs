@@ -49,18 +49,13 @@ pub fn protocol(input: &OsStr) -> Option<String> {
 
 /// All input protocols of this libav.
 fn known() -> Vec<String> {
-    let mut names = Vec::new();
     let mut opaque = std::ptr::null_mut();
-    // SAFETY: the cursor starts as null and is managed by libav; names are static strings.
-    unsafe {
-        loop {
-            let name = sys::avio_enum_protocols(&mut opaque, 0);
-            if name.is_null() {
-                return names;
-            }
-            names.push(CStr::from_ptr(name).to_string_lossy().into_owned());
-        }
-    }
+    // SAFETY: the cursor starts as null and is managed by libav; names are static strings, and null at the end.
+    let next = || unsafe {
+        let name = sys::avio_enum_protocols(&mut opaque, 0);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    };
+    std::iter::from_fn(next).collect()
 }
 
 /// The protocols that a protocol depends on.

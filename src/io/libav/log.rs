@@ -88,10 +88,9 @@ impl Log {
     /// Receives a codec's messages from all threads.
     ///
     /// # Safety
-    /// `context` must be a valid context of ours that does not outlive this log.
-    pub(crate) unsafe fn adopt(&self, context: *mut sys::AVCodecContext) {
-        // SAFETY: guaranteed by the caller; the copy equals libav's own class.
-        unsafe { (*context).av_class = &raw const *self.0.class };
+    /// The context must not outlive this log.
+    pub(crate) unsafe fn adopt(&self, context: &mut sys::AVCodecContext) {
+        context.av_class = &raw const *self.0.class; // a copy of libav's own class
     }
 
     fn said(&self) -> MutexGuard<'_, Said> {
@@ -158,7 +157,6 @@ pub(super) fn take_over() {
     // declared differently (see `Callback`).
     unsafe {
         sys::av_log_set_level(sys::AV_LOG_WARNING);
-        #[allow(clippy::missing_transmute_annotations)] // its name differs between machines
         sys::av_log_set_callback(std::mem::transmute::<Option<Callback>, _>(Some(keep)));
     }
 }
@@ -211,20 +209,17 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     if level > sys::AV_LOG_WARNING {
         return;
     }
-    let class = match context.is_null() {
-        true => std::ptr::null(),
-        // SAFETY: a context for logging begins with a pointer to its class, which may be null.
-        false => unsafe { context.cast::<*const sys::AVClass>().read() },
+    // SAFETY: a context for logging begins with a pointer to its class; the name of a class is a static string. All three
+    // may be null.
+    let (class, codec) = unsafe {
+        let class = context.cast::<*const sys::AVClass>().as_ref().and_then(|class| class.as_ref());
+        let name = class.map(|c| c.class_name).filter(|name| !name.is_null());
+        (class, name.is_some_and(|name| CStr::from_ptr(name) == c"AVCodecContext"))
     };
-    let own = lock(&LOGS).get(&class.addr()).and_then(Weak::upgrade).map(Log);
+    let address = class.map_or(0, |class| std::ptr::from_ref(class).addr());
+    let own = lock(&LOGS).get(&address).and_then(Weak::upgrade).map(Log);
     let decoder = own.is_some();
     let Some(log) = own.or_else(|| HERE.try_with(|h| h.borrow().clone()).ok().flatten()) else { return };
-    // SAFETY: the name of a class is a static string, or null.
-    let codec = unsafe {
-        class
-            .as_ref()
-            .is_some_and(|c| !c.class_name.is_null() && CStr::from_ptr(c.class_name) == c"AVCodecContext")
-    };
     let mut text = [0 as c_char; LINE];
     let mut prefix = 1;
     // SAFETY: libav passes its own context, format and arguments; the buffer has the specified size and is
@@ -247,6 +242,8 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::libav::raw::Fields;
+    use ffmpeg_next::codec::Context;
 
     #[test]
     fn no_line_contains_an_address() {
@@ -260,46 +257,35 @@ mod tests {
         }
     }
 
-    /// A context that is not ours, with a user's value in the `opaque` field.
-    fn foreign(mine: &mut u32) -> *mut sys::AVCodecContext {
-        // SAFETY: a new context, freed by the caller.
-        unsafe {
-            let context = sys::avcodec_alloc_context3(std::ptr::null());
-            assert!(!context.is_null());
-            (*context).opaque = (&raw mut *mine).cast();
-            context
-        }
-    }
-
     #[test]
     fn logs_are_separate_and_other_contexts_are_unchanged() {
         let (one, other) = (Log::new(), Log::new());
         let mut mine = 7;
-        let (mut stranger, mut ours) = (foreign(&mut mine), foreign(&mut 0));
+        let (mut stranger, mut ours) = (Context::new(), Context::new());
+        stranger.av_mut().opaque = (&raw mut mine).cast();
         // SAFETY: `one` outlives it.
-        unsafe { one.adopt(ours) };
-        let say = |context: *mut sys::AVCodecContext, text: &CStr| {
+        unsafe { one.adopt(ours.av_mut()) };
+        let say = |context: &Context, text: &CStr| {
             // SAFETY: a valid context, and a text without format specifiers.
-            unsafe { sys::av_log(context.cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
+            unsafe { sys::av_log(context.as_ptr().cast_mut().cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
         };
-        say(stranger, c"nobody listens\n");
+        say(&stranger, c"nobody listens\n");
         {
             let _here = other.enter();
-            say(stranger, c"a parser\n");
-            say(ours, c"a decoder\n");
-            say(stranger, c"File ended prematurely\n");
+            say(&stranger, c"a parser\n");
+            say(&ours, c"a decoder\n");
+            say(&stranger, c"File ended prematurely\n");
             {
                 let _inside = one.enter();
-                say(stranger, c"inside\n");
+                say(&stranger, c"inside\n");
             }
             assert_eq!(drain().len(), 2);
         }
-        let address = ours.expose_provenance();
-        std::thread::spawn(move || {
-            say(std::ptr::with_exposed_provenance_mut(address), c"on a thread\n");
-        })
-        .join()
-        .unwrap();
+        let ours = std::thread::spawn(move || {
+            say(&ours, c"on a thread\n");
+            ours
+        });
+        drop(ours.join().unwrap());
         assert_eq!(mine, 7);
         assert_eq!((one.faults(), one.parsing(), other.faults(), other.parsing()), (2, 1, 0, 2));
         let told = one.drain_decoders();
@@ -307,10 +293,5 @@ mod tests {
         assert!(one.drain()[0].ends_with("inside"));
         assert!(other.take_cut().unwrap().ends_with("prematurely") && other.take_cut().is_none());
         assert!(one.take_cut().is_none() && drain().is_empty());
-        // SAFETY: allocated above, freed once, before the log.
-        unsafe {
-            sys::avcodec_free_context(&mut stranger);
-            sys::avcodec_free_context(&mut ours);
-        }
     }
 }

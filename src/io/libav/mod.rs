@@ -21,6 +21,7 @@ pub mod interrupt;
 mod log;
 mod mux;
 mod owned;
+mod picture;
 pub mod pixfmt;
 mod raw;
 mod reader;

@@ -6,7 +6,7 @@
 //! corrected a 33-bit clock that wraps once.)
 
 use super::raw::Fields;
-use ffmpeg_next::Packet;
+use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 
@@ -174,7 +174,7 @@ impl FollowerStreams {
         }
         let stream = &mut self.streams[index];
         let newest = line.parts.len() - 1;
-        let by = |part: usize| rescale(line.parts[part], line.base, base);
+        let by = |part: usize| line.parts[part].rescale(line.base, base);
         let Some(t) = time(p) else {
             shift(p, by(stream.part));
             return Disposition::Write;
@@ -201,11 +201,6 @@ impl FollowerStreams {
         shift(p, by(part));
         Disposition::Write
     }
-}
-
-fn rescale(t: i64, from: sys::AVRational, to: sys::AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
-    unsafe { sys::av_rescale_q(t, from, to) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::exact::{ExactIndex, SeekPoint, Shown};
 use super::{Entry, Index};
 use crate::disk::cache::{Cache, Kind};
 use crate::libav::input_url::InputUrl;
-use ffmpeg_sys_next as sys;
 use md5::{Digest, Md5};
 use std::ffi::OsStr;
 use std::fs;
@@ -52,8 +51,7 @@ impl IndexCache {
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
         let mut key = magic.to_vec();
-        // SAFETY: two functions that return constants.
-        let versions = unsafe { [sys::avformat_version(), sys::avcodec_version()] };
+        let versions = [ffmpeg_next::format::version(), ffmpeg_next::codec::version()];
         let numbers = [meta.dev(), meta.ino(), meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64];
         versions.iter().for_each(|v| key.extend(v.to_le_bytes()));
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));

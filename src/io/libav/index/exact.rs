@@ -1,17 +1,17 @@
 //! The index of streams whose frames cannot be determined from their packets: everything is decoded once, and the
 //! index keeps enough of each frame to recognise it.
 //!
-//! A mark that passes through the decoder with the packet ([`Packet::mark`], [`AvFrame::take_mark`]) tells in which
+//! A mark that passes through the decoder with the packet ([`picture::mark`], [`take_mark`]) tells in which
 //! packet a picture was coded, since such streams have no timestamps, equal ones, or wrong ones. No seek point is
 //! trusted: a picture found by seeking is used if its mark and samples are those of decoding from the start, and
 //! otherwise sought from an earlier point, in the end from the start.
 
 use crate::libav::error::AvError;
-use crate::libav::owned::AvFrame;
+use crate::libav::picture::{self, take_mark};
+use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
-
-#[cfg(doc)]
-use crate::libav::owned::Packet;
+use crate::libav::versions;
+use ffmpeg_next::frame;
 
 /// A frame as decoded from the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,11 +97,11 @@ impl ExactIndex {
                 before.durations = durations(before.durations.1, gap, step);
             }
             exact.frames.push(Shown {
-                mark: picture.take_mark()?,
-                damaged: picture.damaged(),
+                mark: take_mark(&mut picture)?,
+                damaged: picture::is_damaged(&picture),
                 pts,
-                durations: (0, picture.duration()),
-                sum: picture.checksum(),
+                durations: (0, versions::duration(picture.av()).max(0)),
+                sum: picture::checksum(&picture),
             });
             last = Some(pts);
         }
@@ -121,9 +121,11 @@ impl ExactIndex {
     }
 
     /// Whether a picture is frame `n`.
-    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &AvFrame) -> bool {
+    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &frame::Video) -> bool {
         self.get(n).is_some_and(|f| {
-            mark == Some(f.mark) && picture.checksum() == f.sum && (f.damaged || !picture.damaged())
+            mark == Some(f.mark)
+                && picture::checksum(picture) == f.sum
+                && (f.damaged || !picture::is_damaged(picture))
         })
     }
 
@@ -143,7 +145,7 @@ impl ExactIndex {
 
     /// Seeks to a point from which frame `n` can be decoded, and decodes up to it; `None` if only decoding from the
     /// start works.
-    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(AvFrame, u32)> {
+    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(frame::Video, u32)> {
         let shown = *self.get(n)?;
         let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
         let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
@@ -167,12 +169,13 @@ pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
 }
 
 /// Decodes up to a frame, if it appears and is identical.
-fn until(reader: &mut Reader, shown: &Shown) -> Option<AvFrame> {
+fn until(reader: &mut Reader, shown: &Shown) -> Option<frame::Video> {
     loop {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
-                if p.take_mark() == Some(shown.mark) {
-                    let same = p.checksum() == shown.sum && (shown.damaged || !p.damaged());
+                if take_mark(&mut p) == Some(shown.mark) {
+                    let same =
+                        picture::checksum(&p) == shown.sum && (shown.damaged || !picture::is_damaged(&p));
                     reader.reset_error_baseline();
                     return same.then_some(p);
                 }

@@ -19,17 +19,20 @@ use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, durations};
 use crate::libav::input_url::{InputUrl, input_url};
 use crate::libav::log::{Log, said};
-use crate::libav::owned::AvFrame;
+use crate::libav::picture::{self, field_order, is_damaged};
 use crate::libav::pixfmt::{self, Layout};
+use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
 use crate::libav::side_data::SourceFile;
 use crate::libav::unpack::{Decoded, Unpack};
+use crate::libav::versions;
 use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
+use ffmpeg_next::frame;
 use grainfield_filters::frame::{FieldOrder, Format};
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,13 +112,13 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(p: &AvFrame) -> Shape {
-        let f = p.get();
+    fn of(p: &frame::Video) -> Shape {
+        let f = p.av();
         Shape { width: f.width, height: f.height, pix_fmt: f.format }
     }
 
-    fn said(self, p: &AvFrame) -> String {
-        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.pix_fmt()))
+    fn said(self, p: &frame::Video) -> String {
+        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.format()))
     }
 }
 
@@ -132,7 +135,7 @@ enum IndexState {
 
 /// A picture with its number.
 struct NumberedFrame {
-    picture: AvFrame,
+    picture: frame::Video,
     number: i64,
     pts: i64,
     /// From an exact index: duration in ticks, of the frame and of its packet.
@@ -140,7 +143,10 @@ struct NumberedFrame {
 }
 
 /// The pictures at the start.
-fn pictures<'a>(first: &'a AvFrame, ahead: &'a VecDeque<Item>) -> impl Iterator<Item = &'a AvFrame> {
+fn pictures<'a>(
+    first: &'a frame::Video,
+    ahead: &'a VecDeque<Item>,
+) -> impl Iterator<Item = &'a frame::Video> {
     let picture = |item: &'a Item| match item {
         Item::Picture(picture) => Some(picture),
         _ => None,
@@ -177,11 +183,11 @@ impl Video {
         let threads = options.threads.unwrap_or(0);
         let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
         if let Some(text) = &options.lavfi {
-            let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
-                name: name.clone(),
-                problem: "--lavfi: the graph contains a zero byte".into(),
-            })?;
-            reader.filter(text, details::feed(&reader.demuxer));
+            if text.contains('\0') {
+                let problem = "--lavfi: the graph contains a zero byte".into();
+                return Err(SourceError::Bad { name, problem });
+            }
+            reader.filter(text.clone(), details::feed(&reader.demuxer));
         }
         let first = match reader.next() {
             Ok(Some(Item::Picture(p))) => p,
@@ -207,7 +213,7 @@ impl Video {
         let mut ahead = VecDeque::new();
         while ahead.len() < AHEAD
             && (pictures(&first, &ahead).all(|p| p.timestamp().is_none())
-                || (fielded && pictures(&first, &ahead).all(|p| p.field_order().is_none())))
+                || (fielded && pictures(&first, &ahead).all(|p| field_order(p).is_none())))
         {
             match reader.next() {
                 Ok(Some(Item::Picture(p))) => ahead.push_back(Item::Picture(p)),
@@ -218,11 +224,11 @@ impl Video {
             }
         }
         let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
-        let layout = Layout::of(first.pix_fmt()).map_err(|e| bad(e.to_string()))?;
+        let layout = Layout::of(first.format()).map_err(|e| bad(e.to_string()))?;
         let demuxer = &reader.demuxer;
         let rates = details::rates(demuxer);
         let mut format = details::format(demuxer, &first, &layout);
-        let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
+        let filtered = reader.graph().map(|g| (g.time_base, details::ratio(g.rate), g.frame_by_frame()));
         let rates = match filtered {
             // whether filters of several frames keep a varying rate shows while rendering
             Some((_, rate @ Some(_), each)) => {
@@ -235,7 +241,7 @@ impl Video {
 
         let mut notes = Vec::new();
         // The tag of the container, or what libav's parser makes of the stream, is often wrong.
-        format.fields = pictures(&first, &ahead).find_map(AvFrame::field_order).unwrap_or(tagged);
+        format.fields = pictures(&first, &ahead).find_map(field_order).unwrap_or(tagged);
         if fielded && format.fields != tagged {
             let (tag, own) = (tagged.name(), format.fields.name());
             notes.push(format!("the stream is tagged as {tag}, but its frames are {own}, which is used"));
@@ -246,12 +252,12 @@ impl Video {
         if let Some(text) = &reader.early {
             notes.push(format!("data before the first complete frame is skipped: {text}"));
         }
-        let stream = demuxer.stream(demuxer.video());
+        let stream = demuxer.stream();
         let time_base = filtered.map_or(stream.time_base, |f| f.0);
         let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
-        let times = pictures(&first, &ahead).map(AvFrame::timestamp);
+        let times = pictures(&first, &ahead).map(|p| p.timestamp());
         let clock = Clock::new(tick, 0, format.rate).beginning(times);
         let carried = SourceFile {
             url: place.as_ref().map(|p| p.url.clone()),
@@ -263,8 +269,8 @@ impl Video {
             start: demuxer.start(Ratio::whole(clock.first) * tick),
             jumps: demuxer.may_jump(),
             variable: rates.variable,
-            side_data: first.side_data(),
-            hdr: Hdr::of_frame(first.get()),
+            side_data: picture::side_data(&first).into_iter().map(|entry| entry.0).collect(),
+            hdr: Hdr::of_frame(first.av()),
         };
         // Filters that depend on more than a frame allow reading forward only.
         let steady = filtered
@@ -390,7 +396,7 @@ impl Video {
             _ => self.peek(),
         };
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
-        durations(placed.picture.duration(), gap, self.clock.step)
+        durations(versions::duration(placed.picture.av()).max(0), gap, self.clock.step)
     }
 }
 
@@ -470,7 +476,7 @@ impl Source for Video {
         }
         let at = self.place_said(self.last_pts);
         let step = self.step();
-        if !matches!(&step, Ok(Some(placed)) if !placed.picture.damaged())
+        if !matches!(&step, Ok(Some(placed)) if !is_damaged(&placed.picture))
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
         {
             self.ended = true;
@@ -491,7 +497,7 @@ impl Source for Video {
             )));
         }
         let fields = self.info.format.fields;
-        if let Some(order) = picture.field_order().filter(|order| *order != fields)
+        if let Some(order) = field_order(&picture).filter(|order| *order != fields)
             && !std::mem::replace(&mut self.fields_differ, true)
         {
             let name = &self.info.name;
@@ -501,7 +507,7 @@ impl Source for Video {
                 if fields == FieldOrder::Unspecified { FieldOrder::Progressive } else { fields }.name()
             ));
         }
-        let damage = picture.damaged().then(|| {
+        let damage = is_damaged(&picture).then(|| {
             let messages = std::mem::take(&mut self.reader.decoder_messages);
             format!("{at} is damaged{}", if messages.is_empty() { said() } else { messages })
         });

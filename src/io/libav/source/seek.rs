@@ -3,9 +3,12 @@
 use super::{IndexState, NumberedFrame, Video, av_error, open_error};
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::ExactIndex;
+use crate::libav::picture::{is_damaged, take_mark};
+use crate::libav::raw::Fields;
 use crate::libav::reader::Item;
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
+use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -154,20 +157,20 @@ impl Video {
                 }
                 Some(Item::Picture(picture)) => picture,
             };
-            let mark = self.mark.take().or_else(|| picture.take_mark());
+            let mark = self.mark.take().or_else(|| take_mark(&mut picture));
             let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
             let mut durations = None;
             let right = match &self.index {
                 IndexState::There(_) => {
                     self.promised(self.next) == Some(pts)
-                        && (self.counting || self.reached || !picture.damaged())
+                        && (self.counting || self.reached || !is_damaged(&picture))
                 }
                 IndexState::Exact(exact) => {
                     let right = self.reached || exact.is(self.next, mark, &picture);
                     if let Some(shown) = exact.get(self.next).filter(|_| right) {
                         (pts, durations) = (shown.pts, Some(shown.durations));
                         if shown.damaged {
-                            picture.mark_damaged();
+                            picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
                         }
                     }
                     right
