@@ -12,46 +12,19 @@ use std::ptr;
 use sys::AVCodecID;
 
 /// The codecs that have stream types in MPEG-TS; libav's muxer does not declare them, and accepts anything.
-const TS: [AVCodecID; 15] = [
-    AVCodecID::AV_CODEC_ID_H264,
-    AVCodecID::AV_CODEC_ID_HEVC,
-    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG4,
-    AVCodecID::AV_CODEC_ID_VC1,
-    AVCodecID::AV_CODEC_ID_MP2,
-    AVCodecID::AV_CODEC_ID_MP3,
-    AVCodecID::AV_CODEC_ID_AAC,
-    AVCodecID::AV_CODEC_ID_AC3,
-    AVCodecID::AV_CODEC_ID_EAC3,
-    AVCodecID::AV_CODEC_ID_DTS,
-    AVCodecID::AV_CODEC_ID_OPUS,
-    AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
-    AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
-];
+const TS: &str =
+    "h264 hevc mpeg2video mpeg1video mpeg4 vc1 mp2 mp3 aac ac3 eac3 dts opus dvb_subtitle dvb_teletext";
 
 /// The codecs that readers support in MPEG program streams (mpg, vob), whose muxers accept any picture.
-const PS: [AVCodecID; 8] = [
-    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
-    AVCodecID::AV_CODEC_ID_H264,
-    AVCodecID::AV_CODEC_ID_MP2,
-    AVCodecID::AV_CODEC_ID_MP3,
-    AVCodecID::AV_CODEC_ID_AC3,
-    AVCodecID::AV_CODEC_ID_DTS,
-    AVCodecID::AV_CODEC_ID_DVD_SUBTITLE,
-];
+const PS: &str = "mpeg1video mpeg2video h264 mp2 mp3 ac3 dts dvd_subtitle";
 
-/// Combinations that a muxer accepts but no reader understands.
-const UNREADABLE: [(&str, AVCodecID); 7] = [
-    ("matroska", AVCodecID::AV_CODEC_ID_QTRLE),
-    ("avi", AVCodecID::AV_CODEC_ID_FLAC),
-    ("nut", AVCodecID::AV_CODEC_ID_FLAC),
-    ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
-    ("nut", AVCodecID::AV_CODEC_ID_WMAV2),
-    ("mov", AVCodecID::AV_CODEC_ID_WMAV1),
-    ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
-];
+/// Combinations of container and codec that a muxer accepts but no reader understands.
+const UNREADABLE: &str = "matroska/qtrle avi/flac nut/flac nut/wmav1 nut/wmav2 mov/wmav1 mov/wmav2";
+
+/// Whether a list of names, separated by blanks, contains one.
+pub(crate) fn among(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == name)
+}
 
 /// A muxer of libav.
 #[derive(Clone, Copy, Debug)]
@@ -145,7 +118,8 @@ impl Container {
         // its tag is defined, but few players support it
         let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
             && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
-        if vorbis || UNREADABLE.contains(&(self.name, codec)) {
+        let name = id_name(codec);
+        if vorbis || among(UNREADABLE, &format!("{}/{name}", self.name)) {
             return false;
         }
         let own = CString::new(self.name).ok().and_then(|name| muxer(Some(&name), None));
@@ -154,8 +128,8 @@ impl Container {
             .map_or(0, |own| unsafe { sys::avformat_query_codec(own, codec, sys::FF_COMPLIANCE_UNOFFICIAL) });
         match (answer, self.name) {
             (1, _) => true,
-            (_, "mpegts") => TS.contains(&codec),
-            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => PS.contains(&codec),
+            (_, "mpegts") => among(TS, name),
+            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => among(PS, name),
             // these support more than they declare, and reject other codecs when the header is written
             (_, "mov" | "mxf" | "mxf_d10" | "mxf_opatom" | "ogg" | "ogv" | "gxf") => self.begins_with(codec),
             // it does not declare its codecs: only its defaults are certain

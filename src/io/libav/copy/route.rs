@@ -7,7 +7,7 @@ use super::language::language_in;
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
-use crate::libav::container::{Container, ContainerFamily, id_name};
+use crate::libav::container::{Container, ContainerFamily, among, id_name};
 use crate::libav::dict::Tagged;
 use crate::libav::raw::parameters;
 use ffmpeg_sys_next as sys;
@@ -132,25 +132,13 @@ fn starts(stream: &sys::AVStream) -> Option<f64> {
 
 /// A stream's tags that a container loses, except for the title and the language, and for those about the old file.
 fn lost_tags(stream: &sys::AVStream, to: Container) -> Vec<String> {
-    const OTHERS: [&str; 12] = [
-        "title",
-        "language",
-        "encoder",
-        "handler_name",
-        "vendor_id",
-        "creation_time",
-        "timecode",
-        "rotate",
-        "stereo_mode",
-        "filename",
-        "mimetype",
-        "file_package_umid",
-    ];
+    const OTHERS: &str = "title language encoder handler_name vendor_id creation_time timecode rotate stereo_mode \
+        filename mimetype file_package_umid";
     if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name()) {
         return Vec::new();
     }
     let names = stream.tags().into_iter().map(|tag| tag.0);
-    names.filter(|name| !is_statistic(name) && !OTHERS.iter().any(|o| o.eq_ignore_ascii_case(name))).collect()
+    names.filter(|name| !is_statistic(name) && !among(OTHERS, &name.to_ascii_lowercase())).collect()
 }
 
 fn kind(stream: &sys::AVStream) -> AVMediaType {

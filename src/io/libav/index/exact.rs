@@ -1,16 +1,12 @@
 //! The index of streams whose frames cannot be determined from their packets: everything is decoded once, and the
 //! index keeps enough of each frame to recognise it.
 //!
-//! A mark that passes through the decoder with the packet ([`picture::mark`], [`take_mark`]) tells in which
+//! A mark that passes through the decoder with the packet ([`picture::mark`], [`picture::take_mark`]) tells in which
 //! packet a picture was coded, since such streams have no timestamps, equal ones, or wrong ones. No seek point is
 //! trusted: a picture found by seeking is used if its mark and samples are those of decoding from the start, and
 //! otherwise sought from an earlier point, in the end from the start.
 
-use crate::libav::error::AvError;
-use crate::libav::picture::{self, take_mark};
-use crate::libav::raw::Fields;
-use crate::libav::reader::{Item, Reader};
-use crate::libav::versions;
+use crate::libav::picture;
 use ffmpeg_next::frame;
 
 /// A frame as decoded from the start.
@@ -26,6 +22,13 @@ pub(crate) struct Shown {
     pub(crate) durations: (i64, i64),
     /// The checksum of its samples.
     pub(crate) sum: u64,
+}
+
+impl Shown {
+    /// Whether a picture with the same mark is this frame.
+    pub(crate) fn is(&self, picture: &frame::Video) -> bool {
+        picture::checksum(picture) == self.sum && (self.damaged || !picture::is_damaged(picture))
+    }
 }
 
 /// A packet at which decoding may be able to begin.
@@ -52,83 +55,10 @@ pub(crate) struct ExactIndex {
 /// The largest number of frames in an index, of 48 bytes each. In longer streams, frames are counted from the
 /// start.
 pub(crate) const MAX_FRAMES: usize = 1 << 22;
-/// The smallest useful distance of seek points in packets.
-const SPACING: u32 = 8;
-/// The number of points that are tried before decoding from the start.
-const TRIES: usize = 6;
 /// A point that failed this often in a row is not tried any more.
-const HOPELESS: u8 = 4;
-/// The largest number of packets between a packet and its decoded picture: reordering, and one frame per decoder
-/// thread.
-const DELAY: u32 = 160;
+pub(crate) const HOPELESS: u8 = 4;
 
 impl ExactIndex {
-    /// Decodes everything from a new reader. `step` is the duration in ticks of a frame without one, and `guess` the
-    /// timestamp, from the frame's number and the timestamp before. `None` if the decoder does not pass marks on, there are too many frames, or reading was cancelled.
-    pub(crate) fn make(
-        reader: &mut Reader,
-        step: i64,
-        guess: impl Fn(i64, Option<i64>) -> i64,
-    ) -> Option<ExactIndex> {
-        reader.mark();
-        reader.record_seek_points();
-        let mut exact = ExactIndex::default();
-        let mut last: Option<i64> = None;
-        loop {
-            if reader.demuxer.input.is_stopped() {
-                return None;
-            }
-            let mut picture = match reader.next() {
-                Ok(Some(Item::Picture(picture))) => picture,
-                Ok(Some(Item::Damage(_) | Item::Restart)) => continue,
-                // Cancelled: an incomplete index must be neither used nor stored.
-                Ok(Some(Item::Broken(AvError::EXIT, _))) => return None,
-                // Decoding from the start gives no more frames than those so far.
-                Ok(Some(Item::Broken(..))) | Err(_) => break,
-                Ok(None) => break,
-            };
-            if exact.frames.len() == MAX_FRAMES {
-                return None;
-            }
-            let said = picture.timestamp();
-            let pts = said.unwrap_or_else(|| guess(exact.frames.len() as i64, last));
-            if let Some(before) = exact.frames.last_mut() {
-                let gap = said.map(|t| t.saturating_sub(before.pts)).filter(|d| *d > 0);
-                before.durations = durations(before.durations.1, gap, step);
-            }
-            exact.frames.push(Shown {
-                mark: take_mark(&mut picture)?,
-                damaged: picture::is_damaged(&picture),
-                pts,
-                durations: (0, versions::duration(picture.av()).max(0)),
-                sum: picture::checksum(&picture),
-            });
-            last = Some(pts);
-        }
-        if let Some(before) = exact.frames.last_mut() {
-            before.durations = durations(before.durations.1, None, step);
-        }
-        exact.seek_points = reader.take_seek_points();
-        let mut at = 0;
-        exact.seek_points.retain(|s| {
-            let keep = s.rank >= at && s.pos >= 0;
-            if keep {
-                at = s.rank + SPACING;
-            }
-            keep
-        });
-        (!exact.frames.is_empty()).then_some(exact)
-    }
-
-    /// Whether a picture is frame `n`.
-    pub(crate) fn is(&self, n: i64, mark: Option<u32>, picture: &frame::Video) -> bool {
-        self.get(n).is_some_and(|f| {
-            mark == Some(f.mark)
-                && picture::checksum(picture) == f.sum
-                && (f.damaged || !picture::is_damaged(picture))
-        })
-    }
-
     pub(crate) fn get(&self, n: i64) -> Option<&Shown> {
         self.frames.get(usize::try_from(n).ok()?)
     }
@@ -142,51 +72,12 @@ impl ExactIndex {
             .find(|s| s.rank <= shown.mark && s.doubt < HOPELESS)
             .map_or(0, |s| s.rank)
     }
-
-    /// Seeks to a point from which frame `n` can be decoded, and decodes up to it; `None` if only decoding from the
-    /// start works.
-    pub(crate) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(frame::Video, u32)> {
-        let shown = *self.get(n)?;
-        let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
-        let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
-        for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
-            if reader.seek_to_point(seek_point)
-                && let Some(picture) = until(reader, &shown)
-            {
-                seek_point.doubt = 0;
-                return Some((picture, shown.mark));
-            }
-            seek_point.doubt += 1;
-        }
-        None
-    }
 }
 
 /// Duration in ticks of a frame, and that of its packet, as for frames that are counted.
 pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
     let shown = gap.unwrap_or(if said > 0 { said } else { step });
     (shown, if said > 0 { said } else { gap.unwrap_or(0) })
-}
-
-/// Decodes up to a frame, if it appears and is identical.
-fn until(reader: &mut Reader, shown: &Shown) -> Option<frame::Video> {
-    loop {
-        match reader.next() {
-            Ok(Some(Item::Picture(mut p))) => {
-                if take_mark(&mut p) == Some(shown.mark) {
-                    let same =
-                        picture::checksum(&p) == shown.sum && (shown.damaged || !picture::is_damaged(&p));
-                    reader.reset_error_baseline();
-                    return same.then_some(p);
-                }
-                if reader.packets() > shown.mark.saturating_add(DELAY) {
-                    return None;
-                }
-            }
-            Ok(Some(Item::Damage(_))) => {}
-            Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,9 +9,6 @@
 pub(crate) mod cache;
 pub(crate) mod entry;
 pub(crate) mod exact;
-mod make;
-
-pub(crate) use make::{check, make};
 
 use super::demux::Demuxer;
 use super::error::AvError;

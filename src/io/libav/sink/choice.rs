@@ -1,6 +1,6 @@
 //! A chosen encoder, and what libav does not tell about encoders.
 
-use crate::libav::container::Container;
+use crate::libav::container::{Container, among};
 use crate::libav::pixfmt::Layout;
 use crate::libav::raw::description;
 use ffmpeg_next::Codec;
@@ -40,11 +40,6 @@ pub(super) const COLORED: &str = "libx264 libx264rgb libx265 libsvtav1 libaom-av
 
 /// Encoders that write all of them except the range.
 pub(super) const TINTED: &str = "mpeg2video prores_ks prores prores_aw";
-
-/// Whether a list of names, separated by blanks, contains one.
-pub(super) fn among(list: &str, name: &str) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed == name)
-}
 
 /// Whether full range is signalled to readers: by the stream, or by Matroska if the stream does not specify it.
 /// (QuickTime's field for it is not written.)

@@ -1,9 +1,9 @@
 //! Chooses the encoder, and its nearest pixel format in which nothing is lost.
 
-use super::choice::{Choice, among, assumed_siting, keeps_full_range, private_option};
+use super::choice::{Choice, assumed_siting, keeps_full_range, private_option};
 use super::{fault, usage};
 use crate::encoding::Encoding;
-use crate::libav::container::{Container, video_encoder};
+use crate::libav::container::{Container, among, video_encoder};
 use crate::libav::pixfmt::{self, Layout};
 use crate::media::SinkError;
 use ffmpeg_next::Codec;

@@ -3,10 +3,10 @@
 //! Its number of threads depends on the size of the picture, not on the machine, because the output of some encoders
 //! (x264) depends on it: see [`threads`].
 
-use super::choice::{Choice, INTERLACING, WHOLE_FRAMES, among};
+use super::choice::{Choice, INTERLACING, WHOLE_FRAMES};
 use crate::encoding::Encoding;
 use crate::libav::color::Tag;
-use crate::libav::container::Container;
+use crate::libav::container::{Container, among};
 use crate::libav::dict::Dict;
 use crate::libav::error::{AvError, check};
 use crate::libav::hdr::Hdr;

@@ -2,9 +2,9 @@
 //! without a message; these rules were found by reading back written files.
 
 use super::choice::{
-    COLORED, Choice, FIELDED, TINTED, WHOLE_FRAMES, among, assumed_siting, keeps_full_range, private_option,
+    COLORED, Choice, FIELDED, TINTED, WHOLE_FRAMES, assumed_siting, keeps_full_range, private_option,
 };
-use crate::libav::container::{Container, ContainerFamily};
+use crate::libav::container::{Container, ContainerFamily, among};
 use crate::libav::copy::{Input, tags};
 use crate::libav::hdr::Hdr;
 use crate::libav::versions::stream_side_data;
@@ -47,15 +47,15 @@ impl Container {
 
     /// Whether a tag of the whole file is kept.
     pub(crate) fn keeps_tag(self, name: &str) -> bool {
-        let among = |list: &str| list.split_whitespace().any(|known| known.eq_ignore_ascii_case(name));
+        let listed = |list: &str| among(list, &name.to_ascii_lowercase());
         match (self.family(), self.name()) {
-            (_, "3gp" | "3g2") => among("copyright creation_time location"),
+            (_, "3gp" | "3g2") => listed("copyright creation_time location"),
             (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
-            (ContainerFamily::Mp4, _) => among(MP4),
-            (ContainerFamily::Mov, _) => among(MOV),
+            (ContainerFamily::Mp4, _) => listed(MP4),
+            (ContainerFamily::Mov, _) => listed(MOV),
             (_, "asf") => name != "creation_time",
             (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
-            (_, "avi") => among(AVI),
+            (_, "avi") => listed(AVI),
             (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
                 name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
             }

@@ -24,12 +24,10 @@ mod video;
 use super::container::Container;
 use super::error::AvError;
 use super::log::{Log, said};
-use crate::disk::Left;
 use crate::encoding::Encoding;
-use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
-use grainfield_filters::frame::{Format, Frame};
+use crate::media::{Plan, Sink, SinkError};
+use grainfield_filters::frame::Format;
 use std::ffi::OsStr;
-use std::sync::Arc;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
@@ -56,56 +54,11 @@ pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Optio
 /// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
 /// container cannot store. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
-    let log = Log::new();
-    let _log = log.enter();
-    let sink: Box<dyn Sink> = match &plan.keep.segments {
+    let _log = Log::new().enter();
+    Ok(match &plan.keep.segments {
         Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
         None => Box::new(video::Video::create(output, plan)?),
-    };
-    Ok(Box::new(Logged { log, sink }))
-}
-
-/// A sink with its own log.
-struct Logged {
-    log: Log,
-    sink: Box<dyn Sink>,
-}
-
-impl Sink for Logged {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        self.sink.encoder()
-    }
-
-    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
-        self.sink.rescue()
-    }
-
-    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
-        let _log = self.log.enter();
-        self.sink.write(stamp, frame, encoded)
-    }
-
-    fn keeps_times(&self) -> bool {
-        self.sink.keeps_times()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.sink.warnings()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.sink.notes()
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        let _log = self.log.enter();
-        self.sink.finish()
-    }
-
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        let _log = self.log.enter();
-        self.sink.abandon()
-    }
+    })
 }
 
 fn fault(name: impl AsRef<OsStr>, problem: String) -> SinkError {

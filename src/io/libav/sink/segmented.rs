@@ -253,6 +253,7 @@ impl Sink for Segmented {
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let _log = self.setup.log.enter();
         let cell = self.grid.cell(stamp.number);
         if self.current.as_ref().is_some_and(|s| s.cell != cell) {
             self.complete()?;
@@ -288,27 +289,29 @@ impl Sink for Segmented {
         self.setup.notes.clone()
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
-        self.complete()?;
-        let written = self.shared.written().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
-        let joined = self.join(written);
-        if let (Ok(times), Some(mut seal)) = (&joined, self.seal.take()) {
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        let (_log, mut all) = (self.setup.log.enter(), self);
+        all.complete()?;
+        let written = all.shared.written().ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
+        let joined = all.join(written);
+        if let (Ok(times), Some(mut seal)) = (&joined, all.seal.take()) {
             if let Some(note) = &mut seal.note {
-                note.written = self.shared.before + written;
+                note.written = all.shared.before + written;
                 if let Some(video) = &mut note.video {
-                    video.tick = (self.setup.base.num, self.setup.base.den);
+                    video.tick = (all.setup.base.num, all.setup.base.den);
                     video.times.clone_from(times);
                 }
             }
-            self.output_file.out.seal(seal.boxed());
+            all.output_file.out.seal(seal.boxed());
         }
-        let Segmented { output_file, grid, .. } = *self;
+        let Segmented { output_file, grid, .. } = *all;
         output_file.finish(joined.map(drop))?;
         grid.discard();
         Ok(())
     }
 
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        let _log = self.setup.log.enter();
         let Segmented { output_file, current, shared, .. } = *self;
         drop((output_file, current));
         shared.end()

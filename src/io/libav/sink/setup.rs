@@ -13,6 +13,7 @@ use crate::libav::copy::{timecode_after, video_tags};
 use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
 use crate::libav::hdr::Hdr;
+use crate::libav::log::Log;
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, description, parameters_mut, rational, set_parameters};
 use crate::libav::side_data::{self, FrameSideData};
@@ -30,6 +31,8 @@ use sys::AVRational;
 
 /// The settings of the pictures of a video file.
 pub(super) struct Setup {
+    /// Messages of libav about this file.
+    pub(super) log: Log,
     /// The output's name.
     pub(super) name: String,
     container: Container,
@@ -110,7 +113,9 @@ pub(super) fn prepare(
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();
     let (whole_end, warnings) = (plan.whole.1, Vec::new());
-    let mut setup = Setup { name, container, choice, encoding, clock, base, hdr, whole_end, warnings, notes };
+    let log = Log::here();
+    let mut setup =
+        Setup { log, name, container, choice, encoding, clock, base, hdr, whole_end, warnings, notes };
     let encoder = setup.encoder(&hdr)?;
     let (output_file, more) =
         OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;

@@ -156,6 +156,7 @@ impl Sink for Video {
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = self.setup.clock.shown(stamp);
         let first = self.last.is_none();
@@ -186,13 +187,15 @@ impl Sink for Video {
         self.setup.notes.clone()
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
-        let (file, result) = self.close(self.setup.whole_end)?;
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        let (_log, mut video) = (self.setup.log.enter(), self);
+        let (file, result) = video.close(video.setup.whole_end)?;
         file.finish(result)
     }
 
-    fn abandon(mut self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        let (_log, mut video) = (self.setup.log.enter(), self);
         // Errors of writing or copying are the reason for abandoning, or irrelevant.
-        self.close(false)?.0.abandon()
+        video.close(false)?.0.abandon()
     }
 }

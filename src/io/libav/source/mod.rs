@@ -7,6 +7,8 @@
 //! order; many threads extract the samples of libav's frames in [`Decode::decode`].
 
 mod clock;
+mod exact;
+mod make_index;
 mod seek;
 
 use crate::disk::opened::OpenedFile;

@@ -1,8 +1,9 @@
 //! Maps pictures to frame numbers, and seeks to frames.
 
+use super::make_index::{check, make};
 use super::{IndexState, NumberedFrame, Video, av_error, open_error};
 use crate::libav::index::cache::IndexCache;
-use crate::libav::index::exact::ExactIndex;
+use crate::libav::index::exact::{ExactIndex, Shown};
 use crate::libav::picture::{is_damaged, take_mark};
 use crate::libav::raw::Fields;
 use crate::libav::reader::Item;
@@ -17,7 +18,7 @@ impl Video {
     pub(super) fn make_index(&mut self) {
         if let IndexState::NotYet = self.index {
             self.index = match &self.place {
-                Some(place) => match index::make(place, self.reader.demuxer.video()) {
+                Some(place) => match make(place, self.reader.demuxer.video()) {
                     Ok(index) => IndexState::There(index),
                     Err(why) => {
                         let text = format!("frames are indexed by decoding: {why}");
@@ -166,8 +167,10 @@ impl Video {
                         && (self.counting || self.reached || !is_damaged(&picture))
                 }
                 IndexState::Exact(exact) => {
-                    let right = self.reached || exact.is(self.next, mark, &picture);
-                    if let Some(shown) = exact.get(self.next).filter(|_| right) {
+                    let frame = exact.get(self.next);
+                    let is_same = |f: &Shown| mark == Some(f.mark) && f.is(&picture);
+                    let right = self.reached || frame.is_some_and(is_same);
+                    if let Some(shown) = frame.filter(|_| right) {
                         (pts, durations) = (shown.pts, Some(shown.durations));
                         if shown.damaged {
                             picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
@@ -238,7 +241,7 @@ impl Video {
         if let (IndexState::There(index), Some(place)) = (&mut self.index, &self.place)
             && !index.checked
         {
-            if index::check(place, self.reader.demuxer.video(), index).is_ok() {
+            if check(place, self.reader.demuxer.video(), index).is_ok() {
                 self.describe();
             } else {
                 self.index = IndexState::Unclear;

@@ -1,8 +1,8 @@
 //! Makes an index, or reads it from the cache.
 
-use super::cache::IndexCache;
-use super::{Index, IndexError, scan};
 use crate::libav::demux::{ByteSource, Demuxer};
+use crate::libav::index::cache::IndexCache;
+use crate::libav::index::{Index, IndexError, scan};
 use crate::libav::input_url::InputUrl;
 use crate::libav::log::Log;
 use crate::libav::reader::{Item, Reader};
@@ -13,7 +13,7 @@ const HEAD: usize = 24;
 const HEAD_MOST: usize = 600;
 
 /// The index from the cache, else a new one.
-pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
+pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
     // keep messages about the second reading out of the log of the first
     let _log = Log::new().enter();
     let index_cache = IndexCache::of(place, stream);
@@ -34,7 +34,7 @@ pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError>
 
 /// Verifies the frames expected from a clean beginning by decoding, if that has not been done: before the index is
 /// used for seeking.
-pub(crate) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
+pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
     if !index.checked {
         let _log = Log::new().enter();
         decode_head(place, index)?;
