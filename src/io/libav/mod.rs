@@ -5,6 +5,7 @@
 //! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
+mod capabilities;
 pub mod color;
 mod container;
 pub mod copy;
