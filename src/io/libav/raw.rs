@@ -126,25 +126,35 @@ pub(crate) fn open(context: &mut codec::Context, options: &mut Dict) -> Result<(
         .map(drop)
 }
 
-/// Opens libav's decoder for a stream.
-pub(crate) fn open_decoder(stream: &sys::AVStream) -> Result<Opened, AvError> {
-    let par = parameters(stream);
-    let codec = ffmpeg_next::decoder::find(par.codec_id.into()).ok_or(AvError(-libc::ENOSYS))?;
+/// A decoder for a stream, not open yet.
+pub(crate) fn decoder(stream: &sys::AVStream, codec: Codec) -> Result<Decoder, AvError> {
     let mut context = codec::Context::new_with_codec(codec);
     // SAFETY: both are valid; libav copies what the parameters point to.
-    check(unsafe { sys::avcodec_parameters_to_context(context.as_mut_ptr(), par) })?;
+    check(unsafe { sys::avcodec_parameters_to_context(context.as_mut_ptr(), stream.codecpar) })?;
     context.av_mut().pkt_timebase = stream.time_base;
-    open(&mut context, &mut Dict::new())?;
-    Ok(Opened(Decoder(context)))
+    Ok(context.decoder())
 }
 
-/// Whether a codec put out what was asked for; `false` if it has none yet, or none any more.
+/// Opens libav's decoder for a stream.
+pub(crate) fn open_decoder(stream: &sys::AVStream) -> Result<Opened, AvError> {
+    let codec = ffmpeg_next::decoder::find(parameters(stream).codec_id.into());
+    let codec = codec.ok_or(AvError(-libc::ENOSYS))?;
+    Ok(decoder(stream, codec)?.open_as(codec)?)
+}
+
+/// Whether a codec returned a frame or a packet; `false` if it has none yet, or none any more.
 pub(crate) fn received(result: Result<(), ffmpeg_next::Error>) -> Result<bool, AvError> {
     match result.map_err(AvError::from) {
         Ok(()) => Ok(true),
         Err(AvError::AGAIN | AvError::EOF) => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// The chapters of a context.
+pub(crate) fn chapters(context: &sys::AVFormatContext) -> impl Iterator<Item = &sys::AVChapter> {
+    // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
+    (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
 }
 
 /// Sets the usual layout of a number of channels.

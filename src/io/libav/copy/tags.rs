@@ -5,7 +5,7 @@ use super::{Input, Span};
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::{AvError, check};
-use crate::libav::raw::stream_mut;
+use crate::libav::raw::{chapters, stream_mut};
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
 use std::mem::size_of;
@@ -120,12 +120,6 @@ pub(crate) fn add_chapters(
         chapter.add_tags(from.tags());
     }
     Ok(())
-}
-
-/// The chapters of a context.
-fn chapters(context: &sys::AVFormatContext) -> impl Iterator<Item = &sys::AVChapter> {
-    // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
-    (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
 }
 
 /// Adds a blank chapter. The wrapper's function takes chapters of the same number for one.
