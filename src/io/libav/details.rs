@@ -156,9 +156,7 @@ pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, S
     for (name, value) in side_data(demuxer, first) {
         add(name, value);
     }
-    for i in 0..context.nb_chapters as usize {
-        // SAFETY: the array has `nb_chapters` valid entries.
-        let c = unsafe { &**context.chapters.add(i) };
+    for (i, c) in demuxer.input.chapters().enumerate() {
         let unit = f64::from(c.time_base.num) / f64::from(c.time_base.den.max(1));
         let title = c.tags().into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
         let (from, to) = (c.start as f64 * unit, c.end as f64 * unit);

@@ -93,6 +93,13 @@ impl Input {
         self.streams().get(index).copied()
     }
 
+    /// Its chapters.
+    pub(crate) fn chapters(&self) -> impl Iterator<Item = &sys::AVChapter> {
+        let context = self.context();
+        // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
+        (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
+    }
+
     /// Skips the packets of all streams but those with these indices.
     pub(crate) fn skip_unless(&mut self, needed: impl Fn(usize) -> bool) {
         use sys::AVDiscard::{AVDISCARD_ALL, AVDISCARD_DEFAULT};

@@ -98,7 +98,7 @@ pub(crate) fn add_chapters(
     span: &Span,
     output: &mut sys::AVFormatContext,
 ) -> Result<(), AvError> {
-    for from in chapters(input.context()) {
+    for from in input.chapters() {
         let base = from.time_base;
         let (mut start, mut end) = (from.start, from.end);
         if let Some(first) = span.first_in(base) {
@@ -120,12 +120,6 @@ pub(crate) fn add_chapters(
         chapter.add_tags(from.tags());
     }
     Ok(())
-}
-
-/// The chapters of a context.
-fn chapters(context: &sys::AVFormatContext) -> impl Iterator<Item = &sys::AVChapter> {
-    // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
-    (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
 }
 
 /// Adds a blank chapter. The wrapper's function takes chapters of the same number for one.
