@@ -43,11 +43,13 @@ impl From<AvError> for OpenError {
 
 /// The purpose of opening an input.
 #[derive(Clone, Copy)]
-enum For {
+pub(crate) enum Purpose {
     Pictures,
-    /// Only the packets of this stream.
+    /// Only the packets of this stream. If the container's header has all the data for that, libav does not decode
+    /// pictures to find more.
     Packets(usize),
-    /// Only size and duration, by reading this number of bytes.
+    /// Only the size and duration of the video, which may remain unknown, by reading at most this number of bytes and a
+    /// buffer.
     Head(i64),
 }
 
@@ -57,6 +59,16 @@ pub(crate) enum ByteSource {
     Place(InputUrl),
     /// A reader, which can be read once, forwards.
     Reader(Box<dyn Read + Send>),
+}
+
+impl ByteSource {
+    /// The address, if it can be opened again.
+    pub(crate) fn place(&self) -> Option<InputUrl> {
+        match self {
+            ByteSource::Place(place) => Some(place.clone()),
+            ByteSource::Reader(_) => None,
+        }
+    }
 }
 
 /// An open input.
@@ -71,30 +83,13 @@ pub(crate) struct Demuxer {
 impl Demuxer {
     /// Opens an input and chooses the stream: the one marked as default, then the largest, except for single
     /// attached pictures.
-    pub(crate) fn open(from: ByteSource) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(from, For::Pictures)
-    }
-
-    /// Opens an input again for its packets only. If the container's header has all the data for that, libav does
-    /// not decode pictures to find more.
-    pub(crate) fn packets(place: &InputUrl, video: usize) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(ByteSource::Place(place.clone()), For::Packets(video))
-    }
-
-    /// Opens an input for the size and duration of its video, which may remain unknown, by reading at most this number
-    /// of bytes and a buffer.
-    pub(crate) fn head(place: &InputUrl, bytes: i64) -> Result<Demuxer, OpenError> {
-        Demuxer::open_for(ByteSource::Place(place.clone()), For::Head(bytes))
-    }
-
-    fn open_for(from: ByteSource, purpose: For) -> Result<Demuxer, OpenError> {
+    pub(crate) fn open(from: ByteSource, purpose: Purpose) -> Result<Demuxer, OpenError> {
         super::init();
         // a message about an earlier input
         Log::here().take_cut();
-        let limit = if let For::Head(bytes) = purpose { Some(bytes) } else { None };
+        let limit = if let Purpose::Head(bytes) = purpose { Some(bytes) } else { None };
         let mut input = match from {
             ByteSource::Place(InputUrl { url, protocols, stop, .. }) => {
-                let protocols = protocols.to_string_lossy();
                 // The rest of the limit is for the end of the file.
                 let probe = limit.map(|bytes| (bytes / 2).to_string());
                 let probe = probe.iter().map(|bytes| ("probesize", &**bytes));
@@ -111,8 +106,10 @@ impl Demuxer {
             return Err(OpenError::Text);
         }
         let video = match purpose {
-            For::Packets(video) if container.starts_with("mov,") && video < input.streams().len() => video,
-            For::Head(_) if has_size(&input) => choose(&input)?,
+            Purpose::Packets(video) if container.starts_with("mov,") && video < input.streams().len() => {
+                video
+            }
+            Purpose::Head(_) if has_size(&input) => choose(&input)?,
             _ => {
                 let found = input.find_streams();
                 // Within its limit it may have found enough.

@@ -94,37 +94,33 @@ pub(crate) fn format(demuxer: &Demuxer, first: &frame::Video, layout: &Layout) -
     let f = first.av();
     let p = demuxer.parameters();
     let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
-    let range = match ColorRange::from_av(f.color_range) {
-        ColorRange::Unspecified => ColorRange::from_av(p.color_range),
-        said => said,
-    };
-    if range != ColorRange::Unspecified {
-        format.range = range;
-    }
+    // Some pixel formats have a range and a siting of their own.
+    let ranges = [f.color_range, p.color_range].map(ColorRange::from_av);
+    format.range = first_known([ranges[0], ranges[1], format.range], ColorRange::Unspecified);
     // ProRes uses 0 for unspecified, which elsewhere means RGB, whose planes all have the same size
     let nothing = p.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES || format.subsampling != (0, 0);
-    let said = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
-    let (own, container) = (said(Matrix::from_av(f.colorspace)), said(Matrix::from_av(p.color_space)));
-    format.matrix = if own == Matrix::UNSPECIFIED { container } else { own };
-    let (own, container) = (Primaries::from_av(f.color_primaries), Primaries::from_av(p.color_primaries));
-    format.primaries = if own == Primaries::UNSPECIFIED { container } else { own };
-    let (own, container) = (Transfer::from_av(f.color_trc), Transfer::from_av(p.color_trc));
-    format.transfer = if own == Transfer::UNSPECIFIED { container } else { own };
+    let meant = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
+    let (own, container) = (Matrix::from_av(f.colorspace), Matrix::from_av(p.color_space));
+    format.matrix = first_known([meant(own), meant(container)], Matrix::UNSPECIFIED);
+    let primaries = [f.color_primaries, p.color_primaries].map(Primaries::from_av);
+    format.primaries = first_known(primaries, Primaries::UNSPECIFIED);
+    let transfers = [f.color_trc, p.color_trc].map(Transfer::from_av);
+    format.transfer = first_known(transfers, Transfer::UNSPECIFIED);
     if format.family == Family::Rgb {
         format.matrix = Matrix::RGB;
     }
     if format.family == Family::Yuv && format.subsampling != (0, 0) {
-        let siting = match Siting::from_av(f.chroma_location) {
-            Siting::Unspecified => Siting::from_av(p.chroma_location),
-            said => said,
-        };
-        if siting != Siting::Unspecified {
-            format.siting = siting;
-        }
+        let sitings = [f.chroma_location, p.chroma_location].map(Siting::from_av);
+        format.siting = first_known([sitings[0], sitings[1], format.siting], Siting::Unspecified);
     }
     format.fields = fields(demuxer);
     format.aspect = ratio(demuxer.input.guess(demuxer.stream(), Some(first)).1).unwrap_or(Ratio::ZERO);
     format
+}
+
+/// The first of some values that is specified, else the last.
+fn first_known<T: Copy + PartialEq, const N: usize>(values: [T; N], unspecified: T) -> T {
+    values.into_iter().find(|v| *v != unspecified).unwrap_or(values[N - 1])
 }
 
 /// The field order by the container's tag, or by libav's parser.
@@ -160,9 +156,7 @@ pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, S
     for (name, value) in side_data(demuxer, first) {
         add(name, value);
     }
-    for i in 0..context.nb_chapters as usize {
-        // SAFETY: the array has `nb_chapters` valid entries.
-        let c = unsafe { &**context.chapters.add(i) };
+    for (i, c) in demuxer.input.chapters().enumerate() {
         let unit = f64::from(c.time_base.num) / f64::from(c.time_base.den.max(1));
         let title = c.tags().into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
         let (from, to) = (c.start as f64 * unit, c.end as f64 * unit);

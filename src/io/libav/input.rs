@@ -2,7 +2,7 @@
 
 use super::dict::Dict;
 use super::error::{AvError, check};
-use super::input_url::confine;
+use super::input_url::{InputUrl, confine};
 use super::interrupt::{Interrupt, StopFlag};
 use super::raw::{Fields, stream_mut, streams};
 use super::side_data::SourceFile;
@@ -22,9 +22,8 @@ pub(crate) struct Input {
 impl Input {
     /// Opens the source again; `None` for a pipe.
     pub(crate) fn open(source: &SourceFile) -> Result<Option<Input>, AvError> {
-        let Some(url) = &source.url else { return Ok(None) };
-        let options = [("protocol_whitelist", &*source.protocols.to_string_lossy())];
-        Input::open_with(url, &options, Some(&source.stop)).map(Some)
+        let Some(InputUrl { url, protocols, stop, .. }) = &source.place else { return Ok(None) };
+        Input::open_with(url, &[("protocol_whitelist", protocols)], Some(stop)).map(Some)
     }
 
     /// Opens an address. With `stop`, its reads end after the stop request, and what it opens is confined.
@@ -92,6 +91,13 @@ impl Input {
     /// A stream.
     pub(crate) fn stream(&self, index: usize) -> Option<&sys::AVStream> {
         self.streams().get(index).copied()
+    }
+
+    /// Its chapters.
+    pub(crate) fn chapters(&self) -> impl Iterator<Item = &sys::AVChapter> {
+        let context = self.context();
+        // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
+        (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
     }
 
     /// Skips the packets of all streams but those with these indices.

@@ -19,7 +19,7 @@ pub(crate) struct InputUrl {
     /// For `avformat_open_input`.
     pub(crate) url: CString,
     /// libav's `protocol_whitelist`.
-    pub(crate) protocols: CString,
+    pub(crate) protocols: String,
     /// Ends reads that stand still.
     pub(crate) stop: StopFlag,
     /// The cache of indexes.
@@ -136,13 +136,11 @@ pub(crate) fn input_url(
         }
         _ => [b"file:", input.as_encoded_bytes()].concat(),
     };
-    let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| InputUrlError::Zero);
-    Ok(InputUrl {
-        url: c(url)?,
-        protocols: c(protocols.join(",").into_bytes())?,
-        stop: stop.clone(),
-        cache: None,
-    })
+    let (url, protocols) = (CString::new(url).map_err(|_| InputUrlError::Zero)?, protocols.join(","));
+    if protocols.contains('\0') {
+        return Err(InputUrlError::Zero);
+    }
+    Ok(InputUrl { url, protocols, stop: stop.clone(), cache: None })
 }
 
 #[cfg(test)]
@@ -172,6 +170,6 @@ mod tests {
         assert_eq!(url(b"file:a.mkv", &[]).unwrap(), b"file:a.mkv");
         assert_eq!(url(b"a\0b", &[]), Err(InputUrlError::Zero));
         let https = input_url(OsStr::new("https://x/y"), &["https".into()], &StopFlag::default()).unwrap();
-        assert!(https.protocols.to_str().unwrap().contains("tls"));
+        assert!(https.protocols.contains("tls"));
     }
 }

@@ -247,34 +247,29 @@ impl Layout {
         }
     }
 
-    /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack).
-    ///
-    /// # Safety
-    /// `frame` must be a writable frame of this pixel format with software planes of at least
-    /// `from`'s size.
-    pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
+    /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack). Panics unless both have this
+    /// layout's shape, and the frame at least the other's size.
+    pub fn pack(&self, from: &Frame, to: &mut frame::Video) {
         let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
         assert!(
-            self.can_pack() && shape(&self.format) == shape(from.format()),
+            self.can_pack() && shape(&self.format) == shape(from.format()) && name(to.format()) == self.name,
             "{} cannot be written from {}",
             self.name,
             from.format().name()
         );
         let size = from.format().depth.bytes();
         for (p, c) in self.components.iter().enumerate() {
+            let stride = to.stride(c.plane);
+            let plane = to.data_mut(c.plane);
             for y in from.plane(p).rows() {
                 let row = from.plane(p).row_bytes(y);
-                // SAFETY: guaranteed by the caller; a row has `step` bytes for each sample.
-                unsafe {
-                    let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
-                    if self.kind == Kind::Planar {
-                        std::ptr::copy_nonoverlapping(row.as_ptr(), start, row.len());
-                        continue;
-                    }
-                    for (x, sample) in row.chunks_exact(size).enumerate() {
-                        let to = start.add(x * c.step + c.offset);
-                        std::ptr::copy_nonoverlapping(sample.as_ptr(), to, size);
-                    }
+                let to = &mut plane[y * stride..][..stride];
+                if self.kind == Kind::Planar {
+                    to[..row.len()].copy_from_slice(row);
+                    continue;
+                }
+                for (sample, to) in row.chunks_exact(size).zip(to[c.offset..].chunks_mut(c.step)) {
+                    to[..size].copy_from_slice(sample);
                 }
             }
         }

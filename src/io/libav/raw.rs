@@ -151,12 +151,6 @@ pub(crate) fn received(result: Result<(), ffmpeg_next::Error>) -> Result<bool, A
     }
 }
 
-/// The chapters of a context.
-pub(crate) fn chapters(context: &sys::AVFormatContext) -> impl Iterator<Item = &sys::AVChapter> {
-    // SAFETY: the list has this number of chapters, none of them null, and changes with the context only.
-    (0..context.nb_chapters as usize).map(|i| unsafe { &**context.chapters.add(i) })
-}
-
 /// Sets the usual layout of a number of channels.
 pub(crate) fn set_channels(layout: &mut sys::AVChannelLayout, channels: i32) {
     // SAFETY: a valid layout, which libav overwrites.

@@ -1,6 +1,6 @@
 //! Reads the pictures of an input, from the start or from any number on.
 
-use super::demux::{ByteSource, Demuxer, OpenError};
+use super::demux::{ByteSource, Demuxer, OpenError, Purpose};
 use super::error::AvError;
 use super::graph::{Graph, GraphInput};
 use super::index::Index;
@@ -90,11 +90,8 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(from: ByteSource, threads: usize) -> Result<Reader, OpenError> {
-        let place = match &from {
-            ByteSource::Place(place) => Some(place.clone()),
-            ByteSource::Reader(_) => None,
-        };
-        let demuxer = Demuxer::open(from)?;
+        let place = from.place();
+        let demuxer = Demuxer::open(from, Purpose::Pictures)?;
         let place = place.filter(|_| demuxer.seekable());
         // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
         let intra = intra_only(demuxer.parameters().codec_id);

@@ -1,24 +1,18 @@
 //! Data that an FFmpeg source passes to an FFmpeg sink beside the frames, in `Info::carried` and `FrameStamp::carried`.
 
 use super::hdr::Hdr;
-use super::interrupt::StopFlag;
+use super::input_url::InputUrl;
 use super::raw::Fields;
 use ffmpeg_next::Frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
-use std::ffi::CString;
 
 /// Data about the whole input, enough to open it a second time and copy what is not filtered. The sink reads
 /// all other data (streams, tags, chapters, side data) itself.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The address for `avformat_open_input`, including the protocol; `None` for a pipe, which cannot be read
-    /// twice.
-    pub url: Option<CString>,
-    /// Allowed protocols, as libav's `protocol_whitelist`.
-    pub protocols: CString,
-    /// Ends reads that stand still.
-    pub stop: StopFlag,
+    /// `None` for a pipe, which cannot be read twice.
+    pub(crate) place: Option<InputUrl>,
     /// The stream that is filtered.
     pub video: usize,
     /// Seconds per tick of that stream.

@@ -157,8 +157,7 @@ pub fn encode(
         return Err(AvError::MEMORY.into());
     }
     if packed.is_empty() {
-        // SAFETY: a new frame of this format and size.
-        unsafe { Layout::of(pix_fmt)?.pack(frame, picture.av_mut()) };
+        Layout::of(pix_fmt)?.pack(frame, &mut picture);
     } else {
         let (stride, bytes) =
             (picture.stride(0), format.width as usize * format.planes() * format.depth.bytes());

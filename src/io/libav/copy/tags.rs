@@ -5,7 +5,7 @@ use super::{Input, Span};
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::{AvError, check};
-use crate::libav::raw::{chapters, stream_mut};
+use crate::libav::raw::stream_mut;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
 use std::mem::size_of;
@@ -98,7 +98,7 @@ pub(crate) fn add_chapters(
     span: &Span,
     output: &mut sys::AVFormatContext,
 ) -> Result<(), AvError> {
-    for from in chapters(input.context()) {
+    for from in input.chapters() {
         let base = from.time_base;
         let (mut start, mut end) = (from.start, from.end);
         if let Some(first) = span.first_in(base) {

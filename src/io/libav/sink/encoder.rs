@@ -156,8 +156,7 @@ impl Encoder {
     ) -> Result<(), AvError> {
         let format = &self.choice.format;
         let picture = self.picture.av_mut();
-        // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written
-        // while no one else refers to them.
+        // SAFETY: our own frame.
         unsafe {
             if picture.buf[0].is_null() {
                 picture.format = self.choice.pix_fmt as i32;
@@ -165,8 +164,8 @@ impl Encoder {
                 check(sys::av_frame_get_buffer(picture, 0))?;
             }
             check(sys::av_frame_make_writable(picture))?;
-            self.choice.layout.pack(frame, picture);
         }
+        self.choice.layout.pack(frame, &mut self.picture);
         self.set_properties(carried)?;
         let picture = self.picture.av_mut();
         picture.pts = pts;

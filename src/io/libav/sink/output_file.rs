@@ -103,7 +103,7 @@ impl OutputFile {
         let av = |doing: &str, error| av_fault(&name, doing, error);
         let video = output_params.source.map_or(0, |s| s.video);
         let mut losses = Vec::new();
-        if output_params.source.is_some_and(|s| s.url.is_none()) && !picture_only {
+        if output_params.source.is_some_and(|s| s.place.is_none()) && !picture_only {
             losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );

@@ -1,6 +1,6 @@
 //! Makes an index, or reads it from the cache.
 
-use crate::libav::demux::{ByteSource, Demuxer};
+use crate::libav::demux::{ByteSource, Demuxer, Purpose};
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::{Index, IndexError, scan};
 use crate::libav::input_url::InputUrl;
@@ -20,7 +20,8 @@ pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError>
     if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
         return Ok(index);
     }
-    let mut demuxer = Demuxer::packets(place, stream).map_err(|_| IndexError::Damaged)?;
+    let mut demuxer = Demuxer::open(ByteSource::Place(place.clone()), Purpose::Packets(stream))
+        .map_err(|_| IndexError::Damaged)?;
     let (mut index, clean) = scan(&mut demuxer).map_err(|_| IndexError::Damaged)??;
     drop(demuxer);
     if !clean {

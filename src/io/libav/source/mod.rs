@@ -56,9 +56,8 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     let mut place = input_url(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
-    let from = ByteSource::Place(place.clone());
     let opened = OpenedFile::of(Path::new(input));
-    Ok(Box::new(Video { opened, ..Video::open(name, from, Some(place), options)? }))
+    Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Place(place), options)? }))
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
@@ -67,7 +66,7 @@ pub fn from_reader(
     reader: Box<dyn Read + Send>,
     options: &Options,
 ) -> Result<Box<dyn Source>, SourceError> {
-    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), None, options)?))
+    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), options)?))
 }
 
 struct Video {
@@ -174,40 +173,30 @@ fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
 }
 
 impl Video {
-    fn open(
-        name: String,
-        from: ByteSource,
-        place: Option<InputUrl>,
-        options: &Options,
-    ) -> Result<Video, SourceError> {
+    fn open(name: String, from: ByteSource, options: &Options) -> Result<Video, SourceError> {
         let log = Log::new();
         let _log = log.enter();
-        let threads = options.threads.unwrap_or(0);
-        let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
+        let place = from.place();
+        let mut reader =
+            Reader::open(from, options.threads.unwrap_or(0)).map_err(|e| open_error(&name, e))?;
+        let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
         if let Some(text) = &options.lavfi {
             if text.contains('\0') {
-                let problem = "--lavfi: the graph contains a zero byte".into();
-                return Err(SourceError::Bad { name, problem });
+                return Err(bad("--lavfi: the graph contains a zero byte".into()));
             }
             reader.filter(text.clone(), details::feed(&reader.demuxer));
         }
         let first = match reader.next() {
             Ok(Some(Item::Picture(p))) => p,
-            Ok(Some(Item::Damage(text))) => {
-                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded: {text}") });
-            }
+            Ok(Some(Item::Damage(text))) => return Err(bad(format!("no frame can be decoded: {text}"))),
             Ok(Some(Item::Broken(error, text))) => {
-                let what = format!("cannot be read{text}");
-                return Err(av_error(&name, error, &what));
+                return Err(av_error(&name, error, &format!("cannot be read{text}")));
             }
             Ok(Some(Item::Restart) | None) => {
                 let why = reader.early.map_or_else(said, |text| format!(": {text}"));
-                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
+                return Err(bad(format!("no frame can be decoded{why}")));
             }
-            Err(error) if options.lavfi.is_some() => {
-                let problem = format!("--lavfi: {error}{}", said());
-                return Err(SourceError::Bad { name, problem });
-            }
+            Err(error) if options.lavfi.is_some() => return Err(bad(format!("--lavfi: {error}{}", said()))),
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
         let tagged = details::fields(&reader.demuxer);
@@ -225,7 +214,6 @@ impl Video {
                 }
             }
         }
-        let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
         let layout = Layout::of(first.format()).map_err(|e| bad(e.to_string()))?;
         let demuxer = &reader.demuxer;
         let rates = details::rates(demuxer);
@@ -262,9 +250,7 @@ impl Video {
         let times = pictures(&first, &ahead).map(|p| p.timestamp());
         let clock = Clock::new(tick, 0, format.rate).beginning(times);
         let carried = SourceFile {
-            url: place.as_ref().map(|p| p.url.clone()),
-            stop: options.stop.clone(),
-            protocols: place.as_ref().map_or_else(Default::default, |p| p.protocols.clone()),
+            place: place.clone(),
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
