@@ -1,8 +1,8 @@
 //! All contact with FFmpeg's libraries, and all `unsafe` outside the filters' kernels.
 //!
-//! The safe wrapper (`ffmpeg-next`) is used where it works; where it lacks something or fails (side data, chroma
-//! location, seeking by a stream's own clock, paths that are not UTF-8, negative strides), the functions of
-//! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
+//! The wrapper `ffmpeg-next` owns contexts, packets and frames. `raw` borrows libav's structures from them, for the fields
+//! that it lacks. Where it lacks a call or fails (side data, tags and paths that are not UTF-8, seeking by a stream's own
+//! clock, negative strides), the functions of `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
 mod capabilities;
