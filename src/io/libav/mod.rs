@@ -44,7 +44,7 @@ use std::sync::Once;
 /// Prepares the libraries once per process: redirects their messages.
 fn init() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(log::take_over);
+    ONCE.call_once(log::redirect);
 }
 
 /// Keeps SVT-AV1 from printing to standard error, which it does unless a variable of the environment is set. Call

@@ -44,7 +44,7 @@ impl Decoder {
     pub(crate) fn open(stream: &sys::AVStream, codec: Codec, threads: usize) -> Result<Decoder, AvError> {
         let mut decoder = codec::Context::new_with_codec(codec).decoder();
         let log = Log::here();
-        let before = log.faults();
+        let before = log.decoder_errors();
         // SAFETY: a new context, or null, which the log outlives. The wrapper lacks most of these fields.
         unsafe {
             let context = decoder.as_mut_ptr().as_mut().ok_or(AvError::MEMORY)?;
@@ -68,10 +68,11 @@ impl Decoder {
 
     /// Sends a packet, or `None` at the end.
     pub(crate) fn send(&mut self, packet: Option<&Packet>) -> Result<(), AvError> {
-        Ok(match packet {
-            Some(packet) => self.opened.send_packet(packet)?,
-            None => self.opened.send_eof()?,
-        })
+        let sent = match packet {
+            Some(packet) => self.opened.send_packet(packet),
+            None => self.opened.send_eof(),
+        };
+        sent.map_err(AvError::from)
     }
 
     /// Receives a frame.
@@ -89,8 +90,8 @@ impl Decoder {
     }
 
     /// The number of errors that it has reported, on any of its threads.
-    pub(crate) fn faults(&self) -> u32 {
-        self.log.faults().wrapping_sub(self.before)
+    pub(crate) fn errors(&self) -> u32 {
+        self.log.decoder_errors().wrapping_sub(self.before)
     }
 
     /// Drops all data that were sent, before reading continues elsewhere.

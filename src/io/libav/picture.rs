@@ -82,7 +82,11 @@ impl<'a> Plane<'a> {
                 let shift = if plane == 1 || plane == 2 { d.log2_chroma_h } else { 0 };
                 // SAFETY: computes a number from the format's static description.
                 let bytes = unsafe { sys::av_image_get_linesize(format.into(), f.width, plane as i32) };
-                if palette && plane == 1 { (1, 1024) } else { (f.height + (1 << shift) - 1 >> shift, bytes) }
+                if palette && plane == 1 {
+                    (1, 1024)
+                } else {
+                    ((f.height + (1 << shift) - 1) >> shift, bytes)
+                }
             }
             _ => (0, 0),
         };
