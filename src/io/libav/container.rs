@@ -114,7 +114,7 @@ impl Container {
     }
 
     /// Whether it supports streams of that codec.
-    pub(crate) fn takes(self, codec: AVCodecID) -> bool {
+    pub(crate) fn supports(self, codec: AVCodecID) -> bool {
         // its tag is defined, but few players support it
         let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
             && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
@@ -247,7 +247,7 @@ mod tests {
             assert_eq!(name(none), None, "{none}");
         }
         let webm = Container::of(OsStr::new("a.webm")).unwrap();
-        assert!(webm.takes(AVCodecID::AV_CODEC_ID_OPUS) && !webm.takes(AVCodecID::AV_CODEC_ID_AAC));
+        assert!(webm.supports(AVCodecID::AV_CODEC_ID_OPUS) && !webm.supports(AVCodecID::AV_CODEC_ID_AAC));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! All contact with FFmpeg's libraries, and all `unsafe` outside the filters' kernels.
 //!
-//! The safe wrapper (`ffmpeg-next`) is used where it works; where it lacks something or fails (side data, chroma
-//! location, seeking by a stream's own clock, paths that are not UTF-8, negative strides), the functions of
-//! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
+//! Inputs, outputs, codecs, filter graphs, packets and frames are owned by the safe wrapper (`ffmpeg-next`). Where it
+//! lacks something or fails (fields without accessors, tags and names that are not UTF-8, seeking by a stream's own
+//! clock, negative strides), the functions of `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
+mod capabilities;
 pub mod color;
 mod container;
 pub mod copy;

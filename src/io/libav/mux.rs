@@ -142,12 +142,9 @@ impl Muxer {
         stream.unwrap_or_else(|| panic!("stream {index} is used before it is made"))
     }
 
-    pub(crate) fn failed(&self) -> bool {
-        self.failed
-    }
-
-    pub(crate) fn begun(&self) -> bool {
-        self.begun
+    /// Whether it can write packets: after the header, and until an error.
+    pub(crate) fn is_open(&self) -> bool {
+        self.begun && !self.failed
     }
 
     /// The position of the first byte that could not be written.

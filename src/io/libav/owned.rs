@@ -1,8 +1,9 @@
 //! The decoder of a stream.
 
-use super::error::{AvError, check};
+use super::error::AvError;
 use super::log::Log;
-use ffmpeg_next::codec::{self, Id};
+use super::raw::{self, Fields};
+use ffmpeg_next::codec::Id;
 use ffmpeg_next::{Codec, Packet, decoder, frame};
 use ffmpeg_sys_next as sys;
 
@@ -42,27 +43,22 @@ impl Received {
 impl Decoder {
     /// Opens a decoder for a stream. `threads` 0 means as many as the machine has.
     pub(crate) fn open(stream: &sys::AVStream, codec: Codec, threads: usize) -> Result<Decoder, AvError> {
-        let mut decoder = codec::Context::new_with_codec(codec).decoder();
+        let mut decoder = raw::decoder(stream, codec)?;
         let log = Log::here();
         let before = log.decoder_errors();
-        // SAFETY: a new context, or null, which the log outlives. The wrapper lacks most of these fields.
-        unsafe {
-            let context = decoder.as_mut_ptr().as_mut().ok_or(AvError::MEMORY)?;
-            // The contexts of its threads are copies.
-            log.adopt(context);
-            check(sys::avcodec_parameters_to_context(context, stream.codecpar))?;
-            context.pkt_timebase = stream.time_base;
-            context.thread_count = i32::try_from(threads).unwrap_or(0).min(64);
-            context.thread_type = match codec.id() {
-                // One frame at a time, so that messages can be assigned to frames: see `decoder_messages`.
-                Id::FFV1 => sys::FF_THREAD_SLICE,
-                _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
-            };
-            // Without this, libav rounds a crop from the left down to what its own filters need.
-            context.flags |= sys::AV_CODEC_FLAG_UNALIGNED as i32;
-            // A damaged header must not cause an allocation larger than any picture needs.
-            context.max_pixels = MAX_PIXELS;
-        }
+        let context = decoder.av_mut();
+        // SAFETY: the log outlives the context. The contexts of its threads are copies.
+        unsafe { log.adopt(context) };
+        context.thread_count = i32::try_from(threads).unwrap_or(0).min(64);
+        context.thread_type = match codec.id() {
+            // One frame at a time, so that messages can be assigned to frames: see `decoder_messages`.
+            Id::FFV1 => sys::FF_THREAD_SLICE,
+            _ => sys::FF_THREAD_FRAME | sys::FF_THREAD_SLICE,
+        };
+        // Without this, libav rounds a crop from the left down to what its own filters need.
+        context.flags |= sys::AV_CODEC_FLAG_UNALIGNED as i32;
+        // A damaged header must not cause an allocation larger than any picture needs.
+        context.max_pixels = MAX_PIXELS;
         Ok(Decoder { opened: decoder.open_as(codec)?, log, before })
     }
 
@@ -72,7 +68,7 @@ impl Decoder {
             Some(packet) => self.opened.send_packet(packet),
             None => self.opened.send_eof(),
         };
-        sent.map_err(AvError::from)
+        Ok(sent?)
     }
 
     /// Receives a frame.

@@ -99,21 +99,24 @@ pub(crate) fn extra(par: &sys::AVCodecParameters) -> &[u8] {
 /// Replaces the codec's header.
 pub(crate) fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
     let size = i32::try_from(extra.len()).map_err(|_| AvError::MEMORY)?;
-    // SAFETY: the old bytes are libav's, and so are the new ones, with the padding that readers expect.
-    unsafe {
-        sys::av_freep((&raw mut par.extradata).cast());
-        par.extradata_size = 0;
-        if size > 0 {
-            let room = extra.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-            par.extradata = sys::av_mallocz(room).cast();
-            if par.extradata.is_null() {
-                return Err(AvError::MEMORY);
-            }
-            std::ptr::copy_nonoverlapping(extra.as_ptr(), par.extradata, extra.len());
-            par.extradata_size = size;
-        }
-    }
+    let new = if extra.is_empty() { std::ptr::null_mut() } else { duplicate(extra)? };
+    // SAFETY: the old bytes are libav's, and nothing else refers to them.
+    unsafe { sys::av_free(par.extradata.cast()) };
+    (par.extradata, par.extradata_size) = (new, size);
     Ok(())
+}
+
+/// A copy of bytes for a structure of libav, which frees them, with the padding that readers expect.
+pub(crate) fn duplicate(bytes: &[u8]) -> Result<*mut u8, AvError> {
+    // SAFETY: new memory of this size, or null.
+    unsafe {
+        let new = sys::av_mallocz(bytes.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize).cast::<u8>();
+        if new.is_null() {
+            return Err(AvError::MEMORY);
+        }
+        new.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Ok(new)
+    }
 }
 
 /// Opens a codec whose context was made for it. The options that it does not have remain; the wrapper drops them.
@@ -123,19 +126,23 @@ pub(crate) fn open(context: &mut codec::Context, options: &mut Dict) -> Result<(
         .map(drop)
 }
 
-/// Opens libav's decoder for a stream.
-pub(crate) fn open_decoder(stream: &sys::AVStream) -> Result<Opened, AvError> {
-    let par = parameters(stream);
-    let codec = ffmpeg_next::decoder::find(par.codec_id.into()).ok_or(AvError(-libc::ENOSYS))?;
+/// A decoder for a stream, not open yet.
+pub(crate) fn decoder(stream: &sys::AVStream, codec: Codec) -> Result<Decoder, AvError> {
     let mut context = codec::Context::new_with_codec(codec);
     // SAFETY: both are valid; libav copies what the parameters point to.
-    check(unsafe { sys::avcodec_parameters_to_context(context.as_mut_ptr(), par) })?;
+    check(unsafe { sys::avcodec_parameters_to_context(context.as_mut_ptr(), stream.codecpar) })?;
     context.av_mut().pkt_timebase = stream.time_base;
-    open(&mut context, &mut Dict::new())?;
-    Ok(Opened(Decoder(context)))
+    Ok(context.decoder())
 }
 
-/// Whether a codec put out what was asked for; `false` if it has none yet, or none any more.
+/// Opens libav's decoder for a stream.
+pub(crate) fn open_decoder(stream: &sys::AVStream) -> Result<Opened, AvError> {
+    let codec = ffmpeg_next::decoder::find(parameters(stream).codec_id.into());
+    let codec = codec.ok_or(AvError(-libc::ENOSYS))?;
+    Ok(decoder(stream, codec)?.open_as(codec)?)
+}
+
+/// Whether a codec returned a frame or a packet; `false` if it has none yet, or none any more.
 pub(crate) fn received(result: Result<(), ffmpeg_next::Error>) -> Result<bool, AvError> {
     match result.map_err(AvError::from) {
         Ok(()) => Ok(true),

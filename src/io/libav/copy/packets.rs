@@ -44,7 +44,8 @@ impl Span {
     }
 }
 
-enum How {
+/// What happens to the packets of a stream.
+enum Conversion {
     Copy,
     Audio(Box<AudioTranscoder>),
     Text(Box<Text>),
@@ -54,7 +55,7 @@ enum How {
 struct Route {
     /// Index in the output.
     to: usize,
-    how: How,
+    conversion: Conversion,
     kind: AVMediaType,
 }
 
@@ -140,7 +141,7 @@ impl StreamCopier {
         self.span = Some(span);
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
-            if let How::Audio(audio) = &mut route.how {
+            if let Conversion::Audio(audio) = &mut route.conversion {
                 audio.trims = span.first.is_some();
             }
         }
@@ -170,7 +171,9 @@ impl StreamCopier {
 
     fn is_audio(&self, i: usize) -> bool {
         let route = self.routes.get(i).and_then(Option::as_ref);
-        route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
+        route.is_some_and(|r| {
+            r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.conversion, Conversion::Copy)
+        })
     }
 
     /// Whether copied sound is hidden by an edit list and is not needed for the decoder's start: one packet, and the
@@ -301,7 +304,7 @@ impl StreamCopier {
             }
         }
         for route in self.routes.iter_mut().flatten() {
-            if let How::Audio(audio) = &mut route.how {
+            if let Conversion::Audio(audio) = &mut route.conversion {
                 audio.finish(route.to, muxer)?;
             }
         }
@@ -327,7 +330,7 @@ impl StreamCopier {
             // shown all the time: it has no time
             (p.pts, p.dts) = (0, 0);
         } else if time != NO_TIME {
-            let trimmed = matches!(route.how, How::Audio(_));
+            let trimmed = matches!(route.conversion, Conversion::Audio(_));
             if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
                 // a subtitle that is still shown begins with the first picture
                 let end = time.saturating_add(p.duration);
@@ -351,10 +354,10 @@ impl StreamCopier {
                 }
             }
         }
-        match &mut route.how {
-            How::Copy => muxer.write(&mut packet, base, route.to)?,
-            How::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
-            How::Text(text) => text.take(&packet, base, route.to, muxer)?,
+        match &mut route.conversion {
+            Conversion::Copy => muxer.write(&mut packet, base, route.to)?,
+            Conversion::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
+            Conversion::Text(text) => text.take(&packet, base, route.to, muxer)?,
         }
         Ok(true)
     }
@@ -418,21 +421,21 @@ fn route(
     stream.sample_aspect_ratio = from.sample_aspect_ratio;
     stream.avg_frame_rate = from.avg_frame_rate;
     stream_tags(from, stream, container, cut || plan != Planned::Copy);
-    let how = match plan {
+    let conversion = match plan {
         Planned::Audio(into) => {
             let fills = container.counts_frames();
-            How::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+            Conversion::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
         }
-        Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
+        Planned::Text(codec) => Conversion::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
             set_parameters(stream, parameters(from))?;
             // the tag of the old container has no meaning in the new one
             parameters_mut(stream).codec_tag = 0;
             copy_stream_side_data(from, stream, &KINDS);
-            How::Copy
+            Conversion::Copy
         }
     };
-    Ok(Route { to, how, kind })
+    Ok(Route { to, conversion, kind })
 }
 
 /// Kinds of side data that belong to a whole stream, for any codec.

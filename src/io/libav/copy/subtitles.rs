@@ -3,7 +3,7 @@
 use crate::libav::dict::Dict;
 use crate::libav::error::AvError;
 use crate::libav::mux::Muxer;
-use crate::libav::raw::{Fields, open, open_decoder, set_parameters};
+use crate::libav::raw::{Fields, duplicate, open, open_decoder, set_parameters};
 use ffmpeg_next::codec::{Context, Parameters};
 use ffmpeg_next::encoder::{self, Encoder};
 use ffmpeg_next::{Packet, Rescale, Subtitle, decoder, packet, rescale};
@@ -32,17 +32,10 @@ impl Text {
         encoder.set_time_base(rescale::TIME_BASE);
         let (from, context) = (decoder.av(), encoder.av_mut());
         if !from.subtitle_header.is_null() {
-            let size = from.subtitle_header_size as usize;
-            // SAFETY: the decoder's header has this number of bytes; the copy, which ends with a zero, is made with
-            // libav's allocator, as the context that frees it requires.
-            unsafe {
-                context.subtitle_header = sys::av_mallocz(size + 1).cast();
-                if context.subtitle_header.is_null() {
-                    return Err(AvError::MEMORY);
-                }
-                from.subtitle_header.copy_to_nonoverlapping(context.subtitle_header, size);
-            }
-            context.subtitle_header_size = size as i32;
+            let size = from.subtitle_header_size;
+            // SAFETY: the decoder's header has this number of bytes.
+            let header = unsafe { std::slice::from_raw_parts(from.subtitle_header, size as usize) };
+            (context.subtitle_header, context.subtitle_header_size) = (duplicate(header)?, size);
         }
         open(&mut encoder, &mut Dict::new())?;
         let encoder = encoder.encoder();

@@ -34,14 +34,14 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     let bad = |problem| usage(output, problem);
     let container =
         Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
-    let (names, asked) = match &encoding.codec {
+    let (names, by_user) = match &encoding.codec {
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
     };
     let (mut refused, mut small) = (Vec::new(), None);
     for name in &names {
         let Some(codec) = video_encoder(name) else {
-            if asked {
+            if by_user {
                 return Err(bad(no_encoder(name)));
             }
             continue;
@@ -60,7 +60,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
                 "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
             )));
         }
-        if !container.takes(codec.id().into()) {
+        if !container.supports(codec.id().into()) {
             return Err(bad(cannot_hold(container, codec, format, encoding)));
         }
         if let Some((width, height)) = least(codec.name(), format) {
@@ -74,8 +74,11 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
         match picked.filter(|_| alpha_fits(container, name, format)) {
             Some(mut choice) => {
-                let told = keeps_full_range(container, name) || among(LOSSLESS, name);
-                if choice.format.range == ColorRange::Full && choice.format.family != Family::Rgb && !told {
+                let signalled = keeps_full_range(container, name) || among(LOSSLESS, name);
+                if choice.format.range == ColorRange::Full
+                    && choice.format.family != Family::Rgb
+                    && !signalled
+                {
                     choice.format.range = ColorRange::Limited;
                 }
                 if name.starts_with("prores") && choice.format.matrix == Matrix::BT470BG {
@@ -99,7 +102,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             format!("this FFmpeg has none of the encoders {}; choose another with --codec", names.join(", ")),
         ));
     }
-    Err(bad(no_loss(container, &refused, format, asked)))
+    Err(bad(no_loss(container, &refused, format, by_user)))
 }
 
 /// The error that an encoder cannot keep such pictures without loss, with those that can.
@@ -161,13 +164,13 @@ fn cannot_hold(container: Container, codec: Codec, format: &Format, encoding: &E
         true => lossless(container, format),
         false => able(Some(container), format),
     };
-    let asked = encoding.codec.is_some();
-    let what = if asked || !encoding.lossless {
+    let by_user = encoding.codec.is_some();
+    let what = if by_user || !encoding.lossless {
         format!("{} video", codec.id().name())
     } else {
         "FFV1 video, the default of --lossless".into()
     };
-    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.takes(codec.id().into()));
+    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
     let instead = match able.is_empty() {
         true => String::new(),
@@ -185,19 +188,19 @@ fn fitting(list: &'static str, fits: impl Fn(&str, Codec) -> bool) -> Vec<&'stat
 /// Known encoders for such pictures, for a container or for any.
 fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
     fitting(KNOWN, |name, codec| {
-        container.is_none_or(|c| c.takes(codec.id().into()) && alpha_fits(c, name, format))
+        container.is_none_or(|c| c.supports(codec.id().into()) && alpha_fits(c, name, format))
             && pick(codec, format).is_some()
     })
 }
 
 /// Encoders that keep such pictures without loss, for a container.
 fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
-    fitting(LOSSLESS, |_, codec| container.takes(codec.id().into()) && pick_same(codec, format).is_some())
+    fitting(LOSSLESS, |_, codec| container.supports(codec.id().into()) && pick_same(codec, format).is_some())
 }
 
-/// The error that no encoder supports such pictures, with options and other encoders. `asked`: the user chose the
+/// The error that no encoder supports such pictures, with options and other encoders. `by_user`: the user chose the
 /// encoder, so its formats are listed.
-fn no_loss(container: Container, refused: &[Codec], format: &Format, asked: bool) -> String {
+fn no_loss(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
     let names: Vec<&str> = refused.iter().map(Codec::name).collect();
     if names == ["gif"] {
         return "GIF has at most 256 colours and is left to FFmpeg: grainfield render INPUT - | ffmpeg -i - NAME.gif"
@@ -208,7 +211,7 @@ fn no_loss(container: Container, refused: &[Codec], format: &Format, asked: bool
         format.name(),
         names.join(" or ")
     );
-    if let Some(codec) = refused.first().copied().filter(|_| asked) {
+    if let Some(codec) = refused.first().copied().filter(|_| by_user) {
         let mut takes: Vec<String> =
             layouts(codec).into_iter().flatten().map(|layout| layout.1.name).collect();
         takes.dedup();

@@ -66,7 +66,7 @@ pub fn join(
     let output_params = OutputParams {
         output,
         overwrite,
-        by: None,
+        folder: None,
         container,
         base,
         rate: details::ratio(head.stream().avg_frame_rate).unwrap_or(Ratio::ONE),
@@ -74,9 +74,9 @@ pub fn join(
         encoding: &encoding,
         source,
         timecode: None,
-        alone: false,
+        picture_only: false,
     };
-    let (mut output_file, said) =
+    let (mut output_file, losses) =
         OutputFile::create(&output_params, output_params.input()?, |muxer, from| {
             add_picture(muxer, from, head.stream(), container, base)
         })?;
@@ -106,7 +106,7 @@ pub fn join(
     }
     output_file.rest((!whole.1).then_some(end))?;
     output_file.finish(Ok(()))?;
-    Ok((times.len() as u64, said))
+    Ok((times.len() as u64, losses))
 }
 
 fn other_count(shard: &Shard) -> SinkError {

@@ -1,12 +1,13 @@
 //! The muxing half of a video file: the container with the packets of the filtered picture and of all copied
 //! streams.
 
-use super::holds::{Chapters, lost_words};
+use super::losses::lost_metadata;
 use super::shard_reader::whole_pictures;
 use super::{av_fault, fault, usage};
 use crate::disk::{Left, Output, Partial};
 use crate::encoding::{Audio, Encoding};
 use crate::journal::segments::timeline::Time;
+use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
     AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, fits, measure_extents,
@@ -57,7 +58,7 @@ pub(super) struct OutputParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
     /// The folder for an incomplete file of which nothing is to be left.
-    pub(super) by: Option<&'a Path>,
+    pub(super) folder: Option<&'a Path>,
     pub(super) container: Container,
     /// The time base of packets, and the frame rate.
     pub(super) base: AVRational,
@@ -68,8 +69,7 @@ pub(super) struct OutputParams<'a> {
     pub(super) source: Option<&'a side_data::SourceFile>,
     /// The time code of the first picture, if it is not in the input.
     pub(super) timecode: Option<String>,
-    /// Whether to write the picture only.
-    pub(super) alone: bool,
+    pub(super) picture_only: bool,
 }
 
 impl OutputParams<'_> {
@@ -97,17 +97,18 @@ impl OutputFile {
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
     ) -> Result<(OutputFile, Vec<String>), SinkError> {
-        let &OutputParams { output, container, encoding, alone, whole, base, rate, .. } = output_params;
+        let &OutputParams { output, container, encoding, picture_only, whole, base, rate, .. } =
+            output_params;
         let name = output.to_string_lossy().into_owned();
         let av = |doing: &str, error| av_fault(&name, doing, error);
         let video = output_params.source.map_or(0, |s| s.video);
-        let mut said = Vec::new();
-        if output_params.source.is_some_and(|s| s.place.is_none()) && !alone {
-            said.push(
+        let mut losses = Vec::new();
+        if output_params.source.is_some_and(|s| s.place.is_none()) && !picture_only {
+            losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
         }
-        let out = Output::create_by(output, output_params.overwrite, output_params.by)?;
+        let out = Output::create_by(output, output_params.overwrite, output_params.folder)?;
         let partial = out.partial();
         let partial =
             partial.ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
@@ -117,10 +118,10 @@ impl OutputFile {
         let mut muxer =
             Muxer::new(container.name(), file, reserve).map_err(|e| av("it cannot be started", e))?;
         let mut stream = 0;
-        let no_chapters = encoding.no_chapters || alone;
+        let no_chapters = encoding.no_chapters || picture_only;
         let (mut timecode, mut whole_code) = (None, None);
-        if !alone && let Some(input) = &input {
-            said.extend(lost_words(input, container, !no_chapters, whole.1));
+        if !picture_only && let Some(input) = &input {
+            losses.extend(lost_metadata(input, container, !no_chapters, whole.1));
             let codes = input.timecodes();
             let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case(TIMECODE);
             // if streams have no tags, set it for the file
@@ -128,7 +129,7 @@ impl OutputFile {
             if of_stream && container.keeps_tag(TIMECODE) {
                 whole_code = codes.first().cloned();
             } else if of_stream && !codes.is_empty() {
-                said.push("the time code is lost".into());
+                losses.push("the time code is lost".into());
             }
             if !whole.0 && !codes.is_empty() {
                 // the rate of the input's pictures as counted
@@ -139,7 +140,7 @@ impl OutputFile {
                     .filter(|_| codes.iter().all(moves))
                     .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
                 if timecode.is_none() {
-                    said.push(
+                    losses.push(
                         "the time code is that of the input's first frame, not of the first rendered \
                         frame"
                             .into(),
@@ -164,14 +165,14 @@ impl OutputFile {
                 };
                 tried(&bare).map_err(|e| refused(output, container, e))?;
                 let mut plans = bare;
-                if !alone {
+                if !picture_only {
                     let more;
                     let takes = |plans: &[Planned]| tried(plans).is_ok();
                     let extents = output_params.extents()?;
                     (plans, more) = route(&input, video, container, encoding, whole, &extents, takes);
                     // messages about rejected plans
                     crate::libav::log::drain();
-                    said.extend(more);
+                    losses.extend(more);
                     if plans.contains(&Planned::Picture) {
                         muxer.context().add_tags(tags(&input));
                         muxer.context().add_tags(whole_code.iter().map(timecode_tag));
@@ -203,7 +204,7 @@ impl OutputFile {
             timecode,
             shift: 0,
         };
-        Ok((output_file, said))
+        Ok((output_file, losses))
     }
 
     pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -344,10 +345,10 @@ fn timecode_tag(code: impl Into<String>) -> Tag {
 
 /// The error that the container does not support even the picture.
 fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
-    let said = crate::libav::log::drain().join("; ");
-    let said = if said.is_empty() { error.to_string() } else { said };
+    let messages = crate::libav::log::drain().join("; ");
+    let messages = if messages.is_empty() { error.to_string() } else { messages };
     let problem = format!(
-        "{} cannot store this video: {said}; name the output NAME.mkv, or choose another codec with --codec",
+        "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec with --codec",
         container.name()
     );
     usage(output, problem)

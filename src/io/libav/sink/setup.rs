@@ -4,7 +4,7 @@ use super::choice::Choice;
 use super::choose::choose;
 use super::clock::Clock;
 use super::encoder::{Encoder, OpenError, threads};
-use super::holds::lost_picture;
+use super::losses::lost_picture;
 use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault, usage};
 use crate::encoding::Encoding;
@@ -49,11 +49,11 @@ pub(super) struct Setup {
     pub(super) notes: Vec<String>,
 }
 
-/// Opens the encoder and makes the file with its streams; `by` is the folder of the temporary file.
+/// Opens the encoder and makes the file with its streams; `folder` is that of the temporary file.
 pub(super) fn prepare(
     output: &OsStr,
     plan: &Plan,
-    by: Option<&Path>,
+    folder: Option<&Path>,
 ) -> Result<(Setup, Encoder, OutputFile), SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
@@ -71,7 +71,7 @@ pub(super) fn prepare(
     let output_params = OutputParams {
         output,
         overwrite: plan.overwrite,
-        by,
+        folder,
         container,
         base,
         rate: choice.format.rate,
@@ -79,17 +79,17 @@ pub(super) fn prepare(
         encoding: &plan.encoding,
         source,
         timecode,
-        alone,
+        picture_only: alone,
     };
     let input = output_params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     let hdr = from.map_or_else(Hdr::default, Hdr::of_stream);
     let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
     let in_frames = source.map_or(&[][..], |s| &s.side_data);
-    let mut said = lost_picture(from, in_frames, container, &choice, &hdr);
+    let mut losses = lost_picture(from, in_frames, container, &choice, &hdr);
     let mut lost = plan.lost_in_video.clone();
     lost.retain(|what| output_params.timecode.is_none() || what != "time code");
-    said.extend(
+    losses.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
     let rate = choice.format.rate;
@@ -104,8 +104,8 @@ pub(super) fn prepare(
             );
             return Err(usage(output, problem));
         }
-        true => said.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
-        false => said.push(format!("timestamps are rounded to multiples of {seconds} s")),
+        true => losses.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
+        false => losses.push(format!("timestamps are rounded to multiples of {seconds} s")),
     }
     let threads = threads(&choice.format);
     let s = if threads == 1 { "" } else { "s" };
@@ -119,9 +119,9 @@ pub(super) fn prepare(
     let encoder = setup.encoder(&hdr)?;
     let (output_file, more) =
         OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
-    said.extend(more);
-    if !said.is_empty() {
-        let lost = said.join("; ");
+    losses.extend(more);
+    if !losses.is_empty() {
+        let lost = losses.join("; ");
         setup.warnings =
             vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
     }

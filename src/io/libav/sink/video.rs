@@ -131,7 +131,7 @@ impl Video {
     /// Flushes the encoder and writes the remaining packets. Returns the file without its trailer.
     fn close(&mut self, to_end: bool) -> Result<(OutputFile, Result<(), SinkError>), SinkError> {
         let mut result = Ok(());
-        if self.shared.with_file(&self.setup, |file| Ok(!file.muxer.failed() && file.muxer.begun()))? {
+        if self.shared.with_file(&self.setup, |file| Ok(file.muxer.is_open()))? {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
             self.shared.progress.step(0, 0);
             result = result.and_then(|()| self.drain());

@@ -1,9 +1,10 @@
-//! Properties that a container can store, and warnings about those it loses. libav's muxers drop unsupported properties
-//! without a message; these rules were found by reading back written files.
+//! Warnings about properties that a container or an encoder loses. libav drops them without a message; these rules were
+//! found by reading back written files.
 
 use super::choice::{
     COLORED, Choice, FIELDED, TINTED, WHOLE_FRAMES, assumed_siting, keeps_full_range, private_option,
 };
+use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily, among};
 use crate::libav::copy::{Input, tags};
 use crate::libav::hdr::Hdr;
@@ -16,100 +17,24 @@ use grainfield_filters::ratio::Ratio;
 use std::ffi::CStr;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
-/// When a container takes chapters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Chapters {
-    /// With its header only: before the end of the last picture is known.
-    First,
-    /// With its trailer.
-    Last,
-    Never,
-}
-
-/// Tags that mp4 supports.
-const MP4: &str = "title artist album_artist composer album date comment genre copyright grouping lyrics description \
-    synopsis show episode_id network keywords episode_sort season_number media_type hd_video gapless_playback \
-    compilation track disc creation_time location";
-/// Tags that QuickTime supports.
-const MOV: &str =
-    "title artist album date comment genre copyright make model timecode creation_time location";
-/// Tags that AVI supports.
-const AVI: &str = "title artist comment copyright date genre track encoded_by timecode software";
-
-impl Container {
-    pub(crate) fn chapters(self) -> Chapters {
-        match (self.family(), self.name()) {
-            (ContainerFamily::Other, "nut" | "asf" | "asf_stream") => Chapters::First,
-            (ContainerFamily::Other, _) => Chapters::Never,
-            _ => Chapters::Last,
-        }
-    }
-
-    /// Whether a tag of the whole file is kept.
-    pub(crate) fn keeps_tag(self, name: &str) -> bool {
-        let listed = |list: &str| among(list, &name.to_ascii_lowercase());
-        match (self.family(), self.name()) {
-            (_, "3gp" | "3g2") => listed("copyright creation_time location"),
-            (_, "mp4") if name.eq_ignore_ascii_case("timecode") => true,
-            (ContainerFamily::Mp4, _) => listed(MP4),
-            (ContainerFamily::Mov, _) => listed(MOV),
-            (_, "asf") => name != "creation_time",
-            (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
-            (_, "avi") => listed(AVI),
-            (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
-                name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the title of a stream is kept.
-    pub(crate) fn keeps_title(self) -> bool {
-        self.is_matroska() || ["nut", "avi", "ogg", "ogv"].contains(&self.name())
-    }
-
-    /// The dispositions of streams that are kept.
-    pub(crate) fn dispositions(self, kind: sys::AVMediaType) -> i32 {
-        use sys::*;
-        let impaired = AV_DISPOSITION_HEARING_IMPAIRED | AV_DISPOSITION_VISUAL_IMPAIRED;
-        let sound = kind == AVMediaType::AVMEDIA_TYPE_AUDIO;
-        let subtitle = kind == AVMediaType::AVMEDIA_TYPE_SUBTITLE;
-        let roles = AV_DISPOSITION_DEFAULT | AV_DISPOSITION_DUB | AV_DISPOSITION_COMMENT;
-        match (self.family(), self.name()) {
-            (ContainerFamily::Mov, _) => AV_DISPOSITION_DEFAULT,
-            (ContainerFamily::Mp4, "mp4" | "ipod") => {
-                let words = AV_DISPOSITION_CAPTIONS | AV_DISPOSITION_DESCRIPTIONS;
-                roles | impaired | words | AV_DISPOSITION_FORCED
-            }
-            (ContainerFamily::Mkv, _) => {
-                let described = if subtitle { AV_DISPOSITION_DESCRIPTIONS } else { 0 };
-                roles | impaired | described | AV_DISPOSITION_FORCED | AV_DISPOSITION_ORIGINAL
-            }
-            (ContainerFamily::Webm, _) => AV_DISPOSITION_DEFAULT | AV_DISPOSITION_FORCED,
-            (_, "nut") => roles | AV_DISPOSITION_ORIGINAL | AV_DISPOSITION_LYRICS | AV_DISPOSITION_KARAOKE,
-            (_, "mpegts") if sound => impaired | AV_DISPOSITION_CLEAN_EFFECTS,
-            _ => 0,
-        }
-    }
-}
-
 /// The input's tags and chapters that the container loses.
-pub(super) fn lost_words(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
-    let mut said = Vec::new();
+pub(super) fn lost_metadata(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
+    let mut losses = Vec::new();
     match to.chapters() {
         _ if input.context().nb_chapters == 0 || !chapters => {}
-        Chapters::Never => said.push("chapters are lost".into()),
+        Chapters::Never => losses.push("chapters are lost".into()),
         Chapters::First if !whole_end => {
-            said.push("chapters are lost: this container stores them before the last frame is known".into());
+            losses
+                .push("chapters are lost: this container stores them before the last frame is known".into());
         }
         _ => {}
     }
     let names: Vec<String> =
         tags(input).into_iter().map(|tag| tag.0).filter(|name| !to.keeps_tag(name)).collect();
     if !names.is_empty() {
-        said.push(format!("tags are lost ({})", names.join(", ")));
+        losses.push(format!("tags are lost ({})", names.join(", ")));
     }
-    said
+    losses
 }
 
 /// Properties of the picture that container and encoder lose.
@@ -122,11 +47,11 @@ pub(super) fn lost_picture(
 ) -> Vec<String> {
     use AVPacketSideDataType::*;
     let has = |kind| from.is_some_and(|from| stream_side_data(from, kind).is_some());
-    let mut said = Vec::new();
+    let mut losses = Vec::new();
     let turns = matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
         || (cfg!(ffmpeg_6_1) && to.is_matroska());
     if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
-        said.push("rotation is lost (.mp4 and .mov keep it)".into());
+        losses.push("rotation is lost (.mp4 and .mov keep it)".into());
     }
     // the muxer for mov does not write them
     let shaped = to.is_matroska() || to.name() == "mp4";
@@ -135,18 +60,18 @@ pub(super) fn lost_picture(
         (AV_PKT_DATA_SPHERICAL, "the spherical projection"),
     ] {
         if has(kind) && !shaped {
-            said.push(format!("{what} is lost (.mp4 and .mkv keep it)"));
+            losses.push(format!("{what} is lost (.mp4 and .mkv keep it)"));
         }
     }
     if has(AV_PKT_DATA_ICC_PROFILE) {
-        said.push("the colour profile is lost".into());
+        losses.push("the colour profile is lost".into());
     }
     let lost = IN_FRAMES
         .iter()
         .filter(|data| in_frames.contains(&data.0) && private_option(choice.codec, data.2).is_none());
-    said.extend(lost.map(|data| format!("{} lost: {} does not write them", data.1, choice.name())));
+    losses.extend(lost.map(|data| format!("{} lost: {} does not write them", data.1, choice.name())));
     if has(AV_PKT_DATA_DOVI_CONF) || in_frames.contains(&AVFrameSideDataType::AV_FRAME_DATA_DOVI_RPU_BUFFER) {
-        said.push("Dolby Vision data is lost".into());
+        losses.push("Dolby Vision data is lost".into());
     }
     let complete = hdr.display.is_some() == hdr.display_text().is_some();
     let coded = complete && ["libx264", "libx264rgb", "libx265"].contains(&choice.name());
@@ -156,12 +81,12 @@ pub(super) fn lost_picture(
         ContainerFamily::Other => false,
     };
     if hdr.says() != (false, false) && !boxed && !coded {
-        said.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
+        losses.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
-    said.extend(lost_fields(to, choice));
-    said.extend(lost_aspect(to, choice));
-    said.extend(lost_color(to, choice));
-    said
+    losses.extend(lost_fields(to, choice));
+    losses.extend(lost_aspect(to, choice));
+    losses.extend(lost_color(to, choice));
+    losses
 }
 
 /// Side data of frames, and the option of those encoders that write it.
@@ -219,8 +144,8 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         (ContainerFamily::Webm, _) => {
             let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
             let becomes = Ratio::new(shown, width)?;
-            let said = format!("the sample aspect ratio {} becomes {}", colon(own), colon(becomes));
-            return (becomes != own).then_some(said);
+            let change = format!("the sample aspect ratio {} becomes {}", colon(own), colon(becomes));
+            return (becomes != own).then_some(change);
         }
         (_, "mxf") => displayed(1 << 20) && stream,
         // readers use the stream's aspect ratio if it has one
