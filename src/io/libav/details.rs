@@ -33,7 +33,7 @@ pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
 
 /// The intended rate. Matroska stores the duration of a frame in nanoseconds, which libav converts to a fraction of
 /// small numbers: 60000/1001 frames per second become 19001/317.
-fn meant(rate: Ratio) -> Ratio {
+fn intended(rate: Ratio) -> Ratio {
     common(rate, 2e-7).unwrap_or(rate)
 }
 
@@ -49,8 +49,8 @@ fn common(rate: Ratio, off: f64) -> Option<Ratio> {
 pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
     // A rate above any practical one is the container's time unit.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
-    let average = ratio(demuxer.stream().avg_frame_rate).filter(sane).map(meant);
-    let nominal = ratio(demuxer.input.guess(demuxer.stream(), None).0).filter(sane).map(meant).or(average);
+    let average = ratio(demuxer.stream().avg_frame_rate).filter(sane).map(intended);
+    let nominal = ratio(demuxer.input.guess(demuxer.stream(), None).0).filter(sane).map(intended).or(average);
     match demuxer.input.container().as_str() {
         // The header has the time unit, a frame or a field; a rate that does not divide it is a guess from too few
         // timestamps.
@@ -62,8 +62,8 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
         }
         // The header has the rate, with few digits; a guess from times in milliseconds is less accurate.
         "flv" => {
-            if let Some(said) = average.and_then(|rate| common(rate, 1e-4)) {
-                return Rates { nominal: Some(said), average: nominal, variable: false };
+            if let Some(rate) = average.and_then(|rate| common(rate, 1e-4)) {
+                return Rates { nominal: Some(rate), average: nominal, variable: false };
             }
         }
         _ => {}
@@ -297,11 +297,11 @@ mod tests {
     #[test]
     fn rates_that_a_container_rounds() {
         let ratio = |n, d| Ratio::new(n, d).unwrap();
-        assert_eq!(meant(ratio(19001, 317)), ratio(60000, 1001));
-        assert_eq!(meant(ratio(1_000_000_000, 33_366_667)), ratio(30000, 1001));
-        assert_eq!(meant(ratio(1_000_000_000, 33_333_333)), ratio(30, 1));
+        assert_eq!(intended(ratio(19001, 317)), ratio(60000, 1001));
+        assert_eq!(intended(ratio(1_000_000_000, 33_366_667)), ratio(30000, 1001));
+        assert_eq!(intended(ratio(1_000_000_000, 33_333_333)), ratio(30, 1));
         for kept in [(2997, 125), (2997, 100), (24000, 1001), (25, 2), (25, 1), (1, 3), (1001, 30)] {
-            assert_eq!(meant(ratio(kept.0, kept.1)), ratio(kept.0, kept.1));
+            assert_eq!(intended(ratio(kept.0, kept.1)), ratio(kept.0, kept.1));
         }
     }
 }

@@ -55,8 +55,8 @@ impl Input {
                 fields.pb = io.as_mut_ptr();
             }
             let interrupt = stop.map(|(stop, limit)| {
-                confine(fields);
-                Interrupt::watch(stop, limit, fields)
+                confine(context);
+                Interrupt::watch(stop, limit, context)
             });
             check(sys::avformat_open_input(&mut context, url.as_ptr(), ptr::null(), own.as_mut_ptr()))?;
             let context = match io {

@@ -44,11 +44,12 @@ pub fn protocol(input: &OsStr) -> Option<String> {
     let end = bytes.iter().position(|b| !b.is_ascii_alphanumeric())?;
     let name = std::str::from_utf8(&bytes[..end]).ok()?;
     let separator = matches!(bytes[end], b':' | b',' | b'+');
-    (separator && bytes.contains(&b':') && known().iter().any(|k| k == name)).then(|| name.to_owned())
+    (separator && bytes.contains(&b':') && input_protocols().iter().any(|k| k == name))
+        .then(|| name.to_owned())
 }
 
 /// All input protocols of this libav.
-fn known() -> Vec<String> {
+fn input_protocols() -> Vec<String> {
     let mut opaque = std::ptr::null_mut();
     // SAFETY: the cursor starts as null and is managed by libav; names are static strings, and null at the end.
     let next = || unsafe {
@@ -59,7 +60,7 @@ fn known() -> Vec<String> {
 }
 
 /// The protocols that a protocol depends on.
-fn beneath(protocol: &str) -> &'static [&'static str] {
+fn required_protocols(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "http" | "icecast" | "mmsh" | "rtmpt" => &["tcp", "httpproxy", "http"],
         "https" | "rtmpts" | "ffrtmphttp" => &["tls", "tcp", "httpproxy", "http"],
@@ -120,7 +121,7 @@ pub(crate) fn input_url(
     let mut protocols: Vec<&str> = ALWAYS.to_vec();
     for name in allowed {
         protocols.push(name);
-        protocols.extend(beneath(name));
+        protocols.extend(required_protocols(name));
     }
     if reach::is_limited() {
         // No demuxer opens anything but by `open_within`. The list may not be empty, which would be no list.

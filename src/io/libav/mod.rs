@@ -1,7 +1,7 @@
 //! All contact with FFmpeg's libraries, and all `unsafe` outside the filters' kernels.
 //!
-//! The wrapper `ffmpeg-next` owns contexts, packets and frames. `raw` borrows libav's structures from them, for the fields
-//! that it lacks. Where it lacks a call or fails (side data, tags and paths that are not UTF-8, seeking by a stream's own
+//! Inputs, outputs, codecs, filter graphs, packets and frames are owned by the safe wrapper (`ffmpeg-next`). Where it
+//! lacks something or fails (fields without accessors, tags and names that are not UTF-8, seeking by a stream's own
 //! clock, negative strides), the functions of `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
@@ -45,7 +45,7 @@ use std::sync::Once;
 /// Prepares the libraries once per process: redirects their messages.
 fn init() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(log::take_over);
+    ONCE.call_once(log::redirect);
 }
 
 /// Keeps SVT-AV1 from printing to standard error, which it does unless a variable of the environment is set. Call

@@ -45,7 +45,7 @@ impl Decoder {
     pub(crate) fn open(stream: &sys::AVStream, codec: Codec, threads: usize) -> Result<Decoder, AvError> {
         let mut decoder = raw::decoder(stream, codec)?;
         let log = Log::here();
-        let before = log.faults();
+        let before = log.decoder_errors();
         let context = decoder.av_mut();
         // SAFETY: the log outlives the context. The contexts of its threads are copies.
         unsafe { log.adopt(context) };
@@ -86,8 +86,8 @@ impl Decoder {
     }
 
     /// The number of errors that it has reported, on any of its threads.
-    pub(crate) fn faults(&self) -> u32 {
-        self.log.faults().wrapping_sub(self.before)
+    pub(crate) fn errors(&self) -> u32 {
+        self.log.decoder_errors().wrapping_sub(self.before)
     }
 
     /// Drops all data that were sent, before reading continues elsewhere.

@@ -8,7 +8,7 @@ use super::index::entry::intra_only;
 use super::index::exact::MAX_FRAMES;
 use super::index::exact::SeekPoint;
 use super::input_url::InputUrl;
-use super::log::{Log, drain, said};
+use super::log::{Log, drain, recent_messages};
 use super::owned::{Decoder, Received};
 use super::picture;
 use super::raw::Fields;
@@ -136,7 +136,7 @@ impl Reader {
     fn has_new_errors(&self) -> bool {
         self.threads != 1
             && self.place.is_some()
-            && self.error_baseline.is_some_and(|n| n != self.decoder.faults())
+            && self.error_baseline.is_some_and(|n| n != self.decoder.errors())
     }
 
     /// Restarts on one thread, up to the current position. `false` if that is unknown.
@@ -213,7 +213,10 @@ impl Reader {
             }
             match self.decoded()? {
                 Some(Item::Picture(p)) if picture::is_damaged(&p) => {
-                    return Ok(Some(Item::Damage(format!("a damaged picture is not filtered{}", said()))));
+                    return Ok(Some(Item::Damage(format!(
+                        "a damaged picture is not filtered{}",
+                        recent_messages()
+                    ))));
                 }
                 Some(Item::Picture(p)) => {
                     let f = p.av();
@@ -305,14 +308,14 @@ impl Reader {
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                let said = drain().into_iter().find(|line| line.contains("truncat"));
-                self.cut = Log::here().take_cut().or(said);
+                let truncated = drain().into_iter().find(|line| line.contains("truncat"));
+                self.cut = Log::here().take_cut().or(truncated);
                 return None;
             }
             Err(error) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                return Some(Item::Broken(error, said()));
+                return Some(Item::Broken(error, recent_messages()));
             }
         };
         match sent {
@@ -360,7 +363,7 @@ impl Reader {
     }
 
     fn damage(&mut self, error: AvError) -> Option<Item> {
-        let text = format!("{error}{}", said());
+        let text = format!("{error}{}", recent_messages());
         if !self.decoded_any {
             self.early.get_or_insert(text);
             return None;
@@ -388,18 +391,20 @@ impl Reader {
 
     /// Ignores the errors so far.
     pub(crate) fn reset_error_baseline(&mut self) {
-        self.error_baseline = Some(self.decoder.faults());
+        self.error_baseline = Some(self.decoder.errors());
     }
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact.
     fn until(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
         // Errors of pictures that lead the entry are expected.
-        let mut faults = None;
+        let mut errors_at_entry = None;
         loop {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
-                    if t >= entry && *faults.get_or_insert(self.decoder.faults()) != self.decoder.faults() {
+                    if t >= entry
+                        && *errors_at_entry.get_or_insert(self.decoder.errors()) != self.decoder.errors()
+                    {
                         self.damaged = true;
                     }
                     if t == target && !picture::is_damaged(&p) {

@@ -3,7 +3,7 @@
 
 use super::color::Tag;
 use super::error::AvError;
-use super::log::{Log, said};
+use super::log::{Log, recent_messages};
 use super::picture::is_damaged;
 use super::pixfmt::{self, Layout, Unsupported};
 use super::raw::Fields;
@@ -42,7 +42,7 @@ pub enum StillError {
 
 impl<E: Into<AvError>> From<E> for StillError {
     fn from(e: E) -> StillError {
-        StillError::Av(e.into(), said())
+        StillError::Av(e.into(), recent_messages())
     }
 }
 

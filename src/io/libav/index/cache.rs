@@ -4,7 +4,7 @@
 //! of libav and of this layout; a checksum protects the contents. If the folder is not accessible, opening files is
 //! only slower.
 
-use super::exact::{ExactIndex, SeekPoint, Shown};
+use super::exact::{ExactIndex, FrameRecord, SeekPoint};
 use super::{Entry, Index};
 use crate::disk::cache::{Cache, Kind};
 use crate::libav::input_url::InputUrl;
@@ -36,16 +36,16 @@ pub(crate) struct IndexCache {
 
 impl IndexCache {
     /// `None` for something that is not an ordinary file, a small file, or without a cache folder.
-    pub(crate) fn of(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::named(place, stream, MAGIC, WORTH_KEEPING)
+    pub(crate) fn new(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(place, stream, MAGIC, WORTH_KEEPING)
     }
 
     /// The same for the index from decoding everything.
-    pub(crate) fn of_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    pub(crate) fn new_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
 
-    fn named(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
+    fn with_magic(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
         let cache = Arc::clone(place.cache.as_ref()?);
         let path = place.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
@@ -80,13 +80,14 @@ impl IndexCache {
     pub(crate) fn take_exact(&self) -> Option<ExactIndex> {
         let body = self.body()?;
         let mut rest = body.as_slice();
-        let frames = take_rows(&mut rest)?.into_iter().map(|[pts, gap, ticks, sum, mark, damaged]| Shown {
-            mark: mark as u32,
-            damaged: damaged != 0,
-            pts,
-            durations: (gap, ticks),
-            sum: sum as u64,
-        });
+        let frames =
+            take_rows(&mut rest)?.into_iter().map(|[pts, gap, ticks, sum, mark, damaged]| FrameRecord {
+                mark: mark as u32,
+                damaged: damaged != 0,
+                pts,
+                durations: (gap, ticks),
+                sum: sum as u64,
+            });
         let frames = frames.collect();
         let seek_points = take_rows(&mut rest)?.into_iter().map(|[pos, seek, rank, size]| SeekPoint {
             rank: rank as u32,
@@ -121,8 +122,9 @@ impl IndexCache {
     /// The same for an exact index.
     pub(crate) fn put_exact(&self, exact: &ExactIndex) {
         let mut bytes = self.key.clone();
-        let row =
-            |f: &Shown| [f.pts, f.durations.0, f.durations.1, f.sum as i64, f.mark.into(), f.damaged.into()];
+        let row = |f: &FrameRecord| {
+            [f.pts, f.durations.0, f.durations.1, f.sum as i64, f.mark.into(), f.damaged.into()]
+        };
         put_rows(&mut bytes, exact.frames.iter().map(row));
         put_rows(&mut bytes, exact.seek_points.iter().map(|s| [s.pos, s.seek, s.rank.into(), s.size.into()]));
         self.keep(bytes);
@@ -174,10 +176,10 @@ mod tests {
         assert_eq!(index_cache.take(), None);
         index_cache.put(&index());
         assert_eq!(index_cache.take(), Some(index()));
-        let shown = Shown { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
+        let record = FrameRecord { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
         let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
         let exact = ExactIndex {
-            frames: vec![shown, Shown { damaged: false, ..shown }],
+            frames: vec![record, FrameRecord { damaged: false, ..record }],
             seek_points: vec![seek_point],
         };
         let other = IndexCache { name: 8, cache: cache("new"), key: b"key".to_vec() };

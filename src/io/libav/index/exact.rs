@@ -11,7 +11,7 @@ use ffmpeg_next::frame;
 
 /// A frame as decoded from the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct FrameRecord {
     /// The index of the packet in which it was coded, in reading order.
     pub(crate) mark: u32,
     /// Whether the decoder reported damage.
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
     pub(crate) sum: u64,
 }
 
-impl Shown {
+impl FrameRecord {
     /// Whether a picture with the same mark is this frame.
     pub(crate) fn is(&self, picture: &frame::Video) -> bool {
         picture::checksum(picture) == self.sum && (self.damaged || !picture::is_damaged(picture))
@@ -47,7 +47,7 @@ pub(crate) struct SeekPoint {
 /// All frames, and the seek points.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ExactIndex {
-    pub(crate) frames: Vec<Shown>,
+    pub(crate) frames: Vec<FrameRecord>,
     /// Ascending.
     pub(crate) seek_points: Vec<SeekPoint>,
 }
@@ -59,25 +59,25 @@ pub(crate) const MAX_FRAMES: usize = 1 << 22;
 pub(crate) const HOPELESS: u8 = 4;
 
 impl ExactIndex {
-    pub(crate) fn get(&self, n: i64) -> Option<&Shown> {
+    pub(crate) fn get(&self, n: i64) -> Option<&FrameRecord> {
         self.frames.get(usize::try_from(n).ok()?)
     }
 
     /// The nearest seek point before frame `n`: index of its packet.
     pub(crate) fn seek_point_before(&self, n: i64) -> u32 {
-        let Some(shown) = self.get(n) else { return 0 };
+        let Some(record) = self.get(n) else { return 0 };
         self.seek_points
             .iter()
             .rev()
-            .find(|s| s.rank <= shown.mark && s.doubt < HOPELESS)
+            .find(|s| s.rank <= record.mark && s.doubt < HOPELESS)
             .map_or(0, |s| s.rank)
     }
 }
 
 /// Duration in ticks of a frame, and that of its packet, as for frames that are counted.
-pub(crate) fn durations(said: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
-    let shown = gap.unwrap_or(if said > 0 { said } else { step });
-    (shown, if said > 0 { said } else { gap.unwrap_or(0) })
+pub(crate) fn durations(packet: i64, gap: Option<i64>, step: i64) -> (i64, i64) {
+    let frame = gap.unwrap_or(if packet > 0 { packet } else { step });
+    (frame, if packet > 0 { packet } else { gap.unwrap_or(0) })
 }
 
 #[cfg(test)]
@@ -86,10 +86,10 @@ mod tests {
 
     #[test]
     fn places_are_found_by_rank_and_given_up_when_hopeless() {
-        let shown = |mark| Shown { mark, damaged: false, pts: 0, durations: (1, 1), sum: 0 };
+        let record = |mark| FrameRecord { mark, damaged: false, pts: 0, durations: (1, 1), sum: 0 };
         let seek_point = |rank, doubt| SeekPoint { rank, size: 1, pos: i64::from(rank), seek: 0, doubt };
         let exact = ExactIndex {
-            frames: [0, 9, 12, 30].map(shown).into(),
+            frames: [0, 9, 12, 30].map(record).into(),
             seek_points: vec![seek_point(0, 0), seek_point(10, 0), seek_point(25, HOPELESS)],
         };
         assert_eq!([0, 1, 2, 3, 4].map(|n| exact.seek_point_before(n)), [0, 0, 10, 10, 0]);

@@ -74,7 +74,7 @@ const MAX_PACKETS: usize = 1 << 26;
 /// packets.
 pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexError>, AvError> {
     let parameters = demuxer.parameters();
-    let Some(syntax) = Syntax::of(parameters.codec_id, raw::extra(parameters)) else {
+    let Some(syntax) = Syntax::new(parameters.codec_id, raw::extra(parameters)) else {
         return Ok(Err(IndexError::Codec));
     };
     // Fields may be separate packets if libav's parser splits the stream.
@@ -89,15 +89,15 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
     let mut ended = false;
     let mut order = 0;
     let log = Log::here();
-    let mut faults = log.parsing();
+    let mut errors = log.parser_errors();
     while demuxer.read(&mut packet)? {
         if demuxer.input.is_stopped() {
             return Err(AvError::EXIT);
         }
         // libav's parsers read the headers of pictures. References missing before the first entry are missing
         // because the stream was cut there.
-        let heard = log.parsing();
-        if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
+        let reported = log.parser_errors();
+        if std::mem::replace(&mut errors, reported) != reported && index.entries.len() > 1 {
             return Ok(Err(IndexError::Damaged));
         }
         let p = packet.av();
@@ -116,22 +116,22 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
             return Ok(Err(IndexError::Damaged));
         }
         let data = packet.data().unwrap_or_default();
-        let look = syntax.look(data, packet.is_key());
+        let info = syntax.inspect(data, packet.is_key());
         // A broken link in the first packet has no effect, and a sequence may end with the last one.
-        if ended || (look.odd && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
+        if ended || (info.ambiguous && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
             return Ok(Err(IndexError::Odd));
         }
-        ended = look.ends;
+        ended = info.ends;
         if order == 0 {
             clean = syntax.begins(data) && p.flags & sys::AV_PKT_FLAG_DISCARD == 0;
         }
         let rank = order as u32;
         order += 1;
         index.packets.push((p.pts, rank));
-        if !look.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
+        if !info.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
             index.frames.push(p.pts);
         }
-        if look.entry {
+        if info.entry {
             let seek = packet.dts().map_or(p.pts, |dts| dts.min(p.pts));
             index.entries.push(Entry { pts: p.pts, seek, order: rank, size: p.size as u32 });
         }
@@ -149,17 +149,19 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
 }
 
 impl Index {
-    /// Verifies that `shown`, the first timestamps from decoding from the start, match the packets; frames that
+    /// Verifies that `decoded`, the first timestamps from decoding from the start, match the packets; frames that
     /// did not appear are removed. `all`: there were no more.
-    pub(crate) fn verify(&mut self, shown: &[i64], all: bool) -> Result<(), IndexError> {
-        let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(IndexError::Head) };
-        if shown.windows(2).any(|w| w[0] >= w[1])
-            || shown.iter().any(|t| self.frames.binary_search(t).is_err())
+    pub(crate) fn verify(&mut self, decoded: &[i64], all: bool) -> Result<(), IndexError> {
+        let (Some(&first), Some(&last)) = (decoded.first(), decoded.last()) else {
+            return Err(IndexError::Head);
+        };
+        if decoded.windows(2).any(|w| w[0] >= w[1])
+            || decoded.iter().any(|t| self.frames.binary_search(t).is_err())
         {
             return Err(IndexError::Head);
         }
         self.frames.retain(|t| {
-            if all { shown.binary_search(t).is_ok() } else { *t > last || shown.binary_search(t).is_ok() }
+            if all { decoded.binary_search(t).is_ok() } else { *t > last || decoded.binary_search(t).is_ok() }
         });
         // Nothing is known before the first frame: a packet there is not an entry.
         self.entries.retain(|e| e.pts >= first || e.order == 0);

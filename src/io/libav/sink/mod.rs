@@ -23,7 +23,7 @@ mod video;
 
 use super::container::Container;
 use super::error::AvError;
-use super::log::{Log, said};
+use super::log::{Log, recent_messages};
 use crate::encoding::Encoding;
 use crate::media::{Plan, Sink, SinkError};
 use grainfield_filters::frame::Format;
@@ -72,10 +72,10 @@ fn usage(name: impl AsRef<OsStr>, problem: String) -> SinkError {
 
 /// An error of libav with its messages.
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
-    let said = said();
+    let messages = recent_messages();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
     if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
         return SinkError::Io { name: name.into(), cause };
     }
-    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{said}") }
+    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{messages}") }
 }

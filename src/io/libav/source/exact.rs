@@ -1,7 +1,7 @@
 //! Makes an exact index, and seeks with it.
 
 use crate::libav::error::AvError;
-use crate::libav::index::exact::{ExactIndex, HOPELESS, MAX_FRAMES, SeekPoint, Shown, durations};
+use crate::libav::index::exact::{ExactIndex, FrameRecord, HOPELESS, MAX_FRAMES, SeekPoint, durations};
 use crate::libav::picture::{self, take_mark};
 use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
@@ -45,13 +45,13 @@ impl ExactIndex {
             if exact.frames.len() == MAX_FRAMES {
                 return None;
             }
-            let said = picture.timestamp();
-            let pts = said.unwrap_or_else(|| guess(exact.frames.len() as i64, last));
+            let timestamp = picture.timestamp();
+            let pts = timestamp.unwrap_or_else(|| guess(exact.frames.len() as i64, last));
             if let Some(before) = exact.frames.last_mut() {
-                let gap = said.map(|t| t.saturating_sub(before.pts)).filter(|d| *d > 0);
+                let gap = timestamp.map(|t| t.saturating_sub(before.pts)).filter(|d| *d > 0);
                 before.durations = durations(before.durations.1, gap, step);
             }
-            exact.frames.push(Shown {
+            exact.frames.push(FrameRecord {
                 mark: take_mark(&mut picture)?,
                 damaged: picture::is_damaged(&picture),
                 pts,
@@ -78,15 +78,15 @@ impl ExactIndex {
     /// Seeks to a point from which frame `n` can be decoded, and decodes up to it; `None` if only decoding from the
     /// start works.
     pub(super) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(frame::Video, u32)> {
-        let shown = *self.get(n)?;
-        let end = self.seek_points.partition_point(|s| s.rank <= shown.mark);
+        let record = *self.get(n)?;
+        let end = self.seek_points.partition_point(|s| s.rank <= record.mark);
         let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
         for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
             if reader.seek_to_point(seek_point)
-                && let Some(picture) = until(reader, &shown)
+                && let Some(picture) = until(reader, &record)
             {
                 seek_point.doubt = 0;
-                return Some((picture, shown.mark));
+                return Some((picture, record.mark));
             }
             seek_point.doubt += 1;
         }
@@ -95,16 +95,16 @@ impl ExactIndex {
 }
 
 /// Decodes up to a frame, if it appears and is identical.
-fn until(reader: &mut Reader, shown: &Shown) -> Option<frame::Video> {
+fn until(reader: &mut Reader, record: &FrameRecord) -> Option<frame::Video> {
     loop {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
-                if take_mark(&mut p) == Some(shown.mark) {
-                    let same = shown.is(&p);
+                if take_mark(&mut p) == Some(record.mark) {
+                    let same = record.is(&p);
                     reader.reset_error_baseline();
                     return same.then_some(p);
                 }
-                if reader.packets() > shown.mark.saturating_add(DELAY) {
+                if reader.packets() > record.mark.saturating_add(DELAY) {
                     return None;
                 }
             }

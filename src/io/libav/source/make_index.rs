@@ -16,7 +16,7 @@ const HEAD_MOST: usize = 600;
 pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
     // keep messages about the second reading out of the log of the first
     let _log = Log::new().enter();
-    let index_cache = IndexCache::of(place, stream);
+    let index_cache = IndexCache::new(place, stream);
     if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
         return Ok(index);
     }
@@ -39,7 +39,7 @@ pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Resul
     if !index.checked {
         let _log = Log::new().enter();
         decode_head(place, index)?;
-        if let Some(index_cache) = IndexCache::of(place, stream) {
+        if let Some(index_cache) = IndexCache::new(place, stream) {
             index_cache.put(index);
         }
     }
@@ -50,23 +50,23 @@ pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Resul
 fn decode_head(place: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
     let mut reader = Reader::open(ByteSource::Place(place.clone()), 0).map_err(|_| IndexError::Head)?;
     let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
-    let (mut shown, mut behind) = (Vec::new(), 0);
+    let (mut decoded, mut behind) = (Vec::new(), 0);
     let all = loop {
-        if behind >= HEAD || shown.len() >= HEAD_MOST {
+        if behind >= HEAD || decoded.len() >= HEAD_MOST {
             break false;
         }
         match reader.next() {
             Ok(Some(Item::Picture(p))) => {
                 let pts = p.timestamp().ok_or(IndexError::Timestamps)?;
                 behind += usize::from(pts >= first_entry);
-                shown.push(pts);
+                decoded.push(pts);
             }
             Ok(Some(Item::Damage(_) | Item::Restart)) => return Err(IndexError::Damaged),
             Ok(Some(Item::Broken(..))) | Err(_) => return Err(IndexError::Damaged),
             Ok(None) => break true,
         }
     };
-    index.verify(&shown, all)?;
+    index.verify(&decoded, all)?;
     index.checked = true;
     Ok(())
 }

@@ -20,7 +20,7 @@ use crate::libav::index::Index;
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, durations};
 use crate::libav::input_url::{InputUrl, input_url};
-use crate::libav::log::{Log, said};
+use crate::libav::log::{Log, recent_messages};
 use crate::libav::picture::{self, field_order, is_damaged};
 use crate::libav::pixfmt::{self, Layout};
 use crate::libav::raw::Fields;
@@ -97,7 +97,7 @@ struct Video {
     /// Whether a change of the field order has been reported.
     fields_differ: bool,
     /// Messages to show.
-    news: Vec<String>,
+    new_notes: Vec<String>,
     /// libav's messages about the input.
     log: Log,
     /// The file, to notice changes.
@@ -113,24 +113,24 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(p: &frame::Video) -> Shape {
+    fn new(p: &frame::Video) -> Shape {
         let f = p.av();
         Shape { width: f.width, height: f.height, pix_fmt: f.format }
     }
 
-    fn said(self, p: &frame::Video) -> String {
+    fn describe(self, p: &frame::Video) -> String {
         format!("{}x{} {}", self.width, self.height, pixfmt::name(p.format()))
     }
 }
 
 /// The state of the index.
 enum IndexState {
-    NotYet,
+    Untried,
     /// The frames do not follow from the packets, or contradicted them.
-    Unclear,
+    Unreliable,
     /// Frames can only be counted.
-    Never,
-    There(Index),
+    Impossible,
+    Packets(Index),
     Exact(Box<ExactIndex>),
 }
 
@@ -159,7 +159,7 @@ fn open_error(name: &str, error: OpenError) -> SourceError {
     let name = name.to_owned();
     match error {
         OpenError::Av(e) => av_error(&name, e, "cannot be read as video"),
-        other => SourceError::Bad { name, problem: format!("{other}{}", said()) },
+        other => SourceError::Bad { name, problem: format!("{other}{}", recent_messages()) },
     }
 }
 
@@ -168,7 +168,7 @@ fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
     match error.io() {
         // libav returns "invalid argument" for many errors that are not the system's.
         Some(cause) if error.0 != -libc::EINVAL => SourceError::Io { name, cause },
-        _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", said()) },
+        _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", recent_messages()) },
     }
 }
 
@@ -193,10 +193,12 @@ impl Video {
                 return Err(av_error(&name, error, &format!("cannot be read{text}")));
             }
             Ok(Some(Item::Restart) | None) => {
-                let why = reader.early.map_or_else(said, |text| format!(": {text}"));
+                let why = reader.early.map_or_else(recent_messages, |text| format!(": {text}"));
                 return Err(bad(format!("no frame can be decoded{why}")));
             }
-            Err(error) if options.lavfi.is_some() => return Err(bad(format!("--lavfi: {error}{}", said()))),
+            Err(error) if options.lavfi.is_some() => {
+                return Err(bad(format!("--lavfi: {error}{}", recent_messages())));
+            }
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
         let tagged = details::fields(&reader.demuxer);
@@ -282,14 +284,14 @@ impl Video {
             details: details::details(demuxer, &first),
             carried: Some(Arc::new(carried)),
         };
-        let shape = Shape::of(&first);
+        let shape = Shape::new(&first);
         ahead.push_front(Item::Picture(first));
         let mut video = Video {
             info,
             place: place.filter(|_| seekable),
             backwards,
             reader,
-            index: IndexState::NotYet,
+            index: IndexState::Untried,
             queue: ahead,
             next: 0,
             counting: true,
@@ -302,13 +304,13 @@ impl Video {
             filtered: options.lavfi.is_some(),
             mark: None,
             fields_differ: false,
-            news: Vec::new(),
+            new_notes: Vec::new(),
             log,
             opened: None,
         };
         let kept = || {
             let place = video.place.as_ref()?;
-            IndexCache::of(place, video.reader.demuxer.video())?.take()
+            IndexCache::new(place, video.reader.demuxer.video())?.take()
         };
         if let Some(exact) = video.exact_index_cache().and_then(|s| s.take_exact()) {
             video.index = IndexState::Exact(Box::new(exact));
@@ -328,12 +330,12 @@ impl Video {
             if all {
                 video.make_index();
             } else if let Some(index) = kept() {
-                video.index = IndexState::There(index);
+                video.index = IndexState::Packets(index);
             }
             if size <= INDEX_AT_ONCE {
                 video.settle_rate(rates.average);
             }
-            if options.length == Length::Exact && matches!(video.index, IndexState::Unclear) {
+            if options.length == Length::Exact && matches!(video.index, IndexState::Unreliable) {
                 video.make_exact()?;
                 video.recount(0)?;
             }
@@ -344,9 +346,9 @@ impl Video {
 
     /// Uses the other rate if the first does not match the timestamps and this one does.
     fn settle_rate(&mut self, average: Option<Ratio>) {
-        let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
+        let (IndexState::Packets(index), Some(rate)) = (&self.index, average) else { return };
         let other = Clock::new(self.clock.tick, self.clock.first, rate);
-        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.even(n, *t));
+        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.is_regular(n, *t));
         if !even(&self.clock) && even(&other) {
             let Unpack { name, format, layout } = &*self.decoder;
             let format = Format { rate, ..*format };
@@ -364,7 +366,7 @@ impl Video {
         SourceError::Bad { name: self.info.name.clone(), problem }
     }
 
-    fn place_said(&self, pts: Option<i64>) -> String {
+    fn position_text(&self, pts: Option<i64>) -> String {
         match pts {
             Some(t) => {
                 let seconds = self.clock.seconds(t).to_f64();
@@ -380,7 +382,7 @@ impl Video {
             return known;
         }
         let next = match &self.index {
-            IndexState::There(index) => index.frames.get(placed.number as usize + 1).copied(),
+            IndexState::Packets(index) => index.frames.get(placed.number as usize + 1).copied(),
             _ => self.peek(),
         };
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
@@ -417,23 +419,23 @@ impl Source for Video {
             return self.skip_to(number);
         }
         let near = number > self.next && number - self.next <= NEAR && !self.ended && !self.broken();
-        if matches!(self.index, IndexState::NotYet) && near {
+        if matches!(self.index, IndexState::Untried) && near {
             return self.skip_to(number);
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
-        if self.reader.damaged && matches!(self.index, IndexState::There(_)) {
-            self.index = IndexState::Unclear;
+        if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
+            self.index = IndexState::Unreliable;
         }
         let back = number < self.next || self.ended || self.broken();
-        if matches!(self.index, IndexState::Unclear) && back && number > NEAR_START {
+        if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
                 return self.seek(number);
             }
         }
         let entry = match (&self.index, self.promised(number)) {
-            (IndexState::There(index), Some(target)) => {
+            (IndexState::Packets(index), Some(target)) => {
                 let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
                 let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
                 Some((entry, here))
@@ -462,7 +464,7 @@ impl Source for Video {
         if self.ended {
             return Ok(None);
         }
-        let at = self.place_said(self.last_pts);
+        let at = self.position_text(self.last_pts);
         let step = self.step();
         if !matches!(&step, Ok(Some(placed)) if !is_damaged(&placed.picture))
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
@@ -471,14 +473,14 @@ impl Source for Video {
             return Err(self.bad(format!("{at}: {change}")));
         }
         let Some(placed) = step? else { return Ok(None) };
-        let (shown, said_duration) = self.durations(&placed);
+        let (ticks, packet_duration) = self.durations(&placed);
         let NumberedFrame { picture, number, pts, .. } = placed;
-        let (time, duration) = self.clock.shown(number, pts, shown);
+        let (time, duration) = self.clock.time_and_duration(number, pts, ticks);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
-        let shape = Shape::of(&picture);
+        let shape = Shape::new(&picture);
         if shape != self.shape {
             let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
-            let now = shape.said(&picture);
+            let now = shape.describe(&picture);
             return Err(self.bad(format!(
                 "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
                     format (use --lavfi with scale and format)"
@@ -489,7 +491,7 @@ impl Source for Video {
             && !std::mem::replace(&mut self.fields_differ, true)
         {
             let name = &self.info.name;
-            self.news.push(format!(
+            self.new_notes.push(format!(
                 "{name}: {at} is {}, unlike the first frames; all frames are filtered and written as {}",
                 order.name(),
                 if fields == FieldOrder::Unspecified { FieldOrder::Progressive } else { fields }.name()
@@ -497,9 +499,9 @@ impl Source for Video {
         }
         let damage = is_damaged(&picture).then(|| {
             let messages = std::mem::take(&mut self.reader.decoder_messages);
-            format!("{at} is damaged{}", if messages.is_empty() { said() } else { messages })
+            format!("{at} is damaged{}", if messages.is_empty() { recent_messages() } else { messages })
         });
-        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
+        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: packet_duration })));
         let stamp = FrameStamp { number, time, duration, carried: None };
         match damage {
             Some(problem) => {
@@ -513,7 +515,7 @@ impl Source for Video {
     fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
         let _log = self.log.enter();
         self.make_index();
-        self.entry_beside(number, back)
+        self.adjacent_entry(number, back)
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {
@@ -521,6 +523,6 @@ impl Source for Video {
     }
 
     fn drain_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.news)
+        std::mem::take(&mut self.new_notes)
     }
 }
