@@ -1,16 +1,20 @@
 //! The format of an input, and other properties for `probe`.
 
 use super::color::Tag;
-use super::demux::{Demuxer, text};
+use super::demux::{Demuxer, label};
+use super::dict::Tagged;
 use super::graph::GraphInput;
-use super::owned::AvFrame;
+use super::picture;
 use super::pixfmt::Layout;
+use super::raw::{Fields, parameters};
 use super::versions::stream_side_data;
+use ffmpeg_next::frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{
     ColorRange, Family, FieldOrder, Format, Matrix, Primaries, Siting, Transfer,
 };
 use grainfield_filters::ratio::Ratio;
+use std::ffi::CStr;
 
 /// Frame rates.
 pub(crate) struct Rates {
@@ -29,7 +33,7 @@ pub(crate) fn ratio(r: sys::AVRational) -> Option<Ratio> {
 
 /// The intended rate. Matroska stores the duration of a frame in nanoseconds, which libav converts to a fraction of
 /// small numbers: 60000/1001 frames per second become 19001/317.
-fn meant(rate: Ratio) -> Ratio {
+fn intended(rate: Ratio) -> Ratio {
     common(rate, 2e-7).unwrap_or(rate)
 }
 
@@ -43,28 +47,23 @@ fn common(rate: Ratio, off: f64) -> Option<Ratio> {
 
 /// The rates of the filtered stream.
 pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
-    let i = demuxer.video();
-    // SAFETY: an open context and its stream; without a frame, the result comes from the container.
-    let guess = unsafe {
-        sys::av_guess_frame_rate(demuxer.context_ptr(), demuxer.stream_ptr(i), std::ptr::null_mut())
-    };
     // A rate above any practical one is the container's time unit.
     let sane = |r: &Ratio| *r <= Ratio::whole(1000);
-    let average = ratio(demuxer.stream(i).avg_frame_rate).filter(sane).map(meant);
-    let nominal = ratio(guess).filter(sane).map(meant).or(average);
-    match demuxer.container().as_str() {
+    let average = ratio(demuxer.stream().avg_frame_rate).filter(sane).map(intended);
+    let nominal = ratio(demuxer.input.guess(demuxer.stream(), None).0).filter(sane).map(intended).or(average);
+    match demuxer.input.container().as_str() {
         // The header has the time unit, a frame or a field; a rate that does not divide it is a guess from too few
         // timestamps.
         "avi" => {
-            let clock = ratio(demuxer.stream(i).time_base).and_then(Ratio::recip).filter(sane);
+            let clock = ratio(demuxer.stream().time_base).and_then(Ratio::recip).filter(sane);
             let divides = |rate: Ratio| clock?.checked_div(rate).filter(|n| n.den() == 1);
             let nominal = nominal.filter(|rate| divides(*rate).is_some()).or(clock).or(nominal);
             return Rates { nominal, average: None, variable: false };
         }
         // The header has the rate, with few digits; a guess from times in milliseconds is less accurate.
         "flv" => {
-            if let Some(said) = average.and_then(|rate| common(rate, 1e-4)) {
-                return Rates { nominal: Some(said), average: nominal, variable: false };
+            if let Some(rate) = average.and_then(|rate| common(rate, 1e-4)) {
+                return Rates { nominal: Some(rate), average: nominal, variable: false };
             }
         }
         _ => {}
@@ -81,86 +80,63 @@ pub(crate) fn rates(demuxer: &Demuxer) -> Rates {
 
 /// The parameters of the frames for filters.
 pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
-    let i = demuxer.video();
-    let stream = demuxer.stream(i);
-    // SAFETY: an open context and its stream; without a frame, the result comes from the container.
-    let (rate, aspect) = unsafe {
-        let (context, stream) = (demuxer.context_ptr(), demuxer.stream_ptr(i));
-        (
-            sys::av_guess_frame_rate(context, stream, std::ptr::null_mut()),
-            sys::av_guess_sample_aspect_ratio(context, stream, std::ptr::null_mut()),
-        )
-    };
+    let base = demuxer.stream().time_base;
+    let (rate, aspect) = demuxer.input.guess(demuxer.stream(), None);
     GraphInput {
-        time_base: (stream.time_base.num, stream.time_base.den),
+        time_base: (base.num, base.den),
         rate: (rate.num, rate.den),
         aspect: (aspect.num, aspect.den.max(1)),
     }
 }
 
 /// The format of all frames, without the rate: the decoded frame's tags, completed from the container.
-pub(crate) fn format(demuxer: &Demuxer, first: &AvFrame, layout: &Layout) -> Format {
-    let f = first.get();
-    let p = demuxer.parameters(demuxer.video());
+pub(crate) fn format(demuxer: &Demuxer, first: &frame::Video, layout: &Layout) -> Format {
+    let f = first.av();
+    let p = demuxer.parameters();
     let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
-    let range = match ColorRange::from_av(f.color_range) {
-        ColorRange::Unspecified => ColorRange::from_av(p.color_range),
-        said => said,
-    };
-    if range != ColorRange::Unspecified {
-        format.range = range;
-    }
+    // Some pixel formats have a range and a siting of their own.
+    let ranges = [f.color_range, p.color_range].map(ColorRange::from_av);
+    format.range = first_known([ranges[0], ranges[1], format.range], ColorRange::Unspecified);
     // ProRes uses 0 for unspecified, which elsewhere means RGB, whose planes all have the same size
     let nothing = p.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES || format.subsampling != (0, 0);
-    let said = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
-    let (own, container) = (said(Matrix::from_av(f.colorspace)), said(Matrix::from_av(p.color_space)));
-    format.matrix = if own == Matrix::UNSPECIFIED { container } else { own };
-    let (own, container) = (Primaries::from_av(f.color_primaries), Primaries::from_av(p.color_primaries));
-    format.primaries = if own == Primaries::UNSPECIFIED { container } else { own };
-    let (own, container) = (Transfer::from_av(f.color_trc), Transfer::from_av(p.color_trc));
-    format.transfer = if own == Transfer::UNSPECIFIED { container } else { own };
+    let meant = |matrix| if nothing && matrix == Matrix::RGB { Matrix::UNSPECIFIED } else { matrix };
+    let (own, container) = (Matrix::from_av(f.colorspace), Matrix::from_av(p.color_space));
+    format.matrix = first_known([meant(own), meant(container)], Matrix::UNSPECIFIED);
+    let primaries = [f.color_primaries, p.color_primaries].map(Primaries::from_av);
+    format.primaries = first_known(primaries, Primaries::UNSPECIFIED);
+    let transfers = [f.color_trc, p.color_trc].map(Transfer::from_av);
+    format.transfer = first_known(transfers, Transfer::UNSPECIFIED);
     if format.family == Family::Rgb {
         format.matrix = Matrix::RGB;
     }
     if format.family == Family::Yuv && format.subsampling != (0, 0) {
-        let siting = match Siting::from_av(f.chroma_location) {
-            Siting::Unspecified => Siting::from_av(p.chroma_location),
-            said => said,
-        };
-        if siting != Siting::Unspecified {
-            format.siting = siting;
-        }
+        let sitings = [f.chroma_location, p.chroma_location].map(Siting::from_av);
+        format.siting = first_known([sitings[0], sitings[1], format.siting], Siting::Unspecified);
     }
     format.fields = fields(demuxer);
-    // SAFETY: an open context, its stream, and a valid frame.
-    let aspect = unsafe {
-        sys::av_guess_sample_aspect_ratio(
-            demuxer.context_ptr(),
-            demuxer.stream_ptr(demuxer.video()),
-            first.as_ptr(),
-        )
-    };
-    format.aspect = ratio(aspect).unwrap_or(Ratio::ZERO);
+    format.aspect = ratio(demuxer.input.guess(demuxer.stream(), Some(first)).1).unwrap_or(Ratio::ZERO);
     format
+}
+
+/// The first of some values that is specified, else the last.
+fn first_known<T: Copy + PartialEq, const N: usize>(values: [T; N], unspecified: T) -> T {
+    values.into_iter().find(|v| *v != unspecified).unwrap_or(values[N - 1])
 }
 
 /// The field order by the container's tag, or by libav's parser.
 pub(crate) fn fields(demuxer: &Demuxer) -> FieldOrder {
-    FieldOrder::from_av(demuxer.parameters(demuxer.video()).field_order)
+    FieldOrder::from_av(demuxer.parameters().field_order)
 }
 
 /// Other properties as names and values: the container, its tags, chapters, every stream, and side data of the
 /// pictures.
-pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
+pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
     let mut list = Vec::new();
     let mut add = |name: String, value: String| list.push((name, value));
-    let context = demuxer.context();
-    // SAFETY: an open input has a format, whose names are static strings.
-    let long = unsafe {
-        let f = context.iformat;
-        if (*f).long_name.is_null() { String::new() } else { text((*f).long_name) }
-    };
-    add("container".into(), format!("{} ({long})", demuxer.container()));
+    let context = demuxer.input.context();
+    // SAFETY: an open input has a format, whose names are static strings or null.
+    let long = unsafe { text((*context.iformat).long_name) }.unwrap_or_default();
+    add("container".into(), format!("{} ({long})", demuxer.input.container()));
     if context.duration > 0 {
         add("container duration".into(), format!("{:.3} s", context.duration as f64 / MICRO));
     }
@@ -170,24 +146,19 @@ pub(crate) fn details(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String
     if context.bit_rate > 0 {
         add("bit rate".into(), bits(context.bit_rate));
     }
-    // SAFETY: the dictionary of an open context.
-    for (key, value) in unsafe { tags(context.metadata) } {
+    for (key, value) in context.tags() {
         add(format!("tag {key}"), value);
     }
-    for i in 0..demuxer.count() {
+    for (i, s) in demuxer.input.streams().iter().enumerate() {
         let filtered = if i == demuxer.video() { " (filtered)" } else { "" };
-        add(format!("stream {i}"), stream(demuxer, i) + filtered);
+        add(format!("stream {i}"), stream(s) + filtered);
     }
     for (name, value) in side_data(demuxer, first) {
         add(name, value);
     }
-    for i in 0..context.nb_chapters as usize {
-        // SAFETY: the array has `nb_chapters` valid entries.
-        let c = unsafe { &**context.chapters.add(i) };
+    for (i, c) in demuxer.input.chapters().enumerate() {
         let unit = f64::from(c.time_base.num) / f64::from(c.time_base.den.max(1));
-        // SAFETY: the dictionary of a valid chapter.
-        let title =
-            unsafe { tags(c.metadata) }.into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
+        let title = c.tags().into_iter().find(|t| t.0 == "title").map_or(String::new(), |t| t.1);
         let (from, to) = (c.start as f64 * unit, c.end as f64 * unit);
         add(format!("chapter {i}"), format!("{from:.3} to {to:.3} s {title}").trim_end().to_owned());
     }
@@ -200,36 +171,13 @@ fn bits(rate: i64) -> String {
     format!("{} kb/s", (rate + 500) / 1000)
 }
 
-/// Keys and values of a dictionary.
-///
-/// # Safety
-/// The dictionary must be null or valid.
-unsafe fn tags(dictionary: *mut sys::AVDictionary) -> Vec<(String, String)> {
-    let mut list = Vec::new();
-    let mut entry: *const sys::AVDictionaryEntry = std::ptr::null();
-    // SAFETY: guaranteed by the caller; entries live as long as the dictionary.
-    unsafe {
-        loop {
-            entry = sys::av_dict_get(dictionary, c"".as_ptr(), entry, sys::AV_DICT_IGNORE_SUFFIX);
-            match entry.as_ref() {
-                Some(e) => list.push((text(e.key), text(e.value))),
-                None => return list,
-            }
-        }
-    }
-}
-
 /// One line about a stream.
-fn stream(demuxer: &Demuxer, i: usize) -> String {
-    let (s, p) = (demuxer.stream(i), demuxer.parameters(i));
-    let mut parts = vec![demuxer.label(i)];
+fn stream(s: &sys::AVStream) -> String {
+    let p = parameters(s);
+    let mut parts = vec![label(s)];
     // SAFETY: returns a static string or null.
-    unsafe {
-        let profile = sys::avcodec_profile_name(p.codec_id, p.profile);
-        if !profile.is_null() {
-            parts.push(format!("profile {}", text(profile)));
-        }
-    }
+    let profile = unsafe { text(sys::avcodec_profile_name(p.codec_id, p.profile)) };
+    parts.extend(profile.map(|name| format!("profile {name}")));
     match p.codec_type {
         sys::AVMediaType::AVMEDIA_TYPE_VIDEO => {
             parts.push(format!("{}x{}", p.width, p.height));
@@ -250,10 +198,7 @@ fn stream(demuxer: &Demuxer, i: usize) -> String {
             parts.push((*name).to_owned());
         }
     }
-    // SAFETY: the dictionary of a valid stream.
-    for (key, value) in unsafe { tags(s.metadata) } {
-        parts.push(format!("{key}={value}"));
-    }
+    parts.extend(s.tags().iter().map(|(key, value)| format!("{key}={value}")));
     parts.join(", ")
 }
 
@@ -268,7 +213,7 @@ const DISPOSITIONS: &[(i32, &str)] = &[
 ];
 
 /// Side data of the pictures: rotation, HDR10 and others, from the container and the first picture.
-fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
+fn side_data(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
     use sys::AVFrameSideDataType as Frame;
     use sys::AVPacketSideDataType as Stream;
     let mut list: Vec<(String, String)> = Vec::new();
@@ -277,26 +222,15 @@ fn side_data(demuxer: &Demuxer, first: &AvFrame) -> Vec<(String, String)> {
         (Stream::AV_PKT_DATA_MASTERING_DISPLAY_METADATA, Frame::AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
         (Stream::AV_PKT_DATA_CONTENT_LIGHT_LEVEL, Frame::AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
     ] {
-        // SAFETY: a valid stream; no side data is added while the slice is used.
-        let bytes = unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), of_stream) };
+        let bytes = stream_side_data(demuxer.stream(), of_stream);
         list.extend(bytes.map(|b| (name_of(of_frame), value_of(of_frame, b))));
     }
-    // SAFETY: as above.
-    let dovi =
-        unsafe { stream_side_data(demuxer.stream_ptr(demuxer.video()), Stream::AV_PKT_DATA_DOVI_CONF) };
+    let dovi = stream_side_data(demuxer.stream(), Stream::AV_PKT_DATA_DOVI_CONF);
     // dv_version_major and minor, then dv_profile and dv_level, a byte each
     if let Some([_, _, profile, level, ..]) = dovi {
         list.push(("Dolby Vision".into(), format!("profile {profile}, level {level}")));
     }
-    let f = first.get();
-    for i in 0..usize::try_from(f.nb_side_data).unwrap_or(0) {
-        // SAFETY: the array has this number of valid entries, whose data has the specified size.
-        let (kind, bytes) = unsafe {
-            let d = &**f.side_data.add(i);
-            let bytes: &[u8] =
-                if d.data.is_null() { &[] } else { std::slice::from_raw_parts(d.data, d.size) };
-            (d.type_, bytes)
-        };
+    for (kind, bytes) in picture::side_data(first) {
         let name = name_of(kind);
         if list.iter().all(|l| l.0 != name) {
             list.push((name, value_of(kind, bytes)));
@@ -310,10 +244,14 @@ fn name_of(kind: sys::AVFrameSideDataType) -> String {
         return "rotation".into();
     }
     // SAFETY: returns a static string or null.
-    unsafe {
-        let name = sys::av_frame_side_data_name(kind);
-        if name.is_null() { "side data".into() } else { text(name) }
-    }
+    unsafe { text(sys::av_frame_side_data_name(kind)) }.unwrap_or_else(|| "side data".into())
+}
+
+/// # Safety
+/// `text` must be null or zero-terminated.
+unsafe fn text(text: *const std::ffi::c_char) -> Option<String> {
+    // SAFETY: guaranteed by the caller.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
 fn value_of(kind: sys::AVFrameSideDataType, bytes: &[u8]) -> String {
@@ -359,11 +297,11 @@ mod tests {
     #[test]
     fn rates_that_a_container_rounds() {
         let ratio = |n, d| Ratio::new(n, d).unwrap();
-        assert_eq!(meant(ratio(19001, 317)), ratio(60000, 1001));
-        assert_eq!(meant(ratio(1_000_000_000, 33_366_667)), ratio(30000, 1001));
-        assert_eq!(meant(ratio(1_000_000_000, 33_333_333)), ratio(30, 1));
+        assert_eq!(intended(ratio(19001, 317)), ratio(60000, 1001));
+        assert_eq!(intended(ratio(1_000_000_000, 33_366_667)), ratio(30000, 1001));
+        assert_eq!(intended(ratio(1_000_000_000, 33_333_333)), ratio(30, 1));
         for kept in [(2997, 125), (2997, 100), (24000, 1001), (25, 2), (25, 1), (1, 3), (1001, 30)] {
-            assert_eq!(meant(ratio(kept.0, kept.1)), ratio(kept.0, kept.1));
+            assert_eq!(intended(ratio(kept.0, kept.1)), ratio(kept.0, kept.1));
         }
     }
 }

@@ -14,6 +14,9 @@ impl AvError {
     /// Try again after sending or receiving something else.
     pub const AGAIN: AvError = AvError(-libc::EAGAIN);
 
+    /// Out of memory.
+    pub const MEMORY: AvError = AvError(-libc::ENOMEM);
+
     /// Cancelled by a stop request.
     pub const EXIT: AvError = AvError(sys::AVERROR_EXIT);
 
@@ -23,6 +26,12 @@ impl AvError {
             return Some(std::io::ErrorKind::Interrupted.into());
         }
         (-4096..0).contains(&self.0).then(|| std::io::Error::from_raw_os_error(-self.0))
+    }
+}
+
+impl From<ffmpeg_next::Error> for AvError {
+    fn from(error: ffmpeg_next::Error) -> AvError {
+        AvError(error.into())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The size and duration of a video as its header says them, for listings.
 
-use super::demux::Demuxer;
+use super::demux::{ByteSource, Demuxer, Purpose};
 use super::input_url::input_url;
 use super::log::Log;
 use crate::media::Options;
@@ -14,10 +14,10 @@ const MOST: i64 = 700 << 10;
 pub fn glance(input: &OsStr, options: &Options) -> Option<(u32, u32, Option<f64>)> {
     let _log = Log::new().enter();
     let place = input_url(input, &options.allow_protocol, &options.stop).ok()?;
-    let demuxer = Demuxer::head(&place, MOST).ok()?;
-    let p = demuxer.parameters(demuxer.video());
+    let demuxer = Demuxer::open(ByteSource::Place(place), Purpose::Head(MOST)).ok()?;
+    let p = demuxer.parameters();
     let (width, height) = (u32::try_from(p.width).ok()?, u32::try_from(p.height).ok()?);
-    let ticks = demuxer.context().duration;
+    let ticks = demuxer.input.context().duration;
     let seconds = (ticks > 0).then(|| ticks as f64 / f64::from(sys::AV_TIME_BASE));
     (width > 0 && height > 0).then_some((width, height, seconds))
 }

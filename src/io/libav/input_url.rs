@@ -19,7 +19,7 @@ pub(crate) struct InputUrl {
     /// For `avformat_open_input`.
     pub(crate) url: CString,
     /// libav's `protocol_whitelist`.
-    pub(crate) protocols: CString,
+    pub(crate) protocols: String,
     /// Ends reads that stand still.
     pub(crate) stop: StopFlag,
     /// The cache of indexes.
@@ -44,27 +44,23 @@ pub fn protocol(input: &OsStr) -> Option<String> {
     let end = bytes.iter().position(|b| !b.is_ascii_alphanumeric())?;
     let name = std::str::from_utf8(&bytes[..end]).ok()?;
     let separator = matches!(bytes[end], b':' | b',' | b'+');
-    (separator && bytes.contains(&b':') && known().iter().any(|k| k == name)).then(|| name.to_owned())
+    (separator && bytes.contains(&b':') && input_protocols().iter().any(|k| k == name))
+        .then(|| name.to_owned())
 }
 
 /// All input protocols of this libav.
-fn known() -> Vec<String> {
-    let mut names = Vec::new();
+fn input_protocols() -> Vec<String> {
     let mut opaque = std::ptr::null_mut();
-    // SAFETY: the cursor starts as null and is managed by libav; names are static strings.
-    unsafe {
-        loop {
-            let name = sys::avio_enum_protocols(&mut opaque, 0);
-            if name.is_null() {
-                return names;
-            }
-            names.push(CStr::from_ptr(name).to_string_lossy().into_owned());
-        }
-    }
+    // SAFETY: the cursor starts as null and is managed by libav; names are static strings, and null at the end.
+    let next = || unsafe {
+        let name = sys::avio_enum_protocols(&mut opaque, 0);
+        (!name.is_null()).then(|| CStr::from_ptr(name).to_string_lossy().into_owned())
+    };
+    std::iter::from_fn(next).collect()
 }
 
 /// The protocols that a protocol depends on.
-fn beneath(protocol: &str) -> &'static [&'static str] {
+fn required_protocols(protocol: &str) -> &'static [&'static str] {
     match protocol {
         "http" | "icecast" | "mmsh" | "rtmpt" => &["tcp", "httpproxy", "http"],
         "https" | "rtmpts" | "ffrtmphttp" => &["tls", "tcp", "httpproxy", "http"],
@@ -125,7 +121,7 @@ pub(crate) fn input_url(
     let mut protocols: Vec<&str> = ALWAYS.to_vec();
     for name in allowed {
         protocols.push(name);
-        protocols.extend(beneath(name));
+        protocols.extend(required_protocols(name));
     }
     if reach::is_limited() {
         // No demuxer opens anything but by `open_within`. The list may not be empty, which would be no list.
@@ -141,13 +137,11 @@ pub(crate) fn input_url(
         }
         _ => [b"file:", input.as_encoded_bytes()].concat(),
     };
-    let c = |bytes: Vec<u8>| CString::new(bytes).map_err(|_| InputUrlError::Zero);
-    Ok(InputUrl {
-        url: c(url)?,
-        protocols: c(protocols.join(",").into_bytes())?,
-        stop: stop.clone(),
-        cache: None,
-    })
+    let (url, protocols) = (CString::new(url).map_err(|_| InputUrlError::Zero)?, protocols.join(","));
+    if protocols.contains('\0') {
+        return Err(InputUrlError::Zero);
+    }
+    Ok(InputUrl { url, protocols, stop: stop.clone(), cache: None })
 }
 
 #[cfg(test)]
@@ -177,6 +171,6 @@ mod tests {
         assert_eq!(url(b"file:a.mkv", &[]).unwrap(), b"file:a.mkv");
         assert_eq!(url(b"a\0b", &[]), Err(InputUrlError::Zero));
         let https = input_url(OsStr::new("https://x/y"), &["https".into()], &StopFlag::default()).unwrap();
-        assert!(https.protocols.to_str().unwrap().contains("tls"));
+        assert!(https.protocols.contains("tls"));
     }
 }

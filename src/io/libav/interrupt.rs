@@ -4,97 +4,79 @@
 //! read that stands still for a while is cancelled.
 
 use crate::disk::reach;
+use ffmpeg_next::util::interrupt::{self, InterruptGuard};
 use ffmpeg_sys_next as sys;
-use std::ffi::{c_int, c_void};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a read may continue after the stop request.
 const GRACE: Duration = Duration::from_secs(1);
-/// The interval at which a silent pipe is polled, milliseconds.
-const TICK: c_int = 50;
+/// The interval at which a silent pipe is polled.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
 /// Set when a job is to stop.
 pub type StopFlag = Arc<AtomicBool>;
 
-/// Polled by libav while it waits. Libav has the same pointer, so that it must not be that of a box that moves.
-pub(crate) struct Interrupt(NonNull<Poll>);
+/// Ends the reads of a context; must live as long as it.
+pub(crate) struct Interrupt {
+    poll: Arc<Poll>,
+    _callback: InterruptGuard,
+}
 
-// SAFETY: `Poll` may be used by several threads at the same time.
-unsafe impl Send for Interrupt {}
-
+/// Polled by libav while it waits.
 struct Poll {
     stop: StopFlag,
     /// When the current read first saw the stop request.
     since: Mutex<Option<Instant>>,
-    context: *const sys::AVFormatContext,
+    context: AtomicPtr<sys::AVFormatContext>,
     /// The number of bytes after which reading ends.
-    limit: AtomicI64,
+    limit: i64,
 }
 
 impl Interrupt {
-    /// Makes the reads of a context end after the stop request. Call it before the context is opened; the returned
+    /// Makes the reads of a context end after the stop request, and after a number of bytes. Call it before the context is opened; the returned
     /// value must live as long as the context.
     ///
     /// # Safety
     /// `context` must be valid.
-    pub(crate) unsafe fn watch(stop: &StopFlag, context: *mut sys::AVFormatContext) -> Interrupt {
-        let poll = Poll {
+    pub(crate) unsafe fn watch(stop: &StopFlag, limit: i64, context: *mut sys::AVFormatContext) -> Interrupt {
+        let poll = Arc::new(Poll {
             stop: Arc::clone(stop),
             since: Mutex::default(),
-            context,
-            limit: AtomicI64::new(i64::MAX),
-        };
-        let own = Interrupt(NonNull::from(Box::leak(Box::new(poll))));
-        let opaque = own.0.as_ptr().cast();
+            context: AtomicPtr::new(context),
+            limit,
+        });
+        let polled = Arc::clone(&poll);
+        let callback = interrupt::new(Box::new(move || polled.is_over()));
         // SAFETY: valid as the caller guarantees; everything that the context opens gets a copy of the callback and
         // is closed with it.
-        unsafe { (*context).interrupt_callback = sys::AVIOInterruptCB { callback: Some(ask), opaque } };
-        own
-    }
-
-    fn poll(&self) -> &Poll {
-        // SAFETY: freed in `drop`; it is only shared.
-        unsafe { self.0.as_ref() }
+        unsafe { (*context).interrupt_callback = callback.interrupt };
+        Interrupt { poll, _callback: callback.guard }
     }
 
     /// Another read begins.
     pub(crate) fn renew(&self) {
-        *self.poll().since.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Ends reading after a number of bytes.
-    pub(crate) fn limit(&self, bytes: i64) {
-        self.poll().limit.store(bytes, Ordering::Relaxed);
+        *self.poll.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Whether reading is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.poll().stop.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Interrupt {
-    fn drop(&mut self) {
-        // SAFETY: from a box in `watch`, and the context that calls it has been closed.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        self.poll.stop.load(Ordering::Relaxed)
     }
 }
 
 impl Poll {
     fn is_over(&self) -> bool {
         // SAFETY: the context calls this, so it is valid; its input is null before it is opened.
-        let read = |context: *const sys::AVFormatContext| {
-            unsafe { (*context).pb.as_ref() }.map_or(0, |pb| pb.bytes_read)
-        };
-        if read(self.context) > self.limit.load(Ordering::Relaxed) {
+        let input = unsafe { (*self.context.load(Ordering::Relaxed)).pb.as_ref() };
+        if input.map_or(0, |pb| pb.bytes_read) > self.limit {
             return true;
         }
         if !self.stop.load(Ordering::Relaxed) {
@@ -103,11 +85,6 @@ impl Poll {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         since.get_or_insert_with(Instant::now).elapsed() > GRACE
     }
-}
-
-unsafe extern "C" fn ask(opaque: *mut c_void) -> c_int {
-    // SAFETY: the value that `watch` boxed, which outlives the context; it is only shared.
-    unsafe { &*opaque.cast::<Poll>() }.is_over().into()
 }
 
 /// A named pipe that may not have a writer yet, or any more.
@@ -126,20 +103,14 @@ pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
 impl Read for Fifo {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            let mut asked = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one descriptor, open as long as `self`. A pipe that never had a writer is silent; only one
-            // that its writer has closed is at its end.
-            let ready = unsafe { libc::poll(&mut asked, 1, TICK) };
-            if ready > 0 {
-                match self.file.read(into) {
+            // A pipe that never had a writer is silent; only one that its writer has closed is at its end.
+            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&TICK)) {
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) => match self.file.read(into) {
                     Err(e) if e.kind() == ErrorKind::WouldBlock => {}
                     read => return read,
-                }
-            } else if ready < 0 {
-                let error = io::Error::last_os_error();
-                if error.kind() != ErrorKind::Interrupted {
-                    return Err(error);
-                }
+                },
+                Err(error) => return Err(error.into()),
             }
             if self.stop.load(Ordering::Relaxed) {
                 // not `Interrupted`, after which readers would try again

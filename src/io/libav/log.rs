@@ -23,7 +23,7 @@ pub(crate) struct Log(Arc<Inner>);
 struct Inner {
     /// The class of our decoders' contexts, recognised by its address.
     class: Box<sys::AVClass>,
-    said: Mutex<Said>,
+    messages: Mutex<Messages>,
 }
 
 // SAFETY: the class is never written; libav reads such structures from any thread.
@@ -32,15 +32,15 @@ unsafe impl Send for Inner {}
 unsafe impl Sync for Inner {}
 
 #[derive(Default)]
-struct Said {
+struct Messages {
     /// The last lines, and whether they came from one of our decoders.
     lines: VecDeque<(bool, String)>,
     /// The message that the input is cut off.
     cut: Option<String>,
     /// Number of errors of our decoders.
-    faults: u32,
+    decoder_errors: u32,
     /// Number of errors of libav's own parsers and decoders.
-    parsing: u32,
+    parser_errors: u32,
 }
 
 /// All logs, by the addresses of their classes.
@@ -70,7 +70,7 @@ impl Log {
         // SAFETY: returns a static structure, which is copied.
         let class = Box::new(unsafe { std::ptr::read(sys::avcodec_get_class()) });
         let address = (&raw const *class).addr();
-        let inner = Arc::new(Inner { class, said: Mutex::default() });
+        let inner = Arc::new(Inner { class, messages: Mutex::default() });
         lock(&LOGS).insert(address, Arc::downgrade(&inner));
         Log(inner)
     }
@@ -88,60 +88,60 @@ impl Log {
     /// Receives a codec's messages from all threads.
     ///
     /// # Safety
-    /// `context` must be a valid context of ours that does not outlive this log.
-    pub(crate) unsafe fn adopt(&self, context: *mut sys::AVCodecContext) {
-        // SAFETY: guaranteed by the caller; the copy equals libav's own class.
-        unsafe { (*context).av_class = &raw const *self.0.class };
+    /// The context must not outlive this log.
+    pub(crate) unsafe fn adopt(&self, context: &mut sys::AVCodecContext) {
+        context.av_class = &raw const *self.0.class; // a copy of libav's own class
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
-        lock(&self.0.said)
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        lock(&self.0.messages)
     }
 
     /// Removes and returns the last lines, oldest first.
     pub(crate) fn drain(&self) -> Vec<String> {
-        self.said().lines.drain(..).map(|l| nameless(&l.1)).collect()
+        self.messages().lines.drain(..).map(|l| without_address(&l.1)).collect()
     }
 
     /// The same for those of our decoders.
     pub(crate) fn drain_decoders(&self) -> Vec<String> {
-        let mut said = self.said();
-        let (own, rest): (VecDeque<_>, _) = std::mem::take(&mut said.lines).into_iter().partition(|l| l.0);
-        said.lines = rest;
-        own.iter().map(|l| nameless(&l.1)).collect()
+        let mut messages = self.messages();
+        let (own, rest): (VecDeque<_>, _) =
+            std::mem::take(&mut messages.lines).into_iter().partition(|l| l.0);
+        messages.lines = rest;
+        own.iter().map(|l| without_address(&l.1)).collect()
     }
 
     /// libav's message that the input is cut off, if there was one; returned once.
     pub(crate) fn take_cut(&self) -> Option<String> {
-        self.said().cut.take().map(|line| nameless(&line))
+        self.messages().cut.take().map(|line| without_address(&line))
     }
 
     /// The number of errors that our decoders have reported.
-    pub(crate) fn faults(&self) -> u32 {
-        self.said().faults
+    pub(crate) fn decoder_errors(&self) -> u32 {
+        self.messages().decoder_errors
     }
 
     /// The number of errors that libav's own parsers have reported.
-    pub(crate) fn parsing(&self) -> u32 {
-        self.said().parsing
+    pub(crate) fn parser_errors(&self) -> u32 {
+        self.messages().parser_errors
     }
 
     fn keep(&self, decoder: bool, codec: bool, level: c_int, text: String) {
-        let mut said = self.said();
+        let mut messages = self.messages();
         if codec && level <= sys::AV_LOG_ERROR {
-            let count = if decoder { &mut said.faults } else { &mut said.parsing };
+            let count = if decoder { &mut messages.decoder_errors } else { &mut messages.parser_errors };
             *count = count.wrapping_add(1);
         }
         if ["prematurely", "partial file"].iter().any(|w| text.contains(w)) {
-            said.cut = Some(text.clone());
+            messages.cut = Some(text.clone());
         }
-        if text.is_empty() || said.lines.back().is_some_and(|l| l.1 == text) {
+        if text.is_empty() || messages.lines.back().is_some_and(|l| l.1 == text) {
             return;
         }
-        if said.lines.len() == KEPT {
-            said.lines.pop_front();
+        if messages.lines.len() == KEPT {
+            messages.lines.pop_front();
         }
-        said.lines.push_back((decoder, text));
+        messages.lines.push_back((decoder, text));
     }
 }
 
@@ -153,12 +153,11 @@ impl Drop for Inner {
 
 /// Redirects libav's warnings and errors from standard error to the logs.
 #[allow(clippy::missing_transmute_annotations)] // `va_list` has a different name on every machine
-pub(super) fn take_over() {
+pub(super) fn redirect() {
     // SAFETY: the callback is a plain function that keeps no pointer; only the type of its last argument is
     // declared differently (see `Callback`).
     unsafe {
         sys::av_log_set_level(sys::AV_LOG_WARNING);
-        #[allow(clippy::missing_transmute_annotations)] // its name differs between machines
         sys::av_log_set_callback(std::mem::transmute::<Option<Callback>, _>(Some(keep)));
     }
 }
@@ -169,17 +168,17 @@ pub(crate) fn drain() -> Vec<String> {
 }
 
 /// The same, formatted for the end of a sentence.
-pub(crate) fn said() -> String {
+pub(crate) fn recent_messages() -> String {
     let lines = drain();
     if lines.is_empty() { String::new() } else { format!(" ({})", lines.join("; ")) }
 }
 
 /// Removes the address of the context at the beginning of a line, which differs in every run.
-fn nameless(line: &str) -> String {
+fn without_address(line: &str) -> String {
     match line.split_once(" @ 0x") {
         Some((kind, rest)) if kind.starts_with('[') => match rest.split_once(']') {
-            Some((address, said)) if address.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                format!("{kind}]{said}")
+            Some((address, text)) if address.bytes().all(|b| b.is_ascii_hexdigit()) => {
+                format!("{kind}]{text}")
             }
             _ => line.to_owned(),
         },
@@ -211,20 +210,17 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
     if level > sys::AV_LOG_WARNING {
         return;
     }
-    let class = match context.is_null() {
-        true => std::ptr::null(),
-        // SAFETY: a context for logging begins with a pointer to its class, which may be null.
-        false => unsafe { context.cast::<*const sys::AVClass>().read() },
+    // SAFETY: a context for logging begins with a pointer to its class; the name of a class is a static string. All three
+    // may be null.
+    let (class, codec) = unsafe {
+        let class = context.cast::<*const sys::AVClass>().as_ref().and_then(|class| class.as_ref());
+        let name = class.map(|c| c.class_name).filter(|name| !name.is_null());
+        (class, name.is_some_and(|name| CStr::from_ptr(name) == c"AVCodecContext"))
     };
-    let own = lock(&LOGS).get(&class.addr()).and_then(Weak::upgrade).map(Log);
+    let address = class.map_or(0, |class| std::ptr::from_ref(class).addr());
+    let own = lock(&LOGS).get(&address).and_then(Weak::upgrade).map(Log);
     let decoder = own.is_some();
     let Some(log) = own.or_else(|| HERE.try_with(|h| h.borrow().clone()).ok().flatten()) else { return };
-    // SAFETY: the name of a class is a static string, or null.
-    let codec = unsafe {
-        class
-            .as_ref()
-            .is_some_and(|c| !c.class_name.is_null() && CStr::from_ptr(c.class_name) == c"AVCodecContext")
-    };
     let mut text = [0 as c_char; LINE];
     let mut prefix = 1;
     // SAFETY: libav passes its own context, format and arguments; the buffer has the specified size and is
@@ -247,27 +243,18 @@ unsafe extern "C" fn keep(context: *mut c_void, level: c_int, format: *const c_c
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::libav::raw::Fields;
+    use ffmpeg_next::codec::Context;
 
     #[test]
     fn no_line_contains_an_address() {
         assert_eq!(
-            nameless("[matroska,webm @ 0x561bb84cc480] File ended prematurely"),
+            without_address("[matroska,webm @ 0x561bb84cc480] File ended prematurely"),
             "[matroska,webm] File ended prematurely"
         );
-        assert_eq!(nameless("[NULL @ 0x1] a @ 0x2]"), "[NULL] a @ 0x2]");
+        assert_eq!(without_address("[NULL @ 0x1] a @ 0x2]"), "[NULL] a @ 0x2]");
         for as_it_is in ["plain", "a @ 0x12] b", "[h264 @ 0xhello] c", "[h264 @ 0x12"] {
-            assert_eq!(nameless(as_it_is), as_it_is);
-        }
-    }
-
-    /// A context that is not ours, with a user's value in the `opaque` field.
-    fn foreign(mine: &mut u32) -> *mut sys::AVCodecContext {
-        // SAFETY: a new context, freed by the caller.
-        unsafe {
-            let context = sys::avcodec_alloc_context3(std::ptr::null());
-            assert!(!context.is_null());
-            (*context).opaque = (&raw mut *mine).cast();
-            context
+            assert_eq!(without_address(as_it_is), as_it_is);
         }
     }
 
@@ -275,42 +262,40 @@ mod tests {
     fn logs_are_separate_and_other_contexts_are_unchanged() {
         let (one, other) = (Log::new(), Log::new());
         let mut mine = 7;
-        let (mut stranger, mut ours) = (foreign(&mut mine), foreign(&mut 0));
+        let (mut stranger, mut ours) = (Context::new(), Context::new());
+        stranger.av_mut().opaque = (&raw mut mine).cast();
         // SAFETY: `one` outlives it.
-        unsafe { one.adopt(ours) };
-        let say = |context: *mut sys::AVCodecContext, text: &CStr| {
+        unsafe { one.adopt(ours.av_mut()) };
+        let say = |context: &Context, text: &CStr| {
             // SAFETY: a valid context, and a text without format specifiers.
-            unsafe { sys::av_log(context.cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
+            unsafe { sys::av_log(context.as_ptr().cast_mut().cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
         };
-        say(stranger, c"nobody listens\n");
+        say(&stranger, c"nobody listens\n");
         {
             let _here = other.enter();
-            say(stranger, c"a parser\n");
-            say(ours, c"a decoder\n");
-            say(stranger, c"File ended prematurely\n");
+            say(&stranger, c"a parser\n");
+            say(&ours, c"a decoder\n");
+            say(&stranger, c"File ended prematurely\n");
             {
                 let _inside = one.enter();
-                say(stranger, c"inside\n");
+                say(&stranger, c"inside\n");
             }
             assert_eq!(drain().len(), 2);
         }
-        let address = ours.expose_provenance();
-        std::thread::spawn(move || {
-            say(std::ptr::with_exposed_provenance_mut(address), c"on a thread\n");
-        })
-        .join()
-        .unwrap();
+        let ours = std::thread::spawn(move || {
+            say(&ours, c"on a thread\n");
+            ours
+        });
+        drop(ours.join().unwrap());
         assert_eq!(mine, 7);
-        assert_eq!((one.faults(), one.parsing(), other.faults(), other.parsing()), (2, 1, 0, 2));
-        let told = one.drain_decoders();
-        assert!(told[0].ends_with("a decoder") && told[1].ends_with("on a thread"), "{told:?}");
+        assert_eq!(
+            (one.decoder_errors(), one.parser_errors(), other.decoder_errors(), other.parser_errors()),
+            (2, 1, 0, 2)
+        );
+        let messages = one.drain_decoders();
+        assert!(messages[0].ends_with("a decoder") && messages[1].ends_with("on a thread"), "{messages:?}");
         assert!(one.drain()[0].ends_with("inside"));
         assert!(other.take_cut().unwrap().ends_with("prematurely") && other.take_cut().is_none());
         assert!(one.take_cut().is_none() && drain().is_empty());
-        // SAFETY: allocated above, freed once, before the log.
-        unsafe {
-            sys::avcodec_free_context(&mut stranger);
-            sys::avcodec_free_context(&mut ours);
-        }
     }
 }

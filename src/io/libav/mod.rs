@@ -1,23 +1,31 @@
 //! All contact with FFmpeg's libraries, and all `unsafe` outside the filters' kernels.
 //!
-//! The safe wrapper (`ffmpeg-next`) is used where it works; where it lacks something or fails (side data, chroma
-//! location, seeking by a stream's own clock, paths that are not UTF-8, negative strides), the functions of
-//! `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
+//! Inputs, outputs, codecs, filter graphs, packets and frames are owned by the safe wrapper (`ffmpeg-next`). Where it
+//! lacks something or fails (fields without accessors, tags and names that are not UTF-8, seeking by a stream's own
+//! clock, negative strides), the functions of `ffmpeg-sys-next` are called here, each `unsafe` block with its reason.
 #![allow(unsafe_code)] // the only module that calls libav
 
+mod capabilities;
 pub mod color;
+mod container;
 pub mod copy;
 mod demux;
 mod details;
+mod dict;
 pub mod error;
 mod glance;
 mod graph;
+mod hdr;
 mod index;
+mod input;
 mod input_url;
 pub mod interrupt;
 mod log;
+mod mux;
 mod owned;
+mod picture;
 pub mod pixfmt;
+mod raw;
 mod reader;
 pub mod side_data;
 pub mod sink;
@@ -37,7 +45,7 @@ use std::sync::Once;
 /// Prepares the libraries once per process: redirects their messages.
 fn init() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(log::take_over);
+    ONCE.call_once(log::redirect);
 }
 
 /// Keeps SVT-AV1 from printing to standard error, which it does unless a variable of the environment is set. Call

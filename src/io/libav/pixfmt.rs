@@ -3,10 +3,11 @@
 //! It uses libav's description of a format (the byte and bit at which each component starts), so packed,
 //! semi-planar, big-endian and padded formats are all converted to planes with their full depth.
 
+use super::picture::{Plane, description};
+use ffmpeg_next::format::Pixel;
+use ffmpeg_next::frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Siting};
-use std::ffi::CStr;
-use sys::AVPixelFormat;
 
 /// The layout of a component in libav's planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,38 +54,31 @@ enum Kind {
 pub struct Unsupported(pub String);
 
 /// libav's name of a pixel format.
-pub fn name(format: AVPixelFormat) -> String {
-    // SAFETY: returns a static string or null.
-    unsafe {
-        let name = sys::av_get_pix_fmt_name(format);
-        if name.is_null() { "unknown".into() } else { CStr::from_ptr(name).to_string_lossy().into_owned() }
-    }
+pub fn name(format: Pixel) -> &'static str {
+    format.descriptor().map_or("unknown", |d| d.name())
 }
 
 /// The pixel format of that name, if libav has it.
-pub fn by_name(name: &str) -> Option<AVPixelFormat> {
-    let name = std::ffi::CString::new(name).ok()?;
-    // SAFETY: the string lives through the call.
-    let format = unsafe { sys::av_get_pix_fmt(name.as_ptr()) };
-    (format != AVPixelFormat::AV_PIX_FMT_NONE).then_some(format)
+pub fn by_name(name: &str) -> Option<Pixel> {
+    name.parse().ok()
 }
 
 /// libav's planar pixel format with exactly the samples of `format`, if it has one.
-pub fn exact(format: &Format) -> Option<AVPixelFormat> {
+pub fn exact(format: &Format) -> Option<sys::AVPixelFormat> {
     let name = format.name();
     // Ours are in native order, which is also the meaning of libav's names without a byte order.
     let found = by_name(&name)?;
     let layout = Layout::of(found).ok()?;
-    layout.fits(format).then_some(found)
+    layout.fits(format).then_some(found.into())
 }
 
 impl Layout {
     /// Reads libav's description.
-    pub fn of(pix_fmt: AVPixelFormat) -> Result<Layout, Unsupported> {
+    pub fn of(pix_fmt: impl Into<Pixel>) -> Result<Layout, Unsupported> {
+        let pix_fmt = pix_fmt.into();
         let name = name(pix_fmt);
-        let unsupported = || Unsupported(name.clone());
-        // SAFETY: returns a pointer to a static description, or null.
-        let desc = unsafe { sys::av_pix_fmt_desc_get(pix_fmt).as_ref() }.ok_or_else(unsupported)?;
+        let unsupported = || Unsupported(name.to_owned());
+        let desc = description(pix_fmt).ok_or_else(unsupported)?;
         let has = |flag: i64| desc.flags & flag as u64 != 0;
         if has(sys::AV_PIX_FMT_FLAG_HWACCEL.into())
             || has(sys::AV_PIX_FMT_FLAG_BAYER.into())
@@ -154,7 +148,7 @@ impl Layout {
             () if native && whole && planes_apart && deepest >= 8 => Kind::Planar,
             () => Kind::Packed,
         };
-        Ok(Layout { name, format, components, kind, big_endian })
+        Ok(Layout { name: name.to_owned(), format, components, kind, big_endian })
     }
 
     /// The format, with family, depth, subsampling and alpha, of a picture of the given size, with all else
@@ -171,30 +165,18 @@ impl Layout {
                 == (format.family, format.depth, format.subsampling, format.has_alpha())
     }
 
-    /// Extracts the samples of libav's frame. Panics unless `out` has this layout's shape and the frame's size.
-    ///
-    /// # Safety
-    /// `frame` must be a valid frame of this pixel format with software planes, of at least `out`'s
-    /// size.
-    pub unsafe fn unpack(&self, frame: &sys::AVFrame, out: &mut Frame) {
-        let format = *out.format();
+    /// Extracts the samples of libav's frame. Panics unless it has this pixel format, and `out` this layout's shape and
+    /// at most the frame's size.
+    pub fn unpack(&self, frame: &frame::Video, out: &mut Frame) {
+        assert_eq!(name(frame.format()), self.name);
         if self.kind == Kind::Palette {
-            // SAFETY: guaranteed by the caller.
-            return unsafe { unpack_palette(frame, out) };
+            return unpack_palette(frame, out);
         }
+        let format = *out.format();
         for (p, c) in self.components.iter().enumerate() {
-            let (width, height) = format.plane_size(p);
-            for y in 0..height {
-                // The last sample may not have a whole step after it.
-                let bytes = match self.kind {
-                    Kind::Bits(_) => width.div_ceil(8),
-                    _ => (width - 1) * c.step + c.offset + c.word_bytes(),
-                };
-                // SAFETY: guaranteed by the caller; `linesize` may be negative, so the sum is signed.
-                let row = unsafe {
-                    let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
-                    std::slice::from_raw_parts(start, bytes)
-                };
+            let plane = Plane::new(frame, c.plane);
+            for y in 0..format.plane_size(p).1 {
+                let row = plane.row(y);
                 let to = out.row_bytes_mut(p, y);
                 match self.kind {
                     Kind::Planar => {
@@ -265,34 +247,29 @@ impl Layout {
         }
     }
 
-    /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack).
-    ///
-    /// # Safety
-    /// `frame` must be a writable frame of this pixel format with software planes of at least
-    /// `from`'s size.
-    pub unsafe fn pack(&self, from: &Frame, frame: &mut sys::AVFrame) {
+    /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack). Panics unless both have this
+    /// layout's shape, and the frame at least the other's size.
+    pub fn pack(&self, from: &Frame, to: &mut frame::Video) {
         let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
         assert!(
-            self.can_pack() && shape(&self.format) == shape(from.format()),
+            self.can_pack() && shape(&self.format) == shape(from.format()) && name(to.format()) == self.name,
             "{} cannot be written from {}",
             self.name,
             from.format().name()
         );
         let size = from.format().depth.bytes();
         for (p, c) in self.components.iter().enumerate() {
+            let stride = to.stride(c.plane);
+            let plane = to.data_mut(c.plane);
             for y in from.plane(p).rows() {
                 let row = from.plane(p).row_bytes(y);
-                // SAFETY: guaranteed by the caller; a row has `step` bytes for each sample.
-                unsafe {
-                    let start = frame.data[c.plane].offset(y as isize * frame.linesize[c.plane] as isize);
-                    if self.kind == Kind::Planar {
-                        std::ptr::copy_nonoverlapping(row.as_ptr(), start, row.len());
-                        continue;
-                    }
-                    for (x, sample) in row.chunks_exact(size).enumerate() {
-                        let to = start.add(x * c.step + c.offset);
-                        std::ptr::copy_nonoverlapping(sample.as_ptr(), to, size);
-                    }
+                let to = &mut plane[y * stride..][..stride];
+                if self.kind == Kind::Planar {
+                    to[..row.len()].copy_from_slice(row);
+                    continue;
+                }
+                for (sample, to) in row.chunks_exact(size).zip(to[c.offset..].chunks_mut(c.step)) {
+                    to[..size].copy_from_slice(sample);
                 }
             }
         }
@@ -331,18 +308,12 @@ fn widen(v: u32, bits: u32, to: u32) -> u32 {
     wide >> (have - to)
 }
 
-/// # Safety
-/// `frame` must be a valid frame of a palette format, of at least `out`'s size.
-unsafe fn unpack_palette(frame: &sys::AVFrame, out: &mut Frame) {
-    let (width, height) = out.format().plane_size(0);
-    // SAFETY: libav keeps 256 words of native-order ARGB in the second plane.
-    let palette = unsafe { std::slice::from_raw_parts(frame.data[1].cast::<[u8; 4]>(), 256) };
-    for y in 0..height {
-        // SAFETY: guaranteed by the caller.
-        let row = unsafe {
-            let start = frame.data[0].offset(y as isize * frame.linesize[0] as isize);
-            std::slice::from_raw_parts(start, width)
-        };
+fn unpack_palette(frame: &frame::Video, out: &mut Frame) {
+    let indices = Plane::new(frame, 0);
+    // 256 words of native-order ARGB
+    let (palette, _) = Plane::new(frame, 1).row(0).as_chunks::<4>();
+    for y in 0..out.format().plane_size(0).1 {
+        let row = indices.row(y);
         // planes G B R A of 0xAARRGGBB
         for (p, shift) in [(0, 8), (1, 0), (2, 16), (3, 24)] {
             let to = out.row_bytes_mut(p, y);

@@ -1,6 +1,6 @@
 //! Reads the pictures of an input, from the start or from any number on.
 
-use super::demux::{ByteSource, Demuxer, OpenError};
+use super::demux::{ByteSource, Demuxer, OpenError, Purpose};
 use super::error::AvError;
 use super::graph::{Graph, GraphInput};
 use super::index::Index;
@@ -8,16 +8,19 @@ use super::index::entry::intra_only;
 use super::index::exact::MAX_FRAMES;
 use super::index::exact::SeekPoint;
 use super::input_url::InputUrl;
-use super::log::{Log, drain, said};
-use super::owned::{AvFrame, Decoder, Packet, Received};
+use super::log::{Log, drain, recent_messages};
+use super::owned::{Decoder, Received};
+use super::picture;
+use super::raw::Fields;
+use ffmpeg_next::{Packet, frame};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
-use std::ffi::CString;
+use std::mem;
 
 /// A result of decoding.
 pub(crate) enum Item {
     /// A picture.
-    Picture(AvFrame),
+    Picture(frame::Video),
     /// Data between two pictures that could not be decoded, with libav's message.
     Damage(String),
     /// The input cannot be read any further.
@@ -34,13 +37,13 @@ const MAX_SCAN: u32 = 1 << 14;
 
 /// FFmpeg's filters after the decoder.
 struct Stage {
-    text: CString,
+    text: String,
     graph: Option<Graph>,
     /// Size and pixel format for which the graph was made.
     built_for: (i32, i32, i32),
     feed: GraphInput,
     /// Remaining pictures of an older graph.
-    ready: VecDeque<AvFrame>,
+    ready: VecDeque<frame::Video>,
     ended: bool,
 }
 
@@ -58,7 +61,7 @@ pub(crate) struct Reader {
     /// Number of pictures since the start; `None` after a seek.
     returned: Option<u64>,
     packet: Packet,
-    picture: AvFrame,
+    picture: frame::Video,
     /// Whether all packets have been sent.
     drained: bool,
     /// Whether the end has been reached.
@@ -87,14 +90,11 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(from: ByteSource, threads: usize) -> Result<Reader, OpenError> {
-        let place = match &from {
-            ByteSource::Place(place) => Some(place.clone()),
-            ByteSource::Reader(_) => None,
-        };
-        let demuxer = Demuxer::open(from)?;
+        let place = from.place();
+        let demuxer = Demuxer::open(from, Purpose::Pictures)?;
         let place = place.filter(|_| demuxer.seekable());
         // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
-        let intra = intra_only(demuxer.parameters(demuxer.video()).codec_id);
+        let intra = intra_only(demuxer.parameters().codec_id);
         let threads = if place.is_none() && !intra { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
         Ok(Reader {
@@ -104,8 +104,8 @@ impl Reader {
             place: place.filter(|_| !intra),
             error_baseline: Some(0),
             returned: Some(0),
-            packet: Packet::new()?,
-            picture: AvFrame::new()?,
+            packet: Packet::empty(),
+            picture: frame::Video::empty(),
             drained: false,
             ended: false,
             decoded_any: false,
@@ -136,7 +136,7 @@ impl Reader {
     fn has_new_errors(&self) -> bool {
         self.threads != 1
             && self.place.is_some()
-            && self.error_baseline.is_some_and(|n| n != self.decoder.faults())
+            && self.error_baseline.is_some_and(|n| n != self.decoder.errors())
     }
 
     /// Restarts on one thread, up to the current position. `false` if that is unknown.
@@ -166,7 +166,7 @@ impl Reader {
     }
 
     /// Adds FFmpeg's filters after the decoder. Must be called before the first picture.
-    pub(crate) fn filter(&mut self, text: CString, feed: GraphInput) {
+    pub(crate) fn filter(&mut self, text: String, feed: GraphInput) {
         let ready = VecDeque::new();
         self.stage = Some(Stage { text, graph: None, built_for: (0, 0, 0), feed, ready, ended: false });
     }
@@ -201,7 +201,7 @@ impl Reader {
                 return Ok(None);
             }
             if let Some(graph) = &mut stage.graph {
-                let mut picture = AvFrame::new()?;
+                let mut picture = frame::Video::empty();
                 match graph.pull(&mut picture)? {
                     Received::Frame => return Ok(Some(Item::Picture(picture))),
                     Received::End => {
@@ -212,11 +212,14 @@ impl Reader {
                 }
             }
             match self.decoded()? {
-                Some(Item::Picture(p)) if p.damaged() => {
-                    return Ok(Some(Item::Damage(format!("a damaged picture is not filtered{}", said()))));
+                Some(Item::Picture(p)) if picture::is_damaged(&p) => {
+                    return Ok(Some(Item::Damage(format!(
+                        "a damaged picture is not filtered{}",
+                        recent_messages()
+                    ))));
                 }
                 Some(Item::Picture(p)) => {
-                    let f = p.get();
+                    let f = p.av();
                     let shape = (f.width, f.height, f.format);
                     if stage.graph.is_none() || shape != stage.built_for {
                         stage.drain()?;
@@ -224,7 +227,7 @@ impl Reader {
                         stage.built_for = shape;
                     }
                     if let Some(graph) = &mut stage.graph {
-                        graph.push(Some(&p))?;
+                        graph.push(Some(p))?;
                     }
                 }
                 Some(other) => return Ok(Some(other)),
@@ -254,10 +257,10 @@ impl Reader {
                     (self.decoded_any, self.damage_reported, self.errors) = (true, false, 0);
                     let messages = self.decoder.decoder_messages();
                     if !messages.is_empty() {
-                        self.picture.mark_damaged();
+                        self.picture.av_mut().flags |= sys::AV_FRAME_FLAG_CORRUPT;
                         self.decoder_messages = format!(" ({})", messages.join("; "));
                     }
-                    return Ok(Some(Item::Picture(self.picture.take()?)));
+                    return Ok(Some(Item::Picture(mem::replace(&mut self.picture, frame::Video::empty()))));
                 }
                 Ok(Received::End) => return Ok(self.end()),
                 Ok(Received::NeedsInput) if self.drained => return Ok(self.end()),
@@ -305,14 +308,14 @@ impl Reader {
             Ok(false) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                let said = drain().into_iter().find(|line| line.contains("truncat"));
-                self.cut = Log::here().take_cut().or(said);
+                let truncated = drain().into_iter().find(|line| line.contains("truncat"));
+                self.cut = Log::here().take_cut().or(truncated);
                 return None;
             }
             Err(error) => {
                 self.drained = true;
                 let _ = self.decoder.send(None);
-                return Some(Item::Broken(error, said()));
+                return Some(Item::Broken(error, recent_messages()));
             }
         };
         match sent {
@@ -327,14 +330,14 @@ impl Reader {
             let rank = self.rank;
             self.rank = rank.saturating_add(1);
             if let Some(seek_points) = &mut self.seek_points
-                && let p = self.packet.get()
-                && p.flags & sys::AV_PKT_FLAG_KEY != 0
+                && self.packet.is_key()
                 && seek_points.len() < MAX_FRAMES
             {
-                let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts };
+                let p = self.packet.av();
+                let seek = self.packet.dts().unwrap_or(p.pts);
                 seek_points.push(SeekPoint { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
             }
-            self.packet.mark(rank)?;
+            picture::mark(&mut self.packet, rank)?;
         }
         self.decoder.send(Some(&self.packet))
     }
@@ -360,18 +363,18 @@ impl Reader {
     }
 
     fn damage(&mut self, error: AvError) -> Option<Item> {
-        let text = format!("{error}{}", said());
+        let text = format!("{error}{}", recent_messages());
         if !self.decoded_any {
             self.early.get_or_insert(text);
             return None;
         }
         self.damaged = true;
-        if std::mem::replace(&mut self.damage_reported, true) { None } else { Some(Item::Damage(text)) }
+        if mem::replace(&mut self.damage_reported, true) { None } else { Some(Item::Damage(text)) }
     }
 
     /// Seeks to a point from which `target` can be decoded, and decodes up to it: `Ok(None)` if it is intact only
     /// when decoding from the start.
-    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<AvFrame> {
+    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<frame::Video> {
         let mut limit = index.entries.len();
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
@@ -388,21 +391,23 @@ impl Reader {
 
     /// Ignores the errors so far.
     pub(crate) fn reset_error_baseline(&mut self) {
-        self.error_baseline = Some(self.decoder.faults());
+        self.error_baseline = Some(self.decoder.errors());
     }
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact.
-    fn until(&mut self, target: i64, entry: i64) -> Option<AvFrame> {
+    fn until(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
         // Errors of pictures that lead the entry are expected.
-        let mut faults = None;
+        let mut errors_at_entry = None;
         loop {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
-                    if t >= entry && *faults.get_or_insert(self.decoder.faults()) != self.decoder.faults() {
+                    if t >= entry
+                        && *errors_at_entry.get_or_insert(self.decoder.errors()) != self.decoder.errors()
+                    {
                         self.damaged = true;
                     }
-                    if t == target && !p.damaged() {
+                    if t == target && !picture::is_damaged(&p) {
                         self.reset_error_baseline();
                         return Some(p);
                     } else if t >= target {
@@ -418,10 +423,7 @@ impl Reader {
     /// Positions the decoder at the packet of entry `i`.
     fn seek_to_entry(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
-        let (num, den) = {
-            let tb = self.demuxer.stream(self.demuxer.video()).time_base;
-            (i64::from(tb.num.max(1)), i64::from(tb.den.max(1)))
-        };
+        let second = self.ticks_per_second();
         // Indexes of containers are sometimes wrong or missing: try earlier and earlier points.
         let mut back = 0;
         for attempt in 0..8 {
@@ -432,9 +434,14 @@ impl Reader {
                 self.reset_after_seek();
                 return self.send().is_ok();
             }
-            back = (den / num).max(1) << attempt;
+            back = second << attempt;
         }
         false
+    }
+
+    fn ticks_per_second(&self) -> i64 {
+        let base = self.demuxer.stream().time_base;
+        (i64::from(base.den.max(1)) / i64::from(base.num.max(1))).max(1)
     }
 
     /// Starts decoding with the packet that was read last.
@@ -449,21 +456,18 @@ impl Reader {
 
     /// Positions the decoder at the packet of a seek point.
     pub(crate) fn seek_to_point(&mut self, seek_point: &SeekPoint) -> bool {
-        let tick = {
-            let tb = self.demuxer.stream(self.demuxer.video()).time_base;
-            (i64::from(tb.den.max(1)) / i64::from(tb.num.max(1))).max(1)
-        };
+        let second = self.ticks_per_second();
         let timed = seek_point.seek != sys::AV_NOPTS_VALUE;
         // Streams that can be read from any position are; for others the container's seeking comes first.
         let stream = ["mpegts", "mpeg", "h264", "hevc", "mpegvideo", "m4v", "cavsvideo", "vc1", "obu"];
-        let by_place = stream.contains(&self.demuxer.container().as_str());
+        let by_place = stream.contains(&self.demuxer.input.container().as_str());
         for attempt in 0..6 {
             // A little earlier each time, since reading often begins with a partial packet.
             let moved = if by_place == (attempt < 3) {
                 let back = [0, 1 << 14, 1 << 20][attempt as usize % 3];
                 self.demuxer.seek_byte((seek_point.pos - back).max(0)).is_ok()
             } else {
-                let back = tick * [0, 1, 4][attempt as usize % 3];
+                let back = second * [0, 1, 4][attempt as usize % 3];
                 timed && self.demuxer.seek(seek_point.seek.saturating_sub(back)).is_ok()
             };
             if moved && self.scan_to_point(seek_point) {
@@ -481,7 +485,7 @@ impl Reader {
             if !matches!(self.demuxer.read(&mut self.packet), Ok(true)) {
                 return false;
             }
-            let p = self.packet.get();
+            let p = self.packet.av();
             if p.pos == seek_point.pos && p.size.max(0) as u32 == seek_point.size {
                 return true;
             }
@@ -496,7 +500,7 @@ impl Reader {
     fn scan_to_entry(&mut self, index: &Index, i: usize) -> bool {
         let entry = index.entries[i];
         while let Ok(true) = self.demuxer.read(&mut self.packet) {
-            let p = self.packet.get();
+            let p = self.packet.av();
             match index.order(p.pts) {
                 Some(order) if order == entry.order => return p.size as u32 == entry.size,
                 Some(order) if order > entry.order => return false,
@@ -514,7 +518,7 @@ impl Stage {
         if let Some(mut graph) = self.graph.take() {
             graph.push(None)?;
             loop {
-                let mut picture = AvFrame::new()?;
+                let mut picture = frame::Video::empty();
                 match graph.pull(&mut picture)? {
                     Received::Frame => self.ready.push_back(picture),
                     Received::NeedsInput | Received::End => break,

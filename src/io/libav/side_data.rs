@@ -1,22 +1,18 @@
 //! Data that an FFmpeg source passes to an FFmpeg sink beside the frames, in `Info::carried` and `FrameStamp::carried`.
 
-use super::interrupt::StopFlag;
-use super::sink::hdr::Hdr;
+use super::hdr::Hdr;
+use super::input_url::InputUrl;
+use super::raw::Fields;
+use ffmpeg_next::Frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
-use std::ffi::CString;
 
 /// Data about the whole input, enough to open it a second time and copy what is not filtered. The sink reads
 /// all other data (streams, tags, chapters, side data) itself.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// The address for `avformat_open_input`, including the protocol; `None` for a pipe, which cannot be read
-    /// twice.
-    pub url: Option<CString>,
-    /// Allowed protocols, as libav's `protocol_whitelist`.
-    pub protocols: CString,
-    /// Ends reads that stand still.
-    pub stop: StopFlag,
+    /// `None` for a pipe, which cannot be read twice.
+    pub(crate) place: Option<InputUrl>,
     /// The stream that is filtered.
     pub video: usize,
     /// Seconds per tick of that stream.
@@ -43,43 +39,23 @@ pub struct FrameSideData {
     pub duration: i64,
     /// A frame without pixels that has all other properties (side data, flags, tags), for
     /// `av_frame_copy_props`.
-    props: *mut sys::AVFrame,
+    props: Frame,
 }
-
-// SAFETY: only `new` writes the frame; afterwards it is only read.
-unsafe impl Send for FrameSideData {}
-// SAFETY: as above.
-unsafe impl Sync for FrameSideData {}
 
 impl FrameSideData {
     /// Copies the properties of a decoded frame; `None` if out of memory.
-    ///
-    /// # Safety
-    /// `frame` must be a valid frame.
-    pub unsafe fn new(frame: *const sys::AVFrame, pts: i64, duration: i64) -> Option<FrameSideData> {
-        // SAFETY: a new frame without buffers, into which libav copies reference-counted properties.
+    pub(crate) fn new(frame: &Frame, pts: i64, duration: i64) -> Option<FrameSideData> {
+        // SAFETY: a new frame without buffers, or null, into which libav copies reference-counted properties.
         unsafe {
-            let mut props = sys::av_frame_alloc();
-            if props.is_null() {
-                return None;
-            }
-            if sys::av_frame_copy_props(props, frame) < 0 {
-                sys::av_frame_free(&mut props);
-                return None;
-            }
-            Some(FrameSideData { pts, duration, props })
+            let mut props = Frame::empty();
+            let to = props.as_mut_ptr();
+            let copied = !to.is_null() && sys::av_frame_copy_props(to, frame.as_ptr()) >= 0;
+            copied.then_some(FrameSideData { pts, duration, props })
         }
     }
 
-    /// The properties, valid as long as `self`.
-    pub fn props(&self) -> *const sys::AVFrame {
-        self.props
-    }
-}
-
-impl Drop for FrameSideData {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new`, owned by this alone, freed once.
-        unsafe { sys::av_frame_free(&mut self.props) }
+    /// The properties.
+    pub(crate) fn props(&self) -> &sys::AVFrame {
+        self.props.av()
     }
 }

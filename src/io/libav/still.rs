@@ -2,14 +2,15 @@
 //! packet.
 
 use super::color::Tag;
-use super::error::{AvError, check};
-use super::log::{Log, said};
-use super::owned::{AvFrame, NO_MEMORY, Packet};
+use super::error::AvError;
+use super::log::{Log, recent_messages};
+use super::picture::is_damaged;
 use super::pixfmt::{self, Layout, Unsupported};
+use super::raw::Fields;
+use ffmpeg_next::codec::{Context, Id, decoder, encoder};
+use ffmpeg_next::{Dictionary, Packet, frame};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Format, Frame, Primaries, Transfer};
-use std::ffi::CStr;
-use std::ptr;
 
 /// Which codec.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,47 +40,24 @@ pub enum StillError {
     Shape(String),
 }
 
-impl From<AvError> for StillError {
-    fn from(e: AvError) -> StillError {
-        StillError::Av(e, said())
+impl<E: Into<AvError>> From<E> for StillError {
+    fn from(e: E) -> StillError {
+        StillError::Av(e.into(), recent_messages())
     }
 }
 
 impl Still {
-    fn codec(self) -> sys::AVCodecID {
+    fn codec(self) -> Id {
         match self {
-            Still::Dpx => sys::AVCodecID::AV_CODEC_ID_DPX,
-            Still::J2k | Still::Jp2 => sys::AVCodecID::AV_CODEC_ID_JPEG2000,
+            Still::Dpx => Id::DPX,
+            Still::J2k | Still::Jp2 => Id::JPEG2000,
         }
-    }
-}
-
-/// A codec's context.
-struct Context(*mut sys::AVCodecContext);
-
-impl Context {
-    /// # Safety
-    /// `codec` must be null or one of libav's static descriptions.
-    unsafe fn new(codec: *const sys::AVCodec) -> Result<Context, StillError> {
-        if codec.is_null() {
-            return Err(StillError::NoCodec);
-        }
-        // SAFETY: guaranteed by the caller; returns a new context or null.
-        let context = unsafe { sys::avcodec_alloc_context3(codec) };
-        if context.is_null() { Err(NO_MEMORY.into()) } else { Ok(Context(context)) }
-    }
-}
-
-impl Drop for Context {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new`, freed once.
-        unsafe { sys::avcodec_free_context(&mut self.0) }
     }
 }
 
 /// A decoded picture.
 pub struct Decoded {
-    picture: AvFrame,
+    picture: frame::Video,
     layout: Layout,
     /// Its format; range and rate are not from the file.
     pub format: Format,
@@ -90,8 +68,7 @@ impl Decoded {
     pub fn unpack(&self, out: &mut Frame) {
         let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling, f.has_alpha());
         assert_eq!(shape(&self.format), shape(out.format()));
-        // SAFETY: layout and format were made from this frame, and the shape has just been compared.
-        unsafe { self.layout.unpack(self.picture.get(), out) }
+        self.layout.unpack(&self.picture, out);
     }
 
     /// libav's name of the pixel format in the file.
@@ -104,30 +81,26 @@ impl Decoded {
 pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     let _log = Log::new().enter();
     let size = i32::try_from(file.len()).map_err(|_| AvError(-libc::EFBIG))?;
-    let packet = Packet::new()?;
-    let picture = AvFrame::new()?;
-    // SAFETY: the packet gets a buffer of the file's size, with libav's padding; the decoder is open when it is
-    // used.
-    unsafe {
-        let codec = sys::avcodec_find_decoder(still.codec());
-        let context = Context::new(codec)?;
-        (*context.0).thread_count = 1; // every picture has its own thread
-        (*context.0).err_recognition = sys::AV_EF_EXPLODE;
-        if still == Still::Dpx {
-            // the compression ratio of its run-length code is lower than this
-            (*context.0).max_pixels = i64::from(size).saturating_mul(512);
-        }
-        check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
-        check(sys::av_new_packet(packet.as_ptr(), size))?;
-        ptr::copy_nonoverlapping(file.as_ptr(), (*packet.as_ptr()).data, file.len());
-        check(sys::avcodec_send_packet(context.0, packet.as_ptr()))?;
-        check(sys::avcodec_receive_frame(context.0, picture.as_ptr()))?;
+    let codec = decoder::find(still.codec()).ok_or(StillError::NoCodec)?;
+    let mut context = Context::new_with_codec(codec);
+    let fields = context.av_mut();
+    fields.thread_count = 1; // every picture has its own thread
+    fields.err_recognition = sys::AV_EF_EXPLODE;
+    if still == Still::Dpx {
+        // the compression ratio of its run-length code is lower than this
+        fields.max_pixels = i64::from(size).saturating_mul(512);
     }
-    if picture.damaged() {
+    let mut decoder = context.decoder().open_as(codec)?;
+    let mut packet = Packet::new(file.len());
+    packet.data_mut().ok_or(AvError::MEMORY)?.copy_from_slice(file);
+    decoder.send_packet(&packet)?;
+    let mut picture = frame::Video::empty();
+    decoder.receive_frame(&mut picture)?;
+    if is_damaged(&picture) {
         return Err(AvError(sys::AVERROR_INVALIDDATA).into());
     }
-    let layout = Layout::of(picture.pix_fmt())?;
-    let f = picture.get();
+    let layout = Layout::of(picture.format())?;
+    let f = picture.av();
     let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
     format.primaries = Primaries::from_av(f.color_primaries);
     format.transfer = Transfer::from_av(f.color_trc);
@@ -151,60 +124,52 @@ pub fn encode(
         _ => "",
     };
     let shape = || StillError::Shape(format.name());
-    let found = if packed.is_empty() { pixfmt::exact(format) } else { pixfmt::by_name(packed) };
+    let found =
+        if packed.is_empty() { pixfmt::exact(format).map(Into::into) } else { pixfmt::by_name(packed) };
     let pix_fmt = found.ok_or_else(shape)?;
-    let packet = Packet::new()?;
-    let picture = AvFrame::new()?;
-    // SAFETY: the frame gets buffers of the size and format that are written then; the encoder is open when it is
-    // used.
-    unsafe {
-        let jpeg = matches!(still, Still::J2k | Still::Jp2);
-        // libav's own JPEG 2000 encoder loses bits of deep samples.
-        let own = sys::avcodec_find_encoder(still.codec());
-        let other = sys::avcodec_find_encoder_by_name(c"libopenjpeg".as_ptr());
-        let codec = if jpeg && !other.is_null() { other } else { own };
-        if jpeg && codec == own && format.depth.bytes() > 1 {
-            return Err(shape());
-        }
-        let context = Context::new(codec)?;
-        let c = &mut *context.0;
-        (c.width, c.height, c.pix_fmt) = (format.width as i32, format.height as i32, pix_fmt);
-        c.time_base = sys::AVRational { num: 1, den: 25 };
-        (c.color_primaries, c.color_trc) = (format.primaries.to_av(), format.transfer.to_av());
-        c.thread_count = 1;
-        let set = |key: &CStr, value: &CStr| {
-            sys::av_opt_set((*context.0).priv_data, key.as_ptr(), value.as_ptr(), 0);
-        };
-        if jpeg {
-            // the lossless wavelet, by the name of each encoder
-            set(c"pred", c"dwt53");
-            set(c"irreversible", c"0");
-            set(c"format", if still == Still::J2k { c"j2k" } else { c"jp2" });
-            // each resolution halves the sides, and the default of 6 requires 32 samples per side
-            let least = format.width.min(format.height).max(1).ilog2() + 1;
-            if least < 6 {
-                sys::av_opt_set_int((*context.0).priv_data, c"numresolution".as_ptr(), i64::from(least), 0);
-            }
-        }
-        check(sys::avcodec_open2(context.0, codec, ptr::null_mut()))?;
-        let f = &mut *picture.as_ptr();
-        (f.width, f.height, f.format) = (format.width as i32, format.height as i32, pix_fmt as i32);
-        (f.color_primaries, f.color_trc) = (format.primaries.to_av(), format.transfer.to_av());
-        check(sys::av_frame_get_buffer(f, 0))?;
-        if packed.is_empty() {
-            Layout::of(pix_fmt)?.pack(frame, f);
-        } else {
-            let line = format.width as usize * format.planes() * format.depth.bytes();
-            for y in 0..format.height as usize {
-                let start = f.data[0].offset(y as isize * f.linesize[0] as isize);
-                ptr::write_bytes(start, 0, line);
-                interleave(y, std::slice::from_raw_parts_mut(start, line));
-            }
-        }
-        check(sys::avcodec_send_frame(context.0, f))?;
-        check(sys::avcodec_send_frame(context.0, ptr::null()))?;
-        check(sys::avcodec_receive_packet(context.0, packet.as_ptr()))?;
+    let jpeg = matches!(still, Still::J2k | Still::Jp2);
+    // libav's own JPEG 2000 encoder loses bits of deep samples.
+    let codec = match encoder::find_by_name("libopenjpeg").filter(|_| jpeg) {
+        None if jpeg && format.depth.bytes() > 1 => return Err(shape()),
+        other => other.or_else(|| encoder::find(still.codec())).ok_or(StillError::NoCodec)?,
+    };
+    let mut context = Context::new_with_codec(codec);
+    let c = context.av_mut();
+    (c.width, c.height, c.pix_fmt) = (format.width as i32, format.height as i32, pix_fmt.into());
+    c.time_base = sys::AVRational { num: 1, den: 25 };
+    (c.color_primaries, c.color_trc) = (format.primaries.to_av(), format.transfer.to_av());
+    c.thread_count = 1;
+    let mut options = Dictionary::new();
+    if jpeg {
+        // the lossless wavelet, by the name of each encoder
+        options.set("pred", "dwt53");
+        options.set("irreversible", "0");
+        options.set("format", if still == Still::J2k { "j2k" } else { "jp2" });
+        // each resolution halves the sides, and the default of 6 requires 32 samples per side
+        let least = format.width.min(format.height).max(1).ilog2() + 1;
+        options.set("numresolution", &least.min(6).to_string());
     }
-    out.extend_from_slice(packet.data());
+    let mut encoder = context.encoder().video()?.open_as_with(codec, options)?;
+    let mut picture = frame::Video::new(pix_fmt, format.width, format.height);
+    picture.set_color_primaries(format.primaries.to_av().into());
+    picture.set_color_transfer_characteristic(format.transfer.to_av().into());
+    if picture.av().data[0].is_null() {
+        return Err(AvError::MEMORY.into());
+    }
+    if packed.is_empty() {
+        Layout::of(pix_fmt)?.pack(frame, &mut picture);
+    } else {
+        let (stride, bytes) =
+            (picture.stride(0), format.width as usize * format.planes() * format.depth.bytes());
+        for (y, row) in picture.data_mut(0).chunks_exact_mut(stride).enumerate() {
+            row.fill(0);
+            interleave(y, &mut row[..bytes]);
+        }
+    }
+    let mut packet = Packet::empty();
+    encoder.send_frame(&picture)?;
+    encoder.send_eof()?;
+    encoder.receive_packet(&mut packet)?;
+    out.extend_from_slice(packet.data().unwrap_or_default());
     Ok(())
 }

@@ -5,6 +5,8 @@
 //! and all other streams are shifted by the same amount. Timestamps without jumps are unchanged. (libav has already
 //! corrected a 33-bit clock that wraps once.)
 
+use super::raw::Fields;
+use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 
@@ -50,13 +52,11 @@ fn follows(t: i64, last: i64, base: sys::AVRational) -> bool {
 
 impl Timeline {
     /// For the filtered stream of an open input.
-    ///
-    /// # Safety
-    /// The context must be open, and the stream must belong to it.
-    pub(crate) unsafe fn new(context: *const sys::AVFormatContext, stream: *const sys::AVStream) -> Timeline {
-        // SAFETY: guaranteed by the caller; an open input has a format.
-        let (flags, base) = unsafe { ((*(*context).iformat).flags, (*stream).time_base) };
-        Timeline { may_jump: flags & sys::AVFMT_TS_DISCONT != 0, base, parts: vec![0], last: None }
+    pub(crate) fn new(context: &sys::AVFormatContext, stream: &sys::AVStream) -> Timeline {
+        // SAFETY: an open input has a format, which is static.
+        let flags = unsafe { (*context.iformat).flags };
+        let may_jump = flags & sys::AVFMT_TS_DISCONT != 0;
+        Timeline { may_jump, base: stream.time_base, parts: vec![0], last: None }
     }
 
     /// Whether the container's timestamps may jump.
@@ -103,16 +103,11 @@ struct FollowerStream {
 }
 
 /// Adjusts the packets of streams other than the filtered one.
-pub(crate) struct FollowerStreams<P> {
+#[derive(Default)]
+pub(crate) struct FollowerStreams {
     streams: Vec<FollowerStream>,
     /// Packets after a jump that the filtered stream has not made yet.
-    ahead: VecDeque<P>,
-}
-
-impl<P> Default for FollowerStreams<P> {
-    fn default() -> FollowerStreams<P> {
-        FollowerStreams { streams: Vec::new(), ahead: VecDeque::new() }
-    }
+    ahead: VecDeque<Packet>,
 }
 
 /// The decision for a packet.
@@ -128,20 +123,20 @@ enum Disposition {
 /// The largest number of packets that wait for a jump of the filtered stream.
 const AHEAD: usize = 4096;
 
-impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
+impl FollowerStreams {
     /// Adds a packet; `ready` receives the packets to write now.
     pub(crate) fn take(
         &mut self,
         line: &Timeline,
         base: sys::AVRational,
         audio: bool,
-        mut packet: P,
-        ready: &mut VecDeque<P>,
+        mut packet: Packet,
+        ready: &mut VecDeque<Packet>,
     ) {
         if !line.may_jump {
             return ready.push_back(packet);
         }
-        match self.decide(line, base, audio, packet.as_mut(), self.ahead.len() >= AHEAD) {
+        match self.decide(line, base, audio, packet.av_mut(), self.ahead.len() >= AHEAD) {
             Disposition::Write => ready.push_back(packet),
             Disposition::Wait => self.ahead.push_back(packet),
             Disposition::Drop => {}
@@ -152,12 +147,12 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
     pub(crate) fn release(
         &mut self,
         line: &Timeline,
-        base: impl Fn(i32) -> (sys::AVRational, bool),
-        ready: &mut VecDeque<P>,
+        base: impl Fn(usize) -> (sys::AVRational, bool),
+        ready: &mut VecDeque<Packet>,
     ) {
         for mut packet in std::mem::take(&mut self.ahead) {
-            let (base, audio) = base(packet.as_mut().stream_index);
-            match self.decide(line, base, audio, packet.as_mut(), true) {
+            let (base, audio) = base(packet.stream());
+            match self.decide(line, base, audio, packet.av_mut(), true) {
                 Disposition::Write => ready.push_back(packet),
                 Disposition::Wait => self.ahead.push_back(packet),
                 Disposition::Drop => {}
@@ -179,7 +174,7 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
         }
         let stream = &mut self.streams[index];
         let newest = line.parts.len() - 1;
-        let by = |part: usize| rescale(line.parts[part], line.base, base);
+        let by = |part: usize| line.parts[part].rescale(line.base, base);
         let Some(t) = time(p) else {
             shift(p, by(stream.part));
             return Disposition::Write;
@@ -208,21 +203,15 @@ impl<P: AsMut<sys::AVPacket>> FollowerStreams<P> {
     }
 }
 
-fn rescale(t: i64, from: sys::AVRational, to: sys::AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
-    unsafe { sys::av_rescale_q(t, from, to) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::libav::owned::Packet;
 
     const BASE: sys::AVRational = sys::AVRational { num: 1, den: 1000 };
 
     fn packet(stream: i32, t: i64, duration: i64) -> Packet {
-        let mut packet = Packet::new().unwrap();
-        let p = packet.as_mut();
+        let mut packet = Packet::empty();
+        let p = packet.av_mut();
         (p.stream_index, p.pts, p.dts, p.duration) = (stream, t, t, duration);
         packet
     }
@@ -236,8 +225,8 @@ mod tests {
             let mut p = packet(stream, t, if stream == 0 { 40 } else { 20 });
             if stream == 0 {
                 let parts = line.parts();
-                line.place(p.as_mut());
-                pictures.push(p.get().pts);
+                line.place(p.av_mut());
+                pictures.push(p.av().pts);
                 if line.parts() > parts {
                     followers.release(&line, |_| (BASE, true), &mut ready);
                 }
@@ -246,7 +235,7 @@ mod tests {
             }
         }
         followers.release(&line, |_| (BASE, true), &mut ready);
-        (pictures, ready.iter().map(|p| p.get().pts).collect())
+        (pictures, ready.iter().map(|p| p.av().pts).collect())
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! The part of reading video that runs on many threads: extracting the samples of libav's frames.
 
-use super::owned::AvFrame;
 use super::pixfmt::Layout;
 use super::side_data::FrameSideData;
 use crate::media::{Decode, FrameStamp, Pending, Slot, SourceError};
+use ffmpeg_next::frame;
 use grainfield_filters::frame::Format;
 use std::sync::Arc;
 
 /// The work that is left to do outside the lock.
 pub(crate) struct Decoded {
-    pub(crate) picture: AvFrame,
+    pub(crate) picture: frame::Video,
     pub(crate) pts: i64,
     pub(crate) duration: i64,
 }
@@ -27,11 +27,8 @@ impl Decode for Unpack {
         let Ok(work) = work.downcast::<Decoded>() else { return Ok(()) };
         let bad = |problem: String| SourceError::Bad { name: self.name.clone(), problem };
         slot.frame.reset(self.format);
-        // SAFETY: `next` returns only frames of the size and pixel format for which layout and format were made;
-        // they are software frames, since no hardware decoder is ever chosen.
-        unsafe { self.layout.unpack(work.picture.get(), &mut slot.frame) };
-        // SAFETY: a valid frame.
-        let carried = unsafe { FrameSideData::new(work.picture.as_ptr(), work.pts, work.duration) };
+        self.layout.unpack(&work.picture, &mut slot.frame);
+        let carried = FrameSideData::new(&work.picture, work.pts, work.duration);
         let carried = carried.ok_or_else(|| bad(format!("frame {}: out of memory", stamp.number)))?;
         slot.carried = Some(Arc::new(carried));
         Ok(())

@@ -4,15 +4,9 @@ use ffmpeg_sys_next as sys;
 use sys::AVPacketSideDataType;
 
 /// A stream's own side data of that kind (rotation, HDR10 metadata), if it has any.
-///
-/// # Safety
-/// `stream` must be a valid stream; the slice lives as long as the stream and must not be kept while side
-/// data is added.
-pub unsafe fn stream_side_data<'a>(
-    stream: *const sys::AVStream,
-    kind: AVPacketSideDataType,
-) -> Option<&'a [u8]> {
-    // SAFETY: guaranteed by the caller; libav gives the address and number of bytes.
+pub fn stream_side_data(stream: &sys::AVStream, kind: AVPacketSideDataType) -> Option<&[u8]> {
+    // SAFETY: a stream has parameters; libav gives the address and number of bytes, which live as long as the stream is
+    // unchanged.
     unsafe {
         #[cfg(not(ffmpeg_6_1))]
         let (data, size) = {
@@ -22,7 +16,7 @@ pub unsafe fn stream_side_data<'a>(
         };
         #[cfg(ffmpeg_6_1)]
         let (data, size) = {
-            let par = (*stream).codecpar;
+            let par = stream.codecpar;
             let found = sys::av_packet_side_data_get((*par).coded_side_data, (*par).nb_coded_side_data, kind);
             if found.is_null() { (std::ptr::null(), 0) } else { ((*found).data.cast_const(), (*found).size) }
         };
@@ -31,14 +25,7 @@ pub unsafe fn stream_side_data<'a>(
 }
 
 /// Sets side data of a stream, replacing those of the same kind. `false` if out of memory.
-///
-/// # Safety
-/// `stream` must be a valid stream.
-pub unsafe fn set_stream_side_data(
-    stream: *mut sys::AVStream,
-    kind: AVPacketSideDataType,
-    bytes: &[u8],
-) -> bool {
+pub fn set_stream_side_data(stream: &mut sys::AVStream, kind: AVPacketSideDataType, bytes: &[u8]) -> bool {
     // SAFETY: the copy is made with libav's allocator and passed to the stream, which frees it; if it is
     // rejected it is freed here.
     unsafe {
@@ -50,7 +37,7 @@ pub unsafe fn set_stream_side_data(
         let taken = sys::av_stream_add_side_data(stream, kind, data, bytes.len()) >= 0;
         #[cfg(ffmpeg_6_1)]
         let taken = {
-            let par = (*stream).codecpar;
+            let par = stream.codecpar;
             let (list, count) = (&mut (*par).coded_side_data, &mut (*par).nb_coded_side_data);
             !sys::av_packet_side_data_add(list, count, kind, data.cast(), bytes.len(), 0).is_null()
         };
@@ -58,6 +45,15 @@ pub unsafe fn set_stream_side_data(
             sys::av_free(data.cast());
         }
         taken
+    }
+}
+
+/// Copies side data of some kinds from one stream to another.
+pub fn copy_stream_side_data(from: &sys::AVStream, to: &mut sys::AVStream, kinds: &[AVPacketSideDataType]) {
+    for &kind in kinds {
+        if let Some(bytes) = stream_side_data(from, kind) {
+            set_stream_side_data(to, kind, bytes);
+        }
     }
 }
 

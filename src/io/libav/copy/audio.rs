@@ -1,15 +1,17 @@
 //! Sound that a container cannot hold unchanged: decodes it and encodes it in a supported codec.
 
-use super::AvError;
-use crate::libav::error::check;
-use crate::libav::sink::container::codec_name;
-use crate::libav::sink::handles::{AvFrame, Codec, Packet};
-use crate::libav::sink::mux::Muxer;
+use crate::libav::dict::Dict;
+use crate::libav::error::{AvError, check};
+use crate::libav::mux::Muxer;
+use crate::libav::raw::{Fields, open, open_decoder, parameters, received, set_channels, set_parameters};
+use ffmpeg_next::codec::{Context, Parameters};
+use ffmpeg_next::decoder::Opened;
+use ffmpeg_next::encoder::{self, Encoder};
+use ffmpeg_next::{Packet, Rescale, frame};
 use ffmpeg_sys_next as sys;
 use std::ptr;
 use sys::{AVCodecID, AVRational, AVSampleFormat};
 
-const MEMORY: AvError = AvError(-libc::ENOMEM);
 /// Bits per second per channel; half of it below 32 kHz, where codecs have lower limits.
 const RATE: i64 = 96_000;
 /// The longest silence inserted in a gap, seconds.
@@ -29,13 +31,11 @@ type Shape = (i32, i32, i32);
 
 /// A decoder, a resampler and an encoder.
 pub(crate) struct AudioTranscoder {
-    decoder: Codec,
-    encoder: Codec,
-    resampler: Resampler,
+    decoder: Opened,
+    encoder: Encoder,
+    resampler: Option<Resampler>,
     shape: Option<Shape>,
     fifo: Fifo,
-    frame: AvFrame,
-    out: AvFrame,
     packet: Packet,
     /// Time of the next sample to encode, in ticks of the encoder's rate; unknown before the first.
     next: Option<i64>,
@@ -51,7 +51,45 @@ pub(crate) struct AudioTranscoder {
     early: i64,
 }
 
+/// A resampler. The wrapper's has only layouts of channels that are sets of known ones, and no silence.
 struct Resampler(*mut sys::SwrContext);
+
+// SAFETY: owned by one thread at a time.
+unsafe impl Send for Resampler {}
+
+impl Resampler {
+    /// From decoded frames to those of an encoder.
+    fn new(from: &sys::AVFrame, to: &sys::AVCodecContext) -> Result<Resampler, AvError> {
+        let mut layout = from.ch_layout;
+        if layout.order == sys::AVChannelOrder::AV_CHANNEL_ORDER_UNSPEC {
+            set_channels(&mut layout, from.ch_layout.nb_channels);
+        }
+        let mut resampler = Resampler(ptr::null_mut());
+        // SAFETY: libav copies the layouts; the format is that of a decoded frame.
+        unsafe {
+            check(sys::swr_alloc_set_opts2(
+                &mut resampler.0,
+                (&raw const to.ch_layout).cast_mut(),
+                to.sample_fmt,
+                to.sample_rate,
+                &mut layout,
+                std::mem::transmute::<i32, AVSampleFormat>(from.format),
+                from.sample_rate,
+                0,
+                ptr::null_mut(),
+            ))?;
+            check(sys::swr_init(resampler.0))?;
+        }
+        Ok(resampler)
+    }
+
+    /// Inserts silence before the next sample.
+    fn silence(&mut self, samples: i64) -> Result<(), AvError> {
+        // SAFETY: an open resampler.
+        check(unsafe { sys::swr_inject_silence(self.0, samples as i32) }).map(drop)
+    }
+}
+
 impl Drop for Resampler {
     fn drop(&mut self) {
         // SAFETY: owned here; null is allowed.
@@ -59,16 +97,31 @@ impl Drop for Resampler {
     }
 }
 
+/// A queue of samples, which the wrapper lacks.
 struct Fifo(*mut sys::AVAudioFifo);
-impl Drop for Fifo {
-    fn drop(&mut self) {
-        // SAFETY: owned here; null is allowed.
-        unsafe { sys::av_audio_fifo_free(self.0) }
+
+// SAFETY: owned by one thread at a time.
+unsafe impl Send for Fifo {}
+
+impl Fifo {
+    fn new(format: AVSampleFormat, channels: i32) -> Result<Fifo, AvError> {
+        // SAFETY: returns a new queue or null.
+        let fifo = unsafe { sys::av_audio_fifo_alloc(format, channels, 4096) };
+        if fifo.is_null() { Err(AvError::MEMORY) } else { Ok(Fifo(fifo)) }
+    }
+
+    fn len(&self) -> i32 {
+        // SAFETY: a valid queue.
+        unsafe { sys::av_audio_fifo_size(self.0) }
     }
 }
 
-// SAFETY: all pointers are owned here, and used by one thread at a time.
-unsafe impl Send for AudioTranscoder {}
+impl Drop for Fifo {
+    fn drop(&mut self) {
+        // SAFETY: owned here, freed once.
+        unsafe { sys::av_audio_fifo_free(self.0) }
+    }
+}
 
 impl AudioTranscoder {
     /// Opens decoder and encoder, and fills the stream's parameters. With `fills` there are no times, so it
@@ -80,63 +133,51 @@ impl AudioTranscoder {
         fills: bool,
         to: &mut sys::AVStream,
     ) -> Result<AudioTranscoder, AvError> {
-        // SAFETY: descriptions are static or null; contexts are fresh and ours; lists end as libav says they do.
-        unsafe {
-            let par = &*from.codecpar;
-            let reader = sys::avcodec_find_decoder(par.codec_id).as_ref().ok_or(AvError(-libc::ENOSYS))?;
-            let writer = sys::avcodec_find_encoder(into.codec).as_ref().ok_or(AvError(-libc::ENOSYS))?;
-            let decoder = Codec::new(reader).ok_or(MEMORY)?;
-            check(sys::avcodec_parameters_to_context(decoder.0, par))?;
-            (*decoder.0).pkt_timebase = from.time_base;
-            check(sys::avcodec_open2(decoder.0, reader, ptr::null_mut()))?;
-            let encoder = Codec::new(writer).ok_or(MEMORY)?;
-            let context = &mut *encoder.0;
-            context.sample_rate = into.rate;
-            context.sample_fmt =
-                if writer.sample_fmts.is_null() { (*decoder.0).sample_fmt } else { *writer.sample_fmts };
-            let channels = into.channels;
-            if into.codec == par.codec_id {
-                check(sys::av_channel_layout_copy(&mut context.ch_layout, &par.ch_layout))?;
-            }
-            if context.ch_layout.nb_channels != channels {
-                // encoders require the default order of channels
-                sys::av_channel_layout_default(&mut context.ch_layout, channels);
-            }
-            context.bit_rate = i64::from(channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
-            if codec_name(writer) == "libvorbis" {
-                // its bit rates have limits that depend on rate and channels; its quality has none
-                context.bit_rate = 0;
-                context.flags |= sys::AV_CODEC_FLAG_QSCALE as i32;
-                context.global_quality = 6 * sys::FF_QP2LAMBDA;
-            }
-            context.time_base = AVRational { num: 1, den: context.sample_rate };
-            if global_header {
-                context.flags |= sys::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
-            }
-            check(sys::avcodec_open2(encoder.0, writer, ptr::null_mut()))?;
-            check(sys::avcodec_parameters_from_context(to.codecpar, encoder.0))?;
-            to.time_base = context.time_base;
-            let fifo = Fifo(sys::av_audio_fifo_alloc(context.sample_fmt, channels, 4096));
-            if fifo.0.is_null() {
-                return Err(MEMORY);
-            }
-            Ok(AudioTranscoder {
-                decoder,
-                encoder,
-                resampler: Resampler(ptr::null_mut()),
-                shape: None,
-                fifo,
-                frame: AvFrame::new().ok_or(MEMORY)?,
-                out: AvFrame::new().ok_or(MEMORY)?,
-                packet: Packet::new().ok_or(MEMORY)?,
-                next: None,
-                expected: None,
-                base: from.time_base,
-                trims: false,
-                fills,
-                early: 0,
-            })
+        let writer = encoder::find(into.codec.into()).ok_or(AvError(-libc::ENOSYS))?;
+        let mut decoder = open_decoder(from)?;
+        let mut encoder = Context::new_with_codec(writer);
+        let context = encoder.av_mut();
+        context.sample_rate = into.rate;
+        let formats = writer.audio().ok().and_then(|codec| codec.formats()?.next());
+        context.sample_fmt = formats.map_or(decoder.av_mut().sample_fmt, Into::into);
+        let own = parameters(from);
+        if into.codec == own.codec_id && own.ch_layout.nb_channels == into.channels {
+            // SAFETY: both are valid layouts; the encoder's is overwritten.
+            check(unsafe { sys::av_channel_layout_copy(&mut context.ch_layout, &own.ch_layout) })?;
+        } else {
+            // encoders require the default order of channels
+            set_channels(&mut context.ch_layout, into.channels);
         }
+        context.bit_rate = i64::from(into.channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
+        if writer.name() == "libvorbis" {
+            // its bit rates have limits that depend on rate and channels; its quality has none
+            context.bit_rate = 0;
+            context.flags |= sys::AV_CODEC_FLAG_QSCALE as i32;
+            context.global_quality = 6 * sys::FF_QP2LAMBDA;
+        }
+        context.time_base = AVRational { num: 1, den: context.sample_rate };
+        if global_header {
+            context.flags |= sys::AV_CODEC_FLAG_GLOBAL_HEADER as i32;
+        }
+        open(&mut encoder, &mut Dict::new())?;
+        let encoder = encoder.encoder();
+        set_parameters(to, Parameters::from(&encoder).av())?;
+        to.time_base = encoder.av().time_base;
+        let fifo = Fifo::new(encoder.av().sample_fmt, into.channels)?;
+        Ok(AudioTranscoder {
+            decoder,
+            encoder,
+            resampler: None,
+            shape: None,
+            fifo,
+            packet: Packet::empty(),
+            next: None,
+            expected: None,
+            base: from.time_base,
+            trims: false,
+            fills,
+            early: 0,
+        })
     }
 
     /// Decodes a packet, and writes the encoded packets.
@@ -148,123 +189,88 @@ impl AudioTranscoder {
         muxer: &mut Muxer,
     ) -> Result<(), AvError> {
         self.base = base;
-        // SAFETY: our own context and packet. A damaged packet is left out, and the gap becomes silence.
-        if check(unsafe { sys::avcodec_send_packet(self.decoder.0, packet.0) }).is_ok() {
-            self.decoded(to, muxer)?;
+        // a damaged packet is left out, and the gap becomes silence
+        match self.decoder.send_packet(packet) {
+            Ok(()) => self.decoded(to, muxer),
+            Err(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes the remaining packets.
     pub(crate) fn finish(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
-        // SAFETY: open contexts of ours.
-        unsafe {
-            if sys::avcodec_send_packet(self.decoder.0, ptr::null()) >= 0 {
-                self.decoded(to, muxer)?;
-            }
-            self.convert(ptr::null())?;
-            self.encode(true, to, muxer)?;
-            check(sys::avcodec_send_frame(self.encoder.0, ptr::null()))?;
+        if self.decoder.send_eof().is_ok() {
+            self.decoded(to, muxer)?;
         }
+        self.convert(None)?;
+        self.encode(true, to, muxer)?;
+        self.encoder.send_eof()?;
         self.packets(to, muxer)
     }
 
     fn decoded(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
-        // SAFETY: open contexts and frames of ours.
-        unsafe {
-            while sys::avcodec_receive_frame(self.decoder.0, self.frame.0) >= 0 {
-                if self.place()? {
-                    self.convert(self.frame.0)?;
-                    self.encode(false, to, muxer)?;
-                }
+        let mut frame = frame::Audio::empty();
+        while self.decoder.receive_frame(&mut frame).is_ok() {
+            if self.place(frame.av())? {
+                self.convert(Some(frame.av()))?;
+                self.encode(false, to, muxer)?;
             }
         }
         Ok(())
     }
 
-    /// Adjusts to the time of the decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
+    /// Adjusts to the time of a decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
     /// is cut off.
-    ///
-    /// # Safety
-    /// `self.frame` must contain a decoded frame.
-    unsafe fn place(&mut self) -> Result<bool, AvError> {
-        // SAFETY: guaranteed by the caller; contexts are ours.
-        unsafe {
-            let frame = &*self.frame.0;
-            let shape = (frame.format, frame.sample_rate, frame.ch_layout.nb_channels);
-            if self.shape != Some(shape) {
-                self.convert(ptr::null())?;
-                self.resampler = Resampler(ptr::null_mut());
-                let out = &mut *self.encoder.0;
-                let mut layout = frame.ch_layout;
-                if layout.order == sys::AVChannelOrder::AV_CHANNEL_ORDER_UNSPEC {
-                    sys::av_channel_layout_default(&mut layout, frame.ch_layout.nb_channels);
-                }
-                check(sys::swr_alloc_set_opts2(
-                    &mut self.resampler.0,
-                    &mut out.ch_layout,
-                    out.sample_fmt,
-                    out.sample_rate,
-                    &mut layout,
-                    std::mem::transmute::<i32, AVSampleFormat>(frame.format),
-                    frame.sample_rate,
-                    0,
-                    ptr::null_mut(),
-                ))?;
-                check(sys::swr_init(self.resampler.0))?;
-                self.shape = Some(shape);
-                self.expected = None;
-            }
-            let rate = i64::from(frame.sample_rate.max(1));
-            let tick = |den: i64| AVRational { num: 1, den: den as i32 };
-            let own = (frame.pts != crate::libav::timeline::NO_TIME)
-                .then(|| sys::av_rescale_q(frame.pts, self.base, tick(rate)));
-            if self.next.is_none() {
-                let first = own.unwrap_or(0);
-                if self.trims && first.saturating_add(frame.nb_samples.into()) <= 0 {
-                    return Ok(false);
-                }
-                let out = tick((*self.encoder.0).sample_rate.into());
-                let begins = sys::av_rescale_q(first, tick(rate), out);
-                self.early = if self.trims { (-begins).max(0) } else { 0 };
-                self.next = Some(if self.fills { 0 } else { begins + self.early });
-                if self.fills && first > 0 {
-                    check(sys::swr_inject_silence(self.resampler.0, first.min(LONGEST * rate) as i32))?;
-                }
-            }
-            let begins = match (own, self.expected) {
-                (Some(own), Some(expected)) if own - expected > rate / 10 => {
-                    let gap = (own - expected).min(LONGEST * rate);
-                    check(sys::swr_inject_silence(self.resampler.0, gap as i32))?;
-                    own
-                }
-                (own, expected) => expected.or(own).unwrap_or(0),
-            };
-            self.expected = Some(begins + i64::from(frame.nb_samples));
+    fn place(&mut self, frame: &sys::AVFrame) -> Result<bool, AvError> {
+        let shape = (frame.format, frame.sample_rate, frame.ch_layout.nb_channels);
+        if self.shape != Some(shape) {
+            self.convert(None)?;
+            self.resampler = Some(Resampler::new(frame, self.encoder.av())?);
+            self.shape = Some(shape);
+            self.expected = None;
         }
+        let Some(resampler) = &mut self.resampler else { return Ok(false) };
+        let rate = i64::from(frame.sample_rate.max(1));
+        let tick = AVRational { num: 1, den: rate as i32 };
+        let own = (frame.pts != crate::libav::timeline::NO_TIME).then(|| frame.pts.rescale(self.base, tick));
+        if self.next.is_none() {
+            let first = own.unwrap_or(0);
+            if self.trims && first.saturating_add(frame.nb_samples.into()) <= 0 {
+                return Ok(false);
+            }
+            let out = AVRational { num: 1, den: self.encoder.av().sample_rate };
+            let begins = first.rescale(tick, out);
+            self.early = if self.trims { (-begins).max(0) } else { 0 };
+            self.next = Some(if self.fills { 0 } else { begins + self.early });
+            if self.fills && first > 0 {
+                resampler.silence(first.min(LONGEST * rate))?;
+            }
+        }
+        let begins = match (own, self.expected) {
+            (Some(own), Some(expected)) if own - expected > rate / 10 => {
+                resampler.silence((own - expected).min(LONGEST * rate))?;
+                own
+            }
+            (own, expected) => expected.or(own).unwrap_or(0),
+        };
+        self.expected = Some(begins + i64::from(frame.nb_samples));
         Ok(true)
     }
 
-    /// Converts a frame into the queue; null flushes the resampler.
-    ///
-    /// # Safety
-    /// `frame` must be null or a decoded frame of the shape the resampler was made for.
-    unsafe fn convert(&mut self, frame: *const sys::AVFrame) -> Result<(), AvError> {
-        if self.resampler.0.is_null() {
-            return Ok(());
-        }
-        // SAFETY: guaranteed by the caller; the output frame has room for the number of samples that the
-        // resampler reports.
+    /// Converts a decoded frame of the resampler's shape into the queue; `None` flushes the resampler.
+    fn convert(&mut self, frame: Option<&sys::AVFrame>) -> Result<(), AvError> {
+        let Some(Resampler(resampler)) = self.resampler else { return Ok(()) };
+        let context = self.encoder.av();
+        let fifo = self.fifo.0;
+        // SAFETY: the resampler was made for such frames; the buffer has room for the number of samples that it reports.
         unsafe {
-            let (data, count) = match frame.as_ref() {
+            let (data, count) = match frame {
                 Some(f) => (f.extended_data.cast::<*const u8>(), f.nb_samples),
                 None => (ptr::null_mut(), 0),
             };
-            let room = check(sys::swr_get_out_samples(self.resampler.0, count))?;
+            let room = check(sys::swr_get_out_samples(resampler, count))?;
             if room == 0 {
                 return Ok(());
             }
-            let context = &*self.encoder.0;
             let mut buffer: *mut *mut u8 = ptr::null_mut();
             check(sys::av_samples_alloc_array_and_samples(
                 &mut buffer,
@@ -274,77 +280,57 @@ impl AudioTranscoder {
                 context.sample_fmt,
                 0,
             ))?;
-            let made = sys::swr_convert(self.resampler.0, buffer, room, data, count);
-            let queued =
-                if made > 0 { sys::av_audio_fifo_write(self.fifo.0, buffer.cast(), made) } else { made };
+            let made = sys::swr_convert(resampler, buffer, room, data, count);
+            let queued = if made > 0 { sys::av_audio_fifo_write(fifo, buffer.cast(), made) } else { made };
             sys::av_freep(buffer.cast());
             sys::av_freep((&raw mut buffer).cast());
             check(queued)?;
-            let left_out = self.early.min(sys::av_audio_fifo_size(self.fifo.0).into());
+            let left_out = self.early.min(self.fifo.len().into());
             self.early -= left_out;
-            check(sys::av_audio_fifo_drain(self.fifo.0, left_out as i32)).map(drop)
+            check(sys::av_audio_fifo_drain(fifo, left_out as i32)).map(drop)
         }
     }
 
     /// Encodes whole frames from the queue, and at the end the remaining samples.
     fn encode(&mut self, last: bool, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
-        // SAFETY: contexts, queue and frames are ours; the frame has as many samples as are read into it.
-        unsafe {
-            loop {
-                let queued = sys::av_audio_fifo_size(self.fifo.0);
-                let whole = (*self.encoder.0).frame_size;
-                let take = if whole == 0 { queued.min(4096) } else { whole };
-                let take = if last { take.min(queued) } else { take };
-                if take == 0 || queued < take {
-                    return Ok(());
-                }
-                let out = self.out.0;
-                sys::av_frame_unref(out);
-                let context = &*self.encoder.0;
-                (*out).nb_samples = take;
-                (*out).format = context.sample_fmt as i32;
-                (*out).sample_rate = context.sample_rate;
-                check(sys::av_channel_layout_copy(&mut (*out).ch_layout, &context.ch_layout))?;
-                check(sys::av_frame_get_buffer(out, 0))?;
-                check(sys::av_audio_fifo_read(self.fifo.0, (*out).extended_data.cast(), take))?;
-                let pts = self.next.unwrap_or(0);
-                (*out).pts = pts;
-                self.next = Some(pts + i64::from(take));
-                check(sys::avcodec_send_frame(self.encoder.0, out))?;
-                self.packets(to, muxer)?;
+        loop {
+            let context = self.encoder.av();
+            let (queued, whole) = (self.fifo.len(), context.frame_size);
+            let take = if whole == 0 { queued.min(4096) } else { whole };
+            let take = if last { take.min(queued) } else { take };
+            if take == 0 || queued < take {
+                return Ok(());
             }
+            let mut frame = frame::Audio::empty();
+            let out = frame.av_mut();
+            (out.nb_samples, out.format) = (take, context.sample_fmt as i32);
+            out.sample_rate = context.sample_rate;
+            // SAFETY: a blank frame of ours, which gets room for the samples that are read from the queue.
+            unsafe {
+                check(sys::av_channel_layout_copy(&mut out.ch_layout, &context.ch_layout))?;
+                check(sys::av_frame_get_buffer(out, 0))?;
+                check(sys::av_audio_fifo_read(self.fifo.0, out.extended_data.cast(), take))?;
+            }
+            let pts = self.next.unwrap_or(0);
+            out.pts = pts;
+            self.next = Some(pts + i64::from(take));
+            self.encoder.send_frame(&frame)?;
+            self.packets(to, muxer)?;
         }
     }
 
     fn packets(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
-        loop {
-            // SAFETY: contexts and packet are ours.
-            let base = unsafe {
-                match check(sys::avcodec_receive_packet(self.encoder.0, self.packet.0)) {
-                    Ok(_) => {}
-                    Err(AvError::AGAIN | AvError::EOF) => return Ok(()),
-                    Err(error) => return Err(error),
-                }
-                (*self.encoder.0).time_base
-            };
-            muxer.write(&self.packet, base, to)?;
+        while received(self.encoder.receive_packet(&mut self.packet))? {
+            muxer.write(&mut self.packet, self.encoder.av().time_base, to)?;
         }
+        Ok(())
     }
 }
 
 /// The lowest rate that the encoder accepts and that is not below the sound's, or else its highest.
 pub(crate) fn rate(codec: AVCodecID, own: i32) -> i32 {
-    let mut all = Vec::new();
-    // SAFETY: the description is static or null, and its list of rates ends with zero, at which the loop
-    // ends.
-    unsafe {
-        let mut list =
-            sys::avcodec_find_encoder(codec).as_ref().map_or(ptr::null(), |c| c.supported_samplerates);
-        while !list.is_null() && *list != 0 {
-            all.push(*list);
-            list = list.add(1);
-        }
-    }
+    let codec = encoder::find(codec.into()).and_then(|codec| codec.audio().ok());
+    let all: Vec<i32> = codec.and_then(|codec| codec.rates()).into_iter().flatten().collect();
     let above = all.iter().copied().filter(|&r| r >= own).min();
     above.or_else(|| all.iter().copied().max()).unwrap_or(own)
 }

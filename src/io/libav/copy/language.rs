@@ -1,38 +1,19 @@
 //! Languages of streams. ISO 639-2 has two codes for some of them, and libav's muxer for QuickTime knows only the codes
 //! of a list.
 
-use crate::libav::sink::container::{Container, ContainerFamily};
+use crate::libav::container::{Container, ContainerFamily};
 
-/// Codes of the same language: those of bibliography and of terminology in ISO 639-2, then those of libav's list for
-/// QuickTime that are in neither.
-const SAME: [(&str, &str); 26] = [
-    ("alb", "sqi"),
-    ("arm", "hye"),
-    ("baq", "eus"),
-    ("bur", "mya"),
-    ("chi", "zho"),
-    ("cze", "ces"),
-    ("dut", "nld"),
-    ("fre", "fra"),
-    ("geo", "kat"),
-    ("ger", "deu"),
-    ("gre", "ell"),
-    ("ice", "isl"),
-    ("mac", "mkd"),
-    ("mao", "mri"),
-    ("may", "msa"),
-    ("per", "fas"),
-    ("rum", "ron"),
-    ("slo", "slk"),
-    ("tib", "bod"),
-    ("wel", "cym"),
-    ("sve", "swe"),
-    ("iri", "gle"),
-    ("hr ", "hrv"),
-    ("fo ", "fao"),
-    ("sr ", "srp"),
-    ("pa ", "pan"),
-];
+/// Codes of the same language in ISO 639-2: of bibliography and of terminology.
+const TWICE: &str = "alb=sqi,arm=hye,baq=eus,bur=mya,chi=zho,cze=ces,dut=nld,fre=fra,geo=kat,ger=deu,gre=ell,ice=isl,\
+    mac=mkd,mao=mri,may=msa,per=fas,rum=ron,slo=slk,tib=bod,wel=cym";
+
+/// Codes of libav's list for QuickTime that are in neither, and their languages.
+const OWN: &str = "sve=swe,iri=gle,hr =hrv,fo =fao,sr =srp,pa =pan";
+
+/// The pair of a list that contains a code.
+fn pair(list: &'static str, has: impl Fn((&str, &str)) -> bool) -> Option<(&'static str, &'static str)> {
+    list.split(',').filter_map(|pair| pair.split_once('=')).find(|pair| has(*pair))
+}
 
 /// The codes that libav's muxer for QuickTime can write.
 const QUICKTIME: &str = "eng,fra,ger,ita,dut,sve,spa,dan,por,nor,heb,jpn,ara,fin,gre,ice,mlt,tur,hr ,chi,urd,hin,tha,kor,\
@@ -43,14 +24,14 @@ const QUICKTIME: &str = "eng,fra,ger,ita,dut,sve,spa,dan,por,nor,heb,jpn,ara,fin
 /// The code under which a container stores a language; `None` if it cannot.
 pub(crate) fn language_in(to: Container, code: &str) -> Option<&str> {
     let three = code.len() == 3 && code.bytes().all(|b| b.is_ascii_lowercase());
-    match (to.family(), to.name().as_str()) {
+    match (to.family(), to.name()) {
         (ContainerFamily::Mov, _) => {
-            let same = SAME.iter().find(|pair| pair.0 == code || pair.1 == code);
-            let codes = same.map_or([code; 2], |pair| [pair.0, pair.1]);
-            codes.into_iter().find(|code| QUICKTIME.split(',').any(|known| known == *code))
+            let has = |pair: (&str, &str)| pair.0 == code || pair.1 == code;
+            let codes = pair(TWICE, has).or_else(|| pair(OWN, has)).unwrap_or((code, code));
+            [codes.0, codes.1].into_iter().find(|code| QUICKTIME.split(',').any(|known| known == *code))
         }
         (family, name) => {
-            let own = SAME[20..].iter().find(|pair| pair.0 == code).map_or(code, |pair| pair.1);
+            let own = pair(OWN, |pair| pair.0 == code).map_or(code, |pair| pair.1);
             let kept = match (family, name) {
                 (ContainerFamily::Mp4, _) | (_, "mpegts") => three || own != code,
                 (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "asf" | "ogg" | "ogv") => {

@@ -1,18 +1,21 @@
 //! The packets of streams that are not filtered, in order of time, cut to the rendered part.
 
+use super::Input;
 use super::audio::AudioTranscoder;
+use super::extent::is_audio;
 use super::route::Planned;
 use super::subtitles::Text;
 use super::tags::stream_tags;
-use super::{AvError, Input, check};
-use crate::libav::sink::container::Container;
-use crate::libav::sink::handles::{Dict, Packet, entries};
-use crate::libav::sink::mux::Muxer;
+use crate::libav::container::Container;
+use crate::libav::dict::Tagged;
+use crate::libav::error::AvError;
+use crate::libav::mux::Muxer;
+use crate::libav::raw::{Fields, parameters, parameters_mut, set_extra, set_parameters};
 use crate::libav::timeline::{FollowerStreams, NO_TIME, Timeline};
-use crate::libav::versions;
+use crate::libav::versions::copy_stream_side_data;
+use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
-use std::ptr;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
 
 /// The part of the input's time that is written. Times are in ticks of the filtered stream.
@@ -27,26 +30,22 @@ pub(crate) struct Span {
     pub(crate) shift: i64,
 }
 
-fn rescale(t: i64, from: AVRational, to: AVRational) -> i64 {
-    // SAFETY: plain arithmetic; libav's time bases have no zero denominator.
-    unsafe { sys::av_rescale_q(t, from, to) }
-}
-
 impl Span {
     pub(crate) fn first_in(&self, base: AVRational) -> Option<i64> {
-        self.first.map(|t| rescale(t, self.base, base))
+        self.first.map(|t| t.rescale(self.base, base))
     }
 
     pub(crate) fn end_in(&self, base: AVRational) -> Option<i64> {
-        self.end.map(|t| rescale(t, self.base, base))
+        self.end.map(|t| t.rescale(self.base, base))
     }
 
     pub(crate) fn shift_in(&self, base: AVRational) -> i64 {
-        rescale(self.shift, self.base, base)
+        self.shift.rescale(self.base, base)
     }
 }
 
-enum How {
+/// What happens to the packets of a stream.
+enum Conversion {
     Copy,
     Audio(Box<AudioTranscoder>),
     Text(Box<Text>),
@@ -56,7 +55,7 @@ enum How {
 struct Route {
     /// Index in the output.
     to: usize,
-    how: How,
+    conversion: Conversion,
     kind: AVMediaType,
 }
 
@@ -68,8 +67,10 @@ impl Route {
 
 /// Whether the first time is after the second.
 fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
-    // SAFETY: plain arithmetic.
-    unsafe { sys::av_compare_ts(a, a_base, b, b_base) > 0 }
+    let exact = |t: i64, base: AVRational, other: AVRational| {
+        i128::from(t) * i128::from(base.num) * i128::from(other.den)
+    };
+    exact(a, a_base, b_base) > exact(b, b_base, a_base)
 }
 
 /// Copies streams from a second reading of the input.
@@ -82,7 +83,7 @@ pub(crate) struct StreamCopier {
     /// The filtered stream, the times of its packets, and the adjustment of all other streams to it.
     video: usize,
     timeline: Timeline,
-    followers: FollowerStreams<Packet>,
+    followers: FollowerStreams,
     ready: VecDeque<Packet>,
     /// Subtitles that may extend beyond the end of the picture, which is not known yet.
     held: VecDeque<Packet>,
@@ -92,20 +93,13 @@ pub(crate) struct StreamCopier {
     span: Option<Span>,
 }
 
-impl AsMut<sys::AVPacket> for Packet {
-    fn as_mut(&mut self) -> &mut sys::AVPacket {
-        // SAFETY: never null, and borrowed as long as `self` is.
-        unsafe { &mut *self.0 }
-    }
-}
-
 /// The limits on packets and bytes that are read ahead to find where each sound begins.
 const AHEAD: (usize, usize) = (2000, 32 << 20);
 
 impl StreamCopier {
     /// Makes the streams of the output; `picture` is called for the filtered one.
     pub(crate) fn new(
-        input: Input,
+        mut input: Input,
         plans: &[Planned],
         container: Container,
         muxer: &mut Muxer,
@@ -116,13 +110,10 @@ impl StreamCopier {
         let routes = create_streams(&input, plans, container, muxer, cut, picture)?;
         let ended = routes.iter().all(Option::is_none);
         let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        let picture = input.streams().get(video).copied().ok_or(AvError(-libc::EINVAL))?;
-        // SAFETY: a stream of the open input.
-        let timeline = unsafe { Timeline::new(input.context, picture) };
-        if timeline.may_jump() {
-            // SAFETY: as above.
-            unsafe { (*picture).discard = sys::AVDiscard::AVDISCARD_DEFAULT };
-        }
+        let picture = input.stream(video).ok_or(AvError(-libc::EINVAL))?;
+        let timeline = Timeline::new(input.context(), picture);
+        let jumps = timeline.may_jump();
+        input.skip_unless(|i| routes.get(i).is_some_and(Option::is_some) || (i == video && jumps));
         let followers = FollowerStreams::default();
         Ok(StreamCopier {
             input,
@@ -150,23 +141,22 @@ impl StreamCopier {
         self.span = Some(span);
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
-            if let How::Audio(audio) = &mut route.how {
+            if let Conversion::Audio(audio) = &mut route.conversion {
                 audio.trims = span.first.is_some();
             }
         }
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
             // a second earlier, for subtitles that are still shown; inputs without seeking are read through
-            let to = rescale(first, span.base, AVRational { num: 1, den: 1_000_000 }) - 1_000_000;
-            // SAFETY: our own context. If it fails, reading is only slower.
-            unsafe { sys::avformat_seek_file(self.input.context, -1, i64::MIN, to, to, 0) };
+            let to = first.rescale(span.base, ffmpeg_next::rescale::TIME_BASE) - 1_000_000;
+            // if it fails, reading is only slower
+            let _ = self.input.context.seek(to, ..to);
         }
         let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_audio(i)).collect();
         let (mut count, mut bytes) = (0, 0);
         while !unseen.is_empty() && count < AHEAD.0 && bytes < AHEAD.1 {
             let Some(packet) = self.read()? else { break };
-            let p = self.look(&packet).0;
-            let (index, pts, size) = (p.stream_index as usize, p.pts, p.size);
-            (count, bytes) = (count + 1, bytes + size as usize);
+            let (index, pts) = (packet.stream(), packet.pts());
+            (count, bytes) = (count + 1, bytes + packet.size());
             if self.is_hidden(&packet) {
                 continue;
             }
@@ -181,39 +171,35 @@ impl StreamCopier {
 
     fn is_audio(&self, i: usize) -> bool {
         let route = self.routes.get(i).and_then(Option::as_ref);
-        route.is_some_and(|r| r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.how, How::Copy))
+        route.is_some_and(|r| {
+            r.kind == AVMediaType::AVMEDIA_TYPE_AUDIO && matches!(r.conversion, Conversion::Copy)
+        })
     }
 
     /// Whether copied sound is hidden by an edit list and is not needed for the decoder's start: one packet, and the
     /// codec's pre-roll.
     fn is_hidden(&self, packet: &Packet) -> bool {
-        let (p, base) = self.look(packet);
-        let index = p.stream_index as usize;
+        let (index, p) = (packet.stream(), packet.av());
         let Some(stream) = self.input.stream(index) else { return false };
         if p.flags & sys::AV_PKT_FLAG_DISCARD == 0 || p.pts == NO_TIME || !self.is_audio(index) {
             return false;
         }
-        // SAFETY: every stream has parameters.
-        let (preroll, rate) = unsafe { ((*stream.codecpar).seek_preroll, (*stream.codecpar).sample_rate) };
-        let preroll = rescale(preroll.max(0).into(), AVRational { num: 1, den: rate.max(1) }, base);
+        let par = parameters(stream);
+        let tick = AVRational { num: 1, den: par.sample_rate.max(1) };
+        let preroll = i64::from(par.seek_preroll.max(0)).rescale(tick, stream.time_base);
         p.pts.saturating_add(p.duration).saturating_add(preroll.max(p.duration)) <= 0
     }
 
     /// Sound that begins before zero has leading samples of the codec; set this delay in the container if the
     /// codec's parameters do not contain it.
-    fn lead_in(&mut self, index: usize, pts: i64, muxer: &mut Muxer) {
+    fn lead_in(&mut self, index: usize, pts: Option<i64>, muxer: &mut Muxer) {
         let (Some(Some(route)), Some(span)) = (self.routes.get(index), self.span) else { return };
         let Some(stream) = self.input.stream(index) else { return };
-        if pts == NO_TIME || pts >= 0 || span.first.is_some() {
-            return;
-        }
-        // SAFETY: every stream has parameters.
-        unsafe {
-            let par = muxer.get(route.to).codecpar;
-            if (*par).initial_padding == 0 && (*par).sample_rate > 0 {
-                let tick = AVRational { num: 1, den: (*par).sample_rate };
-                (*par).initial_padding = i32::try_from(rescale(-pts, stream.time_base, tick)).unwrap_or(0);
-            }
+        let Some(pts) = pts.filter(|&pts| pts < 0 && span.first.is_none()) else { return };
+        let par = parameters_mut(muxer.get(route.to));
+        if par.initial_padding == 0 && par.sample_rate > 0 {
+            let tick = AVRational { num: 1, den: par.sample_rate };
+            par.initial_padding = i32::try_from((-pts).rescale(stream.time_base, tick)).unwrap_or(0);
         }
     }
 
@@ -226,40 +212,30 @@ impl StreamCopier {
             if self.ended {
                 return Ok(None);
             }
-            let mut packet = Packet::new().ok_or(AvError(-libc::ENOMEM))?;
-            self.input.interrupt.renew();
-            // SAFETY: our own context and packet.
-            match check(unsafe { sys::av_read_frame(self.input.context, packet.0) }) {
-                Ok(_) => {
-                    let index = packet.as_mut().stream_index as usize;
-                    if index == self.video {
-                        let before = self.timeline.parts();
-                        self.timeline.place(packet.as_mut());
-                        if self.timeline.parts() > before {
-                            self.release();
-                        }
-                    } else if self.routes.get(index).is_some_and(Option::is_some) {
-                        let (base, audio) = kind_of(&self.input, index);
-                        self.followers.take(&self.timeline, base, audio, packet, &mut self.ready);
-                    }
-                }
-                Err(AvError::AGAIN) => {}
-                Err(AvError::EOF) => {
-                    self.ended = true;
+            let mut packet = Packet::empty();
+            let read = self.input.read(&mut packet);
+            self.ended = !matches!(read, Ok(true));
+            if !read? {
+                self.release();
+                continue;
+            }
+            let index = packet.stream();
+            if index == self.video {
+                let before = self.timeline.parts();
+                self.timeline.place(packet.av_mut());
+                if self.timeline.parts() > before {
                     self.release();
                 }
-                Err(error) => {
-                    self.ended = true;
-                    return Err(error);
-                }
+            } else if self.routes.get(index).is_some_and(Option::is_some) {
+                let (base, audio) = kind_of(&self.input, index);
+                self.followers.take(&self.timeline, base, audio, packet, &mut self.ready);
             }
         }
     }
 
     /// Releases packets that wait for a jump of the filtered stream.
     fn release(&mut self) {
-        let of = |index: i32| kind_of(&self.input, usize::try_from(index).unwrap_or(usize::MAX));
-        self.followers.release(&self.timeline, of, &mut self.ready);
+        self.followers.release(&self.timeline, |index| kind_of(&self.input, index), &mut self.ready);
     }
 
     /// Writes all packets before a time, in ticks of a base and after the shift.
@@ -281,7 +257,7 @@ impl StreamCopier {
                 self.waiting.push_front(packet);
                 break;
             }
-            let index = p.stream_index as usize;
+            let index = packet.stream();
             let subtitle = self.routes.get(index).and_then(Option::as_ref).is_some_and(Route::is_subtitle);
             if subtitle && self.cut_end && p.pts != NO_TIME && p.duration > 0 {
                 self.held.push_back(packet);
@@ -294,10 +270,7 @@ impl StreamCopier {
 
     /// A packet and its time base.
     fn look<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
-        // SAFETY: never null, and not changed while it is borrowed.
-        let p = unsafe { &*packet.0 };
-        let none = AVRational { num: 1, den: 1 };
-        (p, self.input.stream(p.stream_index as usize).map_or(none, |s| s.time_base))
+        (packet.av(), kind_of(&self.input, packet.stream()).0)
     }
 
     fn next(&mut self) -> Result<Option<Packet>, AvError> {
@@ -318,8 +291,7 @@ impl StreamCopier {
             self.pass(packet, muxer)?;
         }
         while let Some(packet) = self.next()? {
-            // SAFETY: our own packet.
-            let index = unsafe { (*packet.0).stream_index as usize };
+            let index = packet.stream();
             if !self.pass(packet, muxer)? {
                 past[index] = true;
                 let open = |(route, past): (&Option<Route>, &bool)| {
@@ -332,7 +304,7 @@ impl StreamCopier {
             }
         }
         for route in self.routes.iter_mut().flatten() {
-            if let How::Audio(audio) = &mut route.how {
+            if let Conversion::Audio(audio) = &mut route.conversion {
                 audio.finish(route.to, muxer)?;
             }
         }
@@ -340,14 +312,13 @@ impl StreamCopier {
     }
 
     /// Writes a packet, unless it is outside the span. `false` if it is after its end.
-    fn pass(&mut self, packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
+    fn pass(&mut self, mut packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
         let Some(span) = self.span else { return Ok(true) };
         if self.is_hidden(&packet) {
             return Ok(true);
         }
-        // SAFETY: our own packet.
-        let p = unsafe { &mut *packet.0 };
-        let index = p.stream_index as usize;
+        let index = packet.stream();
+        let p = packet.av_mut();
         let (Some(Some(route)), Some(stream)) = (self.routes.get_mut(index), self.input.stream(index)) else {
             return Ok(true);
         };
@@ -359,7 +330,7 @@ impl StreamCopier {
             // shown all the time: it has no time
             (p.pts, p.dts) = (0, 0);
         } else if time != NO_TIME {
-            let trimmed = matches!(route.how, How::Audio(_));
+            let trimmed = matches!(route.conversion, Conversion::Audio(_));
             if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
                 // a subtitle that is still shown begins with the first picture
                 let end = time.saturating_add(p.duration);
@@ -383,10 +354,10 @@ impl StreamCopier {
                 }
             }
         }
-        match &mut route.how {
-            How::Copy => muxer.write(&packet, base, route.to)?,
-            How::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
-            How::Text(text) => text.take(&packet, base, route.to, muxer)?,
+        match &mut route.conversion {
+            Conversion::Copy => muxer.write(&mut packet, base, route.to)?,
+            Conversion::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
+            Conversion::Text(text) => text.take(&packet, base, route.to, muxer)?,
         }
         Ok(true)
     }
@@ -395,10 +366,7 @@ impl StreamCopier {
 /// The time base of a stream, and whether it is sound.
 fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
     let none = (AVRational { num: 1, den: 1 }, false);
-    // SAFETY: every stream has parameters.
-    input.stream(index).map_or(none, |s| unsafe {
-        (s.time_base, (*s.codecpar).codec_type == AVMediaType::AVMEDIA_TYPE_AUDIO)
-    })
+    input.stream(index).map_or(none, |s| (s.time_base, is_audio(s)))
 }
 
 /// Whether a container accepts streams as planned, by writing a header for them.
@@ -408,9 +376,9 @@ pub(crate) fn fits(
     container: Container,
     picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
 ) -> Result<(), AvError> {
-    let mut muxer = Muxer::trial(container)?;
+    let mut muxer = Muxer::trial(container.name())?;
     create_streams(input, plans, container, &mut muxer, false, picture)?;
-    muxer.begin(Dict::new())
+    muxer.begin()
 }
 
 /// Makes the streams of the output; `picture` is called for the filtered one.
@@ -423,29 +391,15 @@ fn create_streams(
     mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
 ) -> Result<Vec<Option<Route>>, AvError> {
     let mut routes = Vec::new();
-    for (&from, plan) in input.streams().iter().zip(plans) {
-        // SAFETY: streams live as long as the input.
-        let from = unsafe { &mut *from };
-        from.discard = sys::AVDiscard::AVDISCARD_ALL;
+    for (&from, &plan) in input.streams().iter().zip(plans) {
         let route = match plan {
-            Planned::Picture => {
-                picture(muxer, from)?;
-                None
-            }
-            Planned::Drop => None,
-            Planned::Attach => {
-                attach(from, muxer)?;
-                None
-            }
-            plan => Some(route(from, *plan, container, muxer, cut)?),
-        };
-        // attachments have no packets SAFETY: every stream has parameters.
-        let kind = unsafe { (*from.codecpar).codec_type };
-        let packets = route.is_some() && kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
-        if packets {
-            from.discard = sys::AVDiscard::AVDISCARD_DEFAULT;
-        }
-        routes.push(route.filter(|_| packets));
+            Planned::Picture => picture(muxer, from).map(|()| None),
+            Planned::Drop => Ok(None),
+            Planned::Attach => attach(from, muxer).map(|()| None),
+            plan => route(from, plan, container, muxer, cut).map(Some),
+        }?;
+        // attachments have no packets
+        routes.push(route.filter(|route| route.kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT));
     }
     Ok(routes)
 }
@@ -458,8 +412,7 @@ fn route(
     muxer: &mut Muxer,
     cut: bool,
 ) -> Result<Route, AvError> {
-    // SAFETY: every stream has parameters.
-    let kind = unsafe { (*from.codecpar).codec_type };
+    let kind = parameters(from).codec_type;
     let global = container.flag(sys::AVFMT_GLOBALHEADER);
     let stream = muxer.stream()?;
     let to = stream.index as usize;
@@ -467,25 +420,22 @@ fn route(
     stream.disposition = from.disposition;
     stream.sample_aspect_ratio = from.sample_aspect_ratio;
     stream.avg_frame_rate = from.avg_frame_rate;
-    // SAFETY: both streams are valid.
-    unsafe { stream_tags(from, stream, container, cut || plan != Planned::Copy) };
-    let how = match plan {
+    stream_tags(from, stream, container, cut || plan != Planned::Copy);
+    let conversion = match plan {
         Planned::Audio(into) => {
             let fills = container.counts_frames();
-            How::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+            Conversion::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
         }
-        Planned::Text(codec) => How::Text(Box::new(Text::new(from, codec, stream)?)),
+        Planned::Text(codec) => Conversion::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {
-            // SAFETY: both streams are valid; the tag of the old container has no meaning in the new one.
-            unsafe {
-                check(sys::avcodec_parameters_copy(stream.codecpar, from.codecpar))?;
-                (*stream.codecpar).codec_tag = 0;
-                side_data(from, stream);
-            }
-            How::Copy
+            set_parameters(stream, parameters(from))?;
+            // the tag of the old container has no meaning in the new one
+            parameters_mut(stream).codec_tag = 0;
+            copy_stream_side_data(from, stream, &KINDS);
+            Conversion::Copy
         }
     };
-    Ok(Route { to, how, kind })
+    Ok(Route { to, conversion, kind })
 }
 
 /// Kinds of side data that belong to a whole stream, for any codec.
@@ -498,53 +448,33 @@ const KINDS: [AVPacketSideDataType; 6] = [
     AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
 ];
 
-/// Copies a stream's side data.
-///
-/// # Safety
-/// Both streams must be valid.
-pub(crate) unsafe fn side_data(from: &sys::AVStream, to: &mut sys::AVStream) {
-    for kind in KINDS {
-        // SAFETY: guaranteed by the caller.
-        unsafe {
-            if let Some(bytes) = versions::stream_side_data(from, kind) {
-                let bytes = bytes.to_vec();
-                versions::set_stream_side_data(to, kind, &bytes);
-            }
-        }
-    }
-}
-
 /// Writes an attached picture as a file, which Matroska supports.
 fn attach(from: &sys::AVStream, muxer: &mut Muxer) -> Result<(), AvError> {
-    // SAFETY: every stream has parameters; the stream owns the packet of the attached picture.
-    unsafe {
-        let picture = &from.attached_pic;
-        if picture.data.is_null() || picture.size <= 0 {
-            return Ok(());
-        }
-        let to = muxer.stream()?;
-        let par = &mut *to.codecpar;
-        par.codec_type = AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
-        par.codec_id = (*from.codecpar).codec_id;
-        let size = picture.size as usize;
-        par.extradata = sys::av_mallocz(size + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize).cast();
-        if par.extradata.is_null() {
-            return Err(AvError(-libc::ENOMEM));
-        }
-        ptr::copy_nonoverlapping(picture.data.cast_const(), par.extradata, size);
-        par.extradata_size = picture.size;
-        let (mime, name) = match par.codec_id {
-            sys::AVCodecID::AV_CODEC_ID_PNG => ("image/png", "cover.png"),
-            sys::AVCodecID::AV_CODEC_ID_BMP => ("image/bmp", "cover.bmp"),
-            _ => ("image/jpeg", "cover.jpg"),
-        };
-        let mut tags = Dict::new();
-        tags.set("filename", name);
-        tags.set("mimetype", mime);
-        for (key, value) in entries(from.metadata) {
-            tags.set(&key, &value);
-        }
-        to.metadata = std::mem::replace(&mut tags.0, ptr::null_mut());
+    let picture = attached_picture(from);
+    if picture.is_empty() {
+        return Ok(());
     }
+    let to = muxer.stream()?;
+    let par = parameters_mut(to);
+    par.codec_type = AVMediaType::AVMEDIA_TYPE_ATTACHMENT;
+    par.codec_id = parameters(from).codec_id;
+    set_extra(par, picture)?;
+    let (mime, name) = match par.codec_id {
+        sys::AVCodecID::AV_CODEC_ID_PNG => ("image/png", "cover.png"),
+        sys::AVCodecID::AV_CODEC_ID_BMP => ("image/bmp", "cover.bmp"),
+        _ => ("image/jpeg", "cover.jpg"),
+    };
+    let file = [("filename", name), ("mimetype", mime)].map(|(key, value)| (key.into(), value.into()));
+    to.add_tags(file.into_iter().chain(from.tags()));
     Ok(())
+}
+
+/// The bytes of a stream's attached picture.
+fn attached_picture(stream: &sys::AVStream) -> &[u8] {
+    let picture = &stream.attached_pic;
+    match usize::try_from(picture.size) {
+        // SAFETY: the stream owns the packet, which has this number of bytes.
+        Ok(size) if !picture.data.is_null() => unsafe { std::slice::from_raw_parts(picture.data, size) },
+        _ => &[],
+    }
 }

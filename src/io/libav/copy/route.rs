@@ -7,9 +7,11 @@ use super::language::language_in;
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
-use crate::libav::sink::container::{Container, ContainerFamily, id_name};
-use crate::libav::sink::handles::{entries, text};
+use crate::libav::container::{Container, ContainerFamily, among, id_name};
+use crate::libav::dict::Tagged;
+use crate::libav::raw::parameters;
 use ffmpeg_sys_next as sys;
+use std::ffi::CStr;
 use sys::{AVCodecID, AVMediaType};
 
 /// The plan for a stream.
@@ -30,7 +32,7 @@ pub(crate) enum Planned {
 }
 
 /// A plan for a stream, and a warning about it.
-type Way = (Planned, Option<String>);
+type Candidate = (Planned, Option<String>);
 
 /// Plans the streams, by index, and returns warnings about losses and conversions. `extents` are those of the streams,
 /// by index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
@@ -46,44 +48,44 @@ pub(crate) fn plan(
 ) -> (Vec<Planned>, Vec<String>) {
     let first = input.stream(video).and_then(starts);
     let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
-    let ways = (0..input.streams().len()).map(|i| match input.stream(i) {
+    let candidates = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
         Some(stream) => {
             let late = after(stream).is_some_and(|lag| lag > APART);
             let gap = extents.get(i).and_then(|extent| extent.gap);
-            ways(i, stream, container, encoding, (late, gap))
+            candidates(i, stream, container, encoding, (late, gap))
         }
         None => vec![(Planned::Drop, None)],
     });
-    let ways: Vec<Vec<Way>> = ways.collect();
-    let mut plans: Vec<Planned> = ways.iter().map(|ways| ways[0].0).collect();
-    let mut chosen: Vec<&Way> = ways.iter().map(|ways| &ways[0]).collect();
+    let candidates: Vec<Vec<Candidate>> = candidates.collect();
+    let mut plans: Vec<Planned> = candidates.iter().map(|candidates| candidates[0].0).collect();
+    let mut chosen: Vec<&Candidate> = candidates.iter().map(|candidates| &candidates[0]).collect();
     if !fits(&plans) {
         // in order, each with the best plan that works with those before it
         plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
-        for (i, ways) in ways.iter().enumerate() {
-            let found = ways.iter().find(|way| {
-                plans[i] = way.0;
-                way.0 == Planned::Drop || way.0 == Planned::Picture || fits(&plans)
+        for (i, candidates) in candidates.iter().enumerate() {
+            let found = candidates.iter().find(|candidate| {
+                plans[i] = candidate.0;
+                candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || fits(&plans)
             });
             // the last option is to leave it out
-            chosen[i] = found.unwrap_or(&ways[0]);
+            chosen[i] = found.unwrap_or(&candidates[0]);
         }
     }
-    let mut said: Vec<String> = chosen.iter().filter_map(|way| way.1.clone()).collect();
+    let mut warnings: Vec<String> = chosen.iter().filter_map(|candidate| candidate.1.clone()).collect();
     let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
     let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
     for (i, stream) in &kept {
         let names = lost_tags(stream, container);
         if !names.is_empty() {
-            said.push(format!("tags of stream {i} are lost ({})", names.join(", ")));
+            warnings.push(format!("tags of stream {i} are lost ({})", names.join(", ")));
         }
     }
     let mut lost = |what: &str, is: &dyn Fn(&sys::AVStream) -> bool| {
         let lost: Vec<String> =
             kept.iter().filter(|(_, stream)| is(stream)).map(|(i, _)| i.to_string()).collect();
         if !lost.is_empty() {
-            said.push(format!("{what} of stream {} is lost", lost.join(", ")));
+            warnings.push(format!("{what} of stream {} is lost", lost.join(", ")));
         }
     };
     lost("the language", &|s| {
@@ -94,9 +96,7 @@ pub(crate) fn plan(
         lost("the title", &|s| tag(s, "title").is_some());
     }
     for flag in (0..31).map(|bit| 1 << bit) {
-        // SAFETY: a static string, or null for bits without a meaning.
-        let name = unsafe { text(sys::av_disposition_to_string(flag)) };
-        lost(&format!("'{name}'"), &|s| {
+        lost(&format!("'{}'", disposition_name(flag)), &|s| {
             let kind = kind(s);
             // the first stream of a kind is the default one anyway, and covers have a plan of their own
             let first = || kept.iter().find(|(_, other)| self::kind(other) == kind).map(|found| found.0);
@@ -109,16 +109,16 @@ pub(crate) fn plan(
         let early =
             input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
         if whole.0 && early > APART {
-            said.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+            warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
         }
         let ends = |i: usize| extents.get(i).and_then(|extent| extent.end);
         let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
         let after = ends(i).zip(ends(video)).map_or(0.0, |(end, shown)| end - shown);
         if whole.1 && audio && after > APART && container.ends_with_picture() {
-            said.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
+            warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
         }
     }
-    (plans, said)
+    (plans, warnings)
 }
 
 /// A larger offset between the starts of sound and picture is audible, seconds.
@@ -132,31 +132,23 @@ fn starts(stream: &sys::AVStream) -> Option<f64> {
 
 /// A stream's tags that a container loses, except for the title and the language, and for those about the old file.
 fn lost_tags(stream: &sys::AVStream, to: Container) -> Vec<String> {
-    const OTHERS: [&str; 12] = [
-        "title",
-        "language",
-        "encoder",
-        "handler_name",
-        "vendor_id",
-        "creation_time",
-        "timecode",
-        "rotate",
-        "stereo_mode",
-        "filename",
-        "mimetype",
-        "file_package_umid",
-    ];
-    if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name().as_str()) {
+    const OTHERS: &str = "title language encoder handler_name vendor_id creation_time timecode rotate stereo_mode \
+        filename mimetype file_package_umid";
+    if to.is_matroska() || ["nut", "ogg", "ogv"].contains(&to.name()) {
         return Vec::new();
     }
-    // SAFETY: the stream's own tags.
-    let names = unsafe { entries(stream.metadata) }.into_iter().map(|tag| tag.0);
-    names.filter(|name| !is_statistic(name) && !OTHERS.iter().any(|o| o.eq_ignore_ascii_case(name))).collect()
+    let names = stream.tags().into_iter().map(|tag| tag.0);
+    names.filter(|name| !is_statistic(name) && !among(OTHERS, &name.to_ascii_lowercase())).collect()
 }
 
 fn kind(stream: &sys::AVStream) -> AVMediaType {
-    // SAFETY: every stream has parameters.
-    unsafe { (*stream.codecpar).codec_type }
+    parameters(stream).codec_type
+}
+
+fn disposition_name(flag: i32) -> &'static str {
+    // SAFETY: a static string, or null for bits without a meaning.
+    let name = unsafe { sys::av_disposition_to_string(flag).as_ref().map(|name| CStr::from_ptr(name)) };
+    name.and_then(|name| name.to_str().ok()).unwrap_or_default()
 }
 
 /// The language of a stream.
@@ -166,27 +158,24 @@ fn language(stream: &sys::AVStream) -> Option<String> {
 
 /// One of a stream's tags.
 fn tag(stream: &sys::AVStream, name: &str) -> Option<String> {
-    // SAFETY: the stream's own tags.
-    let tags = unsafe { entries(stream.metadata) };
-    tags.into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
+    stream.tags().into_iter().find(|t| t.0.eq_ignore_ascii_case(name)).map(|t| t.1)
 }
 
 /// The plans for a stream, the best first; the last leaves it out. For a container without times: whether the stream
 /// begins `late`, after the picture, and whether it has a gap.
-fn ways(
+fn candidates(
     i: usize,
     stream: &sys::AVStream,
     to: Container,
     encoding: &Encoding,
     (late, gap): (bool, Option<f64>),
-) -> Vec<Way> {
-    // SAFETY: every stream has parameters.
-    let par = unsafe { &*stream.codecpar };
+) -> Vec<Candidate> {
+    let par = parameters(stream);
     let id = par.codec_id;
     let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
-    let call = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
-    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", call(kind))));
-    let takes = to.takes(id);
+    let label = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
+    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", label(kind))));
+    let takes = to.supports(id);
     let copy = takes.then_some((Planned::Copy, None));
     match par.codec_type {
         AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
@@ -202,14 +191,14 @@ fn ways(
                     let late = late.then(|| "starts with the picture instead of after it".to_owned());
                     let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
                     let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
-                    let early = early.filter(|_| !gapless).map(|early| format!("{} {early}", call("sound")));
-                    let copy = copy.map(|way| (way.0, early));
+                    let early = early.filter(|_| !gapless).map(|early| format!("{} {early}", label("sound")));
+                    let copy = copy.map(|candidate| (candidate.0, early));
                     return copy.into_iter().chain([dropped("sound")]).collect();
                 }
                 let encoded = encoded(to, own).into_iter().map(|into| {
-                    let said = || format!("{} is {}", call("sound"), becomes(own, into));
+                    let warning = || format!("{} is {}", label("sound"), becomes(own, into));
                     let changed = (into.rate, into.channels) != own;
-                    (Planned::Audio(into), (how == Audio::Auto || changed).then(said))
+                    (Planned::Audio(into), (how == Audio::Auto || changed).then(warning))
                 });
                 let copy = copy.filter(|_| how == Audio::Auto && (gapless || (!late && gap.is_none())));
                 copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
@@ -219,7 +208,7 @@ fn ways(
             let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
                 (
                     Planned::Text(other),
-                    Some(format!("{} is converted to {}", call("subtitle"), id_name(other))),
+                    Some(format!("{} is converted to {}", label("subtitle"), id_name(other))),
                 )
             });
             match encoding.subs {
@@ -229,7 +218,7 @@ fn ways(
         }
         AVMediaType::AVMEDIA_TYPE_VIDEO => {
             let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
-            let way = match (cover, to.family()) {
+            let candidate = match (cover, to.family()) {
                 (true, ContainerFamily::Mkv) => Some((Planned::Attach, None)),
                 (true, ContainerFamily::Mp4) if is_cover(id) && !to.name().starts_with("3g") => {
                     Some((Planned::Copy, None))
@@ -237,7 +226,7 @@ fn ways(
                 (false, _) => copy,
                 _ => None,
             };
-            way.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
+            candidate.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
         }
         AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
             let copy = (to.family() == ContainerFamily::Mkv).then_some((Planned::Copy, None));
@@ -279,19 +268,19 @@ fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
 
 /// Describes the conversion of sound.
 fn becomes(own: (i32, i32), into: Target) -> String {
-    let mut said = format!("encoded as {}", id_name(into.codec));
+    let mut text = format!("encoded as {}", id_name(into.codec));
     if into.channels != own.1 {
         let names = match into.channels {
             1 => "mono".into(),
             2 => "stereo".into(),
             n => format!("{n} channels"),
         };
-        said += &format!(", mixed from {} channels to {names}", own.1);
+        text += &format!(", mixed from {} channels to {names}", own.1);
     }
     if into.rate != own.0 {
-        said += &format!(", resampled from {} to {} Hz", own.0, into.rate);
+        text += &format!(", resampled from {} to {} Hz", own.0, into.rate);
     }
-    said
+    text
 }
 
 fn is_cover(id: AVCodecID) -> bool {

@@ -4,11 +4,10 @@
 //! of libav and of this layout; a checksum protects the contents. If the folder is not accessible, opening files is
 //! only slower.
 
-use super::exact::{ExactIndex, SeekPoint, Shown};
+use super::exact::{ExactIndex, FrameRecord, SeekPoint};
 use super::{Entry, Index};
 use crate::disk::cache::{Cache, Kind};
 use crate::libav::input_url::InputUrl;
-use ffmpeg_sys_next as sys;
 use md5::{Digest, Md5};
 use std::ffi::OsStr;
 use std::fs;
@@ -18,9 +17,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Changes whenever the layout below or the meaning of an index changes.
-const MAGIC: &[u8; 8] = b"GFINDEX3";
+const MAGIC: &[u8; 8] = b"GFINDEX4";
 /// The same for [`ExactIndex`].
-const MAGIC_EXACT: &[u8; 8] = b"GFEXACT2";
+const MAGIC_EXACT: &[u8; 8] = b"GFEXACT3";
 /// Reading smaller files is faster than using the cache.
 const WORTH_KEEPING: u64 = 4 << 20;
 /// The same for decoding, which takes longer.
@@ -37,23 +36,22 @@ pub(crate) struct IndexCache {
 
 impl IndexCache {
     /// `None` for something that is not an ordinary file, a small file, or without a cache folder.
-    pub(crate) fn of(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::named(place, stream, MAGIC, WORTH_KEEPING)
+    pub(crate) fn new(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(place, stream, MAGIC, WORTH_KEEPING)
     }
 
     /// The same for the index from decoding everything.
-    pub(crate) fn of_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::named(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    pub(crate) fn new_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
 
-    fn named(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
+    fn with_magic(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
         let cache = Arc::clone(place.cache.as_ref()?);
         let path = place.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
         let mut key = magic.to_vec();
-        // SAFETY: two functions that return constants.
-        let versions = unsafe { [sys::avformat_version(), sys::avcodec_version()] };
+        let versions = [ffmpeg_next::format::version(), ffmpeg_next::codec::version()];
         let numbers = [meta.dev(), meta.ino(), meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64];
         versions.iter().for_each(|v| key.extend(v.to_le_bytes()));
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
@@ -64,12 +62,42 @@ impl IndexCache {
 
     /// The stored index, if it is intact and belongs to this file.
     pub(crate) fn take(&self) -> Option<Index> {
-        parse(&self.body()?)
+        let body = self.body()?;
+        let mut rest = body.as_slice();
+        let frames = take_rows(&mut rest)?.into_iter().map(|[pts]| pts).collect();
+        let packets = take_rows(&mut rest)?.into_iter().map(|[pts, order]| (pts, order as u32)).collect();
+        let entries = take_rows(&mut rest)?.into_iter().map(|[pts, seek, order, size]| Entry {
+            pts,
+            seek,
+            order: order as u32,
+            size: size as u32,
+        });
+        let index = Index { frames, packets, entries: entries.collect(), checked: rest == [1] };
+        (rest.len() == 1).then_some(index)
     }
 
     /// The same for an exact index.
     pub(crate) fn take_exact(&self) -> Option<ExactIndex> {
-        parse_exact(&self.body()?)
+        let body = self.body()?;
+        let mut rest = body.as_slice();
+        let frames =
+            take_rows(&mut rest)?.into_iter().map(|[pts, gap, ticks, sum, mark, damaged]| FrameRecord {
+                mark: mark as u32,
+                damaged: damaged != 0,
+                pts,
+                durations: (gap, ticks),
+                sum: sum as u64,
+            });
+        let frames = frames.collect();
+        let seek_points = take_rows(&mut rest)?.into_iter().map(|[pos, seek, rank, size]| SeekPoint {
+            rank: rank as u32,
+            size: size as u32,
+            pos,
+            seek,
+            doubt: 0,
+        });
+        let exact = ExactIndex { frames, seek_points: seek_points.collect() };
+        (rest.is_empty() && !exact.frames.is_empty()).then_some(exact)
     }
 
     fn body(&self) -> Option<Vec<u8>> {
@@ -84,14 +112,21 @@ impl IndexCache {
     /// Stores an index if possible.
     pub(crate) fn put(&self, index: &Index) {
         let mut bytes = self.key.clone();
-        write(index, &mut bytes);
+        put_rows(&mut bytes, index.frames.iter().map(|&pts| [pts]));
+        put_rows(&mut bytes, index.packets.iter().map(|&(pts, order)| [pts, order.into()]));
+        put_rows(&mut bytes, index.entries.iter().map(|e| [e.pts, e.seek, e.order.into(), e.size.into()]));
+        bytes.push(index.checked.into());
         self.keep(bytes);
     }
 
     /// The same for an exact index.
     pub(crate) fn put_exact(&self, exact: &ExactIndex) {
         let mut bytes = self.key.clone();
-        write_exact(exact, &mut bytes);
+        let row = |f: &FrameRecord| {
+            [f.pts, f.durations.0, f.durations.1, f.sum as i64, f.mark.into(), f.damaged.into()]
+        };
+        put_rows(&mut bytes, exact.frames.iter().map(row));
+        put_rows(&mut bytes, exact.seek_points.iter().map(|s| [s.pos, s.seek, s.rank.into(), s.size.into()]));
         self.keep(bytes);
     }
 
@@ -102,83 +137,20 @@ impl IndexCache {
     }
 }
 
-fn write(index: &Index, out: &mut Vec<u8>) {
-    for n in [index.frames.len(), index.packets.len(), index.entries.len(), usize::from(index.checked)] {
-        out.extend((n as u64).to_le_bytes());
-    }
-    index.frames.iter().for_each(|t| out.extend(t.to_le_bytes()));
-    for (t, order) in &index.packets {
-        out.extend(t.to_le_bytes());
-        out.extend(order.to_le_bytes());
-    }
-    for e in &index.entries {
-        out.extend(e.pts.to_le_bytes());
-        out.extend(e.seek.to_le_bytes());
-        out.extend(e.order.to_le_bytes());
-        out.extend(e.size.to_le_bytes());
-    }
+/// Appends a table of numbers, after the number of its rows.
+fn put_rows<const N: usize>(out: &mut Vec<u8>, rows: impl ExactSizeIterator<Item = [i64; N]>) {
+    out.extend((rows.len() as u64).to_le_bytes());
+    rows.flatten().for_each(|n| out.extend(n.to_le_bytes()));
 }
 
-fn parse(bytes: &[u8]) -> Option<Index> {
-    let mut rest = bytes;
-    let mut take = |n: usize| -> Option<&[u8]> {
-        let (head, tail) = rest.split_at_checked(n)?;
-        rest = tail;
-        Some(head)
-    };
-    let word = |b: &[u8]| b.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b));
-    let (frames, packets, entries) = (word(take(8)?), word(take(8)?), word(take(8)?));
-    let checked = word(take(8)?) != 0;
-    let size = |n: u64, each: usize| usize::try_from(n).ok()?.checked_mul(each);
-    let frames = take(size(frames, 8)?)?.chunks_exact(8).map(|c| word(c) as i64).collect();
-    let packets = take(size(packets, 12)?)?.chunks_exact(12);
-    let packets = packets.map(|c| (word(&c[..8]) as i64, word(&c[8..]) as u32)).collect();
-    let entries = take(size(entries, 24)?)?.chunks_exact(24).map(|c| Entry {
-        pts: word(&c[..8]) as i64,
-        seek: word(&c[8..16]) as i64,
-        order: word(&c[16..20]) as u32,
-        size: word(&c[20..]) as u32,
-    });
-    Some(Index { frames, packets, entries: entries.collect(), checked }).filter(|_| rest.is_empty())
-}
-
-fn write_exact(exact: &ExactIndex, out: &mut Vec<u8>) {
-    for n in [exact.frames.len(), exact.seek_points.len()] {
-        out.extend((n as u64).to_le_bytes());
-    }
-    for f in &exact.frames {
-        let words = [f.pts, f.durations.0, f.durations.1, f.sum as i64];
-        words.iter().for_each(|w| out.extend(w.to_le_bytes()));
-        out.extend(f.mark.to_le_bytes());
-        out.extend(u32::from(f.damaged).to_le_bytes());
-    }
-    for s in &exact.seek_points {
-        [s.pos, s.seek].iter().for_each(|w| out.extend(w.to_le_bytes()));
-        out.extend(s.rank.to_le_bytes());
-        out.extend(s.size.to_le_bytes());
-    }
-}
-
-fn parse_exact(bytes: &[u8]) -> Option<ExactIndex> {
-    let long = |b: &[u8], at: usize| Some(i64::from_le_bytes(b.get(at..at + 8)?.try_into().ok()?));
-    let short = |b: &[u8], at: usize| Some(u32::from_le_bytes(b.get(at..at + 4)?.try_into().ok()?));
-    let (frames, seek_points) =
-        (usize::try_from(long(bytes, 0)?).ok()?, usize::try_from(long(bytes, 8)?).ok()?);
-    let (frames, rest) = bytes.get(16..)?.split_at_checked(frames.checked_mul(40)?)?;
-    if rest.len() != seek_points.checked_mul(24)? || frames.is_empty() {
-        return None;
-    }
-    let shown = |f: &[u8]| {
-        let durations = (long(f, 8)?, long(f, 16)?);
-        let sum = long(f, 24)? as u64;
-        Some(Shown { mark: short(f, 32)?, damaged: short(f, 36)? != 0, pts: long(f, 0)?, durations, sum })
-    };
-    let seek_point = |s: &[u8]| {
-        let (rank, size) = (short(s, 16)?, short(s, 20)?);
-        Some(SeekPoint { rank, size, pos: long(s, 0)?, seek: long(s, 8)?, doubt: 0 })
-    };
-    let frames = frames.chunks_exact(40).map(shown).collect::<Option<_>>()?;
-    Some(ExactIndex { frames, seek_points: rest.chunks_exact(24).map(seek_point).collect::<Option<_>>()? })
+/// Reads a table from the front; `None` if it is incomplete.
+fn take_rows<const N: usize>(bytes: &mut &[u8]) -> Option<Vec<[i64; N]>> {
+    let (count, rest) = bytes.split_first_chunk()?;
+    let size = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(8 * N)?;
+    let (rows, rest) = rest.split_at_checked(size)?;
+    *bytes = rest;
+    let numbers: Vec<i64> = rows.as_chunks().0.iter().map(|n| i64::from_le_bytes(*n)).collect();
+    Some(numbers.as_chunks().0.to_vec())
 }
 
 #[cfg(test)]
@@ -204,10 +176,10 @@ mod tests {
         assert_eq!(index_cache.take(), None);
         index_cache.put(&index());
         assert_eq!(index_cache.take(), Some(index()));
-        let shown = Shown { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
+        let record = FrameRecord { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
         let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
         let exact = ExactIndex {
-            frames: vec![shown, Shown { damaged: false, ..shown }],
+            frames: vec![record, FrameRecord { damaged: false, ..record }],
             seek_points: vec![seek_point],
         };
         let other = IndexCache { name: 8, cache: cache("new"), key: b"key".to_vec() };

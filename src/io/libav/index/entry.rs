@@ -36,14 +36,14 @@ pub(crate) struct PacketInfo {
     /// It contains no picture that is shown.
     pub(crate) hidden: bool,
     /// The pictures cannot be determined by counting packets.
-    pub(crate) odd: bool,
+    pub(crate) ambiguous: bool,
     /// It ends a sequence: what follows is decoded independently of what came before.
     pub(crate) ends: bool,
 }
 
 impl Syntax {
     /// The syntax of a codec with its extra data; `None` for codecs without guarantees.
-    pub(crate) fn of(codec: AVCodecID, extra: &[u8]) -> Option<Syntax> {
+    pub(crate) fn new(codec: AVCodecID, extra: &[u8]) -> Option<Syntax> {
         use AVCodecID::*;
         let length = |at: usize| match extra {
             [1, ..] if extra.len() > at => usize::from(extra[at] & 3) + 1,
@@ -89,15 +89,15 @@ impl Syntax {
     }
 
     /// Examines one packet; `key` is the container's flag.
-    pub(crate) fn look(self, data: &[u8], key: bool) -> PacketInfo {
-        let plain = |entry| PacketInfo { entry, hidden: false, odd: false, ends: false };
+    pub(crate) fn inspect(self, data: &[u8], key: bool) -> PacketInfo {
+        let plain = |entry| PacketInfo { entry, hidden: false, ambiguous: false, ends: false };
         match self {
             Syntax::Intra => plain(true),
             Syntax::Keyed => plain(key),
             Syntax::Avc(length) => plain(key && avc_entry(data, length)),
             Syntax::Hevc(length) => {
-                let look = hevc(data, length);
-                PacketInfo { entry: key && look.entry, ..look }
+                let info = hevc(data, length);
+                PacketInfo { entry: key && info.entry, ..info }
             }
             Syntax::Mpeg2 => {
                 plain(key && after_code(data, 0).is_some_and(|b| b.get(1).is_some_and(|b| b >> 3 & 7 == 1)))
@@ -106,12 +106,12 @@ impl Syntax {
                 let first = after_code(data, 0xb6);
                 let intra = first.is_some_and(|b| b.first().is_some_and(|b| b >> 6 == 0));
                 // Two pictures in a packet, or a placeholder for one that was in an earlier packet.
-                let odd = data.len() <= 8 || first.is_some_and(|b| after_code(b, 0xb6).is_some());
-                PacketInfo { odd, ..plain(key && intra) }
+                let ambiguous = data.len() <= 8 || first.is_some_and(|b| after_code(b, 0xb6).is_some());
+                PacketInfo { ambiguous, ..plain(key && intra) }
             }
             Syntax::Vp8 => match data.first() {
                 Some(b) => PacketInfo { hidden: b >> 4 & 1 == 0, ..plain(key && b & 1 == 0) },
-                None => PacketInfo { odd: true, ..plain(false) },
+                None => PacketInfo { ambiguous: true, ..plain(false) },
             },
             Syntax::Vp9 => vp9(data, key),
             Syntax::Av1 => plain(key && av1_entry(data)),
@@ -238,7 +238,7 @@ impl Bits<'_> {
 /// to discard waiting pictures.
 fn hevc(data: &[u8], length: usize) -> PacketInfo {
     let mut ends = length == 0 && ends_sequence(data);
-    let mut odd = false;
+    let mut ambiguous = false;
     let mut entry = None;
     for unit in (Units { rest: data, length }) {
         let kind = unit.first().map_or(63, |b| b >> 1 & 63);
@@ -247,7 +247,8 @@ fn hevc(data: &[u8], length: usize) -> PacketInfo {
             0..=31 if entry.is_none() => {
                 let irap = (16..=23).contains(&kind);
                 entry = Some(irap);
-                odd |= (16..=18).contains(&kind) || (irap && unit.get(2).is_some_and(|b| b & 0x40 != 0));
+                ambiguous |=
+                    (16..=18).contains(&kind) || (irap && unit.get(2).is_some_and(|b| b & 0x40 != 0));
                 if length == 0 {
                     break;
                 }
@@ -255,7 +256,7 @@ fn hevc(data: &[u8], length: usize) -> PacketInfo {
             _ => {}
         }
     }
-    PacketInfo { entry: entry.unwrap_or(false), hidden: false, odd, ends }
+    PacketInfo { entry: entry.unwrap_or(false), hidden: false, ambiguous, ends }
 }
 
 /// Whether the last unit ends a sequence.
@@ -298,7 +299,7 @@ fn vp9(data: &[u8], key: bool) -> PacketInfo {
         shown += u32::from(existing || show);
         entry |= i == 0 && !existing && !inter;
     }
-    PacketInfo { entry: key && entry, hidden: shown == 0, odd: shown > 1, ends: false }
+    PacketInfo { entry: key && entry, hidden: shown == 0, ambiguous: shown > 1, ends: false }
 }
 
 /// Whether a temporal unit begins with a shown key frame.
@@ -353,8 +354,8 @@ mod tests {
     fn hevc_units() {
         let unit = |kind: u8, third: u8| [0, 0, 1, kind << 1, 1, third, 0, 0, 0, 0, 0, 0, 0];
         let seen = |data: &[u8], length| {
-            let look = hevc(data, length);
-            (look.entry, look.odd, look.ends)
+            let info = hevc(data, length);
+            (info.entry, info.ambiguous, info.ends)
         };
         assert_eq!(seen(&unit(19, 0x80), 0), (true, false, false));
         assert_eq!(seen(&unit(21, 0x80), 0), (true, false, false));
@@ -370,8 +371,8 @@ mod tests {
     #[test]
     fn vpx_and_others() {
         let seen = |syntax: Syntax, data: &[u8], key| {
-            let look = syntax.look(data, key);
-            (look.entry, look.hidden, look.odd)
+            let info = syntax.inspect(data, key);
+            (info.entry, info.hidden, info.ambiguous)
         };
         assert_eq!(seen(Syntax::Vp8, &[0x10], true), (true, false, false));
         assert_eq!(seen(Syntax::Vp8, &[0x01], true), (false, true, false));
@@ -380,8 +381,8 @@ mod tests {
         assert_eq!(seen(Syntax::Vp9, &[0b1000_0100], true), (false, true, false));
         let superframe = [0b1000_0100, 0b1000_0110, 0xc1, 1, 1, 0xc1];
         assert_eq!(seen(Syntax::Vp9, &superframe, false), (false, false, false));
-        assert!(Syntax::Mpeg2.look(&[0, 0, 1, 0, 0, 1 << 3], true).entry);
-        assert!(!Syntax::Mpeg2.look(&[0, 0, 1, 0, 0, 2 << 3], true).entry);
+        assert!(Syntax::Mpeg2.inspect(&[0, 0, 1, 0, 0, 1 << 3], true).entry);
+        assert!(!Syntax::Mpeg2.inspect(&[0, 0, 1, 0, 0, 2 << 3], true).entry);
         assert!(av1_entry(&[0x12, 0, 0x32, 1, 0b0001_0000]));
         assert!(!av1_entry(&[0x12, 0, 0x32, 1, 0b0011_0000]));
     }

@@ -9,15 +9,13 @@
 pub(crate) mod cache;
 pub(crate) mod entry;
 pub(crate) mod exact;
-mod make;
-
-pub(crate) use make::{check, make};
 
 use super::demux::Demuxer;
 use super::error::AvError;
 use super::log::Log;
-use super::owned::Packet;
+use super::raw::{self, Fields};
 use entry::Syntax;
+use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;
 
 /// A point from which decoding gives the same as decoding from the start, from its own timestamp on.
@@ -75,38 +73,34 @@ const MAX_PACKETS: usize = 1 << 26;
 /// precedes and that resets the decoder. `Ok(Err(_))`: the input is readable, but the frames do not follow from the
 /// packets.
 pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexError>, AvError> {
-    let parameters = demuxer.parameters(demuxer.video());
-    let extra: &[u8] = if parameters.extradata.is_null() || parameters.extradata_size <= 0 {
-        &[]
-    } else {
-        // SAFETY: libav keeps this number of bytes there as long as the stream exists.
-        unsafe { std::slice::from_raw_parts(parameters.extradata, parameters.extradata_size as usize) }
+    let parameters = demuxer.parameters();
+    let Some(syntax) = Syntax::new(parameters.codec_id, raw::extra(parameters)) else {
+        return Ok(Err(IndexError::Codec));
     };
-    let Some(syntax) = Syntax::of(parameters.codec_id, extra) else { return Ok(Err(IndexError::Codec)) };
     // Fields may be separate packets if libav's parser splits the stream.
-    let divided = matches!(demuxer.container().as_str(), "mpegts" | "mpeg" | "h264");
+    let divided = matches!(demuxer.input.container().as_str(), "mpegts" | "mpeg" | "h264");
     let progressive = parameters.field_order == sys::AVFieldOrder::AV_FIELD_PROGRESSIVE;
     if divided && !progressive && matches!(syntax, Syntax::Avc(_)) {
         return Ok(Err(IndexError::Odd));
     }
-    let mut packet = Packet::new()?;
+    let mut packet = Packet::empty();
     let mut index = Index { frames: Vec::new(), packets: Vec::new(), entries: Vec::new(), checked: false };
     let mut clean = false;
     let mut ended = false;
     let mut order = 0;
     let log = Log::here();
-    let mut faults = log.parsing();
+    let mut errors = log.parser_errors();
     while demuxer.read(&mut packet)? {
-        if demuxer.is_stopped() {
+        if demuxer.input.is_stopped() {
             return Err(AvError::EXIT);
         }
         // libav's parsers read the headers of pictures. References missing before the first entry are missing
         // because the stream was cut there.
-        let heard = log.parsing();
-        if std::mem::replace(&mut faults, heard) != heard && index.entries.len() > 1 {
+        let reported = log.parser_errors();
+        if std::mem::replace(&mut errors, reported) != reported && index.entries.len() > 1 {
             return Ok(Err(IndexError::Damaged));
         }
-        let p = packet.get();
+        let p = packet.av();
         if order == MAX_PACKETS {
             return Ok(Err(IndexError::Many));
         }
@@ -118,26 +112,27 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
             }
             return Ok(Err(IndexError::Timestamps));
         }
-        if p.flags & sys::AV_PKT_FLAG_CORRUPT != 0 || p.size <= 0 {
+        if packet.is_corrupt() || p.size <= 0 {
             return Ok(Err(IndexError::Damaged));
         }
-        let look = syntax.look(packet.data(), p.flags & sys::AV_PKT_FLAG_KEY != 0);
+        let data = packet.data().unwrap_or_default();
+        let info = syntax.inspect(data, packet.is_key());
         // A broken link in the first packet has no effect, and a sequence may end with the last one.
-        if ended || (look.odd && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
+        if ended || (info.ambiguous && (order > 0 || !matches!(syntax, Syntax::Hevc(_)))) {
             return Ok(Err(IndexError::Odd));
         }
-        ended = look.ends;
+        ended = info.ends;
         if order == 0 {
-            clean = syntax.begins(packet.data()) && p.flags & sys::AV_PKT_FLAG_DISCARD == 0;
+            clean = syntax.begins(data) && p.flags & sys::AV_PKT_FLAG_DISCARD == 0;
         }
         let rank = order as u32;
         order += 1;
         index.packets.push((p.pts, rank));
-        if !look.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
+        if !info.hidden && p.flags & sys::AV_PKT_FLAG_DISCARD == 0 {
             index.frames.push(p.pts);
         }
-        if look.entry {
-            let seek = if p.dts == sys::AV_NOPTS_VALUE { p.pts } else { p.dts.min(p.pts) };
+        if info.entry {
+            let seek = packet.dts().map_or(p.pts, |dts| dts.min(p.pts));
             index.entries.push(Entry { pts: p.pts, seek, order: rank, size: p.size as u32 });
         }
     }
@@ -154,17 +149,19 @@ pub(crate) fn scan(demuxer: &mut Demuxer) -> Result<Result<(Index, bool), IndexE
 }
 
 impl Index {
-    /// Verifies that `shown`, the first timestamps from decoding from the start, match the packets; frames that
+    /// Verifies that `decoded`, the first timestamps from decoding from the start, match the packets; frames that
     /// did not appear are removed. `all`: there were no more.
-    pub(crate) fn verify(&mut self, shown: &[i64], all: bool) -> Result<(), IndexError> {
-        let (Some(&first), Some(&last)) = (shown.first(), shown.last()) else { return Err(IndexError::Head) };
-        if shown.windows(2).any(|w| w[0] >= w[1])
-            || shown.iter().any(|t| self.frames.binary_search(t).is_err())
+    pub(crate) fn verify(&mut self, decoded: &[i64], all: bool) -> Result<(), IndexError> {
+        let (Some(&first), Some(&last)) = (decoded.first(), decoded.last()) else {
+            return Err(IndexError::Head);
+        };
+        if decoded.windows(2).any(|w| w[0] >= w[1])
+            || decoded.iter().any(|t| self.frames.binary_search(t).is_err())
         {
             return Err(IndexError::Head);
         }
         self.frames.retain(|t| {
-            if all { shown.binary_search(t).is_ok() } else { *t > last || shown.binary_search(t).is_ok() }
+            if all { decoded.binary_search(t).is_ok() } else { *t > last || decoded.binary_search(t).is_ok() }
         });
         // Nothing is known before the first frame: a packet there is not an entry.
         self.entries.retain(|e| e.pts >= first || e.order == 0);

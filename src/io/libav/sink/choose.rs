@@ -1,34 +1,18 @@
 //! Chooses the encoder, and its nearest pixel format in which nothing is lost.
 
-use super::container::{Container, codec_name, encoder, id_name};
-use super::fault;
-use super::holds::{assumed_siting, keeps_full_range};
+use super::choice::{Choice, assumed_siting, keeps_full_range, private_option};
+use super::{fault, usage};
 use crate::encoding::Encoding;
+use crate::libav::container::{Container, among, video_encoder};
 use crate::libav::pixfmt::{self, Layout};
 use crate::media::SinkError;
+use ffmpeg_next::Codec;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix, Siting};
-use std::ffi::{CStr, OsStr};
-use sys::AVPixelFormat;
-
-/// An encoder and its parameters.
-#[derive(Clone, Debug)]
-pub(crate) struct Choice {
-    pub(crate) codec: &'static sys::AVCodec,
-    pub(crate) name: String,
-    /// The format of every picture.
-    pub(crate) format: Format,
-    pub(crate) pix_fmt: AVPixelFormat,
-    pub(crate) layout: Layout,
-}
-
-// SAFETY: the codec is one of libav's static descriptions, which never change.
-unsafe impl Send for Choice {}
-// SAFETY: as above.
-unsafe impl Sync for Choice {}
+use std::ffi::OsStr;
 
 /// Encoders that require whole chroma blocks and reject odd sizes.
-const EVEN: [&str; 5] = ["libx264", "libx265", "libsvtav1", "librav1e", "vc2"];
+const EVEN: &str = "libx264 libx265 libsvtav1 librav1e vc2";
 /// Encoders with a least width and height: smaller pictures are refused, or no decoder reads them.
 const LEAST: [(&str, u32, u32); 5] = [
     ("libsvtav1", 64, 64),
@@ -38,51 +22,26 @@ const LEAST: [(&str, u32, u32); 5] = [
     ("utvideo", 2, 2),
 ];
 /// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
-const KEEPING: [&str; 10] = [
-    "ffv1",
-    "prores_ks",
-    "huffyuv",
-    "ffvhuff",
-    "utvideo",
-    "png",
-    "qtrle",
-    "magicyuv",
-    "rawvideo",
-    "libx264rgb",
-];
+const KEEPING: &str = "ffv1 prores_ks huffyuv ffvhuff utvideo png qtrle magicyuv rawvideo libx264rgb";
 /// Encoders that are lossless by default, or with `settings` for lossless encoding.
-const LOSSLESS: [&str; 13] = [
-    "ffv1",
-    "libx264",
-    "libx264rgb",
-    "libx265",
-    "libvpx-vp9",
-    "libaom-av1",
-    "ffvhuff",
-    "huffyuv",
-    "utvideo",
-    "magicyuv",
-    "png",
-    "qtrle",
-    "rawvideo",
-];
+const LOSSLESS: &str = "ffv1 libx264 libx264rgb libx265 libvpx-vp9 libaom-av1 ffvhuff huffyuv utvideo magicyuv png \
+    qtrle rawvideo";
 /// Encoders that are suggested when another cannot encode a format.
-const KNOWN: [&str; 8] =
-    ["libx264", "libx265", "libsvtav1", "libvpx-vp9", "libaom-av1", "prores_ks", "ffv1", "qtrle"];
+const KNOWN: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_ks ffv1 qtrle";
 
 /// Chooses by file name, format and the user's options.
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
-    let bad = |problem| SinkError::Usage { name: output.to_string_lossy().into_owned(), problem };
+    let bad = |problem| usage(output, problem);
     let container =
         Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
-    let (names, asked) = match &encoding.codec {
+    let (names, by_user) = match &encoding.codec {
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
     };
     let (mut refused, mut small) = (Vec::new(), None);
     for name in &names {
-        let Some(codec) = encoder(name) else {
-            if asked {
+        let Some(codec) = video_encoder(name) else {
+            if by_user {
                 return Err(bad(no_encoder(name)));
             }
             continue;
@@ -90,9 +49,9 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if let Some(problem) =
             preset_problem(name, encoding).or_else(|| quality_problem(name, codec, encoding))
         {
-            return Err(SinkError::Usage { name: output.to_string_lossy().into_owned(), problem });
+            return Err(bad(problem));
         }
-        if encoding.lossless && !LOSSLESS.contains(&name.as_str()) {
+        if encoding.lossless && !among(LOSSLESS, name) {
             return Err(bad(always_loses(container, name, format)));
         }
         // Other encoders ignore the table, and encode without grain and without an error.
@@ -101,11 +60,11 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
                 "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
             )));
         }
-        if !container.takes(codec.id) {
+        if !container.supports(codec.id().into()) {
             return Err(bad(cannot_hold(container, codec, format, encoding)));
         }
-        if let Some((width, height)) = least(&codec_name(codec), format) {
-            let (own, others) = (codec_name(codec), able(Some(container), format).join(", "));
+        if let Some((width, height)) = least(codec.name(), format) {
+            let (own, others) = (codec.name(), able(Some(container), format).join(", "));
             small = Some(format!(
                 "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; --codec {others} can",
                 format.width, format.height
@@ -115,8 +74,11 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
         match picked.filter(|_| alpha_fits(container, name, format)) {
             Some(mut choice) => {
-                let told = keeps_full_range(container, name) || LOSSLESS.contains(&name.as_str());
-                if choice.format.range == ColorRange::Full && choice.format.family != Family::Rgb && !told {
+                let signalled = keeps_full_range(container, name) || among(LOSSLESS, name);
+                if choice.format.range == ColorRange::Full
+                    && choice.format.family != Family::Rgb
+                    && !signalled
+                {
                     choice.format.range = ColorRange::Limited;
                 }
                 if name.starts_with("prores") && choice.format.matrix == Matrix::BT470BG {
@@ -140,7 +102,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             format!("this FFmpeg has none of the encoders {}; choose another with --codec", names.join(", ")),
         ));
     }
-    Err(bad(no_loss(container, &refused, format, asked)))
+    Err(bad(no_loss(container, &refused, format, by_user)))
 }
 
 /// The error that an encoder cannot keep such pictures without loss, with those that can.
@@ -154,7 +116,7 @@ fn always_loses(container: Container, name: &str, format: &Format) -> String {
 }
 
 /// The pixel format of an encoder that keeps every sample unchanged.
-fn pick_same(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
+fn pick_same(codec: Codec, format: &Format) -> Option<Choice> {
     pick(codec, format).filter(|choice| {
         let to = &choice.format;
         let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
@@ -169,7 +131,7 @@ fn no_encoder(name: &str) -> String {
     let nearest = match name.to_ascii_lowercase().as_str() {
         "h265" | "h.265" | "x265" => Some("did you mean 'libx265'?".to_owned()),
         "x264" | "h.264" | "avc" => Some("did you mean 'libx264'?".to_owned()),
-        other => grainfield_filters::recipe::nearest(other, KNOWN),
+        other => grainfield_filters::recipe::nearest(other, KNOWN.split_ascii_whitespace()),
     };
     let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists them".to_owned());
     format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
@@ -177,26 +139,17 @@ fn no_encoder(name: &str) -> String {
 
 /// `libx264` and `libx265` print errors about presets directly, not to logs, so presets are checked before.
 fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
-    const PRESETS: [&str; 10] = [
-        "ultrafast",
-        "superfast",
-        "veryfast",
-        "faster",
-        "fast",
-        "medium",
-        "slow",
-        "slower",
-        "veryslow",
-        "placebo",
-    ];
+    const PRESETS: &str =
+        "ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo";
     let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
-    let known = PRESETS.contains(&preset) || preset.bytes().all(|b| b.is_ascii_digit());
-    (!known).then(|| format!("--preset {preset}: {name} has {}", PRESETS.join(", ")))
+    let known =
+        PRESETS.split(", ").any(|known| known == preset) || preset.bytes().all(|b| b.is_ascii_digit());
+    (!known).then(|| format!("--preset {preset}: {name} has {PRESETS}"))
 }
 
 /// The error that a quality is outside the encoder's scale. libx264 and libx265 clamp it, others fail without naming
 /// the scale.
-fn quality_problem(name: &str, codec: &sys::AVCodec, encoding: &Encoding) -> Option<String> {
+fn quality_problem(name: &str, codec: Codec, encoding: &Encoding) -> Option<String> {
     let crf = encoding.crf?;
     let most = match name {
         "libx264" | "libx264rgb" | "libx265" => 51.0,
@@ -205,34 +158,19 @@ fn quality_problem(name: &str, codec: &sys::AVCodec, encoding: &Encoding) -> Opt
     (crf > most).then(|| format!("--crf {crf}: the scale of {name} is 0 to {most}; lower is better"))
 }
 
-/// A private option of an encoder.
-pub(super) fn private_option(codec: &sys::AVCodec, name: &CStr) -> Option<&'static sys::AVOption> {
-    let class: *const sys::AVClass = codec.priv_class;
-    if class.is_null() {
-        return None;
-    }
-    // SAFETY: a search in a static class by a pointer to a pointer to it, as libav requires with this flag; its options
-    // are static too.
-    unsafe {
-        let searched = (&raw const class).cast_mut().cast();
-        let flag = sys::AV_OPT_SEARCH_FAKE_OBJ;
-        sys::av_opt_find(searched, name.as_ptr(), std::ptr::null(), 0, flag).as_ref()
-    }
-}
-
 /// The error that a container does not support an encoder, with those that it supports.
-fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, encoding: &Encoding) -> String {
+fn cannot_hold(container: Container, codec: Codec, format: &Format, encoding: &Encoding) -> String {
     let able = match encoding.lossless {
         true => lossless(container, format),
         false => able(Some(container), format),
     };
-    let asked = encoding.codec.is_some();
-    let what = if asked || !encoding.lossless {
-        format!("{} video", id_name(codec.id))
+    let by_user = encoding.codec.is_some();
+    let what = if by_user || !encoding.lossless {
+        format!("{} video", codec.id().name())
     } else {
         "FFV1 video, the default of --lossless".into()
     };
-    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.takes(codec.id));
+    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
     let instead = match able.is_empty() {
         true => String::new(),
@@ -241,29 +179,29 @@ fn cannot_hold(container: Container, codec: &sys::AVCodec, format: &Format, enco
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
 
+/// Those encoders of a list that exist here and fit.
+fn fitting(list: &'static str, fits: impl Fn(&str, Codec) -> bool) -> Vec<&'static str> {
+    let names = list.split_ascii_whitespace();
+    names.filter(|name| video_encoder(name).is_some_and(|codec| fits(name, codec))).collect()
+}
+
 /// Known encoders for such pictures, for a container or for any.
 fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
-    let fits = |name: &&&str| {
-        encoder(name).is_some_and(|codec| {
-            container.is_none_or(|c| c.takes(codec.id) && alpha_fits(c, name, format))
-                && pick(codec, format).is_some()
-        })
-    };
-    KNOWN.iter().filter(fits).copied().collect()
+    fitting(KNOWN, |name, codec| {
+        container.is_none_or(|c| c.supports(codec.id().into()) && alpha_fits(c, name, format))
+            && pick(codec, format).is_some()
+    })
 }
 
 /// Encoders that keep such pictures without loss, for a container.
 fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
-    let fits = |name: &&&str| {
-        encoder(name).is_some_and(|codec| container.takes(codec.id) && pick_same(codec, format).is_some())
-    };
-    LOSSLESS.iter().filter(fits).copied().collect()
+    fitting(LOSSLESS, |_, codec| container.supports(codec.id().into()) && pick_same(codec, format).is_some())
 }
 
-/// The error that no encoder supports such pictures, with options and other encoders. `asked`: the user chose the
+/// The error that no encoder supports such pictures, with options and other encoders. `by_user`: the user chose the
 /// encoder, so its formats are listed.
-fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &Format, asked: bool) -> String {
-    let names: Vec<String> = refused.iter().map(|codec| codec_name(codec)).collect();
+fn no_loss(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
+    let names: Vec<&str> = refused.iter().map(Codec::name).collect();
     if names == ["gif"] {
         return "GIF has at most 256 colours and is left to FFmpeg: grainfield render INPUT - | ffmpeg -i - NAME.gif"
             .into();
@@ -273,8 +211,9 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
         format.name(),
         names.join(" or ")
     );
-    if let Some(codec) = refused.first().filter(|_| asked) {
-        let mut takes: Vec<String> = layouts(codec).into_iter().map(|l| l.1.name).collect();
+    if let Some(codec) = refused.first().copied().filter(|_| by_user) {
+        let mut takes: Vec<String> =
+            layouts(codec).into_iter().flatten().map(|layout| layout.1.name).collect();
         takes.dedup();
         if takes.is_empty() {
             let name = names.join(" or ");
@@ -291,13 +230,13 @@ fn no_loss(container: Container, refused: &[&'static sys::AVCodec], format: &For
         (true, false) => format!("; use NAME.mkv or NAME.mov with --codec {}", anywhere.join(", ")),
         (true, true) => "; no encoder in this FFmpeg can do it".into(),
     };
-    let lossy = refused.iter().find_map(|codec| less(codec, format));
+    let lossy = refused.iter().find_map(|&codec| less(codec, format));
     let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
     format!("{text}{instead}. To accept the loss, add {lossy}")
 }
 
 /// The nearest pixel format of an encoder with less depth or else without alpha, by our name.
-fn less(codec: &'static sys::AVCodec, format: &Format) -> Option<String> {
+fn less(codec: Codec, format: &Format) -> Option<String> {
     let own = format.depth.bits().map_or(32, u32::from);
     let alphas = [format.alpha, Alpha::None];
     let mut tries = alphas.into_iter().flat_map(|alpha| {
@@ -312,31 +251,17 @@ fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
     !format.has_alpha() || !(name.starts_with("libvpx") || name.starts_with("vp")) || container.is_matroska()
 }
 
-/// The pixel formats of an encoder that can be written from planes.
-fn layouts(codec: &sys::AVCodec) -> Vec<(AVPixelFormat, Layout)> {
-    let mut all = Vec::new();
-    let mut next = codec.pix_fmts;
-    if next.is_null() {
-        // rawvideo and similar encoders accept anything
-        return Vec::new();
-    }
-    loop {
-        // SAFETY: libav's list ends with NONE, at which the loop ends.
-        let pix_fmt = unsafe { *next };
-        if pix_fmt == AVPixelFormat::AV_PIX_FMT_NONE {
-            return all;
-        }
+/// The pixel formats of an encoder that can be written from planes; `None` if it accepts anything, as rawvideo.
+fn layouts(codec: Codec) -> Option<Vec<(sys::AVPixelFormat, Layout)>> {
+    let formats = codec.video().ok()?.formats()?.filter_map(|format| {
+        let format = format.into();
+        let layout = Layout::of(format).ok().filter(Layout::can_pack)?;
         // the yuvj names are deprecated names for full range, which has its own tag; nv12 and similar formats are
         // yuv420p with interleaved chroma
-        if let Ok(layout) = Layout::of(pix_fmt)
-            && layout.can_pack()
-            && !["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old))
-        {
-            all.push((pix_fmt, layout));
-        }
-        // SAFETY: not yet at the end.
-        next = unsafe { next.add(1) };
-    }
+        let old = ["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old));
+        (!old).then_some((format, layout))
+    });
+    Some(formats.collect())
 }
 
 /// The least size of an encoder's pictures, if this one is smaller.
@@ -345,22 +270,17 @@ fn least(name: &str, format: &Format) -> Option<(u32, u32)> {
     (format.width < width || format.height < height).then_some((width, height))
 }
 
-fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
-    let name = codec_name(codec);
-    if least(&name, format).is_some() {
+fn pick(codec: Codec, format: &Format) -> Option<Choice> {
+    let name = codec.name();
+    if least(name, format).is_some() {
         return None;
     }
-    let wanted = wanted(&name, format);
-    let mut all = layouts(codec);
-    if codec.pix_fmts.is_null()
-        && let Some(exact) = pixfmt::exact(format)
-        && let Ok(layout) = Layout::of(exact)
-    {
-        all.push((exact, layout));
-    }
+    let wanted = wanted(name, format);
+    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::of(exact).ok()?)));
+    let all = layouts(codec).unwrap_or_else(|| exact().into_iter().collect());
     // libav decodes ProRes 4444 to 12 bits but encodes from 10: accept the round trip, and report the loss
     let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
-    let even = EVEN.contains(&name.as_str());
+    let even = among(EVEN, name);
     let (_, pix_fmt, layout) = all
         .into_iter()
         .filter_map(|(pix_fmt, layout)| {
@@ -370,14 +290,14 @@ fn pick(codec: &'static sys::AVCodec, format: &Format) -> Option<Choice> {
             Some((cost, pix_fmt, layout))
         })
         .min_by_key(|found| found.0)?;
-    let to = tagged(format, &layout.format(format.width, format.height), assumed_siting(&name));
-    Some(Choice { codec, name, format: to, pix_fmt, layout })
+    let to = tagged(format, &layout.format(format.width, format.height), assumed_siting(name));
+    Some(Choice { codec, format: to, pix_fmt, layout })
 }
 
 /// The format for an encoder that accepts anything.
 fn wanted(encoder: &str, format: &Format) -> Format {
     let mut out = *format;
-    if out.family == Family::Rgb && !KEEPING.contains(&encoder) {
+    if out.family == Family::Rgb && !among(KEEPING, encoder) {
         out.family = Family::Yuv;
         out.subsampling = (1, 1);
     }
@@ -452,7 +372,7 @@ mod tests {
         let choice = choose(OsStr::new(output), &format, &encoding).map_err(|e| e.to_string())?;
         let again = choose(OsStr::new(output), &choice.format, &encoding).unwrap();
         assert_eq!(again.format, choice.format, "what is accepted stays");
-        Ok((choice.name, choice.layout.name))
+        Ok((choice.name().into(), choice.layout.name))
     }
 
     #[test]
@@ -481,7 +401,7 @@ mod tests {
         }
         let small = Format::from_name("yuv420p", 64, 48).unwrap();
         let choice = choose(OsStr::new("a.webm"), &small, &Encoding::default()).unwrap();
-        assert_eq!(choice.name, "libvpx-vp9", "SVT-AV1 takes 64 rows and more");
+        assert_eq!(choice.name(), "libvpx-vp9", "SVT-AV1 takes 64 rows and more");
         let lossless = |format| chosen("a.mkv", format, |e| e.lossless = true).unwrap();
         assert_eq!(lossless("gbrp"), ("ffv1".into(), "bgr0".into()));
         assert_eq!(lossless("gbrap16"), ("ffv1".into(), "gbrap16le".into()));

@@ -1,8 +1,8 @@
 //! Presentation times of pictures, in ticks of the output.
 
-use super::choose::Choice;
-use super::container::Container;
-use super::encoder::rational;
+use super::choice::Choice;
+use crate::libav::container::Container;
+use crate::libav::raw::rational;
 use crate::libav::side_data::{self, FrameSideData};
 use crate::media::FrameStamp;
 use grainfield_filters::ratio::Ratio;
@@ -29,7 +29,7 @@ impl Clock {
     pub(super) fn of(choice: &Choice, container: Container, source: Option<&side_data::SourceFile>) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
         let Some(source) = source else { return Clock { tick: frame, grid: None } };
-        let (own, name) = (source.time_base, choice.name.as_str());
+        let (own, name) = (source.time_base, choice.name());
         let by_rate = BY_RATE.contains(&name) || container.counts_frames();
         let coarse = COARSE.contains(&name) && own.den() > 65535;
         if by_rate || coarse || rational(own).is_none() {

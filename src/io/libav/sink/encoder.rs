@@ -3,28 +3,28 @@
 //! Its number of threads depends on the size of the picture, not on the machine, because the output of some encoders
 //! (x264) depends on it: see [`threads`].
 
-use super::choose::Choice;
-use super::container::Container;
-use super::handles::{AvFrame, Codec, Dict, Packet};
-use super::hdr::Hdr;
+use super::choice::{Choice, INTERLACING, WHOLE_FRAMES};
 use crate::encoding::Encoding;
 use crate::libav::color::Tag;
+use crate::libav::container::{Container, among};
+use crate::libav::dict::Dict;
 use crate::libav::error::{AvError, check};
+use crate::libav::hdr::Hdr;
+use crate::libav::raw::{Fields, open, rational, received};
 use crate::libav::side_data::FrameSideData;
 use crate::libav::versions;
+use ffmpeg_next::{Packet, codec, encoder, frame};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::film_grain::{Segment, Table};
 use grainfield_filters::frame::{Family, FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::mem;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
-
-/// libav's fraction; `None` if it does not fit 32 bits.
-pub(crate) fn rational(r: Ratio) -> Option<sys::AVRational> {
-    Some(sys::AVRational { num: r.num().try_into().ok()?, den: r.den().try_into().ok()? })
-}
 
 /// The default number of an encoder's threads (`--codec-opt threads=N` overrides it): one for each 130000 samples of
 /// the picture, at most 12. It is the same on every machine.
@@ -32,10 +32,30 @@ pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
 }
 
+/// What an encoder has done so far.
+#[derive(Default)]
+pub(super) struct EncoderProgress {
+    /// Pictures that it holds.
+    held: AtomicU64,
+    /// Calls that have returned.
+    calls: AtomicU64,
+}
+
+impl EncoderProgress {
+    /// A call has returned; it took a picture or gave a packet.
+    pub(super) fn step(&self, taken: u64, given: u64) {
+        self.held.fetch_add(taken.wrapping_sub(given), Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(&self) -> (u64, u64) {
+        (self.held.load(Ordering::Relaxed), self.calls.load(Ordering::Relaxed))
+    }
+}
+
 /// An error while opening an encoder.
 #[derive(Debug)]
 pub(crate) enum OpenError {
-    Memory,
     /// The film grain table cannot be written to a file for the encoder.
     FilmGrain(std::io::Error),
     /// Options that the encoder does not have.
@@ -45,9 +65,11 @@ pub(crate) enum OpenError {
 
 /// An open encoder.
 pub(crate) struct Encoder {
-    pub(crate) codec: Codec,
+    codec: encoder::Encoder,
     choice: Choice,
-    picture: AvFrame,
+    picture: frame::Video,
+    /// Durations of the pictures that it holds, by their times.
+    durations: BTreeMap<i64, i64>,
     /// Whether a picture has been sent.
     fed: bool,
     /// The file from which libaom reads the film grain.
@@ -62,16 +84,13 @@ impl Encoder {
         encoding: &Encoding,
         hdr: &Hdr,
     ) -> Result<Encoder, OpenError> {
-        // SAFETY: a choice holds one of libav's static descriptions.
-        let codec = unsafe { Codec::new(choice.codec) }.ok_or(OpenError::Memory)?;
-        let picture = AvFrame::new().ok_or(OpenError::Memory)?;
+        let mut codec = codec::Context::new_with_codec(choice.codec);
         let format = &choice.format;
         let film_grain =
             encoding.film_grain.as_deref().map(|table| film_grain_file(table, format)).transpose();
         let film_grain = film_grain.map_err(OpenError::FilmGrain)?;
         let mut options = settings(choice, encoding, hdr, film_grain.as_ref().map(NamedTempFile::path));
-        // SAFETY: a new context, owned here.
-        let context = unsafe { &mut *codec.0 };
+        let context = codec.av_mut();
         context.width = format.width as i32;
         context.height = format.height as i32;
         context.pix_fmt = choice.pix_fmt;
@@ -90,11 +109,11 @@ impl Encoder {
         context.color_trc = format.transfer.to_av();
         context.chroma_sample_location = format.siting.to_av();
         // if the stream signals fields, the container needs the field order, too
-        if !WHOLE_FRAMES.contains(&choice.name.as_str()) {
+        if !among(WHOLE_FRAMES, choice.name()) {
             context.field_order = format.fields.to_av();
         }
         if matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
-            && INTERLACING.contains(&choice.name.as_str())
+            && among(INTERLACING, choice.name())
         {
             context.flags |= sys::AV_CODEC_FLAG_INTERLACED_DCT as i32;
         }
@@ -103,32 +122,28 @@ impl Encoder {
         }
         // limited range in MJPEG and similar codecs is common but unofficial
         context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
-        // SAFETY: codec and context belong together; afterwards the dictionary contains the unknown options.
-        check(unsafe { sys::avcodec_open2(codec.0, choice.codec, &mut options.0) }).map_err(OpenError::Av)?;
+        open(&mut codec, &mut options).map_err(OpenError::Av)?;
         let unknown = options.keys();
         if !unknown.is_empty() {
             return Err(OpenError::Unknown(unknown));
         }
-        Ok(Encoder { codec, choice: choice.clone(), picture, fed: false, _film_grain: film_grain })
+        Ok(Encoder {
+            codec: codec.encoder(),
+            choice: choice.clone(),
+            picture: frame::Video::empty(),
+            durations: BTreeMap::new(),
+            fed: false,
+            _film_grain: film_grain,
+        })
     }
 
     pub(crate) fn time_base(&self) -> sys::AVRational {
-        // SAFETY: an open context; only this field is read.
-        unsafe { (*self.codec.0).time_base }
+        self.codec.av().time_base
     }
 
-    /// The encoder's header of the stream.
-    pub(crate) fn extra(&self) -> Vec<u8> {
-        // SAFETY: an open context, with this number of bytes.
-        unsafe {
-            let codec = &*self.codec.0;
-            match usize::try_from(codec.extradata_size) {
-                Ok(size) if !codec.extradata.is_null() => {
-                    std::slice::from_raw_parts(codec.extradata, size).to_vec()
-                }
-                _ => Vec::new(),
-            }
-        }
+    /// Its properties for a container, with its header of the stream.
+    pub(crate) fn parameters(&self) -> codec::Parameters {
+        codec::Parameters::from(&self.codec)
     }
 
     /// Sends a picture; the encoder copies it if it keeps it. `carried` are its other properties.
@@ -140,43 +155,39 @@ impl Encoder {
         carried: Option<&FrameSideData>,
     ) -> Result<(), AvError> {
         let format = &self.choice.format;
-        // SAFETY: our own frame; its buffers are made for exactly this format and size, and are only written
-        // while no one else refers to them.
+        let picture = self.picture.av_mut();
+        // SAFETY: our own frame.
         unsafe {
-            let picture = self.picture.0;
-            if (*picture).buf[0].is_null() {
-                (*picture).format = self.choice.pix_fmt as i32;
-                (*picture).width = format.width as i32;
-                (*picture).height = format.height as i32;
+            if picture.buf[0].is_null() {
+                picture.format = self.choice.pix_fmt as i32;
+                (picture.width, picture.height) = (format.width as i32, format.height as i32);
                 check(sys::av_frame_get_buffer(picture, 0))?;
             }
             check(sys::av_frame_make_writable(picture))?;
-            self.choice.layout.pack(frame, &mut *picture);
-            self.properties(carried)?;
-            let picture = &mut *self.picture.0;
-            picture.pts = pts;
-            versions::set_duration(picture, duration);
-            check(sys::avcodec_send_frame(self.codec.0, picture))?;
         }
+        self.choice.layout.pack(frame, &mut self.picture);
+        self.set_properties(carried)?;
+        let picture = self.picture.av_mut();
+        picture.pts = pts;
+        versions::set_duration(picture, duration);
+        self.durations.insert(pts, duration);
+        self.codec.send_frame(&self.picture)?;
         self.fed = true;
         Ok(())
     }
 
-    fn properties(&mut self, carried: Option<&FrameSideData>) -> Result<(), AvError> {
+    fn set_properties(&mut self, carried: Option<&FrameSideData>) -> Result<(), AvError> {
         let format = &self.choice.format;
-        // SAFETY: our own frame; the properties are valid as long as `carried`.
-        let picture = unsafe {
-            let picture = self.picture.0;
-            let count = usize::try_from((*picture).nb_side_data).unwrap_or(0);
-            let kinds: Vec<_> = (0..count).map(|i| (**(*picture).side_data.add(i)).type_).collect();
-            for kind in kinds {
-                sys::av_frame_remove_side_data(picture, kind);
-            }
+        let picture = self.picture.av_mut();
+        // SAFETY: our own frame, with this number of pieces of side data; the properties are valid as long as `carried`.
+        unsafe {
+            let count = usize::try_from(picture.nb_side_data).unwrap_or(0);
+            let kinds: Vec<_> = (0..count).map(|i| (**picture.side_data.add(i)).type_).collect();
+            kinds.into_iter().for_each(|kind| sys::av_frame_remove_side_data(picture, kind));
             if let Some(carried) = carried {
                 check(sys::av_frame_copy_props(picture, carried.props()))?;
             }
-            &mut *picture
-        };
+        }
         picture.pict_type = sys::AVPictureType::AV_PICTURE_TYPE_NONE;
         // properties of the job override those of the source
         picture.color_range = format.range.to_av();
@@ -184,8 +195,7 @@ impl Encoder {
         picture.color_primaries = format.primaries.to_av();
         picture.color_trc = format.transfer.to_av();
         picture.chroma_location = format.siting.to_av();
-        // SAFETY: only this field is read.
-        picture.sample_aspect_ratio = unsafe { (*self.codec.0).sample_aspect_ratio };
+        picture.sample_aspect_ratio = self.codec.av().sample_aspect_ratio;
         match format.fields {
             FieldOrder::TopFirst => versions::set_interlaced(picture, Some(true)),
             FieldOrder::BottomFirst => versions::set_interlaced(picture, Some(false)),
@@ -197,18 +207,16 @@ impl Encoder {
 
     /// Ends the input.
     pub(crate) fn end(&mut self) -> Result<(), AvError> {
-        // SAFETY: an open context.
-        check(unsafe { sys::avcodec_send_frame(self.codec.0, std::ptr::null()) }).map(drop)
+        Ok(self.codec.send_eof()?)
     }
 
-    /// The next packet; `false` if there is none yet, or none any more.
-    pub(crate) fn receive(&mut self, packet: &Packet) -> Result<bool, AvError> {
-        // SAFETY: an open context and our own packet.
-        match check(unsafe { sys::avcodec_receive_packet(self.codec.0, packet.0) }) {
-            Ok(_) => Ok(true),
-            Err(AvError::AGAIN | AvError::EOF) => Ok(false),
-            Err(error) => Err(error),
+    /// The next packet, with the duration of its picture; `false` if there is none yet, or none any more.
+    pub(crate) fn receive(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
+        let found = received(self.codec.receive_packet(packet))?;
+        if found && let Some(duration) = self.durations.remove(&packet.av().pts) {
+            packet.set_duration(duration);
         }
+        Ok(found)
     }
 }
 
@@ -216,50 +224,19 @@ impl Drop for Encoder {
     /// SVT-AV1 waits forever if it is closed before it has received a picture, or before the end has been sent. The
     /// first case cannot be avoided: then its memory is not freed.
     fn drop(&mut self) {
-        if self.choice.name != "libsvtav1" {
+        if self.choice.name() != "libsvtav1" {
             return;
         }
         if !self.fed {
-            self.codec.0 = std::ptr::null_mut();
-        } else if let Some(packet) = Packet::new() {
+            mem::forget(mem::replace(&mut self.codec, encoder::new()));
+        } else {
             // sending the end twice is harmless
             let _ = self.end();
-            while matches!(self.receive(&packet), Ok(true)) {}
+            let mut packet = Packet::empty();
+            while matches!(self.receive(&mut packet), Ok(true)) {}
         }
     }
 }
-
-/// Replaces the codec's header in a stream's parameters.
-///
-/// # Safety
-/// `par` must be valid parameters of libav.
-pub(crate) unsafe fn set_extra(par: &mut sys::AVCodecParameters, extra: &[u8]) -> Result<(), AvError> {
-    let size = i32::try_from(extra.len()).map_err(|_| AvError(-libc::ENOMEM))?;
-    // SAFETY: guaranteed by the caller; the old bytes are libav's, and so are the new ones, with the padding that
-    // readers expect.
-    unsafe {
-        sys::av_freep(std::ptr::from_mut(&mut par.extradata).cast());
-        par.extradata_size = 0;
-        if size > 0 {
-            let room = extra.len() + sys::AV_INPUT_BUFFER_PADDING_SIZE as usize;
-            par.extradata = sys::av_mallocz(room).cast();
-            if par.extradata.is_null() {
-                return Err(AvError(-libc::ENOMEM));
-            }
-            std::ptr::copy_nonoverlapping(extra.as_ptr(), par.extradata, extra.len());
-            par.extradata_size = size;
-        }
-    }
-    Ok(())
-}
-
-/// Encoders that neither code fields nor signal that a frame consists of two.
-pub(crate) const WHOLE_FRAMES: [&str; 7] =
-    ["libx265", "libsvtav1", "libaom-av1", "librav1e", "libvpx", "libvpx-vp9", "libtheora"];
-
-/// Encoders that code fields if an option is set.
-pub(crate) const INTERLACING: [&str; 8] =
-    ["libx264", "mpeg2video", "mpeg4", "prores_ks", "prores", "prores_aw", "dnxhd", "libxvid"];
 
 /// Pictures with a side below this cannot be divided into FFV1's slices, of which there are two in each direction.
 const TINY: u32 = 16;
@@ -288,7 +265,7 @@ fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempF
 
 /// The options of an encoder: our defaults, overridden by the user's.
 fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<&Path>) -> Dict {
-    let name = choice.name.as_str();
+    let name = choice.name();
     let mut dict = Dict::new();
     let threads = threads(&choice.format);
     dict.set("threads", &threads.to_string());

@@ -8,34 +8,31 @@
 //! Memory: encoders hold many pictures. libx264 with its default preset holds about 60, which for 3840x2160 is 1.6
 //! to 3 GB in addition to `--memory`; `--codec-opt rc-lookahead=10` or a faster preset reduce it.
 
+mod choice;
 mod choose;
 mod clock;
-pub(crate) mod container;
 mod encoder;
-pub(crate) mod handles;
-pub(crate) mod hdr;
-mod holds;
 pub mod join;
-pub(crate) mod mux;
+mod losses;
 mod output_file;
 mod packet;
 mod segmented;
+mod setup;
+mod shard_reader;
 mod video;
 
+use super::container::Container;
 use super::error::AvError;
-use super::log::{Log, said};
-use crate::disk::Left;
+use super::log::{Log, recent_messages};
 use crate::encoding::Encoding;
-use crate::media::FrameStamp;
-use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
-use grainfield_filters::frame::{Format, Frame};
+use crate::media::{Plan, Sink, SinkError};
+use grainfield_filters::frame::Format;
 use std::ffi::OsStr;
-use std::sync::Arc;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
-    container::Container::of(output).is_some()
+    Container::of(output).is_some()
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
@@ -51,74 +48,34 @@ pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<F
 /// The encoder that a video of this format gets.
 pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Option<String> {
     super::init();
-    choose::choose(output, format, encoding).ok().map(|choice| choice.name)
+    choose::choose(output, format, encoding).ok().map(|choice| choice.name().to_owned())
 }
 
 /// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
 /// container cannot store. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
-    let log = Log::new();
-    let _log = log.enter();
-    let sink: Box<dyn Sink> = match &plan.keep.segments {
+    let _log = Log::new().enter();
+    Ok(match &plan.keep.segments {
         Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
         None => Box::new(video::Video::create(output, plan)?),
-    };
-    Ok(Box::new(Logged { log, sink }))
+    })
 }
 
-/// A sink with its own log.
-struct Logged {
-    log: Log,
-    sink: Box<dyn Sink>,
+fn fault(name: impl AsRef<OsStr>, problem: String) -> SinkError {
+    SinkError::Bad { name: name.as_ref().to_string_lossy().into_owned(), problem }
 }
 
-impl Sink for Logged {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        self.sink.encoder()
-    }
-
-    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
-        self.sink.rescue()
-    }
-
-    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
-        let _log = self.log.enter();
-        self.sink.write(stamp, frame, encoded)
-    }
-
-    fn keeps_times(&self) -> bool {
-        self.sink.keeps_times()
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        self.sink.warnings()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.sink.notes()
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        let _log = self.log.enter();
-        self.sink.finish()
-    }
-
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        let _log = self.log.enter();
-        self.sink.abandon()
-    }
-}
-
-fn fault(output: &OsStr, problem: String) -> SinkError {
-    SinkError::Bad { name: output.to_string_lossy().into_owned(), problem }
+/// An error of the job's options.
+fn usage(name: impl AsRef<OsStr>, problem: String) -> SinkError {
+    SinkError::Usage { name: name.as_ref().to_string_lossy().into_owned(), problem }
 }
 
 /// An error of libav with its messages.
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
-    let said = said();
+    let messages = recent_messages();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
     if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
         return SinkError::Io { name: name.into(), cause };
     }
-    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{said}") }
+    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{messages}") }
 }

@@ -1,23 +1,26 @@
 //! The muxing half of a video file: the container with the packets of the filtered picture and of all copied
 //! streams.
 
-use super::container::{Container, ContainerFamily};
-use super::encoder::rational;
-use super::handles::{Dict, Packet};
-use super::holds::{Chapters, lost_words};
-use super::join::whole_pictures;
-use super::mux::Muxer;
-use super::{av_fault, fault};
+use super::losses::lost_metadata;
+use super::shard_reader::whole_pictures;
+use super::{av_fault, fault, usage};
 use crate::disk::{Left, Output, Partial};
 use crate::encoding::{Audio, Encoding};
+use crate::journal::segments::timeline::Time;
+use crate::libav::capabilities::Chapters;
+use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
-    AudioExtent, Input, Planned, Span, StreamCopier, add_chapters, container_tags, fits, measure_extents,
-    move_timecodes, plan as route, set_timecode, tags, timecode_after,
+    AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, fits, measure_extents,
+    move_timecodes, plan as route, tags, timecode_after,
 };
 use crate::libav::details;
+use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::AvError;
+use crate::libav::mux::Muxer;
+use crate::libav::raw::{Fields, rational};
 use crate::libav::side_data;
 use crate::media::SinkError;
+use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
@@ -55,7 +58,7 @@ pub(super) struct OutputParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
     /// The folder for an incomplete file of which nothing is to be left.
-    pub(super) by: Option<&'a Path>,
+    pub(super) folder: Option<&'a Path>,
     pub(super) container: Container,
     /// The time base of packets, and the frame rate.
     pub(super) base: AVRational,
@@ -66,8 +69,7 @@ pub(super) struct OutputParams<'a> {
     pub(super) source: Option<&'a side_data::SourceFile>,
     /// The time code of the first picture, if it is not in the input.
     pub(super) timecode: Option<String>,
-    /// Whether to write the picture only.
-    pub(super) alone: bool,
+    pub(super) picture_only: bool,
 }
 
 impl OutputParams<'_> {
@@ -83,8 +85,7 @@ impl OutputParams<'_> {
         let holds = self.container.counts_frames() && !self.container.audio_codecs().is_empty();
         let audio = self.encoding.audio != Audio::None && self.source.is_some_and(|s| !s.jumps);
         let input = if holds && audio { self.input()? } else { None };
-        let Some(mut input) = input else { return Ok(Vec::new()) };
-        measure_extents(&mut input).map_err(|e| av_fault(&self.output.to_string_lossy(), "out of memory", e))
+        Ok(input.map_or_else(Vec::new, |mut input| measure_extents(&mut input)))
     }
 }
 
@@ -96,37 +97,39 @@ impl OutputFile {
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
     ) -> Result<(OutputFile, Vec<String>), SinkError> {
-        let &OutputParams { output, container, encoding, alone, whole, base, rate, .. } = output_params;
+        let &OutputParams { output, container, encoding, picture_only, whole, base, rate, .. } =
+            output_params;
         let name = output.to_string_lossy().into_owned();
         let av = |doing: &str, error| av_fault(&name, doing, error);
         let video = output_params.source.map_or(0, |s| s.video);
-        let mut said = Vec::new();
-        if output_params.source.is_some_and(|s| s.url.is_none()) && !alone {
-            said.push(
+        let mut losses = Vec::new();
+        if output_params.source.is_some_and(|s| s.place.is_none()) && !picture_only {
+            losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
         }
-        let out = Output::create_by(output, output_params.overwrite, output_params.by)?;
+        let out = Output::create_by(output, output_params.overwrite, output_params.folder)?;
         let partial = out.partial();
         let partial =
             partial.ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
         let file = partial.file().try_clone();
         let file = file.map_err(|cause| SinkError::Io { name: name.clone(), cause })?;
         let reserve = reserve(partial);
-        let mut muxer = Muxer::new(container, file, reserve).map_err(|e| av("it cannot be started", e))?;
+        let mut muxer =
+            Muxer::new(container.name(), file, reserve).map_err(|e| av("it cannot be started", e))?;
         let mut stream = 0;
-        let no_chapters = encoding.no_chapters || alone;
+        let no_chapters = encoding.no_chapters || picture_only;
         let (mut timecode, mut whole_code) = (None, None);
-        if !alone && let Some(input) = &input {
-            said.extend(lost_words(input, container, !no_chapters, whole.1));
+        if !picture_only && let Some(input) = &input {
+            losses.extend(lost_metadata(input, container, !no_chapters, whole.1));
             let codes = input.timecodes();
-            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case("timecode");
+            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case(TIMECODE);
             // if streams have no tags, set it for the file
             let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
-            if of_stream && container.keeps_tag("timecode") {
+            if of_stream && container.keeps_tag(TIMECODE) {
                 whole_code = codes.first().cloned();
             } else if of_stream && !codes.is_empty() {
-                said.push("the time code is lost".into());
+                losses.push("the time code is lost".into());
             }
             if !whole.0 && !codes.is_empty() {
                 // the rate of the input's pictures as counted
@@ -137,7 +140,7 @@ impl OutputFile {
                     .filter(|_| codes.iter().all(moves))
                     .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
                 if timecode.is_none() {
-                    said.push(
+                    losses.push(
                         "the time code is that of the input's first frame, not of the first rendered \
                         frame"
                             .into(),
@@ -147,14 +150,11 @@ impl OutputFile {
         }
         let copies = match input {
             None => {
-                let mut trial = Muxer::trial(container).map_err(|e| av("it cannot be started", e))?;
+                let mut trial = Muxer::trial(container.name()).map_err(|e| av("it cannot be started", e))?;
                 picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
-                trial.begin(Dict::new()).map_err(|e| refused(output, container, e))?;
+                trial.begin().map_err(|e| refused(output, container, e))?;
                 stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
-                if let Some(code) = &output_params.timecode {
-                    // SAFETY: the muxer's own context.
-                    unsafe { set_timecode(muxer.context, code) };
-                }
+                muxer.context().add_tags(output_params.timecode.iter().map(timecode_tag));
                 None
             }
             Some(input) => {
@@ -165,20 +165,17 @@ impl OutputFile {
                 };
                 tried(&bare).map_err(|e| refused(output, container, e))?;
                 let mut plans = bare;
-                if !alone {
+                if !picture_only {
                     let more;
                     let takes = |plans: &[Planned]| tried(plans).is_ok();
                     let extents = output_params.extents()?;
                     (plans, more) = route(&input, video, container, encoding, whole, &extents, takes);
                     // messages about rejected plans
                     crate::libav::log::drain();
-                    said.extend(more);
+                    losses.extend(more);
                     if plans.contains(&Planned::Picture) {
-                        // SAFETY: our own context.
-                        unsafe {
-                            container_tags(&input, muxer.context);
-                            whole_code.iter().for_each(|code| set_timecode(muxer.context, code));
-                        }
+                        muxer.context().add_tags(tags(&input));
+                        muxer.context().add_tags(whole_code.iter().map(timecode_tag));
                     }
                 }
                 let cut = whole != (true, true);
@@ -207,7 +204,7 @@ impl OutputFile {
             timecode,
             shift: 0,
         };
-        Ok((output_file, said))
+        Ok((output_file, losses))
     }
 
     pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -232,31 +229,27 @@ impl OutputFile {
             && !self.no_chapters
             && let Some(copies) = &self.copies
         {
-            // SAFETY: our own context.
-            let added = unsafe { add_chapters(&copies.input, &span, self.muxer.context) };
+            let added = add_chapters(&copies.input, &span, self.muxer.context());
             added.map_err(|e| self.fault("its chapters cannot be written", e))?;
         }
         if let Some((rate, first)) = self.timecode
             && let Some(rational) = rational(rate)
         {
             let frames = ((Ratio::whole(pts) * tick - first) * rate + Ratio::HALF).floor();
-            // SAFETY: our own context, before its header.
-            unsafe { move_timecodes(self.muxer.context, rational, i32::try_from(frames).unwrap_or(0)) };
+            move_timecodes(self.muxer.context(), rational, i32::try_from(frames).unwrap_or(0));
         }
         // Matroska would shift everything because of sound that begins before zero, which is not necessary
         if self.container.is_matroska() && pts - self.shift >= 0 {
-            // SAFETY: our own context.
-            unsafe { (*self.muxer.context).avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED };
+            self.muxer.context().avoid_negative_ts = sys::AVFMT_AVOID_NEG_TS_DISABLED;
         }
-        let begun = self.muxer.begin(Dict::new());
+        let begun = self.muxer.begin();
         begun.map_err(|e| self.fault("its header cannot be written", e))
     }
 
     /// Writes a packet of the picture, with times in ticks of `base` and after the shift, after the sound that
     /// precedes it.
-    pub(super) fn put(&mut self, packet: &Packet, base: AVRational) -> Result<(), SinkError> {
-        // SAFETY: our own packet.
-        let dts = unsafe { (*packet.0).dts };
+    pub(super) fn put(&mut self, packet: &mut Packet, base: AVRational) -> Result<(), SinkError> {
+        let dts = packet.av().dts;
         if let Some(copies) = &mut self.copies {
             let copied = copies.until(dts, base, &mut self.muxer);
             copied.map_err(|e| self.fault("an extra stream cannot be copied", e))?;
@@ -267,13 +260,26 @@ impl OutputFile {
         Ok(())
     }
 
+    /// Writes a packet of the picture at a time before the shift.
+    pub(super) fn put_at(
+        &mut self,
+        packet: &mut Packet,
+        time: &Time,
+        base: AVRational,
+    ) -> Result<(), SinkError> {
+        let p = packet.av_mut();
+        p.pts = time.pts.saturating_sub(self.shift);
+        p.dts = time.dts.saturating_sub(self.shift);
+        p.duration = time.duration;
+        self.put(packet, base)
+    }
+
     /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
     pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
             Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
-                // SAFETY: our own context.
-                unsafe { add_chapters(&copies.input, &span, self.muxer.context) }
+                add_chapters(&copies.input, &span, self.muxer.context())
             }
             _ => Ok(()),
         });
@@ -288,10 +294,10 @@ impl OutputFile {
         let torn = self.muxer.torn();
         let closed = match torn {
             // a gap before its end would be an error
-            Some(_) if endless => Err(fault(OsStr::new(&self.name), "its end could not be written".into())),
+            Some(_) if endless => Err(fault(&self.name, "its end could not be written".into())),
             _ => self.muxer.end().map_err(|e| {
                 let problem = format!("it cannot be played, since its end cannot be written: {e}");
-                fault(OsStr::new(&self.name), problem)
+                fault(&self.name, problem)
             }),
         };
         let OutputFile { muxer, mut out, pictures, .. } = self;
@@ -333,15 +339,19 @@ impl OutputFile {
     }
 }
 
+fn timecode_tag(code: impl Into<String>) -> Tag {
+    (TIMECODE.into(), code.into())
+}
+
 /// The error that the container does not support even the picture.
 fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
-    let said = crate::libav::log::drain().join("; ");
-    let said = if said.is_empty() { error.to_string() } else { said };
+    let messages = crate::libav::log::drain().join("; ");
+    let messages = if messages.is_empty() { error.to_string() } else { messages };
     let problem = format!(
-        "{} cannot store this video: {said}; name the output NAME.mkv, or choose another codec with --codec",
+        "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec with --codec",
         container.name()
     );
-    SinkError::Usage { name: output.to_string_lossy().into_owned(), problem }
+    usage(output, problem)
 }
 
 /// Disk space beside the output, in a file without a name.

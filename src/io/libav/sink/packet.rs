@@ -1,10 +1,11 @@
 //! Converts packets to and from files of segments.
 
-use super::handles::Packet;
 use crate::journal::segments::file::{self, Side};
-use crate::libav::error::{AvError, check};
+use crate::libav::error::AvError;
+use crate::libav::raw::Fields;
+use ffmpeg_next::Packet;
+use ffmpeg_next::packet::Mut;
 use ffmpeg_sys_next as sys;
-use std::ptr;
 use sys::AVPacketSideDataType;
 
 /// The kinds of side data that are kept, with fixed numbers that do not depend on libav's.
@@ -21,7 +22,7 @@ const KINDS: [(u32, AVPacketSideDataType); 9] = [
 ];
 
 /// Our number of a kind.
-pub(super) fn number(kind: AVPacketSideDataType) -> Option<u32> {
+fn number(kind: AVPacketSideDataType) -> Option<u32> {
     KINDS.iter().find(|k| k.1 == kind).map(|k| k.0)
 }
 
@@ -30,59 +31,38 @@ pub(super) fn kind(number: u32) -> Option<AVPacketSideDataType> {
     KINDS.iter().find(|k| k.0 == number).map(|k| k.1)
 }
 
-/// Bytes of libav.
-///
-/// # Safety
-/// `data` must be null or point to `size` bytes that live as long as the slice is used.
-unsafe fn bytes<'a>(data: *const u8, size: usize) -> &'a [u8] {
-    // SAFETY: guaranteed by the caller.
-    if data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(data, size) } }
-}
-
 /// The stored form of a packet.
-pub(super) fn kept(packet: &Packet) -> file::Packet {
-    // SAFETY: our own packet, with the specified number of bytes and pieces of side data.
-    unsafe {
-        let p = &*packet.0;
-        let count = usize::try_from(p.side_data_elems).unwrap_or(0);
-        let side = (0..count).filter_map(|i| {
-            let s = &*p.side_data.add(i);
-            Some((number(s.type_)?, bytes(s.data, s.size).to_vec()))
-        });
-        file::Packet {
-            pts: p.pts,
-            dts: p.dts,
-            duration: p.duration,
-            flags: p.flags as u32,
-            data: bytes(p.data, usize::try_from(p.size).unwrap_or(0)).to_vec(),
-            side: side.collect(),
-        }
+pub(super) fn to_stored(packet: &Packet) -> file::Packet {
+    let p = packet.av();
+    file::Packet {
+        pts: p.pts,
+        dts: p.dts,
+        duration: p.duration,
+        flags: p.flags as u32,
+        data: packet.data().unwrap_or_default().to_vec(),
+        side: sides(packet.side_data().map(|side| (side.kind().into(), side.data().to_vec()))),
     }
 }
 
 /// Restores a packet.
-pub(super) fn fill(packet: &Packet, from: &file::Packet) -> Result<(), AvError> {
-    let size = i32::try_from(from.data.len()).map_err(|_| AvError(-libc::ENOMEM))?;
-    // SAFETY: our own packet; memory from libav has the requested size.
-    unsafe {
-        sys::av_packet_unref(packet.0);
-        check(sys::av_new_packet(packet.0, size))?;
-        let p = &mut *packet.0;
-        ptr::copy_nonoverlapping(from.data.as_ptr(), p.data, from.data.len());
-        p.flags = from.flags as i32;
-        for (number, bytes) in &from.side {
-            let Some(kind) = kind(*number) else { continue };
-            let data = sys::av_packet_new_side_data(packet.0, kind, bytes.len());
+pub(super) fn from_stored(stored: &file::Packet) -> Result<Packet, AvError> {
+    let mut packet = Packet::copy(&stored.data);
+    packet.av_mut().flags = stored.flags as i32;
+    for (number, bytes) in &stored.side {
+        let Some(kind) = kind(*number) else { continue };
+        // SAFETY: our own packet; libav returns this number of bytes, or null. The wrapper only reads side data.
+        unsafe {
+            let data = sys::av_packet_new_side_data(packet.as_mut_ptr(), kind, bytes.len());
             if data.is_null() {
-                return Err(AvError(-libc::ENOMEM));
+                return Err(AvError::MEMORY);
             }
-            ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
+            data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
     }
-    Ok(())
+    Ok(packet)
 }
 
 /// The stored form of a stream's side data.
-pub(super) fn sides(all: Vec<(AVPacketSideDataType, Vec<u8>)>) -> Vec<Side> {
+pub(super) fn sides(all: impl IntoIterator<Item = (AVPacketSideDataType, Vec<u8>)>) -> Vec<Side> {
     all.into_iter().filter_map(|(kind, bytes)| Some((number(kind)?, bytes))).collect()
 }

@@ -1,52 +1,39 @@
 //! A video file that is rendered in segments: see [`crate::journal::segments`].
 
-use super::choose::Choice;
-use super::clock::Clock;
-use super::encoder::Encoder;
+use super::encoder::{Encoder, EncoderProgress};
 use super::fault;
-use super::handles::Packet;
-use super::hdr::Hdr;
 use super::output_file::OutputFile;
-use super::packet::{fill, kept, kind, sides};
-use super::video::{EncoderProgress, OpenedOutput, hdr_with, open, prepare};
+use super::packet::{from_stored, kind, sides, to_stored};
+use super::setup::{Setup, prepare};
 use crate::disk::{Left, Partial};
-use crate::encoding::Encoding;
 use crate::journal::keep::Seal;
 use crate::journal::segments::Grid;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
+use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
 use crate::libav::side_data::FrameSideData;
-use crate::libav::versions;
-use crate::media::FrameStamp;
-use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
-use ffmpeg_sys_next as sys;
+use crate::libav::versions::set_stream_side_data;
+use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
+use ffmpeg_next::Packet;
+use ffmpeg_sys_next::AVRational;
 use grainfield_filters::frame::Frame;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use sys::AVRational;
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
     grid: Arc<Grid>,
+    setup: Setup,
     output_file: OutputFile,
-    choice: Choice,
-    encoding: Encoding,
-    clock: Clock,
-    base: AVRational,
-    hdr: Hdr,
     /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
     packet: Packet,
     seal: Option<Seal>,
-    whole_end: bool,
     shared: Arc<Shared>,
-    warnings: Vec<String>,
-    notes: Vec<String>,
 }
 
 /// The part that does not wait for the encoder.
@@ -87,7 +74,6 @@ struct Segment {
     partial: Partial,
     writer: Writer<BufWriter<File>>,
     last: Option<i64>,
-    durations: BTreeMap<i64, i64>,
 }
 
 impl Segmented {
@@ -102,38 +88,27 @@ impl Segmented {
         for cell in grid.there().map_err(io)? {
             before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
         }
-        let begun = match prepare(output, plan, Some(&grid.folder)) {
-            Ok(begun) => begun,
-            Err(error) => {
-                if before == 0 {
-                    grid.discard();
-                }
-                return Err(error);
+        let prepared = prepare(output, plan, Some(&grid.folder));
+        let (mut setup, encoder, output_file) = prepared.inspect_err(|_| {
+            if before == 0 {
+                grid.discard();
             }
-        };
-        let OpenedOutput { output_file, choice, encoder, clock, base, hdr, warnings, mut notes } = begun;
-        notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
+        })?;
+        setup.notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
         Ok(Segmented {
             grid: Arc::clone(grid),
+            setup,
             output_file,
-            choice,
-            encoding: plan.encoding.clone(),
-            clock,
-            base,
-            hdr,
             spare: Some(encoder),
             current: None,
-            packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
+            packet: Packet::empty(),
             seal: plan.keep.seal.clone(),
-            whole_end: plan.whole.1,
             shared: Arc::new(Shared {
                 grid: Arc::clone(grid),
                 before,
                 written: Mutex::new(Some(0)),
                 progress: EncoderProgress::default(),
             }),
-            warnings,
-            notes,
         })
     }
 
@@ -142,35 +117,27 @@ impl Segmented {
     }
 
     fn start(&mut self, cell: i64, carried: Option<&FrameSideData>) -> Result<Segment, SinkError> {
-        let hdr = hdr_with(self.hdr, &self.choice, carried);
-        let (output, container) = (OsStr::new(&self.output_file.name), self.output_file.container);
-        let encoder = match self.spare.take().filter(|_| hdr.says() == self.hdr.says()) {
+        let more = self.setup.more_hdr(carried);
+        let hdr = more.unwrap_or(self.setup.hdr);
+        let encoder = match self.spare.take().filter(|_| more.is_none()) {
             Some(encoder) => encoder,
-            None => open(output, container, &self.choice, self.base, &self.encoding, &hdr)?,
+            None => self.setup.encoder(&hdr)?,
         };
         let base = encoder.time_base();
-        let stream =
-            Stream { tick: (base.num, base.den), extra: encoder.extra(), side: sides(hdr.side_data()) };
+        let extra = extra(encoder.parameters().av()).to_vec();
+        let stream = Stream { tick: (base.num, base.den), extra, side: sides(hdr.side_data()) };
         let partial = Partial::unnamed(&self.grid.path(cell), &self.grid.folder).map_err(|e| self.io(e))?;
         let file = BufWriter::with_capacity(1 << 18, partial.file().try_clone().map_err(|e| self.io(e))?);
         let writer = Writer::new(file, &stream).map_err(|e| self.io(e))?;
-        Ok(Segment { cell, encoder, partial, writer, last: None, durations: BTreeMap::new() })
+        Ok(Segment { cell, encoder, partial, writer, last: None })
     }
 
     /// Writes all packets the encoder has ready.
     fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
-        while segment
-            .encoder
-            .receive(&self.packet)
-            .map_err(|e| self.output_file.fault("the encoder failed", e))?
-        {
+        let failed = |e| self.output_file.fault("the encoder failed", e);
+        while segment.encoder.receive(&mut self.packet).map_err(failed)? {
             self.shared.progress.step(0, 1);
-            // SAFETY: our own packet.
-            let packet = unsafe { &mut *self.packet.0 };
-            if let Some(duration) = segment.durations.remove(&packet.pts) {
-                packet.duration = duration;
-            }
-            segment.writer.packet(&kept(&self.packet)).map_err(|e| self.io(e))?;
+            segment.writer.packet(&to_stored(&self.packet)).map_err(|e| self.io(e))?;
         }
         Ok(())
     }
@@ -212,7 +179,7 @@ impl Segmented {
         }
         if found != self.shared.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
-            return Err(fault(OsStr::new(&self.grid.folder), problem.into()));
+            return Err(fault(&self.grid.folder, problem.into()));
         }
         let line = timeline(&times);
         let first = line.iter().map(|t| t.pts).min().unwrap_or(0);
@@ -234,20 +201,15 @@ impl Segmented {
                 Some(first) if first.extra != reader.stream.extra => {
                     let problem = "it was encoded by a different encoder version than the first segment; delete \
                         it and resume";
-                    return Err(fault(self.grid.path(cell).as_os_str(), problem.into()));
+                    return Err(fault(self.grid.path(cell), problem.into()));
                 }
                 Some(_) => {}
             }
             while let Some(packet) = reader.next_packet().map_err(broken)? {
                 let Some(time) = next.next() else { break };
-                fill(&self.packet, &packet)
-                    .map_err(|e| self.output_file.fault("a packet cannot be made", e))?;
-                // SAFETY: our own packet.
-                let p = unsafe { &mut *self.packet.0 };
-                p.pts = time.pts.saturating_sub(self.output_file.shift);
-                p.dts = time.dts.saturating_sub(self.output_file.shift);
-                p.duration = time.duration;
-                self.output_file.put(&self.packet, base)?;
+                let packet = from_stored(&packet);
+                let made = packet.map_err(|e| self.output_file.fault("a packet cannot be made", e));
+                self.output_file.put_at(&mut made?, time, base)?;
             }
             if checksum(cell) != Some(reader.checksum()) {
                 return Err(broken(SegmentError::Bad("its bytes are not those that were written")));
@@ -256,22 +218,19 @@ impl Segmented {
         if extra.is_none() {
             self.output_file.begin(0)?;
         }
-        self.output_file.rest((!self.whole_end).then_some(end))?;
+        self.output_file.rest((!self.setup.whole_end).then_some(end))?;
         Ok(times)
     }
 
     /// Copies the header of the first segment's stream to the container.
     fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
         let to = self.output_file.muxer.get(self.output_file.stream);
-        // SAFETY: our own stream; the header is copied to memory from libav.
-        let done = unsafe {
-            for (number, bytes) in &stream.side {
-                if let Some(kind) = kind(*number) {
-                    versions::set_stream_side_data(to, kind, bytes);
-                }
+        for (number, bytes) in &stream.side {
+            if let Some(kind) = kind(*number) {
+                set_stream_side_data(to, kind, bytes);
             }
-            super::encoder::set_extra(&mut *to.codecpar, &stream.extra)
-        };
+        }
+        let done = set_extra(parameters_mut(to), &stream.extra);
         done.map_err(|e| self.output_file.fault("no stream can be made", e))
     }
 }
@@ -294,6 +253,7 @@ impl Sink for Segmented {
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let _log = self.setup.log.enter();
         let cell = self.grid.cell(stamp.number);
         if self.current.as_ref().is_some_and(|s| s.cell != cell) {
             self.complete()?;
@@ -303,11 +263,10 @@ impl Sink for Segmented {
             Some(segment) => segment,
             None => self.start(cell, carried)?,
         };
-        let (pts, duration) = self.clock.shown(stamp);
+        let (pts, duration) = self.setup.clock.shown(stamp);
         // encoders require increasing times
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);
-        segment.durations.insert(pts, duration);
         self.shared.progress.step(1, 0);
         let sent = segment.encoder.send(frame, pts, duration, carried);
         self.shared.progress.step(0, 0);
@@ -319,38 +278,40 @@ impl Sink for Segmented {
     }
 
     fn keeps_times(&self) -> bool {
-        self.clock.grid.is_none()
+        self.setup.clock.grid.is_none()
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.warnings.clone()
+        self.setup.warnings.clone()
     }
 
     fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        self.setup.notes.clone()
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
-        self.complete()?;
-        let written = self.shared.written().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
-        let joined = self.join(written);
-        if let (Ok(times), Some(mut seal)) = (&joined, self.seal.take()) {
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        let (_log, mut all) = (self.setup.log.enter(), self);
+        all.complete()?;
+        let written = all.shared.written().ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
+        let joined = all.join(written);
+        if let (Ok(times), Some(mut seal)) = (&joined, all.seal.take()) {
             if let Some(note) = &mut seal.note {
-                note.written = self.shared.before + written;
+                note.written = all.shared.before + written;
                 if let Some(video) = &mut note.video {
-                    video.tick = (self.base.num, self.base.den);
+                    video.tick = (all.setup.base.num, all.setup.base.den);
                     video.times.clone_from(times);
                 }
             }
-            self.output_file.out.seal(seal.boxed());
+            all.output_file.out.seal(seal.boxed());
         }
-        let Segmented { output_file, grid, .. } = *self;
+        let Segmented { output_file, grid, .. } = *all;
         output_file.finish(joined.map(drop))?;
         grid.discard();
         Ok(())
     }
 
     fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+        let _log = self.setup.log.enter();
         let Segmented { output_file, current, shared, .. } = *self;
         drop((output_file, current));
         shared.end()

@@ -61,23 +61,23 @@ impl Clock {
     }
 
     /// The deviation of a timestamp from `n / rate`.
-    fn off(&self, n: i64, pts: i64) -> Ratio {
+    fn deviation(&self, n: i64, pts: i64) -> Ratio {
         let off = self.seconds(pts) - Ratio::whole(n) * self.frame;
         off.max(Ratio::ZERO - off)
     }
 
     /// Whether frame `n` with that timestamp gets the time `n / rate`.
-    pub(super) fn even(&self, n: i64, pts: i64) -> bool {
-        self.off(n, pts) <= self.slack
+    pub(super) fn is_regular(&self, n: i64, pts: i64) -> bool {
+        self.deviation(n, pts) <= self.slack
     }
 
     /// Time and duration of frame `n` in seconds, from its timestamp and its duration in ticks.
-    pub(super) fn shown(&self, n: i64, pts: i64, ticks: i64) -> (Ratio, Ratio) {
-        if !self.even(n, pts) {
+    pub(super) fn time_and_duration(&self, n: i64, pts: i64, ticks: i64) -> (Ratio, Ratio) {
+        if !self.is_regular(n, pts) {
             return (self.seconds(pts), self.span(ticks));
         }
         // Both ends have been rounded.
-        let even = self.off(n.saturating_add(1), pts.saturating_add(ticks)) < self.slack + self.slack;
+        let even = self.deviation(n.saturating_add(1), pts.saturating_add(ticks)) < self.slack + self.slack;
         (Ratio::whole(n) * self.frame, if even { self.frame } else { self.span(ticks) })
     }
 }
@@ -100,12 +100,12 @@ mod tests {
                 let exact = |n: i64| n as f64 * 1001.0 / 24000.0 * den as f64;
                 for round in [f64::round, f64::floor, f64::ceil] {
                     let (pts, next) = (round(exact(n)) as i64, round(exact(n + 1)) as i64);
-                    let shown = clock.shown(n, first + pts, next - pts);
+                    let shown = clock.time_and_duration(n, first + pts, next - pts);
                     assert_eq!(shown, (Ratio::whole(n) * frame, frame), "{n} of 1/{den} s");
                 }
             }
             let late = 5 * den / 1000 + 50;
-            let kept = clock.shown(3, first + late, 7);
+            let kept = clock.time_and_duration(3, first + late, 7);
             assert_eq!(kept, (ratio(late, den), ratio(7, den)), "1/{den} s");
         }
     }
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn a_frame_left_out_is_seen_where_a_tick_is_a_frame() {
         let clock = Clock::new(ratio(1, 25), 0, Ratio::whole(25));
-        assert_eq!(clock.shown(3, 3, 1), (ratio(3, 25), ratio(1, 25)));
-        assert_eq!(clock.shown(3, 3, 2), (ratio(3, 25), ratio(2, 25)));
-        assert_eq!(clock.shown(4, 5, 1), (ratio(5, 25), ratio(1, 25)));
+        assert_eq!(clock.time_and_duration(3, 3, 1), (ratio(3, 25), ratio(1, 25)));
+        assert_eq!(clock.time_and_duration(3, 3, 2), (ratio(3, 25), ratio(2, 25)));
+        assert_eq!(clock.time_and_duration(4, 5, 1), (ratio(5, 25), ratio(1, 25)));
     }
 }

@@ -7,29 +7,34 @@
 //! order; many threads extract the samples of libav's frames in [`Decode::decode`].
 
 mod clock;
+mod exact;
+mod make_index;
 mod seek;
 
 use crate::disk::opened::OpenedFile;
 use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::details::{self, Rates};
 use crate::libav::error::AvError;
+use crate::libav::hdr::Hdr;
 use crate::libav::index::Index;
 use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, durations};
 use crate::libav::input_url::{InputUrl, input_url};
-use crate::libav::log::{Log, said};
-use crate::libav::owned::AvFrame;
+use crate::libav::log::{Log, recent_messages};
+use crate::libav::picture::{self, field_order, is_damaged};
 use crate::libav::pixfmt::{self, Layout};
+use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
 use crate::libav::side_data::SourceFile;
-use crate::libav::sink::hdr::Hdr;
 use crate::libav::unpack::{Decoded, Unpack};
+use crate::libav::versions;
 use crate::media::{Decode, FrameStamp, Info, Length, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
+use ffmpeg_next::frame;
 use grainfield_filters::frame::{FieldOrder, Format};
 use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -51,9 +56,8 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     let mut place = input_url(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
-    let from = ByteSource::Place(place.clone());
     let opened = OpenedFile::of(Path::new(input));
-    Ok(Box::new(Video { opened, ..Video::open(name, from, Some(place), options)? }))
+    Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Place(place), options)? }))
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
@@ -62,7 +66,7 @@ pub fn from_reader(
     reader: Box<dyn Read + Send>,
     options: &Options,
 ) -> Result<Box<dyn Source>, SourceError> {
-    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), None, options)?))
+    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), options)?))
 }
 
 struct Video {
@@ -93,7 +97,7 @@ struct Video {
     /// Whether a change of the field order has been reported.
     fields_differ: bool,
     /// Messages to show.
-    news: Vec<String>,
+    new_notes: Vec<String>,
     /// libav's messages about the input.
     log: Log,
     /// The file, to notice changes.
@@ -109,30 +113,30 @@ struct Shape {
 }
 
 impl Shape {
-    fn of(p: &AvFrame) -> Shape {
-        let f = p.get();
+    fn new(p: &frame::Video) -> Shape {
+        let f = p.av();
         Shape { width: f.width, height: f.height, pix_fmt: f.format }
     }
 
-    fn said(self, p: &AvFrame) -> String {
-        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.pix_fmt()))
+    fn describe(self, p: &frame::Video) -> String {
+        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.format()))
     }
 }
 
 /// The state of the index.
 enum IndexState {
-    NotYet,
+    Untried,
     /// The frames do not follow from the packets, or contradicted them.
-    Unclear,
+    Unreliable,
     /// Frames can only be counted.
-    Never,
-    There(Index),
+    Impossible,
+    Packets(Index),
     Exact(Box<ExactIndex>),
 }
 
 /// A picture with its number.
 struct NumberedFrame {
-    picture: AvFrame,
+    picture: frame::Video,
     number: i64,
     pts: i64,
     /// From an exact index: duration in ticks, of the frame and of its packet.
@@ -140,7 +144,10 @@ struct NumberedFrame {
 }
 
 /// The pictures at the start.
-fn pictures<'a>(first: &'a AvFrame, ahead: &'a VecDeque<Item>) -> impl Iterator<Item = &'a AvFrame> {
+fn pictures<'a>(
+    first: &'a frame::Video,
+    ahead: &'a VecDeque<Item>,
+) -> impl Iterator<Item = &'a frame::Video> {
     let picture = |item: &'a Item| match item {
         Item::Picture(picture) => Some(picture),
         _ => None,
@@ -152,7 +159,7 @@ fn open_error(name: &str, error: OpenError) -> SourceError {
     let name = name.to_owned();
     match error {
         OpenError::Av(e) => av_error(&name, e, "cannot be read as video"),
-        other => SourceError::Bad { name, problem: format!("{other}{}", said()) },
+        other => SourceError::Bad { name, problem: format!("{other}{}", recent_messages()) },
     }
 }
 
@@ -161,44 +168,36 @@ fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
     match error.io() {
         // libav returns "invalid argument" for many errors that are not the system's.
         Some(cause) if error.0 != -libc::EINVAL => SourceError::Io { name, cause },
-        _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", said()) },
+        _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", recent_messages()) },
     }
 }
 
 impl Video {
-    fn open(
-        name: String,
-        from: ByteSource,
-        place: Option<InputUrl>,
-        options: &Options,
-    ) -> Result<Video, SourceError> {
+    fn open(name: String, from: ByteSource, options: &Options) -> Result<Video, SourceError> {
         let log = Log::new();
         let _log = log.enter();
-        let threads = options.threads.unwrap_or(0);
-        let mut reader = Reader::open(from, threads).map_err(|e| open_error(&name, e))?;
+        let place = from.place();
+        let mut reader =
+            Reader::open(from, options.threads.unwrap_or(0)).map_err(|e| open_error(&name, e))?;
+        let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
         if let Some(text) = &options.lavfi {
-            let text = CString::new(text.as_str()).map_err(|_| SourceError::Bad {
-                name: name.clone(),
-                problem: "--lavfi: the graph contains a zero byte".into(),
-            })?;
-            reader.filter(text, details::feed(&reader.demuxer));
+            if text.contains('\0') {
+                return Err(bad("--lavfi: the graph contains a zero byte".into()));
+            }
+            reader.filter(text.clone(), details::feed(&reader.demuxer));
         }
         let first = match reader.next() {
             Ok(Some(Item::Picture(p))) => p,
-            Ok(Some(Item::Damage(text))) => {
-                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded: {text}") });
-            }
+            Ok(Some(Item::Damage(text))) => return Err(bad(format!("no frame can be decoded: {text}"))),
             Ok(Some(Item::Broken(error, text))) => {
-                let what = format!("cannot be read{text}");
-                return Err(av_error(&name, error, &what));
+                return Err(av_error(&name, error, &format!("cannot be read{text}")));
             }
             Ok(Some(Item::Restart) | None) => {
-                let why = reader.early.map_or_else(said, |text| format!(": {text}"));
-                return Err(SourceError::Bad { name, problem: format!("no frame can be decoded{why}") });
+                let why = reader.early.map_or_else(recent_messages, |text| format!(": {text}"));
+                return Err(bad(format!("no frame can be decoded{why}")));
             }
             Err(error) if options.lavfi.is_some() => {
-                let problem = format!("--lavfi: {error}{}", said());
-                return Err(SourceError::Bad { name, problem });
+                return Err(bad(format!("--lavfi: {error}{}", recent_messages())));
             }
             Err(error) => return Err(av_error(&name, error, "cannot be decoded")),
         };
@@ -207,7 +206,7 @@ impl Video {
         let mut ahead = VecDeque::new();
         while ahead.len() < AHEAD
             && (pictures(&first, &ahead).all(|p| p.timestamp().is_none())
-                || (fielded && pictures(&first, &ahead).all(|p| p.field_order().is_none())))
+                || (fielded && pictures(&first, &ahead).all(|p| field_order(p).is_none())))
         {
             match reader.next() {
                 Ok(Some(Item::Picture(p))) => ahead.push_back(Item::Picture(p)),
@@ -217,12 +216,11 @@ impl Video {
                 }
             }
         }
-        let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
-        let layout = Layout::of(first.pix_fmt()).map_err(|e| bad(e.to_string()))?;
+        let layout = Layout::of(first.format()).map_err(|e| bad(e.to_string()))?;
         let demuxer = &reader.demuxer;
         let rates = details::rates(demuxer);
         let mut format = details::format(demuxer, &first, &layout);
-        let filtered = reader.graph().map(|g| (g.time_base(), details::ratio(g.rate()), g.frame_by_frame()));
+        let filtered = reader.graph().map(|g| (g.time_base, details::ratio(g.rate), g.frame_by_frame()));
         let rates = match filtered {
             // whether filters of several frames keep a varying rate shows while rendering
             Some((_, rate @ Some(_), each)) => {
@@ -235,7 +233,7 @@ impl Video {
 
         let mut notes = Vec::new();
         // The tag of the container, or what libav's parser makes of the stream, is often wrong.
-        format.fields = pictures(&first, &ahead).find_map(AvFrame::field_order).unwrap_or(tagged);
+        format.fields = pictures(&first, &ahead).find_map(field_order).unwrap_or(tagged);
         if fielded && format.fields != tagged {
             let (tag, own) = (tagged.name(), format.fields.name());
             notes.push(format!("the stream is tagged as {tag}, but its frames are {own}, which is used"));
@@ -246,26 +244,23 @@ impl Video {
         if let Some(text) = &reader.early {
             notes.push(format!("data before the first complete frame is skipped: {text}"));
         }
-        let stream = demuxer.stream(demuxer.video());
+        let stream = demuxer.stream();
         let time_base = filtered.map_or(stream.time_base, |f| f.0);
         let tick = Ratio::new(time_base.num.into(), time_base.den.into())
             .filter(|t| *t > Ratio::ZERO)
             .unwrap_or(Ratio::ONE);
-        let times = pictures(&first, &ahead).map(AvFrame::timestamp);
+        let times = pictures(&first, &ahead).map(|p| p.timestamp());
         let clock = Clock::new(tick, 0, format.rate).beginning(times);
         let carried = SourceFile {
-            url: place.as_ref().map(|p| p.url.clone()),
-            stop: options.stop.clone(),
-            protocols: place.as_ref().map_or_else(Default::default, |p| p.protocols.clone()),
+            place: place.clone(),
             video: demuxer.video(),
             time_base: tick,
             first: clock.first,
             start: demuxer.start(Ratio::whole(clock.first) * tick),
             jumps: demuxer.may_jump(),
             variable: rates.variable,
-            side_data: first.side_data(),
-            // SAFETY: a decoded frame.
-            hdr: unsafe { Hdr::of_frame(first.as_ptr()) },
+            side_data: picture::side_data(&first).into_iter().map(|entry| entry.0).collect(),
+            hdr: Hdr::of_frame(first.av()),
         };
         // Filters that depend on more than a frame allow reading forward only.
         let steady = filtered
@@ -276,7 +271,7 @@ impl Video {
         } else {
             "the filters of --lavfi use several frames, so they cannot run backwards"
         };
-        let bytes = demuxer.bytes();
+        let bytes = demuxer.input.bytes();
         let info = Info {
             name: name.clone(),
             kind: crate::media::source::VIDEO,
@@ -289,14 +284,14 @@ impl Video {
             details: details::details(demuxer, &first),
             carried: Some(Arc::new(carried)),
         };
-        let shape = Shape::of(&first);
+        let shape = Shape::new(&first);
         ahead.push_front(Item::Picture(first));
         let mut video = Video {
             info,
             place: place.filter(|_| seekable),
             backwards,
             reader,
-            index: IndexState::NotYet,
+            index: IndexState::Untried,
             queue: ahead,
             next: 0,
             counting: true,
@@ -309,13 +304,13 @@ impl Video {
             filtered: options.lavfi.is_some(),
             mark: None,
             fields_differ: false,
-            news: Vec::new(),
+            new_notes: Vec::new(),
             log,
             opened: None,
         };
         let kept = || {
             let place = video.place.as_ref()?;
-            IndexCache::of(place, video.reader.demuxer.video())?.take()
+            IndexCache::new(place, video.reader.demuxer.video())?.take()
         };
         if let Some(exact) = video.exact_index_cache().and_then(|s| s.take_exact()) {
             video.index = IndexState::Exact(Box::new(exact));
@@ -335,12 +330,12 @@ impl Video {
             if all {
                 video.make_index();
             } else if let Some(index) = kept() {
-                video.index = IndexState::There(index);
+                video.index = IndexState::Packets(index);
             }
             if size <= INDEX_AT_ONCE {
                 video.settle_rate(rates.average);
             }
-            if options.length == Length::Exact && matches!(video.index, IndexState::Unclear) {
+            if options.length == Length::Exact && matches!(video.index, IndexState::Unreliable) {
                 video.make_exact()?;
                 video.recount(0)?;
             }
@@ -351,9 +346,9 @@ impl Video {
 
     /// Uses the other rate if the first does not match the timestamps and this one does.
     fn settle_rate(&mut self, average: Option<Ratio>) {
-        let (IndexState::There(index), Some(rate)) = (&self.index, average) else { return };
+        let (IndexState::Packets(index), Some(rate)) = (&self.index, average) else { return };
         let other = Clock::new(self.clock.tick, self.clock.first, rate);
-        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.even(n, *t));
+        let even = |clock: &Clock| index.frames.iter().zip(0..).all(|(t, n)| clock.is_regular(n, *t));
         if !even(&self.clock) && even(&other) {
             let Unpack { name, format, layout } = &*self.decoder;
             let format = Format { rate, ..*format };
@@ -371,7 +366,7 @@ impl Video {
         SourceError::Bad { name: self.info.name.clone(), problem }
     }
 
-    fn place_said(&self, pts: Option<i64>) -> String {
+    fn position_text(&self, pts: Option<i64>) -> String {
         match pts {
             Some(t) => {
                 let seconds = self.clock.seconds(t).to_f64();
@@ -387,11 +382,11 @@ impl Video {
             return known;
         }
         let next = match &self.index {
-            IndexState::There(index) => index.frames.get(placed.number as usize + 1).copied(),
+            IndexState::Packets(index) => index.frames.get(placed.number as usize + 1).copied(),
             _ => self.peek(),
         };
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
-        durations(placed.picture.duration(), gap, self.clock.step)
+        durations(versions::duration(placed.picture.av()).max(0), gap, self.clock.step)
     }
 }
 
@@ -424,23 +419,23 @@ impl Source for Video {
             return self.skip_to(number);
         }
         let near = number > self.next && number - self.next <= NEAR && !self.ended && !self.broken();
-        if matches!(self.index, IndexState::NotYet) && near {
+        if matches!(self.index, IndexState::Untried) && near {
             return self.skip_to(number);
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
-        if self.reader.damaged && matches!(self.index, IndexState::There(_)) {
-            self.index = IndexState::Unclear;
+        if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
+            self.index = IndexState::Unreliable;
         }
         let back = number < self.next || self.ended || self.broken();
-        if matches!(self.index, IndexState::Unclear) && back && number > NEAR_START {
+        if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
                 return self.seek(number);
             }
         }
         let entry = match (&self.index, self.promised(number)) {
-            (IndexState::There(index), Some(target)) => {
+            (IndexState::Packets(index), Some(target)) => {
                 let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
                 let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
                 Some((entry, here))
@@ -469,44 +464,44 @@ impl Source for Video {
         if self.ended {
             return Ok(None);
         }
-        let at = self.place_said(self.last_pts);
+        let at = self.position_text(self.last_pts);
         let step = self.step();
-        if !matches!(&step, Ok(Some(placed)) if !placed.picture.damaged())
+        if !matches!(&step, Ok(Some(placed)) if !is_damaged(&placed.picture))
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
         {
             self.ended = true;
             return Err(self.bad(format!("{at}: {change}")));
         }
         let Some(placed) = step? else { return Ok(None) };
-        let (shown, said_duration) = self.durations(&placed);
+        let (ticks, packet_duration) = self.durations(&placed);
         let NumberedFrame { picture, number, pts, .. } = placed;
-        let (time, duration) = self.clock.shown(number, pts, shown);
+        let (time, duration) = self.clock.time_and_duration(number, pts, ticks);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
-        let shape = Shape::of(&picture);
+        let shape = Shape::new(&picture);
         if shape != self.shape {
             let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
-            let now = shape.said(&picture);
+            let now = shape.describe(&picture);
             return Err(self.bad(format!(
                 "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
                     format (use --lavfi with scale and format)"
             )));
         }
         let fields = self.info.format.fields;
-        if let Some(order) = picture.field_order().filter(|order| *order != fields)
+        if let Some(order) = field_order(&picture).filter(|order| *order != fields)
             && !std::mem::replace(&mut self.fields_differ, true)
         {
             let name = &self.info.name;
-            self.news.push(format!(
+            self.new_notes.push(format!(
                 "{name}: {at} is {}, unlike the first frames; all frames are filtered and written as {}",
                 order.name(),
                 if fields == FieldOrder::Unspecified { FieldOrder::Progressive } else { fields }.name()
             ));
         }
-        let damage = picture.damaged().then(|| {
+        let damage = is_damaged(&picture).then(|| {
             let messages = std::mem::take(&mut self.reader.decoder_messages);
-            format!("{at} is damaged{}", if messages.is_empty() { said() } else { messages })
+            format!("{at} is damaged{}", if messages.is_empty() { recent_messages() } else { messages })
         });
-        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: said_duration })));
+        slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: packet_duration })));
         let stamp = FrameStamp { number, time, duration, carried: None };
         match damage {
             Some(problem) => {
@@ -520,7 +515,7 @@ impl Source for Video {
     fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
         let _log = self.log.enter();
         self.make_index();
-        self.entry_beside(number, back)
+        self.adjacent_entry(number, back)
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {
@@ -528,6 +523,6 @@ impl Source for Video {
     }
 
     fn drain_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.news)
+        std::mem::take(&mut self.new_notes)
     }
 }

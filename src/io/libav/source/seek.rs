@@ -1,28 +1,32 @@
 //! Maps pictures to frame numbers, and seeks to frames.
 
+use super::make_index::{check, make};
 use super::{IndexState, NumberedFrame, Video, av_error, open_error};
 use crate::libav::index::cache::IndexCache;
-use crate::libav::index::exact::ExactIndex;
+use crate::libav::index::exact::{ExactIndex, FrameRecord};
+use crate::libav::picture::{is_damaged, take_mark};
+use crate::libav::raw::Fields;
 use crate::libav::reader::Item;
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
+use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Video {
     /// Makes the index if there is none and it is possible.
     pub(super) fn make_index(&mut self) {
-        if let IndexState::NotYet = self.index {
+        if let IndexState::Untried = self.index {
             self.index = match &self.place {
-                Some(place) => match index::make(place, self.reader.demuxer.video()) {
-                    Ok(index) => IndexState::There(index),
+                Some(place) => match make(place, self.reader.demuxer.video()) {
+                    Ok(index) => IndexState::Packets(index),
                     Err(why) => {
                         let text = format!("frames are indexed by decoding: {why}");
                         self.info.details.push(("index".into(), text));
-                        IndexState::Unclear
+                        IndexState::Unreliable
                     }
                 },
-                None => IndexState::Never,
+                None => IndexState::Impossible,
             };
         }
     }
@@ -30,7 +34,7 @@ impl Video {
     /// The cache entry of the exact index.
     pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
         let place = self.place.as_ref().filter(|_| !self.filtered)?;
-        IndexCache::of_exact(place, self.reader.demuxer.video())
+        IndexCache::new_exact(place, self.reader.demuxer.video())
     }
 
     /// Decodes everything to find the frames, if they do not follow from the packets. The reading position is
@@ -44,7 +48,7 @@ impl Video {
         self.ended = true;
         self.index = match made {
             Some(exact) => {
-                self.news.push(format!(
+                self.new_notes.push(format!(
                     "{}: its packets do not identify its frames, so all {} were decoded once to make an exact index",
                     self.info.name,
                     exact.frames.len()
@@ -54,7 +58,7 @@ impl Video {
                 }
                 IndexState::Exact(Box::new(exact))
             }
-            None => IndexState::Never,
+            None => IndexState::Impossible,
         };
         self.describe();
         Ok(())
@@ -63,7 +67,7 @@ impl Video {
     /// Fills in the properties that follow from the index.
     pub(super) fn describe(&mut self) {
         let (times, entries): (Box<dyn ExactSizeIterator<Item = i64> + '_>, usize) = match &self.index {
-            IndexState::There(index) => (Box::new(index.frames.iter().copied()), index.entries.len()),
+            IndexState::Packets(index) => (Box::new(index.frames.iter().copied()), index.entries.len()),
             IndexState::Exact(exact) => {
                 (Box::new(exact.frames.iter().map(|f| f.pts)), exact.seek_points.len())
             }
@@ -73,7 +77,7 @@ impl Video {
         let count = times.len();
         info.last = Some(count as i64 - 1);
         let times: Vec<i64> = times.collect();
-        let even = times.iter().enumerate().all(|(i, t)| self.clock.even(i as i64, *t));
+        let even = times.iter().enumerate().all(|(i, t)| self.clock.is_regular(i as i64, *t));
         info.variable_rate = !even;
         // it is not shared yet: this runs while the input is opened
         let carried = info.carried.as_mut().and_then(Arc::get_mut);
@@ -97,7 +101,7 @@ impl Video {
         if let Some(item) = self.queue.pop_front() {
             return Ok(Some(item));
         }
-        let at = self.place_said(self.last_pts);
+        let at = self.position_text(self.last_pts);
         self.reader.next().map_err(|e| av_error(&self.info.name, e, &format!("fails at {at}")))
     }
 
@@ -133,19 +137,19 @@ impl Video {
                         continue;
                     }
                     // Fewer pictures than the packets promised.
-                    if matches!(self.index, IndexState::There(_)) && self.promises(self.next) {
-                        self.index = IndexState::Unclear;
+                    if matches!(self.index, IndexState::Packets(_)) && self.promises(self.next) {
+                        self.index = IndexState::Unreliable;
                     }
                     self.ended = true;
                     return Ok(None);
                 }
                 Some(Item::Damage(text)) => {
                     return Err(
-                        self.bad(format!("damaged data at {}: {text}", self.place_said(self.last_pts)))
+                        self.bad(format!("damaged data at {}: {text}", self.position_text(self.last_pts)))
                     );
                 }
                 Some(Item::Broken(error, text)) => {
-                    let what = format!("cannot be read after {}{text}", self.place_said(self.last_pts));
+                    let what = format!("cannot be read after {}{text}", self.position_text(self.last_pts));
                     return Err(av_error(&self.info.name, error, &what));
                 }
                 Some(Item::Restart) => {
@@ -154,20 +158,22 @@ impl Video {
                 }
                 Some(Item::Picture(picture)) => picture,
             };
-            let mark = self.mark.take().or_else(|| picture.take_mark());
+            let mark = self.mark.take().or_else(|| take_mark(&mut picture));
             let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
             let mut durations = None;
             let right = match &self.index {
-                IndexState::There(_) => {
+                IndexState::Packets(_) => {
                     self.promised(self.next) == Some(pts)
-                        && (self.counting || self.reached || !picture.damaged())
+                        && (self.counting || self.reached || !is_damaged(&picture))
                 }
                 IndexState::Exact(exact) => {
-                    let right = self.reached || exact.is(self.next, mark, &picture);
-                    if let Some(shown) = exact.get(self.next).filter(|_| right) {
-                        (pts, durations) = (shown.pts, Some(shown.durations));
-                        if shown.damaged {
-                            picture.mark_damaged();
+                    let frame = exact.get(self.next);
+                    let is_same = |f: &FrameRecord| mark == Some(f.mark) && f.is(&picture);
+                    let right = self.reached || frame.is_some_and(is_same);
+                    if let Some(record) = frame.filter(|_| right) {
+                        (pts, durations) = (record.pts, Some(record.durations));
+                        if record.damaged {
+                            picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
                         }
                     }
                     right
@@ -181,8 +187,8 @@ impl Video {
                 }
                 // Decoding from the start is right, so the index is wrong.
                 self.index = match self.index {
-                    IndexState::There(_) => IndexState::Unclear,
-                    _ => IndexState::Never,
+                    IndexState::Packets(_) => IndexState::Unreliable,
+                    _ => IndexState::Impossible,
                 };
             }
             self.reached = false;
@@ -201,16 +207,16 @@ impl Video {
     /// The timestamp of a frame in the index.
     pub(super) fn promised(&self, number: i64) -> Option<i64> {
         match &self.index {
-            IndexState::There(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
+            IndexState::Packets(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
             IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
             _ => None,
         }
     }
 
     /// The number of the next entry's frame, or of the last one before, as far as the index knows it.
-    pub(super) fn entry_beside(&self, number: i64, back: bool) -> Option<i64> {
+    pub(super) fn adjacent_entry(&self, number: i64, back: bool) -> Option<i64> {
         let all: Vec<i64> = match &self.index {
-            IndexState::There(index) => {
+            IndexState::Packets(index) => {
                 let rank = |e: &index::Entry| index.frames.binary_search(&e.pts).ok().map(|n| n as i64);
                 index.entries.iter().filter_map(rank).collect()
             }
@@ -232,27 +238,27 @@ impl Video {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
-        if let (IndexState::There(index), Some(place)) = (&mut self.index, &self.place)
+        if let (IndexState::Packets(index), Some(place)) = (&mut self.index, &self.place)
             && !index.checked
         {
-            if index::check(place, self.reader.demuxer.video(), index).is_ok() {
+            if check(place, self.reader.demuxer.video(), index).is_ok() {
                 self.describe();
             } else {
-                self.index = IndexState::Unclear;
+                self.index = IndexState::Unreliable;
                 self.make_exact()?;
             }
         }
         let promised = self.promised(number);
         let found = match (&mut self.index, promised) {
-            (IndexState::There(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
+            (IndexState::Packets(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
             (IndexState::Exact(exact), Some(_)) => {
                 exact.seek(&mut self.reader, number).map(|(picture, mark)| (picture, Some(mark)))
             }
             _ => None,
         };
         // In damaged data there are fewer pictures than the packets promise.
-        if self.reader.damaged && matches!(self.index, IndexState::There(_)) {
-            self.index = IndexState::Unclear;
+        if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
+            self.index = IndexState::Unreliable;
             self.make_exact()?;
             return if self.promises(number) { self.reach(number) } else { self.recount(number) };
         }

@@ -1,8 +1,8 @@
 //! Makes an index, or reads it from the cache.
 
-use super::cache::IndexCache;
-use super::{Index, IndexError, scan};
-use crate::libav::demux::{ByteSource, Demuxer};
+use crate::libav::demux::{ByteSource, Demuxer, Purpose};
+use crate::libav::index::cache::IndexCache;
+use crate::libav::index::{Index, IndexError, scan};
 use crate::libav::input_url::InputUrl;
 use crate::libav::log::Log;
 use crate::libav::reader::{Item, Reader};
@@ -13,14 +13,15 @@ const HEAD: usize = 24;
 const HEAD_MOST: usize = 600;
 
 /// The index from the cache, else a new one.
-pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
+pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
     // keep messages about the second reading out of the log of the first
     let _log = Log::new().enter();
-    let index_cache = IndexCache::of(place, stream);
+    let index_cache = IndexCache::new(place, stream);
     if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
         return Ok(index);
     }
-    let mut demuxer = Demuxer::packets(place, stream).map_err(|_| IndexError::Damaged)?;
+    let mut demuxer = Demuxer::open(ByteSource::Place(place.clone()), Purpose::Packets(stream))
+        .map_err(|_| IndexError::Damaged)?;
     let (mut index, clean) = scan(&mut demuxer).map_err(|_| IndexError::Damaged)??;
     drop(demuxer);
     if !clean {
@@ -34,11 +35,11 @@ pub(crate) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError>
 
 /// Verifies the frames expected from a clean beginning by decoding, if that has not been done: before the index is
 /// used for seeking.
-pub(crate) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
+pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
     if !index.checked {
         let _log = Log::new().enter();
         decode_head(place, index)?;
-        if let Some(index_cache) = IndexCache::of(place, stream) {
+        if let Some(index_cache) = IndexCache::new(place, stream) {
             index_cache.put(index);
         }
     }
@@ -49,23 +50,23 @@ pub(crate) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Resul
 fn decode_head(place: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
     let mut reader = Reader::open(ByteSource::Place(place.clone()), 0).map_err(|_| IndexError::Head)?;
     let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
-    let (mut shown, mut behind) = (Vec::new(), 0);
+    let (mut decoded, mut behind) = (Vec::new(), 0);
     let all = loop {
-        if behind >= HEAD || shown.len() >= HEAD_MOST {
+        if behind >= HEAD || decoded.len() >= HEAD_MOST {
             break false;
         }
         match reader.next() {
             Ok(Some(Item::Picture(p))) => {
                 let pts = p.timestamp().ok_or(IndexError::Timestamps)?;
                 behind += usize::from(pts >= first_entry);
-                shown.push(pts);
+                decoded.push(pts);
             }
             Ok(Some(Item::Damage(_) | Item::Restart)) => return Err(IndexError::Damaged),
             Ok(Some(Item::Broken(..))) | Err(_) => return Err(IndexError::Damaged),
             Ok(None) => break true,
         }
     };
-    index.verify(&shown, all)?;
+    index.verify(&decoded, all)?;
     index.checked = true;
     Ok(())
 }

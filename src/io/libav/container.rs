@@ -1,8 +1,9 @@
 //! The container for a file name, and its defaults.
 
-use super::handles::{Dict, text};
 use super::mux::Muxer;
+use super::raw::{parameters_mut, set_channels};
 use crate::encoding::Encoding;
+use ffmpeg_next::{Codec, codec, encoder};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{Depth, Format, Transfer};
 use std::ffi::{CStr, CString, OsStr};
@@ -11,55 +12,36 @@ use std::ptr;
 use sys::AVCodecID;
 
 /// The codecs that have stream types in MPEG-TS; libav's muxer does not declare them, and accepts anything.
-const TS: [AVCodecID; 15] = [
-    AVCodecID::AV_CODEC_ID_H264,
-    AVCodecID::AV_CODEC_ID_HEVC,
-    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG4,
-    AVCodecID::AV_CODEC_ID_VC1,
-    AVCodecID::AV_CODEC_ID_MP2,
-    AVCodecID::AV_CODEC_ID_MP3,
-    AVCodecID::AV_CODEC_ID_AAC,
-    AVCodecID::AV_CODEC_ID_AC3,
-    AVCodecID::AV_CODEC_ID_EAC3,
-    AVCodecID::AV_CODEC_ID_DTS,
-    AVCodecID::AV_CODEC_ID_OPUS,
-    AVCodecID::AV_CODEC_ID_DVB_SUBTITLE,
-    AVCodecID::AV_CODEC_ID_DVB_TELETEXT,
-];
+const TS: &str =
+    "h264 hevc mpeg2video mpeg1video mpeg4 vc1 mp2 mp3 aac ac3 eac3 dts opus dvb_subtitle dvb_teletext";
 
 /// The codecs that readers support in MPEG program streams (mpg, vob), whose muxers accept any picture.
-const PS: [AVCodecID; 8] = [
-    AVCodecID::AV_CODEC_ID_MPEG1VIDEO,
-    AVCodecID::AV_CODEC_ID_MPEG2VIDEO,
-    AVCodecID::AV_CODEC_ID_H264,
-    AVCodecID::AV_CODEC_ID_MP2,
-    AVCodecID::AV_CODEC_ID_MP3,
-    AVCodecID::AV_CODEC_ID_AC3,
-    AVCodecID::AV_CODEC_ID_DTS,
-    AVCodecID::AV_CODEC_ID_DVD_SUBTITLE,
-];
+const PS: &str = "mpeg1video mpeg2video h264 mp2 mp3 ac3 dts dvd_subtitle";
 
-/// Combinations that a muxer accepts but no reader understands.
-const UNREADABLE: [(&str, AVCodecID); 7] = [
-    ("matroska", AVCodecID::AV_CODEC_ID_QTRLE),
-    ("avi", AVCodecID::AV_CODEC_ID_FLAC),
-    ("nut", AVCodecID::AV_CODEC_ID_FLAC),
-    ("nut", AVCodecID::AV_CODEC_ID_WMAV1),
-    ("nut", AVCodecID::AV_CODEC_ID_WMAV2),
-    ("mov", AVCodecID::AV_CODEC_ID_WMAV1),
-    ("mov", AVCodecID::AV_CODEC_ID_WMAV2),
-];
+/// Combinations of container and codec that a muxer accepts but no reader understands.
+const UNREADABLE: &str = "matroska/qtrle avi/flac nut/flac nut/wmav1 nut/wmav2 mov/wmav1 mov/wmav2";
+
+/// Whether a list of names, separated by blanks, contains one.
+pub(crate) fn among(list: &str, name: &str) -> bool {
+    list.split_ascii_whitespace().any(|listed| listed == name)
+}
 
 /// A muxer of libav.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Container {
-    pub(crate) muxer: *const sys::AVOutputFormat,
+    /// libav's name of it.
+    name: &'static str,
+    flags: i32,
+    /// The default codecs of pictures, sound and subtitles.
+    codecs: [AVCodecID; 3],
 }
 
-// SAFETY: points to libav's static description.
-unsafe impl Send for Container {}
+/// libav's muxer of a name, or for the name of a file.
+fn muxer(name: Option<&CStr>, file: Option<&CStr>) -> Option<&'static sys::AVOutputFormat> {
+    let [name, file] = [name, file].map(|text| text.map_or(ptr::null(), CStr::as_ptr));
+    // SAFETY: the names are valid during the call; the result is static or null.
+    unsafe { sys::av_guess_format(name, file, ptr::null()).as_ref() }
+}
 
 /// Containers with the same capabilities.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,28 +63,23 @@ impl Container {
     pub(crate) fn of(output: &OsStr) -> Option<Container> {
         let extension = Path::new(output).extension()?.to_str()?;
         // only the extension matters: the rest of the name need not be UTF-8, and may look like a protocol
-        let name = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
-        // SAFETY: the name is valid during the call; the result is static or null.
-        let muxer = unsafe { sys::av_guess_format(ptr::null(), name.as_ptr(), ptr::null()).as_ref() }?;
-        let video = muxer.video_codec != AVCodecID::AV_CODEC_ID_NONE;
-        let file = muxer.flags & sys::AVFMT_NOFILE == 0;
-        let container = Container { muxer };
-        (video && file && !container.name().starts_with("image2")).then_some(container)
-    }
-
-    fn get(self) -> &'static sys::AVOutputFormat {
-        // SAFETY: `of` returns only muxers of libav's static table.
-        unsafe { &*self.muxer }
+        let file = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
+        let found = muxer(None, Some(&file))?;
+        // SAFETY: a static string.
+        let name = unsafe { CStr::from_ptr(found.name) }.to_str().ok()?;
+        let codecs = [found.video_codec, found.audio_codec, found.subtitle_codec];
+        let container = Container { name, flags: found.flags, codecs };
+        let writes = codecs[0] != AVCodecID::AV_CODEC_ID_NONE && !container.flag(sys::AVFMT_NOFILE);
+        (writes && !name.starts_with("image2")).then_some(container)
     }
 
     /// libav's name of the muxer.
-    pub(crate) fn name(self) -> String {
-        // SAFETY: a static string.
-        unsafe { text(self.get().name) }
+    pub(crate) fn name(self) -> &'static str {
+        self.name
     }
 
     pub(crate) fn family(self) -> ContainerFamily {
-        match self.name().as_str() {
+        match self.name {
             "mp4" | "ipod" | "3gp" | "3g2" | "psp" | "f4v" => ContainerFamily::Mp4,
             "mov" => ContainerFamily::Mov,
             "matroska" => ContainerFamily::Mkv,
@@ -119,8 +96,7 @@ impl Container {
     /// AVI, MXF and similar: a stream is a sequence of packets without times, from zero on. (Not every muxer with
     /// variable times has the flag: mp4 only since FFmpeg 6.)
     pub(crate) fn counts_frames(self) -> bool {
-        ["avi", "dv", "gxf", "rm", "swf"].contains(&self.name().as_str())
-            || self.flag(sys::AVFMT_NOTIMESTAMPS)
+        ["avi", "dv", "gxf", "rm", "swf"].contains(&self.name) || self.flag(sys::AVFMT_NOTIMESTAMPS)
     }
 
     /// Those in which every frame is shown for the same time. (AVI has empty packets for frames that last longer.)
@@ -134,66 +110,62 @@ impl Container {
     }
 
     pub(crate) fn flag(self, flag: i32) -> bool {
-        self.get().flags & flag != 0
+        self.flags & flag != 0
     }
 
     /// Whether it supports streams of that codec.
-    pub(crate) fn takes(self, codec: AVCodecID) -> bool {
-        let name = self.name();
+    pub(crate) fn supports(self, codec: AVCodecID) -> bool {
         // its tag is defined, but few players support it
         let vorbis = codec == AVCodecID::AV_CODEC_ID_VORBIS
             && matches!(self.family(), ContainerFamily::Mp4 | ContainerFamily::Mov);
-        if vorbis || UNREADABLE.contains(&(name.as_str(), codec)) {
+        let name = id_name(codec);
+        if vorbis || among(UNREADABLE, &format!("{}/{name}", self.name)) {
             return false;
         }
+        let own = CString::new(self.name).ok().and_then(|name| muxer(Some(&name), None));
         // SAFETY: a static description and an integer.
-        let answer = unsafe { sys::avformat_query_codec(self.muxer, codec, sys::FF_COMPLIANCE_UNOFFICIAL) };
-        let own = self.get();
-        match (answer, name.as_str()) {
+        let answer = own
+            .map_or(0, |own| unsafe { sys::avformat_query_codec(own, codec, sys::FF_COMPLIANCE_UNOFFICIAL) });
+        match (answer, self.name) {
             (1, _) => true,
-            (_, "mpegts") => TS.contains(&codec),
-            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => PS.contains(&codec),
+            (_, "mpegts") => among(TS, name),
+            (_, "mpeg" | "vcd" | "vob" | "svcd" | "dvd") => among(PS, name),
             // these support more than they declare, and reject other codecs when the header is written
             (_, "mov" | "mxf" | "mxf_d10" | "mxf_opatom" | "ogg" | "ogv" | "gxf") => self.begins_with(codec),
             // it does not declare its codecs: only its defaults are certain
-            _ if answer < 0 => [own.video_codec, own.audio_codec, own.subtitle_codec].contains(&codec),
+            _ if answer < 0 => self.codecs.contains(&codec),
             _ => false,
         }
     }
 
     /// Whether a header with a stream of that codec can be written.
     fn begins_with(self, codec: AVCodecID) -> bool {
-        // SAFETY: an integer argument.
-        let kind = unsafe { sys::avcodec_get_type(codec) };
+        let kind = |id: AVCodecID| codec::Id::from(id).medium().into();
         let video = sys::AVMediaType::AVMEDIA_TYPE_VIDEO;
-        let kinds: &[_] = if kind == video { &[codec] } else { &[self.get().video_codec, codec] };
-        let began = Muxer::trial(self).and_then(|mut muxer| {
-            for &codec in kinds {
+        let codecs: &[_] = if kind(codec) == video { &[codec] } else { &[self.codecs[0], codec] };
+        let began = Muxer::trial(self.name).and_then(|mut muxer| {
+            for &codec in codecs {
                 let stream = muxer.stream()?;
                 let second = sys::AVRational { num: 1, den: 25 };
                 (stream.time_base, stream.avg_frame_rate) = (second, sys::AVRational { num: 25, den: 1 });
                 stream.sample_aspect_ratio = sys::AVRational { num: 1, den: 1 };
-                // SAFETY: a new stream's parameters, owned here, and an integer.
-                unsafe {
-                    let par = &mut *stream.codecpar;
-                    (par.codec_id, par.codec_type) = (codec, sys::avcodec_get_type(codec));
-                    (par.width, par.height) = (1920, 1080);
-                    (par.sample_rate, par.block_align) = (48_000, 4);
-                    (par.bits_per_coded_sample, par.bits_per_raw_sample) = (16, 16);
-                    sys::av_channel_layout_default(&mut par.ch_layout, 2);
-                }
+                let par = parameters_mut(stream);
+                (par.codec_id, par.codec_type) = (codec, kind(codec));
+                (par.width, par.height) = (1920, 1080);
+                (par.sample_rate, par.block_align) = (48_000, 4);
+                (par.bits_per_coded_sample, par.bits_per_raw_sample) = (16, 16);
+                set_channels(&mut par.ch_layout, 2);
             }
-            muxer.begin(Dict::new())
+            muxer.begin()
         });
         // messages about rejected codecs are irrelevant
-        crate::libav::log::drain();
+        super::log::drain();
         began.is_ok()
     }
 
     /// The codecs to which sound can be converted if it cannot be copied, the default first.
     pub(crate) fn audio_codecs(self) -> Vec<AVCodecID> {
-        let own = self.get().audio_codec;
-        let more = match (self.family(), self.name().as_str()) {
+        let more = match (self.family(), self.name) {
             (ContainerFamily::Mp4 | ContainerFamily::Mov, _) => return vec![AVCodecID::AV_CODEC_ID_AAC],
             (ContainerFamily::Mkv | ContainerFamily::Webm, _) => {
                 return vec![AVCodecID::AV_CODEC_ID_OPUS, AVCodecID::AV_CODEC_ID_VORBIS];
@@ -203,7 +175,7 @@ impl Container {
             (_, "flv") => Some(AVCodecID::AV_CODEC_ID_AAC),
             _ => None,
         };
-        [own].into_iter().chain(more).filter(|&id| id != AVCodecID::AV_CODEC_ID_NONE).collect()
+        [self.codecs[1]].into_iter().chain(more).filter(|&id| id != AVCodecID::AV_CODEC_ID_NONE).collect()
     }
 
     /// The encoders to try for pictures of a format, best first, by name.
@@ -213,8 +185,8 @@ impl Container {
         let hdr = matches!(format.transfer, Transfer::PQ | Transfer::HLG);
         let list: &[&str] = match self.family() {
             _ if encoding.lossless => &["ffv1"],
-            ContainerFamily::Mp4 if self.name() != "3gp" && hdr => &["libx265", "libx264"],
-            ContainerFamily::Mp4 if self.name() != "3gp" => &["libx264", "libx265"],
+            ContainerFamily::Mp4 if self.name != "3gp" && hdr => &["libx265", "libx264"],
+            ContainerFamily::Mp4 if self.name != "3gp" => &["libx264", "libx265"],
             ContainerFamily::Mov if format.has_alpha() => &["prores_ks"],
             ContainerFamily::Mov if hdr => &["libx265", "libx264", "prores_ks"],
             ContainerFamily::Mov => &["libx264", "libx265", "prores_ks"],
@@ -223,54 +195,36 @@ impl Container {
             ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
             ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
             ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
-            _ if ["mpegts", "flv"].contains(&self.name().as_str()) => &["libx264"],
+            _ if ["mpegts", "flv"].contains(&self.name) => &["libx264"],
             _ => &[],
         };
         if !list.is_empty() {
             return list.iter().map(|&name| name.to_owned()).collect();
         }
-        // SAFETY: the result is static or null.
-        let own = unsafe { sys::avcodec_find_encoder(self.get().video_codec).as_ref() };
-        own.map(codec_name).into_iter().collect()
+        let own = encoder::find(self.codecs[0].into());
+        own.iter().map(|codec| codec.name().to_owned()).collect()
     }
 }
 
-/// libav's name of an encoder.
-pub(crate) fn codec_name(codec: &sys::AVCodec) -> String {
-    // SAFETY: a static string.
-    unsafe { text(codec.name) }
-}
-
 /// libav's name of a codec.
-pub(crate) fn id_name(id: AVCodecID) -> String {
-    // SAFETY: a static string, never null.
-    unsafe { CStr::from_ptr(sys::avcodec_get_name(id)) }.to_string_lossy().into_owned()
+pub(crate) fn id_name(id: AVCodecID) -> &'static str {
+    codec::Id::from(id).name()
 }
 
 /// The video encoder of that name, or the default one for the codec of that name.
-pub(crate) fn encoder(name: &str) -> Option<&'static sys::AVCodec> {
+pub(crate) fn video_encoder(name: &str) -> Option<Codec> {
     let c_name = CString::new(name).ok()?;
-    // SAFETY: the name is valid during the calls; results are static or null.
-    let found = unsafe {
-        let by_name = sys::avcodec_find_encoder_by_name(c_name.as_ptr());
-        if by_name.is_null() {
-            let usual = match name {
-                "av1" => c"libsvtav1",
-                "prores" => c"prores_ks",
-                _ => c"",
-            };
-            let usual = sys::avcodec_find_encoder_by_name(usual.as_ptr());
-            if usual.is_null() {
-                let described = sys::avcodec_descriptor_get_by_name(c_name.as_ptr()).as_ref()?;
-                sys::avcodec_find_encoder(described.id).as_ref()
-            } else {
-                usual.as_ref()
-            }
-        } else {
-            by_name.as_ref()
-        }
-    }?;
-    (found.type_ == sys::AVMediaType::AVMEDIA_TYPE_VIDEO).then_some(found)
+    let usual = match name {
+        "av1" => "libsvtav1",
+        "prores" => "prores_ks",
+        _ => "",
+    };
+    let found = encoder::find_by_name(name).or_else(|| encoder::find_by_name(usual)).or_else(|| {
+        // SAFETY: the name is valid during the call; the result is static or null.
+        let described = unsafe { sys::avcodec_descriptor_get_by_name(c_name.as_ptr()).as_ref() }?;
+        encoder::find(described.id.into())
+    });
+    found.filter(Codec::is_video)
 }
 
 #[cfg(test)]
@@ -287,18 +241,18 @@ mod tests {
             ("x.mov", "mov"),
             ("x.ts", "mpegts"),
         ] {
-            assert_eq!(name(output).as_deref(), Some(muxer));
+            assert_eq!(name(output), Some(muxer));
         }
         for none in ["a.txt", "mp4", "a.wav", "a.png", "a.", ""] {
             assert_eq!(name(none), None, "{none}");
         }
         let webm = Container::of(OsStr::new("a.webm")).unwrap();
-        assert!(webm.takes(AVCodecID::AV_CODEC_ID_OPUS) && !webm.takes(AVCodecID::AV_CODEC_ID_AAC));
+        assert!(webm.supports(AVCodecID::AV_CODEC_ID_OPUS) && !webm.supports(AVCodecID::AV_CODEC_ID_AAC));
     }
 
     #[test]
     fn encoders_by_codec_too() {
-        assert_eq!(encoder("hevc").map(codec_name).as_deref(), Some("libx265"));
-        assert!(encoder("aac").is_none() && encoder("nothing").is_none());
+        assert_eq!(video_encoder("hevc").as_ref().map(Codec::name), Some("libx265"));
+        assert!(video_encoder("aac").is_none() && video_encoder("nothing").is_none());
     }
 }

@@ -1,0 +1,224 @@
+//! What a video file with one encoder, and one that is made of segments, have in common.
+
+use super::choice::Choice;
+use super::choose::choose;
+use super::clock::Clock;
+use super::encoder::{Encoder, OpenError, threads};
+use super::losses::lost_picture;
+use super::output_file::{OutputFile, OutputParams};
+use super::{av_fault, fault, usage};
+use crate::encoding::Encoding;
+use crate::libav::container::Container;
+use crate::libav::copy::{timecode_after, video_tags};
+use crate::libav::dict::Tagged;
+use crate::libav::error::AvError;
+use crate::libav::hdr::Hdr;
+use crate::libav::log::Log;
+use crate::libav::mux::Muxer;
+use crate::libav::raw::{Fields, description, parameters_mut, rational, set_parameters};
+use crate::libav::side_data::{self, FrameSideData};
+use crate::libav::versions::{copy_stream_side_data, set_stream_side_data, stream_side_data};
+use crate::media::{Plan, SinkError};
+use ffmpeg_sys_next as sys;
+use grainfield_filters::frame::Transfer;
+use grainfield_filters::ratio::Ratio;
+use std::ffi::OsStr;
+use std::path::Path;
+use sys::AVPacketSideDataType::{
+    self, AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D,
+};
+use sys::AVRational;
+
+/// The settings of the pictures of a video file.
+pub(super) struct Setup {
+    /// Messages of libav about this file.
+    pub(super) log: Log,
+    /// The output's name.
+    pub(super) name: String,
+    container: Container,
+    choice: Choice,
+    encoding: Encoding,
+    /// Seconds per tick of the input timestamps.
+    pub(super) clock: Clock,
+    pub(super) base: AVRational,
+    /// The HDR10 metadata of the container.
+    pub(super) hdr: Hdr,
+    /// Whether the last picture is the source's last.
+    pub(super) whole_end: bool,
+    pub(super) warnings: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Opens the encoder and makes the file with its streams; `folder` is that of the temporary file.
+pub(super) fn prepare(
+    output: &OsStr,
+    plan: &Plan,
+    folder: Option<&Path>,
+) -> Result<(Setup, Encoder, OutputFile), SinkError> {
+    let no_container = || fault(output, "no video container has this extension".into());
+    let container = Container::of(output).ok_or_else(no_container)?;
+    let choice = choose(output, &plan.format, &plan.encoding)?;
+    let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<side_data::SourceFile>());
+    let clock = Clock::of(&choice, container, source);
+    let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
+    let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
+    let alone = plan.keep.segments.as_ref().is_some_and(|grid| grid.alone);
+    // shards are joined without the tags of the first one
+    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.keep.seal.is_none());
+    let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
+        timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
+    });
+    let output_params = OutputParams {
+        output,
+        overwrite: plan.overwrite,
+        folder,
+        container,
+        base,
+        rate: choice.format.rate,
+        whole: plan.whole,
+        encoding: &plan.encoding,
+        source,
+        timecode,
+        picture_only: alone,
+    };
+    let input = output_params.input()?;
+    let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
+    let hdr = from.map_or_else(Hdr::default, Hdr::of_stream);
+    let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
+    let in_frames = source.map_or(&[][..], |s| &s.side_data);
+    let mut losses = lost_picture(from, in_frames, container, &choice, &hdr);
+    let mut lost = plan.lost_in_video.clone();
+    lost.retain(|what| output_params.timecode.is_none() || what != "time code");
+    losses.extend(
+        (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
+    );
+    let rate = choice.format.rate;
+    let seconds = rate.recip().unwrap_or(Ratio::ONE);
+    match container.has_constant_rate() {
+        _ if clock.grid.is_none() || !source.is_some_and(|s| s.variable) => {}
+        true if !container.audio_codecs().is_empty() => {
+            let problem = format!(
+                "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
+                 to repeat frames where they last longer, or name the output NAME.mov",
+                container.name()
+            );
+            return Err(usage(output, problem));
+        }
+        true => losses.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
+        false => losses.push(format!("timestamps are rounded to multiples of {seconds} s")),
+    }
+    let threads = threads(&choice.format);
+    let s = if threads == 1 { "" } else { "s" };
+    let name = output.to_string_lossy().into_owned();
+    let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
+    let encoding = plan.encoding.clone();
+    let (whole_end, warnings) = (plan.whole.1, Vec::new());
+    let log = Log::here();
+    let mut setup =
+        Setup { log, name, container, choice, encoding, clock, base, hdr, whole_end, warnings, notes };
+    let encoder = setup.encoder(&hdr)?;
+    let (output_file, more) =
+        OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
+    losses.extend(more);
+    if !losses.is_empty() {
+        let lost = losses.join("; ");
+        setup.warnings =
+            vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
+    }
+    Ok((setup, encoder, output_file))
+}
+
+/// Whether HDR10 metadata of frames still describe the picture, whose transfer the job may have changed.
+fn is_hdr(choice: &Choice) -> bool {
+    matches!(choice.format.transfer, Transfer::PQ | Transfer::HLG)
+}
+
+/// Side data that describe how the picture is shown.
+const SHOWN: [AVPacketSideDataType; 3] =
+    [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL];
+
+impl Setup {
+    /// Completes HDR10 metadata of the container by those of a picture. `None` if that adds nothing.
+    pub(super) fn more_hdr(&self, carried: Option<&FrameSideData>) -> Option<Hdr> {
+        let carried = carried.filter(|_| is_hdr(&self.choice))?;
+        Some(self.hdr.or(Hdr::of_frame(carried.props()))).filter(|hdr| hdr.says() != self.hdr.says())
+    }
+
+    /// Opens the encoder.
+    pub(super) fn encoder(&self, hdr: &Hdr) -> Result<Encoder, SinkError> {
+        let (name, choice) = (&self.name, &self.choice);
+        let encoder = Encoder::open(self.container, choice, self.base, &self.encoding, hdr);
+        encoder.map_err(|error| match error {
+            OpenError::FilmGrain(error) => {
+                fault(name, format!("no temporary file for the film grain table: {error}"))
+            }
+            OpenError::Unknown(keys) => {
+                let problem = format!(
+                    "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists its options",
+                    choice.name(),
+                    keys.join(", "),
+                    choice.name()
+                );
+                usage(name, problem)
+            }
+            OpenError::Av(error) => {
+                // the system's error about a missing device is not an error of the output
+                if description(choice.codec).capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE != 0 {
+                    let what =
+                        "cannot be opened: it needs hardware and drivers that this machine seems to lack";
+                    return fault(name, format!("the encoder {} {what} ({error})", choice.name()));
+                }
+                av_fault(name, &format!("the encoder {} cannot be opened", choice.name()), error)
+            }
+        })
+    }
+
+    /// Makes the picture's stream.
+    fn add_picture(
+        &self,
+        muxer: &mut Muxer,
+        from: Option<&sys::AVStream>,
+        encoder: &Encoder,
+    ) -> Result<usize, AvError> {
+        let stream = muxer.stream()?;
+        if let Some(from) = from {
+            stream.disposition = from.disposition;
+            video_tags(from, stream, self.container);
+            copy_stream_side_data(from, stream, &SHOWN);
+        }
+        stream.add_tags([("encoder".into(), format!("Lavc {}", self.choice.name()))]);
+        self.describe(stream, encoder, &self.hdr)?;
+        Ok(stream.index as usize)
+    }
+
+    /// Sets the properties of the picture in the container.
+    pub(super) fn describe(
+        &self,
+        stream: &mut sys::AVStream,
+        encoder: &Encoder,
+        hdr: &Hdr,
+    ) -> Result<(), AvError> {
+        // in newer versions, side data of the stream are part of its parameters, and would be lost with the old
+        // ones
+        let shown = SHOWN.iter().filter_map(|&kind| Some((kind, stream_side_data(stream, kind)?.to_vec())));
+        let shown: Vec<_> = shown.collect();
+        set_parameters(stream, encoder.parameters().av())?;
+        for (kind, bytes) in shown.into_iter().chain(hdr.side_data()) {
+            set_stream_side_data(stream, kind, &bytes);
+        }
+        let par = parameters_mut(stream);
+        if par.codec_id == sys::AVCodecID::AV_CODEC_ID_PRORES {
+            // the encoder sets only the tag, but MXF needs the profile
+            let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
+            let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
+            par.profile = found.map_or(par.profile, |profile| profile as i32);
+        }
+        stream.sample_aspect_ratio = par.sample_aspect_ratio;
+        stream.time_base = encoder.time_base();
+        if let Some(rate) = rational(self.choice.format.rate) {
+            stream.avg_frame_rate = rate;
+            stream.r_frame_rate = rate;
+        }
+        Ok(())
+    }
+}
