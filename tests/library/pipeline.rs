@@ -1,6 +1,6 @@
 //! The pipeline with faulty sources and sinks: order, errors, cancellation, blocked reads.
 
-use grainfield::disk::Left;
+use grainfield::disk::PartialOutput;
 use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
 use grainfield::session::job::{Event, FrameDone, OnError};
 use grainfield::sink::{Encode, Plain, Rescue, Sink, SinkError};
@@ -116,9 +116,9 @@ impl Sink for Note {
         self.log.lock().unwrap().finished = true;
         Ok(())
     }
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.log.lock().unwrap().abandoned = true;
-        Ok(Left { partial: Some("fake.partial".into()), frames: None })
+        Ok(PartialOutput { partial: Some("fake.partial".into()), frames: None })
     }
 }
 
@@ -157,9 +157,12 @@ impl Slow {
 }
 
 impl Rescue for Slow {
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         self.rescued.store(true, Ordering::Relaxed);
-        Ok(Left { partial: Some("rescued".into()), frames: Some(self.written.load(Ordering::Relaxed)) })
+        Ok(PartialOutput {
+            partial: Some("rescued".into()),
+            frames: Some(self.written.load(Ordering::Relaxed)),
+        })
     }
     fn progress(&self) -> (u64, u64) {
         (3, self.calls.load(Ordering::Relaxed))
@@ -182,9 +185,9 @@ impl Sink for Slow {
         self.reach(Call::Finish);
         Ok(())
     }
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.reach(Call::Abandon);
-        Ok(Left { partial: Some("abandoned".into()), frames: None })
+        Ok(PartialOutput { partial: Some("abandoned".into()), frames: None })
     }
 }
 

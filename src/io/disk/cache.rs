@@ -166,7 +166,7 @@ impl Cache {
         let file =
             fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
         // The file may have been replaced in between.
-        if Identity::of(&before) != Identity::of(&file.metadata()?) {
+        if Identity::from_metadata(&before) != Identity::from_metadata(&file.metadata()?) {
             return Err(none());
         }
         let mut bytes = Vec::new();

@@ -17,6 +17,6 @@ pub mod same;
 
 pub use error::DiskError;
 pub use output::Output;
-pub use partial::{Left, Partial};
+pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
-pub use same::{Place, SameFile, Uses, Written, is_mute};
+pub use same::{FileAccess, FileRef, SameFile, WrittenFiles, is_mute};

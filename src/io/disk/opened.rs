@@ -12,7 +12,7 @@ pub(crate) struct OpenedFile {
 
 impl OpenedFile {
     /// The present state of a file; `None` for anything but an ordinary file.
-    pub(crate) fn of(path: &Path) -> Option<OpenedFile> {
+    pub(crate) fn new(path: &Path) -> Option<OpenedFile> {
         let before = path.metadata().ok().filter(Metadata::is_file)?;
         Some(OpenedFile { path: path.to_owned(), before })
     }

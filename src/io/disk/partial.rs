@@ -12,7 +12,7 @@ const MOST: u32 = 10_000;
 
 /// The remaining part of an incomplete output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Left {
+pub struct PartialOutput {
     /// Its path, if it is a file.
     pub partial: Option<PathBuf>,
     /// The number of its whole frames; `None` if all frames that were written are in it.
@@ -175,7 +175,7 @@ impl Drop for Partial {
 
 /// Whether the open file has this name.
 pub(super) fn still_there(file: &File, name: &Path) -> bool {
-    let identity = |meta: io::Result<std::fs::Metadata>| meta.ok().as_ref().and_then(Identity::of);
+    let identity = |meta: io::Result<std::fs::Metadata>| meta.ok().as_ref().and_then(Identity::from_metadata);
     identity(name.symlink_metadata()).is_some_and(|there| identity(file.metadata()) == Some(there))
 }
 

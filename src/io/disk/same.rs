@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A place that is read or written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum FileRef {
     /// A path.
     Path(PathBuf),
     /// Standard input.
@@ -26,30 +26,30 @@ pub enum Place {
     Errors,
 }
 
-impl Place {
+impl FileRef {
     /// The identity of the file, independent of its name.
     pub fn identity(&self) -> Option<Identity> {
         let descriptor = match self {
-            Place::Path(path) => match path.metadata() {
-                Ok(meta) => return Identity::of(&meta),
-                Err(_) => return Identity::of_new(path),
+            FileRef::Path(path) => match path.metadata() {
+                Ok(meta) => return Identity::from_metadata(&meta),
+                Err(_) => return Identity::of_missing(path),
             },
-            Place::Input => std::io::stdin().as_fd().try_clone_to_owned(),
-            Place::Output => std::io::stdout().as_fd().try_clone_to_owned(),
-            Place::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
+            FileRef::Input => std::io::stdin().as_fd().try_clone_to_owned(),
+            FileRef::Output => std::io::stdout().as_fd().try_clone_to_owned(),
+            FileRef::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
         };
         let meta = descriptor.map(File::from).and_then(|file| file.metadata());
-        meta.ok().as_ref().and_then(Identity::of)
+        meta.ok().as_ref().and_then(Identity::from_metadata)
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for FileRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Path(path) => path.display().fmt(f),
-            Place::Input => f.write_str("standard input"),
-            Place::Output => f.write_str("standard output"),
-            Place::Errors => f.write_str("standard error"),
+            FileRef::Path(path) => path.display().fmt(f),
+            FileRef::Input => f.write_str("standard input"),
+            FileRef::Output => f.write_str("standard output"),
+            FileRef::Errors => f.write_str("standard error"),
         }
     }
 }
@@ -65,11 +65,11 @@ pub enum Identity {
 
 impl Identity {
     /// `None` if it is not an ordinary file.
-    pub fn of(meta: &Metadata) -> Option<Identity> {
+    pub fn from_metadata(meta: &Metadata) -> Option<Identity> {
         meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
     }
 
-    fn of_new(path: &Path) -> Option<Identity> {
+    fn of_missing(path: &Path) -> Option<Identity> {
         Some(Identity::New(parent(path)?, path.file_name()?.to_owned()))
     }
 }
@@ -81,10 +81,10 @@ fn parent(path: &Path) -> Option<PathBuf> {
 
 /// A file and its role in a job.
 #[derive(Clone, Debug)]
-struct Use {
+struct FileUse {
     /// The role in messages: `the input`, `the image of sprites`.
     role: String,
-    place: Place,
+    place: FileRef,
 }
 
 /// Whether standard error is a file that a job reads.
@@ -98,25 +98,25 @@ pub fn is_mute() -> bool {
 
 /// The files that a job reads and may write.
 #[derive(Clone, Debug, Default)]
-pub struct Uses {
-    reads: Vec<Use>,
-    writes: Vec<Use>,
+pub struct FileAccess {
+    reads: Vec<FileUse>,
+    writes: Vec<FileUse>,
     /// Files that libraries write, which replace existing ones.
-    asked: Vec<Use>,
+    external_writes: Vec<FileUse>,
     /// Files beside an output, which other jobs must not read either.
-    left: Vec<Use>,
+    beside: Vec<FileUse>,
     /// Folders whose contents belong to the job.
-    folders: Vec<Use>,
+    folders: Vec<FileUse>,
 }
 
 /// The files that several jobs write.
 #[derive(Clone, Debug, Default)]
-pub struct Written(BTreeMap<Identity, Use>);
+pub struct WrittenFiles(BTreeMap<Identity, FileUse>);
 
-impl Written {
+impl WrittenFiles {
     /// Adds the files that a job leaves beside its output, which none of the jobs may read, in any order.
-    pub fn leave(&mut self, uses: &Uses) {
-        for one in &uses.left {
+    pub fn add_beside(&mut self, access: &FileAccess) {
+        for one in &access.beside {
             if let Some(identity) = one.place.identity() {
                 self.0.entry(identity).or_insert_with(|| one.clone());
             }
@@ -164,87 +164,87 @@ fn also(place: Option<&String>) -> String {
     place.map_or(String::new(), |place| format!(" ({place})"))
 }
 
-fn named(u: &Use) -> String {
+fn named(u: &FileUse) -> String {
     match &u.place {
-        Place::Path(path) => format!("{} {}", u.role, path.display()),
+        FileRef::Path(path) => format!("{} {}", u.role, path.display()),
         place => format!("{} ({place})", u.role),
     }
 }
 
-impl Uses {
+impl FileAccess {
     /// Adds a file that the job reads. `role` is used in messages: `the input`.
-    pub fn read(&mut self, role: impl Into<String>, place: Place) {
-        self.reads.push(Use { role: role.into(), place });
+    pub fn read(&mut self, role: impl Into<String>, place: FileRef) {
+        self.reads.push(FileUse { role: role.into(), place });
     }
 
     /// Adds a file that the job may write. `role` is used in messages: `the output`.
-    pub fn write(&mut self, role: impl Into<String>, place: Place) {
-        self.writes.push(Use { role: role.into(), place });
+    pub fn write(&mut self, role: impl Into<String>, place: FileRef) {
+        self.writes.push(FileUse { role: role.into(), place });
     }
 
     /// The same for a file that a library writes, which replaces an existing one and therefore requires `-y`.
-    pub fn write_asked(&mut self, role: impl Into<String>, path: PathBuf) {
-        let one = Use { role: role.into(), place: Place::Path(path) };
-        self.asked.push(one.clone());
+    pub fn write_external(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = FileUse { role: role.into(), place: FileRef::Path(path) };
+        self.external_writes.push(one.clone());
         self.writes.push(one);
     }
 
     /// Returns an error for a file that exists and that a library would replace.
-    pub fn check_asked(&self) -> Result<(), SameFile> {
-        match self.asked.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
+    pub fn check_external_writes(&self) -> Result<(), SameFile> {
+        match self.external_writes.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
             Some(there) => Err(SameFile::Exists(named(there))),
             None => Ok(()),
         }
     }
 
     /// Adds a folder in which the job creates and removes files.
-    pub fn own(&mut self, role: impl Into<String>, folder: PathBuf) {
-        self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
+    pub fn own_folder(&mut self, role: impl Into<String>, folder: PathBuf) {
+        self.folders.push(FileUse { role: role.into(), place: FileRef::Path(folder) });
     }
 
     /// Adds a file beside an output, which no job may read.
-    pub fn leave(&mut self, role: impl Into<String>, path: PathBuf) {
-        let one = Use { role: role.into(), place: Place::Path(path) };
-        self.left.push(one.clone());
+    pub fn write_beside(&mut self, role: impl Into<String>, path: PathBuf) {
+        let one = FileUse { role: role.into(), place: FileRef::Path(path) };
+        self.beside.push(one.clone());
         self.writes.push(one);
     }
 
     /// Adds the name of a job to the roles, for several jobs.
-    pub fn of_job(mut self, job: &str) -> Uses {
-        let Uses { reads, writes, asked, left, folders } = &mut self;
-        for one in [reads, writes, asked, left, folders].into_iter().flatten() {
+    pub fn in_job(mut self, job: &str) -> FileAccess {
+        let FileAccess { reads, writes, external_writes, beside, folders } = &mut self;
+        for one in [reads, writes, external_writes, beside, folders].into_iter().flatten() {
             one.role = format!("{} of {job}", one.role);
         }
         self
     }
 
     /// The files that are read.
-    pub fn reads(&self) -> impl Iterator<Item = &Place> {
+    pub fn reads(&self) -> impl Iterator<Item = &FileRef> {
         self.reads.iter().map(|r| &r.place)
     }
 
     /// The files that may be written.
-    pub fn written(self) -> impl Iterator<Item = Place> {
+    pub fn written(self) -> impl Iterator<Item = FileRef> {
         self.writes.into_iter().map(|w| w.place)
     }
 
     /// Adds the files of another job.
-    pub fn extend(&mut self, other: Uses) {
+    pub fn extend(&mut self, other: FileAccess) {
         self.reads.extend(other.reads);
         self.writes.extend(other.writes);
-        self.asked.extend(other.asked);
-        self.left.extend(other.left);
+        self.external_writes.extend(other.external_writes);
+        self.beside.extend(other.beside);
         self.folders.extend(other.folders);
     }
 
     /// Returns an error if standard error is a file that is read, in which case no message can be printed.
     pub fn check_errors(&self) -> Result<(), SameFile> {
-        let Some(errors) = Place::Errors.identity() else { return Ok(()) };
+        let Some(errors) = FileRef::Errors.identity() else { return Ok(()) };
         match self.reads.iter().find(|r| r.place.identity().as_ref() == Some(&errors)) {
             None => Ok(()),
             Some(read) => {
                 MUTE.store(true, Ordering::SeqCst);
-                let (written, place) = (Place::Errors.to_string(), Some(read.place.to_string()));
+                let (written, place) = (FileRef::Errors.to_string(), Some(read.place.to_string()));
                 Err(SameFile::Read { written, read: read.role.clone(), place })
             }
         }
@@ -252,13 +252,13 @@ impl Uses {
 
     /// Returns an error if a file is read and written, or written in two roles. Creates no files.
     pub fn check(&self) -> Result<(), SameFile> {
-        self.check_before(&mut Written::default())
+        self.check_before(&mut WrittenFiles::default())
     }
 
     /// The same for one of several jobs, called for the last one first: no job may write a file that it or an earlier
     /// one reads, or that another one writes. `later` contains the files that later jobs write; those of this job are
     /// added.
-    pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
+    pub fn check_before(&self, later: &mut WrittenFiles) -> Result<(), SameFile> {
         self.check_errors()?;
         let written = &mut later.0;
         for w in &self.writes {
@@ -273,11 +273,11 @@ impl Uses {
         if !written.keys().any(|i| matches!(i, Identity::File(..))) && self.folders.is_empty() {
             return Ok(());
         }
-        let real = |place: &Place| match place {
-            Place::Path(path) => path.canonicalize().ok(),
+        let real = |place: &FileRef| match place {
+            FileRef::Path(path) => path.canonicalize().ok(),
             _ => None,
         };
-        let folders: Vec<(PathBuf, &Use)> =
+        let folders: Vec<(PathBuf, &FileUse)> =
             self.folders.iter().filter_map(|f| Some((real(&f.place)?, f))).collect();
         for r in &self.reads {
             let Some(identity @ Identity::File(..)) = r.place.identity() else { continue };
@@ -288,7 +288,7 @@ impl Uses {
             if folders.is_empty() {
                 continue;
             }
-            let Place::Path(path) = &r.place else { continue };
+            let FileRef::Path(path) = &r.place else { continue };
             // the file, or a link to it, is in the folder
             let lies = [path.canonicalize().ok().and_then(|p| Some(p.parent()?.to_path_buf())), parent(path)];
             let inside = folders.iter().find(|(f, _)| lies.iter().flatten().any(|p| p == f));
@@ -472,29 +472,29 @@ mod tests {
         std::fs::hard_link(at("a"), at("hard")).unwrap();
         std::os::unix::fs::symlink(dir.path(), at("d")).unwrap();
         std::os::unix::fs::symlink("d/a", at("soft")).unwrap();
-        let of = |name: &str| Place::Path(at(name)).identity();
+        let of = |name: &str| FileRef::Path(at(name)).identity();
         for name in ["hard", "soft", "d/a", "d/./hard"] {
             assert_eq!(of(name), of("a"), "{name}");
         }
         assert!(of("a") != of("b") && of("new") == of("d/new") && of("new") != of("d/newer"));
         assert_eq!(of("none/new"), None);
         for device in ["/dev/null", "/dev/zero", "/"] {
-            assert_eq!(Place::Path(device.into()).identity(), None, "{device}");
+            assert_eq!(FileRef::Path(device.into()).identity(), None, "{device}");
         }
         let check = |read: &str, written: &[&str]| {
-            let mut uses = Uses::default();
-            uses.read("the input", Place::Path(at(read)));
-            written.iter().enumerate().for_each(|(i, w)| uses.write(i.to_string(), Place::Path(at(w))));
-            uses.check()
+            let mut access = FileAccess::default();
+            access.read("the input", FileRef::Path(at(read)));
+            written.iter().enumerate().for_each(|(i, w)| access.write(i.to_string(), FileRef::Path(at(w))));
+            access.check()
         };
         assert_eq!(check("a", &["b", "new"]), Ok(()));
         assert_eq!(check("new", &["new"]), Ok(()));
         assert!(matches!(check("a", &["new", "soft"]), Err(SameFile::Read { .. })));
         assert!(matches!(check("b", &["new", "d/new"]), Err(SameFile::Twice(..))));
-        let mut uses = Uses::default();
-        uses.read("the input", Place::Path(at("soft")));
-        uses.own("the folder", at("d"));
-        assert!(matches!(uses.check(), Err(SameFile::Folder { .. })));
+        let mut access = FileAccess::default();
+        access.read("the input", FileRef::Path(at("soft")));
+        access.own_folder("the folder", at("d"));
+        assert!(matches!(access.check(), Err(SameFile::Folder { .. })));
     }
 
     #[test]

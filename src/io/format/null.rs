@@ -1,7 +1,7 @@
 //! `null:`: frames are discarded.
 
-use super::{Files, OutputRow, Row, only_for_videos};
-use crate::disk::Left;
+use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
+use crate::disk::PartialOutput;
 use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 pub struct Null;
 
 /// The output format.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "null",
     input: None,
-    output: Some(OutputRow {
-        takes: |name| name == "null:",
+    output: Some(OutputDescriptor {
+        matches: |name| name == "null:",
         accepts: |_, format, _| Ok(*format),
         create: |_, _| Ok(Box::new(Null)),
         files: |_| Files::Nothing,
         prefix: "",
-        bare: false,
+        drops_metadata: false,
         allows: only_for_videos,
     }),
 };
@@ -38,7 +38,7 @@ impl Sink for Null {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        Ok(Left::default())
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
     }
 }

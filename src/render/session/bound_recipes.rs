@@ -5,7 +5,7 @@ use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::disk::Place;
+use grainfield_io::disk::FileRef;
 use std::collections::VecDeque;
 use std::fs::Metadata;
 use std::sync::{Arc, Mutex};
@@ -64,8 +64,8 @@ impl BoundRecipes {
         let files = job::named(recipe);
         let stamp = |m: Metadata| (m.len(), m.modified().ok());
         let files = files.reads().map(|place| match place {
-            Place::Path(path) => path.metadata().ok().map(stamp),
-            Place::Input | Place::Output | Place::Errors => None,
+            FileRef::Path(path) => path.metadata().ok().map(stamp),
+            FileRef::Input | FileRef::Output | FileRef::Errors => None,
         });
         let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
         let mut bound = lock(&self.0);

@@ -78,25 +78,25 @@ const ORIENTATIONS: [&str; 8] = [
 
 /// A header followed by the user data.
 #[derive(Clone, Debug)]
-pub struct Kept(Head);
+pub struct CineonHeader(Head);
 
-impl Deref for Kept {
+impl Deref for CineonHeader {
     type Target = Head;
     fn deref(&self) -> &Head {
         &self.0
     }
 }
 
-impl DerefMut for Kept {
+impl DerefMut for CineonHeader {
     fn deref_mut(&mut self) -> &mut Head {
         &mut self.0
     }
 }
 
-impl Kept {
+impl CineonHeader {
     /// The header of a picture without metadata.
-    fn fresh() -> Kept {
-        let mut kept = Kept(Head { bytes: vec![0; HEAD], little: false });
+    fn fresh() -> CineonHeader {
+        let mut kept = CineonHeader(Head { bytes: vec![0; HEAD], little: false });
         kept.bytes[..4].copy_from_slice(&BIG);
         kept.bytes[VERSION..VERSION + 4].copy_from_slice(b"V4.5");
         for i in 0..8 {
@@ -161,7 +161,7 @@ impl Kept {
 /// A file with a parsed header.
 struct File {
     input: Input,
-    kept: Kept,
+    kept: CineonHeader,
     format: Format,
     bits: u8,
     /// Size of the samples of a row, and distance of rows, in bytes.
@@ -181,7 +181,7 @@ impl File {
     fn open(mut input: Input) -> Result<File, Fault> {
         let mut generic = [0; GENERIC];
         input.reader.read_exact(&mut generic)?;
-        let mut kept = Kept::fresh();
+        let mut kept = CineonHeader::fresh();
         kept.little = generic[..4] == LITTLE;
         if kept.little {
             // the undefined value is the same in both orders, except for real numbers
@@ -220,7 +220,7 @@ impl File {
 }
 
 /// The picture's format, and bits per sample in the file.
-fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
+fn picture(kept: &CineonHeader) -> Result<(Format, u8), Fault> {
     let channel = |i: usize| CHANNEL + i * CHANNEL_SIZE;
     let channels = kept.bytes[CHANNELS];
     if channels != 3 {
@@ -334,7 +334,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     let head = match meta.and_then(|m| m.cineon.as_deref()) {
         Some(kept) => kept.clone(),
         None => {
-            let mut fresh = Kept::fresh();
+            let mut fresh = CineonHeader::fresh();
             if let Some((x, y)) = meta.and_then(|m| m.density).and_then(|d| d.per_metre()) {
                 fresh.put(PITCH, (x as f32 / 1000.0).to_bits());
                 fresh.put(PITCH + 4, (y as f32 / 1000.0).to_bits());
@@ -349,7 +349,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
 }
 
 /// Sets the layout of samples in a header, for this writer.
-fn describe(mut head: Kept, format: &Format) -> Kept {
+fn describe(mut head: CineonHeader, format: &Format) -> CineonHeader {
     let len = head.bytes.len();
     let size = len as u64 + 4 * u64::from(format.width) * u64::from(format.height);
     let number = |v: usize| u32::try_from(v).unwrap_or(UNDEFINED);

@@ -59,54 +59,55 @@ const USER_BITS: usize = 1924;
 
 /// A header followed by the user data.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct DpxHeader {
     head: Head,
     /// Whether user data were truncated.
     cut: bool,
 }
 
-impl Deref for Kept {
+impl Deref for DpxHeader {
     type Target = Head;
     fn deref(&self) -> &Head {
         &self.head
     }
 }
 
-impl DerefMut for Kept {
+impl DerefMut for DpxHeader {
     fn deref_mut(&mut self) -> &mut Head {
         &mut self.head
     }
 }
 
-impl Kept {
+impl DpxHeader {
     /// The header of a picture without metadata.
-    fn fresh() -> Kept {
+    fn fresh() -> DpxHeader {
         let mut bytes = vec![0xff; HEAD];
         for (at, len) in [NAME, MADE, CREATOR, PROJECT, COPYRIGHT, SOURCE_NAME, DEVICE, FILM, FRAME_ID, SLATE]
         {
             bytes[at..at + len].fill(0);
         }
         bytes[VERSION..VERSION + 8].copy_from_slice(b"V1.0\0\0\0\0");
-        let mut kept = Kept { head: Head { bytes, little: false }, cut: false };
+        let mut kept = DpxHeader { head: Head { bytes, little: false }, cut: false };
         kept.put_short(ORIENTATION, 0);
         kept.bytes[COLORIMETRY] = 0;
         kept
     }
 
     /// The header of a file, which may be cut off.
-    pub(super) fn of(file: &[u8]) -> Kept {
-        let mut kept = Kept::fresh();
+    pub(super) fn parse(file: &[u8]) -> DpxHeader {
+        let mut kept = DpxHeader::fresh();
         kept.little = file.starts_with(&MAGIC.to_le_bytes());
         let len = file.len().min(HEAD);
         kept.bytes[..len].copy_from_slice(&file[..len]);
         // the header ends where the samples begin, regardless of its size field
         let data = kept.number(OFFSET).map_or(HEAD, |at| at as usize).clamp(GENERIC, file.len().max(GENERIC));
         if data < HEAD {
-            let fresh = Kept { head: Head { little: kept.little, ..Kept::fresh().head }, cut: false };
+            let fresh =
+                DpxHeader { head: Head { little: kept.little, ..DpxHeader::fresh().head }, cut: false };
             kept.bytes[data..].copy_from_slice(&fresh.bytes[data..]);
         } else {
-            let said = kept.number(SIZES + 8).map_or(0, |n| n as usize);
-            let user = said.min(data - HEAD);
+            let size = kept.number(SIZES + 8).map_or(0, |n| n as usize);
+            let user = size.min(data - HEAD);
             kept.cut = user > MAX_USER;
             let user = file.get(HEAD..HEAD + user.min(MAX_USER)).unwrap_or_default();
             kept.bytes.extend_from_slice(user);
@@ -161,8 +162,8 @@ impl Kept {
             "homogeneous depth",
             "ADX",
         ];
-        let said = self.byte(TRANSFER);
-        let known = said.map(|t| transfers.get(usize::from(t)).map_or_else(|| t.to_string(), |&t| t.into()));
+        let code = self.byte(TRANSFER);
+        let known = code.map(|t| transfers.get(usize::from(t)).map_or_else(|| t.to_string(), |&t| t.into()));
         add("DPX transfer", known);
         add("time code", self.time_code());
         add("user bits", self.number(USER_BITS).map(|v| format!("{v:08x}")));
@@ -198,7 +199,7 @@ impl Kept {
 }
 
 /// Sets the layout of samples in a header, for this writer. Returns the packing.
-fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
+fn describe(head: &mut DpxHeader, format: &Format, bits: u8, kept: bool) -> u16 {
     let packings: &[u16] = match bits {
         10 => &[1, 2],
         12 => &[1, 0],
@@ -270,7 +271,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         return Err(Fault::Bad(format!("DPX cannot hold {}", format.name())));
     };
     let kept = meta.and_then(|m| m.dpx.as_deref());
-    let mut head = kept.cloned().unwrap_or_else(Kept::fresh);
+    let mut head = kept.cloned().unwrap_or_else(DpxHeader::fresh);
     let packing = describe(&mut head, format, bits, kept.is_some());
     out.extend_from_slice(&head.bytes);
     let mut row = vec![0; format.width as usize * format.planes() * format.depth.bytes()];

@@ -15,13 +15,13 @@ fn still(kind: Kind) -> Still {
     }
 }
 
-fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<dpx::Kept>>), Fault> {
+fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<dpx::DpxHeader>>), Fault> {
     let mut file = Vec::with_capacity(input.len as usize);
     input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
     let picture = still::decode(still(kind), &file)
         .map_err(|e| Fault::Bad(format!("the {} cannot be decoded: {e}", kind.label())))?;
     let mut format = tagged(picture.format);
-    let kept = (kind == Kind::Dpx).then(|| Box::new(dpx::Kept::of(&file)));
+    let kept = (kind == Kind::Dpx).then(|| Box::new(dpx::DpxHeader::parse(&file)));
     if let Some(kept) = &kept {
         format.transfer = kept.transfer();
     }

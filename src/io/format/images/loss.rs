@@ -66,8 +66,8 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
     }
     let dense = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Cineon);
     // a ratio of one to one without a unit is meaningless; those in scanner headers are reported with these fields
-    let said = meta.density.filter(|d| d.unit != Unit::None || d.x != d.y);
-    if let Some(d) = said.filter(|_| !dense && meta.cineon.is_none()) {
+    let density = meta.density.filter(|d| d.unit != Unit::None || d.x != d.y);
+    if let Some(d) = density.filter(|_| !dense && meta.cineon.is_none()) {
         list.push(format!("the resolution ({} by {})", d.x, d.y));
     }
     if let Some(png) = meta.png.as_ref().filter(|_| kind != Kind::Png) {

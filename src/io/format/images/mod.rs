@@ -76,13 +76,13 @@ const EXTENSIONS: &[(&str, Kind)] = &[
 
 impl Kind {
     /// Determines the family by the extension of a file's name.
-    pub fn of_name(name: &OsStr) -> Option<Kind> {
+    pub fn from_name(name: &OsStr) -> Option<Kind> {
         let ext = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
         EXTENSIONS.iter().find(|e| e.0 == ext).map(|e| e.1)
     }
 
     /// Determines the family by the first bytes of a file.
-    pub fn of_content(start: &[u8]) -> Option<Kind> {
+    pub fn detect(start: &[u8]) -> Option<Kind> {
         match start {
             [0x89, b'P', b'N', b'G', ..] => Some(Kind::Png),
             [0x76, 0x2f, 0x31, 0x01, ..] => Some(Kind::Exr),
@@ -182,7 +182,7 @@ pub struct Meta {
     /// Metadata of PNG.
     pub png: Option<Box<::png::Info<'static>>>,
     /// Metadata of OpenEXR.
-    pub exr: Option<Box<exr::Kept>>,
+    pub exr: Option<Box<exr::ExrMetadata>>,
     /// Names of the OpenEXR data, for the message about losses.
     pub exr_names: Option<Box<exr::Names>>,
     /// The fields of the film header that are set, including those of one frame, for the message about losses.
@@ -190,11 +190,11 @@ pub struct Meta {
     /// The time code of the frame, if a video can continue it.
     pub timecode: Option<String>,
     /// Metadata of Cineon.
-    pub cineon: Option<Box<cineon::Kept>>,
+    pub cineon: Option<Box<cineon::CineonHeader>>,
     /// Metadata of DPX.
-    pub dpx: Option<Box<dpx::Kept>>,
+    pub dpx: Option<Box<dpx::DpxHeader>>,
     /// Metadata of TIFF.
-    pub tiff: Option<Box<tiff::Kept>>,
+    pub tiff: Option<Box<tiff::TiffMetadata>>,
 }
 
 impl Meta {
@@ -275,7 +275,7 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     let mut start = Vec::with_capacity(16);
     reader.by_ref().take(16).read_to_end(&mut start).map_err(Fault::Io)?;
     reader.rewind().map_err(Fault::Io)?;
-    match Kind::of_content(&start) {
+    match Kind::detect(&start) {
         Some(kind) => Ok((kind, Input { reader, len: meta.len() })),
         None => Err(Fault::Bad(format!("is not an image of a known kind ({})", Kind::extensions()))),
     }

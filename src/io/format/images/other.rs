@@ -104,7 +104,7 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
     // an unreadable profile is not a reason to fail
     let icc = decoder.icc_profile().ok().flatten();
     if kind == Kind::Tiff {
-        let tiff = tiff::Kept::of(file).map(Box::new);
+        let tiff = tiff::TiffMetadata::read(file).map(Box::new);
         let density = tiff.as_ref().and_then(|t| t.density());
         let orientation = tiff.as_ref().map_or(1, |t| t.orientation());
         let more = tiff.as_ref().is_some_and(|t| t.has_more());

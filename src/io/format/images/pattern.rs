@@ -108,9 +108,9 @@ impl Pattern {
     /// Parses a pattern; `None` if the name has no placeholder. It is not checked whether a file with that very
     /// name exists.
     pub fn parse(text: &OsStr) -> Result<Option<Pattern>, PatternError> {
-        let whole = bytes(text);
-        let cut = whole.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
-        let file = &whole[cut..];
+        let full = bytes(text);
+        let cut = full.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
+        let file = &full[cut..];
         for (kind, called) in [(b'%', "%d"), (b'$', "$F"), (b'#', "group of #"), (b'@', "group of @")] {
             let mut found = places(file, kind)?;
             if found.len() > 1 {
@@ -119,7 +119,7 @@ impl Pattern {
             let Some(place) = found.pop() else { continue };
             let plain = |part: &[u8]| if kind == b'%' { halve(part) } else { part.to_vec() };
             return Ok(Some(Pattern {
-                folder: PathBuf::from(name(whole[..cut].to_vec())),
+                folder: PathBuf::from(name(full[..cut].to_vec())),
                 before: plain(&file[..place.start]),
                 width: place.width,
                 after: plain(&file[place.end..]),

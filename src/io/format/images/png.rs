@@ -183,9 +183,9 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
     };
     if reader.info().interlaced {
         let size = reader.output_buffer_size().ok_or(DecodingError::LimitsExceeded)?;
-        let mut whole = vec![0; size];
-        reader.next_frame(&mut whole)?;
-        whole.chunks_exact(line).enumerate().for_each(|(y, row)| put(y, row));
+        let mut data = vec![0; size];
+        reader.next_frame(&mut data)?;
+        data.chunks_exact(line).enumerate().for_each(|(y, row)| put(y, row));
     } else {
         let mut row = vec![0; line];
         for y in 0..format.height as usize {
@@ -250,13 +250,13 @@ fn info(format: &Format, meta: Option<&Meta>) -> Info<'static> {
 /// same meaning.
 fn cicp(format: &Format, meta: Option<&Meta>) -> Option<[u8; 4]> {
     let known = format.primaries != Primaries::UNSPECIFIED && format.transfer != Transfer::UNSPECIFIED;
-    let said = match meta.filter(|m| m.transfer == format.transfer).map(|m| (&m.png, &m.icc)) {
+    let tagged = match meta.filter(|m| m.transfer == format.transfer).map(|m| (&m.png, &m.icc)) {
         Some((Some(png), _)) => png.coding_independent_code_points.is_none(),
         Some((None, Some(_))) => true,
         _ => format.transfer == Transfer::SRGB && format.primaries == Primaries::BT709,
     };
     let full = format.range != ColorRange::Limited;
-    (known && !said).then_some([format.primaries.0, format.transfer.0, Matrix::RGB.0, full.into()])
+    (known && !tagged).then_some([format.primaries.0, format.transfer.0, Matrix::RGB.0, full.into()])
 }
 
 pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {

@@ -12,7 +12,7 @@
 mod draw;
 mod spec;
 
-use super::{InputRow, Row};
+use super::{FormatDescriptor, InputDescriptor};
 use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use draw::Drawing;
 use grainfield_filters::ratio::Ratio;
@@ -21,10 +21,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// The input format: `pattern:NAME`.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "pattern",
-    input: Some(InputRow {
-        takes: |name| name.as_encoded_bytes().starts_with(b"pattern:"),
+    input: Some(InputDescriptor {
+        matches: |name| name.as_encoded_bytes().starts_with(b"pattern:"),
         open,
         reads: |_| Vec::new(),
     }),

@@ -138,7 +138,7 @@ impl Spec {
         let kind = KINDS.iter().find(|k| k.0 == alias).map(|k| k.1);
         let kind =
             kind.ok_or_else(|| SpecError::Kind(excerpt(name), nearest(name, KINDS.iter().map(|k| k.0))))?;
-        let mut said: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
+        let mut given: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
         let parts: Vec<&str> = parts.collect();
         let mut i = 0;
         while i < parts.len() {
@@ -156,12 +156,12 @@ impl Spec {
                 value = &text[start..end];
                 i += 1;
             }
-            if said[at].replace(value).is_some() {
+            if given[at].replace(value).is_some() {
                 return Err(SpecError::Twice(key.into()));
             }
             i += 1;
         }
-        let [size, frames, rate_said, name, range, level, square, alpha] = said;
+        let [size, frames, rate_said, name, range, level, square, alpha] = given;
 
         let (width, height) = match size {
             None => (1920, 1080),

@@ -3,7 +3,7 @@
 //! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
 //! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{Left, Partial};
+use crate::disk::{Partial, PartialOutput};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// are then errors with advice. `take#2.mp4` is not of this kind.
 pub fn recognises(output: &OsStr) -> bool {
     let bare = || matches!(Pattern::parse(output), Ok(Some(p)) if p.extension().is_empty());
-    Kind::of_name(output).is_some() || is_folder(output) || bare()
+    Kind::from_name(output).is_some() || is_folder(output) || bare()
 }
 
 fn is_folder(output: &OsStr) -> bool {
@@ -47,7 +47,7 @@ fn kind(output: &OsStr) -> Result<Kind, SinkError> {
         let example = Path::new(output).join("####.png");
         return Err(bad(output, format!("is a folder; name the files in it, such as {}", example.display())));
     }
-    Kind::of_name(output)
+    Kind::from_name(output)
         .ok_or_else(|| bad(output, format!("no known extension: give one of {}", Kind::extensions())))
 }
 
@@ -139,7 +139,7 @@ pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if encoding.is_default() {
         return Ok(());
     }
-    if Kind::of_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
+    if Kind::from_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
         return Storing::parse(&encoding.options)
             .map(|_| ())
             .map_err(|problem| format!("--codec-opt {problem}"));
@@ -192,7 +192,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     }
     let name = shown(output);
     let carried = plan.carried.clone();
-    let manifest_files = plan.keep.manifest_files.clone();
+    let manifest_files = plan.journal.manifest_files.clone();
     if let Some(manifest_files) = &manifest_files {
         manifest_files.acquire().map_err(|cause| recording(&name, cause))?;
     }
@@ -307,7 +307,7 @@ impl Sink for Sequence {
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        let Left { frames, .. } = self.encoder.end()?;
+        let PartialOutput { frames, .. } = self.encoder.end()?;
         let gone =
             self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
         let Some((number, more)) = gone else { return Ok(()) };
@@ -317,10 +317,10 @@ impl Sink for Sequence {
             "frame {number} was finished but its file is gone{others}; run it with --resume to render it again"
         );
         Err(SinkError::Bad { name, problem }
-            .leaving(Left { partial: None, frames: frames.map(|n| n - 1 - more) }))
+            .leaving(PartialOutput { partial: None, frames: frames.map(|n| n - 1 - more) }))
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.encoder.end()
     }
 }
@@ -443,7 +443,7 @@ impl Encode for Encoder {
 
 impl Rescue for Encoder {
     /// Frames that have their names are kept; files that wait for theirs are removed.
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let mut frames = self.frames();
         frames.ended = true;
         frames.ready.clear();
@@ -452,6 +452,6 @@ impl Rescue for Encoder {
             let _ = manifest_files.sync();
         }
         let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
-        Ok(Left { partial: None, frames: Some(frames.written()) })
+        Ok(PartialOutput { partial: None, frames: Some(frames.written()) })
     }
 }

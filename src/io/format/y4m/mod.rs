@@ -13,7 +13,7 @@ mod index;
 mod input;
 pub mod sink;
 
-use super::{Files, InputRow, OutputRow, Row, only_for_videos};
+use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, only_for_videos};
 use crate::disk::opened::OpenedFile;
 use crate::disk::reach;
 use crate::journal::shard::Kind;
@@ -31,11 +31,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The input and output format.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "y4m",
-    input: Some(InputRow { takes: recognises, open, reads: super::one_file }),
-    output: Some(OutputRow {
-        takes: |name| {
+    input: Some(InputDescriptor { matches: recognises, open, reads: super::one_file }),
+    output: Some(OutputDescriptor {
+        matches: |name| {
             name == "-"
                 || is_named(name)
                 || Path::new(name).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
@@ -44,7 +44,7 @@ pub const ROW: Row = Row {
         create: sink::create,
         files: |name| Files::one(name, Kind::Y4m),
         prefix: "",
-        bare: true,
+        drops_metadata: true,
         allows: only_for_videos,
     }),
 };
@@ -91,7 +91,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
         return Err(SourceError::Bad { name, problem });
     }
-    let opened = OpenedFile::of(Path::new(input));
+    let opened = OpenedFile::new(Path::new(input));
     let input = if meta.is_file() { Input::file(file, meta.len()) } else { Input::pipe(Box::new(file)) };
     Ok(Box::new(Y4m { opened, ..Y4m::new(name, input, options)? }))
 }

@@ -4,7 +4,7 @@
 //! the frames, with the parameters of every FRAME line; otherwise a new header is written, of fewer than 80 bytes,
 //! since some readers have that limit.
 
-use crate::disk::{Left, Output};
+use crate::disk::{Output, PartialOutput};
 use crate::format::images::lost_color;
 use crate::format::y4m::header::{FRAME, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
@@ -260,7 +260,7 @@ impl Sink for Y4m {
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         Ok(self.out.abandon()?)
     }
 }

@@ -99,14 +99,18 @@ pub fn difference(ours: &str, theirs: Option<&str>) -> String {
     let names =
         ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
     let value = |of: &Read, name: &String| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
-    let said = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
+    let differing = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
         let (ours, theirs) = (value(&ours, n), value(&theirs, n));
         let alike = ours.chars().zip(theirs.chars()).take_while(|(a, b)| a == b).count();
         format!("{n} is {} instead of {}", around(&theirs, alike), around(&ours, alike))
     });
-    let said: Vec<String> = said.take(3).collect();
+    let differing: Vec<String> = differing.take(3).collect();
     // the key also covers contents of files, which the other texts do not
-    if said.is_empty() { "an image or effect file of the recipe has changed".into() } else { said.join(", ") }
+    if differing.is_empty() {
+        "an image or effect file of the recipe has changed".into()
+    } else {
+        differing.join(", ")
+    }
 }
 
 /// The part of a long text around a position.
@@ -139,13 +143,13 @@ mod tests {
 
     #[test]
     fn equal_settings_have_equal_keys() {
-        let made =
+        let settings =
             |seed: &str| JobSettings::new([("seed", seed.to_owned()), ("recipe", "noise".into())].into());
-        assert_eq!(made("1"), made("1"));
-        assert_ne!(made("1").key(), made("2").key());
-        assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
-        assert_eq!(difference(made("1").json(), Some(made("2").json())), "seed is 2 instead of 1");
-        assert_eq!(difference(made("1").json(), Some("{")), "other settings");
+        assert_eq!(settings("1"), settings("1"));
+        assert_ne!(settings("1").key(), settings("2").key());
+        assert_eq!(settings("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
+        assert_eq!(difference(settings("1").json(), Some(settings("2").json())), "seed is 2 instead of 1");
+        assert_eq!(difference(settings("1").json(), Some("{")), "other settings");
         let keyed =
             |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());
         assert!(difference(keyed("1").json(), Some(keyed("2").json())).contains("has changed"));

@@ -2,7 +2,7 @@
 //!
 //! A [manifest] has a line for each file with its settings ([`JobSettings`]), its source ([`SourceIds`]), its size, the
 //! time when it was written, and its checksum. A file is complete if a line matches its size and time, and it is the
-//! [`Wanted`] one if the line's key and origin are those of the job.
+//! [`Wanted`] one if the line's key and source hash are those of the job.
 
 mod job_settings;
 pub mod manifest;
@@ -13,7 +13,7 @@ mod xxh64;
 pub use job_settings::{JobSettings, difference, format_text};
 pub use manifest::{Entry, Manifest};
 pub use manifest_files::{ManifestFiles, ManifestNames};
-pub use source_ids::{FileOf, SourceIds, changed, file_id};
+pub use source_ids::{FrameFiles, SourceIds, changed, file_id};
 pub use xxh64::{Xxh64, xxh64};
 
 use std::fmt;
@@ -42,7 +42,7 @@ pub enum State {
     /// It does not exist.
     Missing,
     /// It is complete and has the expected settings.
-    Whole,
+    Complete,
     /// It is another file, which may not be replaced without being asked.
     Other(Mismatch),
 }
@@ -118,26 +118,26 @@ pub struct Wanted<'a> {
     /// The key of the settings.
     pub key: u128,
     /// The settings, as JSON.
-    pub made: &'a str,
+    pub settings: &'a str,
     /// The identity of the source; `None` if any is accepted.
-    pub origin: Option<u64>,
+    pub source_hash: Option<u64>,
 }
 
 impl Wanted<'_> {
     /// The reason why a recorded file is not the expected one.
     pub fn mismatch(&self, manifest: &Manifest, entry: &Entry) -> Option<Mismatch> {
         if entry.key != self.key {
-            let theirs = manifest.made.get(&entry.key).map(String::as_str);
-            return Some(Mismatch::Settings(difference(self.made, theirs)));
+            let theirs = manifest.settings.get(&entry.key).map(String::as_str);
+            return Some(Mismatch::Settings(difference(self.settings, theirs)));
         }
-        self.origin.filter(|origin| *origin != entry.origin).map(|_| Mismatch::Source)
+        self.source_hash.filter(|source_hash| *source_hash != entry.source_hash).map(|_| Mismatch::Source)
     }
 }
 
 impl Entry {
     /// Whether a file has the recorded bytes. Reads all of them.
     pub fn is_intact(&self, path: &Path) -> io::Result<bool> {
-        Ok(path.metadata()?.len() == self.size && sum(path)? == self.hash)
+        Ok(path.metadata()?.len() == self.size && checksum(path)? == self.hash)
     }
 }
 
@@ -163,18 +163,18 @@ pub fn state(
     if verify && !entry.is_intact(path).map_err(read)? {
         return Ok(State::Other(Mismatch::Damaged));
     }
-    Ok(State::Whole)
+    Ok(State::Complete)
 }
 
 /// The checksum of a file's bytes.
-pub fn sum(path: &Path) -> io::Result<u64> {
+pub fn checksum(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
-    let mut sum = Xxh64::default();
+    let mut hasher = Xxh64::default();
     let mut bytes = vec![0; 1 << 18];
     loop {
         match file.read(&mut bytes) {
-            Ok(0) => return Ok(sum.finish()),
-            Ok(n) => sum.update(&bytes[..n]),
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(n) => hasher.update(&bytes[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
@@ -182,7 +182,7 @@ pub fn sum(path: &Path) -> io::Result<u64> {
 }
 
 /// The complete files among some numbers, ascending. A mismatch is an error, unless files may be replaced.
-pub fn whole(
+pub fn complete_files(
     manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,
     path: impl Fn(i64) -> PathBuf,
@@ -190,14 +190,14 @@ pub fn whole(
     replace: bool,
 ) -> Result<Vec<i64>, ResumeError> {
     let manifest = manifest_files.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
-    let mut whole = Vec::new();
+    let mut complete = Vec::new();
     let mut first: Option<(PathBuf, Mismatch)> = None;
     let mut others = 0;
     for number in numbers {
         let path = path(number);
         match state(&manifest, number, &path, &manifest_files.wanted(number), verify)? {
             State::Missing => {}
-            State::Whole => whole.push(number),
+            State::Complete => complete.push(number),
             State::Other(why) => {
                 others += 1;
                 first.get_or_insert((path, why));
@@ -207,9 +207,9 @@ pub fn whole(
     match first {
         Some((path, why)) if !replace => Err(ResumeError::Other { path, why, more: others - 1 }),
         _ => {
-            whole.sort_unstable();
-            whole.dedup();
-            Ok(whole)
+            complete.sort_unstable();
+            complete.dedup();
+            Ok(complete)
         }
     }
 }

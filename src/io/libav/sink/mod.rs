@@ -24,7 +24,7 @@ mod video;
 
 use super::error::AvError;
 use super::log::{Log, said};
-use crate::disk::Left;
+use crate::disk::PartialOutput;
 use crate::encoding::Encoding;
 use crate::media::FrameStamp;
 use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
@@ -59,7 +59,7 @@ pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Optio
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let log = Log::new();
     let _log = log.enter();
-    let sink: Box<dyn Sink> = match &plan.keep.segments {
+    let sink: Box<dyn Sink> = match &plan.journal.segments {
         Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
         None => Box::new(video::Video::create(output, plan)?),
     };
@@ -103,7 +103,7 @@ impl Sink for Logged {
         self.sink.finish()
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let _log = self.log.enter();
         self.sink.abandon()
     }

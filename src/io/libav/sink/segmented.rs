@@ -9,10 +9,10 @@ use super::hdr::Hdr;
 use super::output_file::OutputFile;
 use super::packet::{fill, kept, kind, sides};
 use super::video::{EncoderProgress, OpenedOutput, hdr_with, open, prepare};
-use crate::disk::{Left, Partial};
+use crate::disk::{Partial, PartialOutput};
 use crate::encoding::Encoding;
-use crate::journal::keep::Seal;
-use crate::journal::segments::Grid;
+use crate::journal::CommitHook;
+use crate::journal::segments::SegmentGrid;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
 use crate::libav::side_data::FrameSideData;
@@ -31,7 +31,7 @@ use sys::AVRational;
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
-    grid: Arc<Grid>,
+    grid: Arc<SegmentGrid>,
     output_file: OutputFile,
     choice: Choice,
     encoding: Encoding,
@@ -42,7 +42,7 @@ pub(super) struct Segmented {
     spare: Option<Encoder>,
     current: Option<Segment>,
     packet: Packet,
-    seal: Option<Seal>,
+    commit_hook: Option<CommitHook>,
     whole_end: bool,
     shared: Arc<Shared>,
     warnings: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) struct Segmented {
 
 /// The part that does not wait for the encoder.
 struct Shared {
-    grid: Arc<Grid>,
+    grid: Arc<SegmentGrid>,
     /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
     written: Mutex<Option<u64>>,
@@ -66,13 +66,13 @@ impl Shared {
 
 impl Rescue for Shared {
     /// Complete segments are kept for `--resume`.
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let frames = self.written().take();
         if self.before + frames.unwrap_or(0) == 0 {
             self.grid.discard();
-            return Ok(Left { partial: None, frames });
+            return Ok(PartialOutput { partial: None, frames });
         }
-        Ok(Left { partial: Some(self.grid.folder.clone()), frames })
+        Ok(PartialOutput { partial: Some(self.grid.folder.clone()), frames })
     }
 
     fn progress(&self) -> (u64, u64) {
@@ -91,7 +91,11 @@ struct Segment {
 }
 
 impl Segmented {
-    pub(super) fn create(output: &OsStr, plan: &Plan, grid: &Arc<Grid>) -> Result<Segmented, SinkError> {
+    pub(super) fn create(
+        output: &OsStr,
+        plan: &Plan,
+        grid: &Arc<SegmentGrid>,
+    ) -> Result<Segmented, SinkError> {
         let io = |cause| SinkError::Io { name: grid.folder.display().to_string(), cause };
         // before the folder is created
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
@@ -99,7 +103,7 @@ impl Segmented {
         }
         grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
-        for cell in grid.there().map_err(io)? {
+        for cell in grid.existing().map_err(io)? {
             before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
         }
         let begun = match prepare(output, plan, Some(&grid.folder)) {
@@ -124,7 +128,7 @@ impl Segmented {
             spare: Some(encoder),
             current: None,
             packet: Packet::new().ok_or_else(|| fault(output, "out of memory".into()))?,
-            seal: plan.keep.seal.clone(),
+            commit_hook: plan.journal.commit_hook.clone(),
             whole_end: plan.whole.1,
             shared: Arc::new(Shared {
                 grid: Arc::clone(grid),
@@ -201,7 +205,7 @@ impl Segmented {
 
     /// Puts the packets of all segments into the file.
     fn join(&mut self, written: u64) -> Result<Vec<(i64, i64)>, SinkError> {
-        let cells = self.grid.there().map_err(|e| self.io(e))?;
+        let cells = self.grid.existing().map_err(|e| self.io(e))?;
         let mut times = Vec::new();
         let mut found = 0;
         for &cell in &cells {
@@ -276,7 +280,7 @@ impl Segmented {
     }
 }
 
-fn broken(grid: &Grid, cell: i64, fault: SegmentError) -> SinkError {
+fn broken(grid: &SegmentGrid, cell: i64, fault: SegmentError) -> SinkError {
     let name = grid.path(cell).display().to_string();
     match fault {
         SegmentError::Io(cause) => SinkError::Io { name, cause },
@@ -334,15 +338,15 @@ impl Sink for Segmented {
         self.complete()?;
         let written = self.shared.written().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
         let joined = self.join(written);
-        if let (Ok(times), Some(mut seal)) = (&joined, self.seal.take()) {
-            if let Some(note) = &mut seal.note {
+        if let (Ok(times), Some(mut hook)) = (&joined, self.commit_hook.take()) {
+            if let Some(note) = &mut hook.shard {
                 note.written = self.shared.before + written;
                 if let Some(video) = &mut note.video {
                     video.tick = (self.base.num, self.base.den);
                     video.times.clone_from(times);
                 }
             }
-            self.output_file.out.seal(seal.boxed());
+            self.output_file.out.before_commit(hook.boxed());
         }
         let Segmented { output_file, grid, .. } = *self;
         output_file.finish(joined.map(drop))?;
@@ -350,7 +354,7 @@ impl Sink for Segmented {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let Segmented { output_file, current, shared, .. } = *self;
         drop((output_file, current));
         shared.end()

@@ -10,7 +10,7 @@ use super::holds::lost_picture;
 use super::mux::Muxer;
 use super::output_file::{OutputFile, OutputParams};
 use super::{av_fault, fault};
-use crate::disk::{Left, Partial};
+use crate::disk::{Partial, PartialOutput};
 use crate::encoding::Encoding;
 use crate::libav::copy::{timecode_after, video_tags};
 use crate::libav::error::{AvError, check};
@@ -85,7 +85,7 @@ impl EncoderProgress {
 }
 
 impl Rescue for Shared {
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let _log = Log::new().enter();
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
@@ -101,7 +101,8 @@ impl Rescue for Shared {
         }
         let name = self.partial.as_deref().unwrap_or(Path::new("")).display().to_string();
         let problem = "it may not play, since writing it stands still, and its end is missing".into();
-        Err(SinkError::Bad { name, problem }.leaving(Left { partial: self.partial.clone(), frames: None }))
+        Err(SinkError::Bad { name, problem }
+            .leaving(PartialOutput { partial: self.partial.clone(), frames: None }))
     }
 
     fn progress(&self) -> (u64, u64) {
@@ -133,9 +134,9 @@ pub(super) fn prepare(output: &OsStr, plan: &Plan, by: Option<&Path>) -> Result<
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
-    let alone = plan.keep.segments.as_ref().is_some_and(|grid| grid.alone);
+    let alone = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
     // shards are joined without the tags of the first one
-    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.keep.seal.is_none());
+    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.journal.commit_hook.is_none());
     let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
         timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
     });
@@ -215,8 +216,8 @@ impl Video {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
         let OpenedOutput { mut output_file, choice, encoder, clock, base, hdr, warnings, notes } =
             prepare(output, plan, None)?;
-        if let Some(seal) = &plan.keep.seal {
-            output_file.out.seal(seal.clone().boxed());
+        if let Some(hook) = &plan.journal.commit_hook {
+            output_file.out.before_commit(hook.clone().boxed());
         }
         let partial = output_file.out.partial().map(Partial::path);
         let progress = EncoderProgress::default();
@@ -343,7 +344,7 @@ impl Sink for Video {
         file.finish(result)
     }
 
-    fn abandon(mut self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(mut self: Box<Self>) -> Result<PartialOutput, SinkError> {
         // Errors of writing or copying are the reason for abandoning, or irrelevant.
         self.close(false)?.0.abandon()
     }

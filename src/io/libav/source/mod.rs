@@ -52,7 +52,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
     let from = ByteSource::Place(place.clone());
-    let opened = OpenedFile::of(Path::new(input));
+    let opened = OpenedFile::new(Path::new(input));
     Ok(Box::new(Video { opened, ..Video::open(name, from, Some(place), options)? }))
 }
 

@@ -3,7 +3,7 @@
 
 use super::{JobError, OnError, Request};
 use crate::pipeline::FrameSelection;
-use grainfield_io::journal::resume::{FileOf, Resume};
+use grainfield_io::journal::resume::{FrameFiles, Resume};
 use grainfield_io::sink::{Files, Output, SinkError};
 use grainfield_io::source::{Info, Missing};
 
@@ -13,7 +13,7 @@ pub(super) fn check_existing(
     output: &Output,
     info: &Info,
     wanted: &FrameSelection,
-    read: Option<&FileOf>,
+    read: Option<&FrameFiles>,
 ) -> Result<(), JobError> {
     let Files::Many(pattern) = output.files() else { return Ok(()) };
     if request.overwrite || request.resume != Resume::No {
@@ -46,7 +46,7 @@ pub(super) fn hole(
     request: &Request,
     info: &Info,
     wanted: &FrameSelection,
-    read: Option<&FileOf>,
+    read: Option<&FrameFiles>,
 ) -> Option<i64> {
     let read = read.filter(|_| request.missing == Missing::Error && request.on_error == OnError::Stop)?;
     let own = |n: i64| n - request.frame_offset;

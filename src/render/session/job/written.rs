@@ -1,7 +1,7 @@
 //! Files that FFmpeg writes itself, named in a graph of `--lavfi` or in an encoder's options.
 
 use grainfield_io::disk::same::{inside, token};
-use grainfield_io::disk::{Place, Uses};
+use grainfield_io::disk::{FileAccess, FileRef};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
@@ -64,8 +64,8 @@ fn pairs(mut text: &str) -> Vec<(String, String)> {
 }
 
 /// The files that a graph reads and writes.
-pub fn by_graph(graph: &str) -> Uses {
-    let mut uses = Uses::default();
+pub fn files_in_graph(graph: &str) -> FileAccess {
+    let mut access = FileAccess::default();
     let mut written = Vec::new();
     for (name, options) in filters(graph) {
         let own = FILTERS.iter().find(|f| f.0 == name);
@@ -75,7 +75,7 @@ pub fn by_graph(graph: &str) -> Uses {
             let (key, value) = match key.strip_prefix('/') {
                 Some(real) => {
                     let text = text_of(Path::new(&value));
-                    uses.read(FILTER, Place::Path(value.into()));
+                    access.read(FILTER, FileRef::Path(value.into()));
                     (real.to_owned(), text)
                 }
                 None => (key, value),
@@ -87,17 +87,19 @@ pub fn by_graph(graph: &str) -> Uses {
             if (writes || maybe) && value != "-" && !value.starts_with("pipe:") {
                 written.push(PathBuf::from(value.strip_prefix("file:").unwrap_or(&value)));
             } else {
-                inside(OsStr::new(&value)).into_iter().for_each(|file| uses.read(FILTER, Place::Path(file)));
+                inside(OsStr::new(&value))
+                    .into_iter()
+                    .for_each(|file| access.read(FILTER, FileRef::Path(file)));
             }
         }
         written.extend(own.and_then(|f| f.2).filter(|_| !named).map(PathBuf::from));
     }
     // with any quoting
     for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {
-        uses.read(FILTER, Place::Path(file));
+        access.read(FILTER, FileRef::Path(file));
     }
-    written.into_iter().for_each(|file| uses.write_asked("the output of an FFmpeg filter,", file));
-    uses
+    written.into_iter().for_each(|file| access.write_external("the output of an FFmpeg filter,", file));
+    access
 }
 
 const FILTER: &str = "a file of an FFmpeg filter";
@@ -115,8 +117,8 @@ fn text_of(file: &Path) -> String {
 }
 
 /// The files that an encoder's options name: logs and statistics.
-pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
-    let mut uses = Uses::default();
+pub(super) fn files_in_encoder_options(options: &[(String, String)]) -> FileAccess {
+    let mut access = FileAccess::default();
     let role = "the output of an encoder's option,";
     let all: Vec<(String, String)> = options
         .iter()
@@ -129,16 +131,16 @@ pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
         let x265 = options.iter().any(|(key, _)| key == "x265-params");
         let (name, beside) = if x265 { ("x265_2pass.log", ".cutree") } else { ("x264_2pass.log", ".mbtree") };
         let stats = value("stats").or(value("passlogfile")).unwrap_or(name);
-        uses.write_asked(role, stats.into());
-        uses.write_asked(role, format!("{stats}{beside}").into());
+        access.write_external(role, stats.into());
+        access.write_external(role, format!("{stats}{beside}").into());
     }
     for wanted in ["csv", "recon", "analysis-save"] {
-        value(wanted).into_iter().for_each(|file| uses.write_asked(role, file.into()));
+        value(wanted).into_iter().for_each(|file| access.write_external(role, file.into()));
     }
     for file in options.iter().flat_map(|(_, value)| inside(OsStr::new(value))) {
-        uses.write(role, Place::Path(file));
+        access.write(role, FileRef::Path(file));
     }
-    uses
+    access
 }
 
 #[cfg(test)]
@@ -147,7 +149,8 @@ mod tests {
 
     #[test]
     fn graphs_and_options_name_files() {
-        let named = |uses: Uses| -> Vec<String> { uses.written().map(|place| place.to_string()).collect() };
+        let named =
+            |access: FileAccess| -> Vec<String> { access.written().map(|place| place.to_string()).collect() };
         for (graph, want) in [
             ("scale=2:2,crop=1:1", &[][..]),
             ("metadata=mode=print:file=a.txt", &["a.txt"]),
@@ -158,20 +161,21 @@ mod tests {
             ("vidstabdetect=shakiness=5:result=t", &["t"]),
             ("metadata=mode=print:file=-", &[]),
         ] {
-            assert_eq!(named(by_graph(graph)), want, "{graph}");
+            assert_eq!(named(files_in_graph(graph)), want, "{graph}");
         }
         let dir = tempfile::tempdir().unwrap();
         let (name, log) = (dir.path().join("name"), dir.path().join("a.log"));
         std::fs::write(&name, format!("{}\n", log.display())).unwrap();
         let graph = format!("metadata=mode=print:/file={}", name.display());
-        assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
+        assert_eq!(named(files_in_graph(&graph)), [log.display().to_string()]);
         // the named file is recognised in any spelling
         let odd = dir.path().join("k:e");
         std::fs::write(&odd, "lavfi.x\n").unwrap();
-        let mut uses = by_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
-        uses.write("the output", Place::Path(odd));
-        assert!(uses.check().is_err());
-        let encoder = |key: &str, value: &str| named(by_encoder(&[(key.into(), value.into())]));
+        let mut access =
+            files_in_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
+        access.write("the output", FileRef::Path(odd));
+        assert!(access.check().is_err());
+        let encoder = |key: &str, value: &str| named(files_in_encoder_options(&[(key.into(), value.into())]));
         assert_eq!(encoder("x264-params", "pass=1:stats=s"), ["s", "s.mbtree"]);
         assert_eq!(encoder("x265-params", "pass=1"), ["x265_2pass.log", "x265_2pass.log.cutree"]);
         assert_eq!(encoder("x264-params", "pass=2:stats=s"), [""; 0]);
