@@ -9,7 +9,6 @@
 //! are clamped to it, so that no other code has to handle them.
 
 pub mod header;
-mod index;
 mod input;
 pub mod sink;
 
@@ -22,7 +21,6 @@ use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
 pub use header::{Y4mFrame, Y4mHeader};
-use index::Index;
 use input::{Input, Line};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -117,10 +115,14 @@ pub(super) fn standard_input() -> Box<dyn Read + Send> {
     Box::new(io::stdin())
 }
 
+/// The distance of frames whose positions are kept.
+const INDEX_STEP: u64 = 16;
+
 struct Y4m {
     info: Info,
     input: Input,
-    index: Index,
+    /// The positions of every [`INDEX_STEP`]th frame that has been found.
+    index: Vec<u64>,
     /// Number of the next frame.
     next: u64,
     /// The size of a frame's samples in bytes.
@@ -133,24 +135,18 @@ struct Y4m {
     opened: Option<OpenedFile>,
 }
 
-/// The result of reading a FRAME line.
-enum Next {
-    Frame,
-    End,
-}
-
 impl Y4m {
     fn new(name: String, mut input: Input, options: &Options) -> Result<Y4m, SourceError> {
         let bad = |e: HeaderError| SourceError::Bad { name: name.clone(), problem: e.to_string() };
         let mut line = Vec::new();
         let end = input
-            .line(&mut line, MAX_HEADER, false)
+            .line(&mut line, MAX_HEADER)
             .map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
         if !line.starts_with(header::MAGIC) {
             return Err(bad(header::not_y4m(&line)));
         }
         match end {
-            Line::Whole => {}
+            Line::Complete => {}
             Line::Cut(_) => return Err(bad(HeaderError::Cut)),
             Line::TooLong => return Err(bad(HeaderError::TooLong)),
         }
@@ -170,7 +166,7 @@ impl Y4m {
         };
         let mut source = Y4m {
             info,
-            index: Index::new(input.pos()),
+            index: vec![input.pos()],
             input,
             next: 0,
             bytes: format.frame_bytes() as u64,
@@ -193,7 +189,7 @@ impl Y4m {
             self.info.last = Some(-1);
             return Ok(());
         }
-        self.frame_line(true)?;
+        self.frame_line()?;
         let samples = self.input.pos();
         if len - samples < self.bytes {
             return Err(self.truncated(len - samples));
@@ -206,19 +202,13 @@ impl Y4m {
             // some FRAME lines are longer than others, or the end is missing; skipping through the file shows
             // which
             self.restart()?;
-            let mut n = 0;
-            loop {
-                match self.hop() {
-                    Ok(true) => n += 1,
-                    Ok(false) => {
-                        self.info.last = Some(n - 1);
-                        break;
-                    }
-                    Err(e) => {
-                        self.info.notes.push(format!("only {n} frames can be read: {e}"));
-                        break;
-                    }
-                }
+            let mut end = self.hop();
+            while matches!(end, Ok(true)) {
+                end = self.hop();
+            }
+            match end {
+                Ok(_) => self.info.last = Some(self.next as i64 - 1),
+                Err(e) => self.info.notes.push(format!("only {} frames can be read: {e}", self.next)),
             }
         }
         self.restart()
@@ -243,28 +233,30 @@ impl Y4m {
         SourceError::Truncated { name, number, got, want: self.bytes }
     }
 
-    /// Reads the FRAME line of frame `next` into `self.line`.
-    fn frame_line(&mut self, peek: bool) -> Result<Next, SourceError> {
+    /// Reads the FRAME line of frame `next` into `self.line`; `false` at the end.
+    fn frame_line(&mut self) -> Result<bool, SourceError> {
         let place = self.input.pos();
-        let end = self.input.line(&mut self.line, MAX_FRAME_LINE, peek).map_err(|e| self.io(e))?;
+        let end = self.input.line(&mut self.line, MAX_FRAME_LINE).map_err(|e| self.io(e))?;
         let number = self.next;
         match end {
             Line::Cut(0) => {
                 return match self.info.last {
                     Some(last) if last != number as i64 - 1 => Err(self.miscounted()),
-                    _ => Ok(Next::End),
+                    _ => Ok(false),
                 };
             }
             Line::Cut(_) if header::FRAME.starts_with(&self.line) => return Err(self.truncated(0)),
             _ => {}
         }
         let parameters = self.line.strip_prefix(header::FRAME);
-        if end == Line::Whole && matches!(parameters, Some([] | [b' ', ..])) {
+        if end == Line::Complete && matches!(parameters, Some([] | [b' ', ..])) {
             if self.info.last.is_some_and(|last| number as i64 > last) {
                 return Err(self.miscounted());
             }
-            self.index.saw(number, place);
-            return Ok(Next::Frame);
+            if number == self.index.len() as u64 * INDEX_STEP {
+                self.index.push(place);
+            }
+            return Ok(true);
         }
         Err(match (parameters, end) {
             (Some([b' ', ..]), Line::Cut(_)) => self.truncated(0),
@@ -293,27 +285,24 @@ impl Y4m {
 
     /// Skips frame `next`; `false` at the end.
     fn hop(&mut self) -> Result<bool, SourceError> {
-        // small frames are read through; large ones are skipped by seeking
-        let peek = self.bytes > 64 << 10;
-        match self.frame_line(peek)? {
-            Next::End => Ok(false),
-            Next::Frame => {
-                let got = self.input.skip(self.bytes).map_err(|e| self.io(e))?;
-                if got < self.bytes {
-                    return Err(self.truncated(got));
-                }
-                self.next += 1;
-                Ok(true)
-            }
+        if !self.frame_line()? {
+            return Ok(false);
         }
+        let got = self.input.skip(self.bytes).map_err(|e| self.io(e))?;
+        if got < self.bytes {
+            return Err(self.truncated(got));
+        }
+        self.next += 1;
+        Ok(true)
     }
 
     /// Makes `number` the next frame.
     fn go(&mut self, number: u64) -> Result<(), SourceError> {
         if self.input.len().is_some() {
-            let (known, place) = self.index.before(number);
+            let nearest = ((number / INDEX_STEP) as usize).min(self.index.len() - 1);
+            let known = nearest as u64 * INDEX_STEP;
             if number < self.next || known > self.next || self.ended {
-                self.input.move_to(place).map_err(|e| self.io(e))?;
+                self.input.seek(self.index[nearest]).map_err(|e| self.io(e))?;
                 self.next = known;
                 self.ended = false;
             }
@@ -398,9 +387,9 @@ impl Source for Y4m {
         }
         // until the frame is complete; then reading can continue
         self.ended = true;
-        let read = match self.frame_line(false) {
-            Ok(Next::Frame) => self.samples(&mut slot.frame).map(|()| true),
-            other => other.map(|_| false),
+        let read = match self.frame_line() {
+            Ok(true) => self.samples(&mut slot.frame).map(|()| true),
+            end => end,
         };
         if !matches!(read, Ok(true))
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
