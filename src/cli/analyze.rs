@@ -109,7 +109,7 @@ fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolv
     let beside = &mut resolved.request.beside;
     beside.write("the report", FileRef::Output);
     if let Some(plot) = plot {
-        beside.write("the plot", FileRef::Path(plot.into()));
+        beside.write("the plot", &plot);
     }
     if let Some(clean) = clean {
         resolve::check_input(&clean, environment)?;

@@ -11,7 +11,7 @@ use super::{execute, report};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
-use grainfield_io::disk::{FileAccess, FileRef, SameFile, WrittenFiles};
+use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
@@ -227,7 +227,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     let plan = plan(&typed)?;
     if typed.status || typed.dry_run {
         let mut access = FileAccess::default();
-        access.read("the list of jobs", FileRef::Path(plan.list.clone()));
+        access.read("the list of jobs", plan.list.clone());
         access.write("the report", FileRef::Output);
         access.check()?;
         return status::look(&typed, &plan, environment);
@@ -273,7 +273,7 @@ fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Res
     let mut later = WrittenFiles::default();
     let mut own = FileAccess::default();
     for file in plan.queue.writes(&plan.jobs) {
-        own.write_beside("a file of the batch,", file);
+        own.add(Access::WriteBeside, "a file of the batch,", file);
     }
     own.check_before(&mut later)?;
     let mut all = Vec::new();
@@ -290,17 +290,17 @@ fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Res
                 let parsed = Output::parse(&output, Formats::default());
                 let mut access =
                     parsed.map_or_else(|_| FileAccess::default(), |output| output.writes(plan.shard()));
-                source::reads(&job.input).into_iter().for_each(|place| access.read("the input", place));
+                access.read_all("the input", source::reads(&job.input));
                 let render = render(typed, job, output).ok();
                 if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
-                    access.read("the recipe", FileRef::Path(recipe));
+                    access.read("the recipe", recipe);
                 }
                 access
             }
         };
         let mut access = access.in_job(&job.name);
         if plan.listed.is_some() {
-            access.read("the list of jobs", FileRef::Path(plan.list.clone()));
+            access.read("the list of jobs", plan.list.clone());
         }
         later.add_beside(&access);
         all.push(access);

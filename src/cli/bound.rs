@@ -37,7 +37,7 @@ impl BoundError {
 /// A filter with its settings, with the files that they name already read.
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = Recipe::parse_chain(text)?;
-    let mut access = job::named(&recipe);
+    let mut access = job::files_in_recipe(&recipe);
     access.write("the report", FileRef::Output);
     access.check().map_err(JobError::from)?;
     grainfield_render::assets::attach(&mut recipe).map_err(JobError::from)?;

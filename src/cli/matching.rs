@@ -9,7 +9,7 @@ use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{FileAccess, FileRef, Output};
+use grainfield_io::disk::{Access, FileAccess, FileRef, Output};
 use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
 use grainfield_render::matching::{
@@ -120,13 +120,15 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
     for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
         resolve::check_input(input, environment)?;
-        grainfield_io::source::reads(input).into_iter().for_each(|place| access.read(what, place));
+        access.read_all(what, grainfield_io::source::reads(input));
     }
     access.write("the report", FileRef::Output);
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
-        name.iter().for_each(|name| access.write(what, FileRef::Path(name.into())));
+        name.iter().for_each(|name| access.write(what, name));
     }
-    typed.keep.iter().for_each(|name| access.write_external("the plate's grain", name.into()));
+    if let Some(name) = &typed.keep {
+        access.add(Access::WriteExternal, "the plate's grain", name);
+    }
     access.check()?;
     if !typed.overwrite {
         access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;

@@ -33,7 +33,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use commands::{Cli, Command};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::{FileAccess, FileRef};
+use grainfield_io::disk::{FileAccess, FileRef, files_in_text};
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::source;
 use grainfield_render::session::job::{self, Failure as RunFailure, Request, RunError};
@@ -106,13 +106,10 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
     let mut access = FileAccess::default();
     if FileRef::Errors.identity().is_some() {
         for word in line.iter().skip(1) {
-            source::reads(word)
-                .into_iter()
-                .for_each(|place| access.read("a file of the command line", place));
+            access.read_all("a file of the command line", source::reads(word));
             // `@` and `#` enclose the name of a curve's file
             let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
-            let inside = pieces.flat_map(grainfield_io::disk::same::inside);
-            inside.for_each(|path| access.read("a file of the command line", FileRef::Path(path)));
+            access.read_all("a file of the command line", pieces.flat_map(files_in_text));
         }
     }
     access
@@ -263,7 +260,7 @@ fn filters(typed: &args::Filters) -> Result<Exit, Failure> {
 fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure> {
     resolve::check_input(&typed.input, environment)?;
     let mut access = typed.source.lavfi.as_deref().map(job::files_in_graph).unwrap_or_default();
-    source::reads(&typed.input).into_iter().for_each(|place| access.read("the input", place));
+    access.read_all("the input", source::reads(&typed.input));
     access.write("the report", FileRef::Output);
     access.check().and_then(|()| access.check_external_writes())?;
     let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;

@@ -4,14 +4,13 @@ pub use crate::encoding::{self, Encoding};
 pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
-use crate::disk::{FileAccess, FileRef};
+use crate::disk::{Access, FileAccess, FileRef};
 use crate::format::{FormatDescriptor, Formats, OutputDescriptor};
 use crate::journal::resume::ManifestNames;
 use crate::journal::shard::Shard;
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 /// An output whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
@@ -97,39 +96,33 @@ impl Output {
     /// numbered files, all existing ones, independent of the requested frames.
     pub fn writes(&self, shard: Option<Shard>) -> FileAccess {
         let mut access = FileAccess::default();
-        let recorded = |access: &mut FileAccess, names: &ManifestNames| {
-            names.files().into_iter().for_each(|file| access.write_beside("a manifest of the output", file));
-        };
+        let mut manifests = Vec::new();
         match self.files() {
             Files::Nothing => {}
             Files::Stream(name) if name.is_empty() || name == "-" => {
                 access.write("the output", FileRef::Output)
             }
-            Files::Stream(name) => access.write("the output", FileRef::Path(name.into())),
+            Files::Stream(name) => access.write("the output", &name),
             Files::Image(image) => {
-                recorded(&mut access, &ManifestNames::for_output(&image));
-                access.write("the output", FileRef::Path(image));
+                manifests = ManifestNames::for_output(&image).files();
+                access.write("the output", image);
             }
             Files::Many(pattern) => {
                 // the sink reports a folder that cannot be read
                 let there = pattern.scan().unwrap_or_default();
-                there.into_iter().for_each(|n| access.write("the output", FileRef::Path(pattern.path(n))));
-                recorded(&mut access, &ManifestNames::for_output(&pattern.open()));
+                there.into_iter().for_each(|n| access.write("the output", pattern.path(n)));
+                manifests = ManifestNames::for_output(&pattern.open()).files();
             }
             Files::One(one, _) => {
-                let (one, names) = match shard {
-                    None => (one.clone(), ManifestNames::for_output(&one)),
-                    Some(shard) => {
-                        let named = PathBuf::from(shard.named(one.as_os_str()));
-                        let names = ManifestNames::for_shard(&named);
-                        (named, names)
-                    }
-                };
-                recorded(&mut access, &names);
+                let (one, names) = ManifestNames::for_part(one, shard);
+                manifests = names.files();
                 let folder = crate::journal::segments::folder(&one);
-                access.write("the output", FileRef::Path(one));
-                access.own_folder("the folder of segments", folder);
+                access.write("the output", one);
+                access.add(Access::Folder, "the folder of segments", folder);
             }
+        }
+        for file in manifests {
+            access.add(Access::WriteBeside, "a manifest of the output", file);
         }
         access
     }

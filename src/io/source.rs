@@ -3,7 +3,7 @@
 pub use crate::format::{pattern, sequence::source as sequence, y4m};
 pub use crate::media::source::*;
 
-use crate::disk::{FileRef, same};
+use crate::disk::{self, FileRef};
 use crate::format::{FormatDescriptor, Formats, InputDescriptor};
 use std::ffi::{OsStr, OsString};
 
@@ -40,7 +40,7 @@ impl Input {
         }
         let mut all = self.format.map_or_else(Vec::new, |format| (format.reads)(&self.name));
         if let [one] = &all[..] {
-            all.extend(same::listed(one));
+            all.extend(disk::files_in_playlist(one));
         }
         all.into_iter().map(FileRef::Path).collect()
     }

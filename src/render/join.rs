@@ -2,7 +2,7 @@
 //! changed bytes.
 
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{DiskError, FileRef, Output, SameFile};
+use grainfield_io::disk::{DiskError, Output, SameFile, folder_of};
 use grainfield_io::format::Formats;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
@@ -208,19 +208,18 @@ impl Part {
 fn check_overwrite(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
     let mut access = output_of(output)?.writes(None);
     for shard in shards {
-        access.read("a shard", FileRef::Path(shard.clone()));
-        let records = ManifestNames::for_shard(shard).files();
-        records.into_iter().for_each(|file| access.read("the .shard file of a shard", FileRef::Path(file)));
+        access.read("a shard", shard.clone());
+        access.read_all("the .shard file of a shard", ManifestNames::for_shard(shard).files());
         // a shard without records is an error when it is checked
         let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.record.input)));
-        input.into_iter().flatten().for_each(|place| access.read("the source of the shards", place));
+        access.read_all("the source of the shards", input.into_iter().flatten());
     }
     Ok(access.check()?)
 }
 
 /// All existing files `NAME.I-of-N.EXT`.
 fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(output);
     let entries = std::fs::read_dir(folder);
     let entries = entries.map_err(|cause| JoinError::Io { path: folder.to_path_buf(), cause })?;
     let mut found = Vec::new();

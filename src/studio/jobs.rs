@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
 use super::lock;
 use super::recipe::quoted;
-use grainfield_io::disk::{self, FileRef};
+use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;
 use grainfield_io::source;
@@ -150,9 +150,9 @@ impl Jobs {
         let Some(job) = list.jobs.last() else { return Ok(()) };
         let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
         let mut access = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
-        source::reads(&job.input).into_iter().for_each(|place| access.read("the input", place));
+        access.read_all("the input", source::reads(&job.input));
         for file in queue.writes(&[]).into_iter().chain([self.path()]) {
-            access.write("a file of the queue,", FileRef::Path(file));
+            access.write("a file of the queue,", file);
         }
         access.check().map_err(Fault::new)
     }

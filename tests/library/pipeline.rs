@@ -1,7 +1,7 @@
 //! The pipeline with faulty sources and sinks: order, errors, cancellation, blocked reads.
 
 use grainfield::disk::PartialOutput;
-use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
+use grainfield::pipeline::{Failure, FrameError, FrameList, Outcome, Plan, Setup, run};
 use grainfield::session::job::{Event, FrameDone, OnError};
 use grainfield::sink::{Encode, Plain, Rescue, Sink, SinkError};
 use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
@@ -210,7 +210,7 @@ impl NoProgress {
 
 struct Case {
     last: Option<i64>,
-    wanted: FrameSelection,
+    wanted: Option<FrameList>,
     offset: i64,
     bad: Vec<i64>,
     panics: Option<i64>,
@@ -228,7 +228,7 @@ impl Default for Case {
     fn default() -> Case {
         Case {
             last: Some(99),
-            wanted: FrameSelection::All,
+            wanted: None,
             offset: 0,
             bad: Vec::new(),
             panics: None,
@@ -288,8 +288,8 @@ fn go(case: Case) -> (Outcome, Log, NoProgress) {
     (outcome, log, quiet)
 }
 
-fn frames(wanted: &str) -> FrameSelection {
-    FrameSelection::Frames(wanted.parse().unwrap())
+fn frames(wanted: &str) -> Option<FrameList> {
+    Some(FrameList::all(wanted.parse().unwrap()))
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -22,9 +23,12 @@ const BUFFER: usize = 256 << 10;
 const SMALL: usize = 1 << 10;
 
 enum Target {
-    Standard(Box<dyn Write + Send>),
-    Direct(File),
-    File { partial: Partial, overwrite: bool },
+    /// Standard output, a pipe or a device.
+    Stream(File),
+    File {
+        partial: Partial,
+        overwrite: bool,
+    },
 }
 
 /// A function that is called with a complete file before it gets its name: with the file, its path and the number of
@@ -73,7 +77,12 @@ impl Output {
     /// See [`DiskError`].
     pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
         if output == "-" {
-            return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
+            // without the line buffering of `std::io::stdout`
+            let name = "standard output".to_owned();
+            return match io::stdout().as_fd().try_clone_to_owned() {
+                Ok(descriptor) => Ok(Output::new(name, Target::Stream(descriptor.into()))),
+                Err(cause) => Err(DiskError::Io { name, cause }),
+            };
         }
         let path = Path::new(output);
         let name = path.display().to_string();
@@ -89,21 +98,14 @@ impl Output {
         }
         if is_descriptor(path) || meta.as_ref().is_some_and(|m| !m.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(io)?;
-            return Ok(Output::new(name, Target::Direct(file)));
+            return Ok(Output::new(name, Target::Stream(file)));
         }
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(DiskError::Exists(path.into()));
         }
         let path = resolve_symlink(path).map_err(io)?;
         let folder = folder_of(&path);
-        match std::fs::metadata(folder) {
-            Err(e) if e.kind() == ErrorKind::NotFound => {
-                return Err(bad(format!("the folder {} does not exist", folder.display())));
-            }
-            Ok(m) if !m.is_dir() => return Err(bad(format!("{} is not a folder", folder.display()))),
-            Err(e) => return Err(io(e)),
-            Ok(_) => {}
-        }
+        check_folder(&name, folder)?;
         let made = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
         let partial = made.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
@@ -180,8 +182,7 @@ impl Output {
                 return Err(io::Error::from_raw_os_error(libc::ECANCELED));
             }
             let took = match &mut self.target {
-                Some(Target::Standard(out)) => out.write_vectored(group),
-                Some(Target::Direct(file)) => file.write_vectored(group),
+                Some(Target::Stream(file)) => file.write_vectored(group),
                 Some(Target::File { partial, .. }) => partial.file().write_vectored(group),
                 None => return Err(ErrorKind::InvalidInput.into()),
             };
@@ -261,14 +262,11 @@ impl Output {
 
     fn commit(&mut self) -> Result<(), DiskError> {
         self.empty_buffer().map_err(|e| self.error(e))?;
-        let flushed = match &mut self.target {
-            Some(Target::Standard(out)) => out.flush(),
-            Some(Target::File { partial, .. }) => partial.file().sync_all(),
-            _ => Ok(()),
-        };
-        flushed.map_err(|e| self.error(e))?;
-        if let (Some(hook), Some(Target::File { partial, .. })) = (self.before_commit.take(), &self.target) {
-            hook(partial.file(), &partial.path(), self.frames).map_err(|e| self.error(e))?;
+        if let Some(Target::File { partial, .. }) = &self.target {
+            partial.file().sync_all().map_err(|e| self.error(e))?;
+            let hook = self.before_commit.take();
+            hook.map_or(Ok(()), |hook| hook(partial.file(), &partial.path(), self.frames))
+                .map_err(|e| self.error(e))?;
         }
         // not while it is ended from another thread
         let state = Arc::clone(&self.complete);
@@ -327,15 +325,21 @@ impl Drop for Output {
     }
 }
 
-/// Standard output without the line buffering of [`std::io::stdout`], if the system allows it.
-fn standard_output() -> Box<dyn Write + Send> {
-    {
-        use std::os::fd::AsFd;
-        if let Ok(fd) = io::stdout().as_fd().try_clone_to_owned() {
-            return Box::new(File::from(fd));
+/// Returns an error if the folder of the output `name` is not one.
+///
+/// # Errors
+/// See [`DiskError`].
+pub fn check_folder(name: &str, folder: &Path) -> Result<(), DiskError> {
+    let name = name.to_owned();
+    let problem = match std::fs::metadata(folder) {
+        Ok(meta) if meta.is_dir() => return Ok(()),
+        Ok(_) => format!("{} is not a folder", folder.display()),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            format!("the folder {} does not exist; create it first", folder.display())
         }
-    }
-    Box::new(io::stdout())
+        Err(cause) => return Err(DiskError::Io { name, cause }),
+    };
+    Err(DiskError::Bad { name, problem })
 }
 
 /// Whether this is `/dev/stdout`, `/dev/fd/3` or the like, which may refer to any kind of file.
@@ -513,7 +517,7 @@ mod tests {
         assert!(matches!(&e, DiskError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let mut out = Output::new("pipe".into(), Target::Standard(Box::new(writer)));
+        let mut out = Output::new("pipe".into(), Target::Stream(std::os::fd::OwnedFd::from(writer).into()));
         out.put(b"x").unwrap();
         assert!(matches!(out.mark(), Err(DiskError::Closed { .. })));
     }

@@ -180,7 +180,7 @@ pub(super) fn still_there(file: &File, name: &Path) -> bool {
 }
 
 /// The folder of a file.
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

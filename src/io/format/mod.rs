@@ -9,8 +9,8 @@ pub mod sequence;
 pub mod video;
 pub mod y4m;
 
+use crate::disk::files_in_text;
 use crate::disk::output::is_descriptor;
-use crate::disk::same;
 use crate::encoding::Encoding;
 use crate::journal::shard::Kind;
 use crate::media::{Options, Plan, Sink, SinkError, Source, SourceError};
@@ -112,7 +112,7 @@ pub(crate) fn only_for_videos(_: &OsStr, encoding: &Encoding) -> Result<(), Stri
 /// The file of a name, or those named in a protocol's address (`file:`, `concat:`).
 fn one_file(name: &OsStr) -> Vec<PathBuf> {
     let path = PathBuf::from(name);
-    if path.exists() { vec![path] } else { same::inside(name) }
+    if path.exists() { vec![path] } else { files_in_text(name) }
 }
 
 /// All formats.

@@ -20,7 +20,7 @@ mod worker;
 
 pub(crate) use executor::HelperPool;
 pub use grainfield_io::journal::FrameList;
-pub use input::{FrameSelection, Plan};
+pub use input::Plan;
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 

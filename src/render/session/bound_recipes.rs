@@ -5,7 +5,6 @@ use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::disk::FileRef;
 use std::collections::VecDeque;
 use std::fs::Metadata;
 use std::sync::{Arc, Mutex};
@@ -61,12 +60,9 @@ impl BoundRecipes {
         target: &Target,
         cancel: &Cancel,
     ) -> Result<Arc<BoundRecipe>, Error> {
-        let files = job::named(recipe);
+        let files = job::files_in_recipe(recipe);
         let stamp = |m: Metadata| (m.len(), m.modified().ok());
-        let files = files.reads().map(|place| match place {
-            FileRef::Path(path) => path.metadata().ok().map(stamp),
-            FileRef::Input | FileRef::Output | FileRef::Errors => None,
-        });
+        let files = files.reads().map(|file| file.path()?.metadata().ok().map(stamp));
         let key = Key { recipe: recipe.key(), target: target.clone(), files: files.collect() };
         let mut bound = lock(&self.0);
         if let Some(i) = bound.iter().position(|l| l.key == key)

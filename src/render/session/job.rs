@@ -1,18 +1,18 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
 mod endpoints;
+mod external_files;
 mod files;
 mod preflight;
 mod request;
 mod select;
-mod written;
 
 pub use endpoints::Endpoints;
 pub(crate) use endpoints::{Collector, FirstFrames, NamedEndpoints};
+pub use external_files::files_in_graph;
 pub(crate) use files::{check as check_source_frames, load};
-pub use files::{load_files, named};
+pub use files::{files_in_recipe, load_files};
 pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
-pub use written::files_in_graph;
 
 use crate::assets::DiskStateCache;
 pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Summary};
@@ -198,7 +198,7 @@ impl Job {
             whole,
         };
         let selected = select::select(&given)?;
-        let (given_files, wanted) = (source.files(), &selected.wanted);
+        let (given_files, wanted) = (source.files(), selected.wanted.as_ref());
         preflight::check_existing(&request, &output_file, &info, wanted, given_files.as_ref())?;
         if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
             // the source has the best error message

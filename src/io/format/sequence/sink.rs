@@ -3,7 +3,7 @@
 //! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
 //! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{Partial, PartialOutput};
+use crate::disk::{Partial, PartialOutput, check_folder, folder_of};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -35,11 +35,6 @@ fn is_folder(output: &OsStr) -> bool {
 
 fn bad(output: &OsStr, problem: String) -> SinkError {
     SinkError::Usage { name: shown(output), problem }
-}
-
-/// The error for a valid name at which no file can be created.
-fn nowhere(output: &OsStr, problem: String) -> SinkError {
-    SinkError::Bad { name: shown(output), problem }
 }
 
 fn kind(output: &OsStr) -> Result<Kind, SinkError> {
@@ -172,25 +167,14 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Ok(None) if plan.frames == Some(1) => Target::One(path.to_path_buf()),
         Ok(None) => return Err(bad(output, several(path, plan.frames))),
     };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
-    match std::fs::metadata(&folder) {
-        Ok(meta) if meta.is_dir() => {}
-        Ok(_) => return Err(nowhere(output, format!("{} is not a folder", folder.display()))),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(nowhere(
-                output,
-                format!("the folder {} does not exist; create it first", folder.display()),
-            ));
-        }
-        Err(cause) => return Err(SinkError::Io { name: folder.display().to_string(), cause }),
-    }
+    let (name, folder) = (shown(output), folder_of(path).to_path_buf());
+    check_folder(&name, &folder)?;
     if let Target::One(path) = &target
         && !plan.overwrite
         && path.symlink_metadata().is_ok()
     {
         return Err(SinkError::Exists(path.clone()));
     }
-    let name = shown(output);
     let carried = plan.carried.clone();
     let manifest_files = plan.journal.manifest_files.clone();
     if let Some(manifest_files) = &manifest_files {

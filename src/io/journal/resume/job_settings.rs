@@ -1,6 +1,6 @@
 //! The settings that affect the contents of a file.
 
-use grainfield_filters::frame::{Alpha, ColorRange, FieldOrder, Format, Siting};
+use grainfield_filters::frame::Format;
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 
@@ -37,54 +37,16 @@ impl JobSettings {
 
 /// The text of a format in manifests: its name and size, then its tags, with H.273 code points for colour.
 pub fn format_text(format: &Format) -> String {
-    let &Format {
-        width,
-        height,
-        alpha,
-        siting,
-        range,
-        matrix,
-        primaries,
-        transfer,
-        fields,
-        aspect,
-        rate,
-        ..
-    } = format;
-    let alpha = match alpha {
-        Alpha::None => "no",
-        Alpha::Straight => "straight",
-        Alpha::Premultiplied => "premultiplied",
-    };
-    let range = match range {
-        ColorRange::Unspecified => "unspecified",
-        ColorRange::Limited => "limited",
-        ColorRange::Full => "full",
-    };
-    let siting = match siting {
-        Siting::Unspecified => "unspecified",
-        Siting::Left => "left",
-        Siting::Center => "center",
-        Siting::TopLeft => "top left",
-        Siting::Top => "top",
-        Siting::BottomLeft => "bottom left",
-        Siting::Bottom => "bottom",
-        Siting::PalDv => "PAL DV",
-    };
-    let fields = match fields {
-        FieldOrder::Unspecified => "unspecified",
-        FieldOrder::Progressive => "progressive",
-        FieldOrder::TopFirst => "top first",
-        FieldOrder::BottomFirst => "bottom first",
-        FieldOrder::Mixed => "mixed",
-    };
+    let Format { width, height, matrix, primaries, transfer, aspect, rate, .. } = format;
+    let (alpha, range, siting) = (format.alpha.name(), format.range.name(), format.siting.name());
     format!(
-        "{} {width}x{height}, {alpha} alpha, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
-         {fields}, aspect {aspect}, rate {rate}",
+        "{} {width}x{height}, alpha {alpha}, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
+         {}, aspect {aspect}, rate {rate}",
         format.name(),
         matrix.0,
         primaries.0,
-        transfer.0
+        transfer.0,
+        format.fields.name()
     )
 }
 
@@ -136,7 +98,7 @@ mod tests {
         let format = Format::from_name("yuva420p10", 64, 36).unwrap();
         assert_eq!(
             format_text(&Format { matrix: grainfield_filters::frame::Matrix::BT2020NC, ..format }),
-            "yuva420p10 64x36, straight alpha, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
+            "yuva420p10 64x36, alpha straight, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
              fields unspecified, aspect 0, rate 24"
         );
     }

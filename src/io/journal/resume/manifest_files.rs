@@ -7,8 +7,8 @@
 use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, frames_line, line, settings_line, shard_lines};
 use super::source_ids::{SourceIds, changed};
 use super::{JobSettings, Wanted, xxh64};
-use crate::disk::lines;
-use crate::journal::shard::ShardRecord;
+use crate::disk::{folder_of, lines};
+use crate::journal::shard::{Shard, ShardRecord};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -33,10 +33,7 @@ pub struct ManifestNames {
 impl ManifestNames {
     /// For an output: a file, or a pattern's name with a placeholder for the number. They are hidden files.
     pub fn for_output(output: &Path) -> ManifestNames {
-        let folder = match output.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
+        let folder = folder_of(output).to_path_buf();
         let name = output.file_name().unwrap_or_default();
         let mut stem = name.to_string_lossy().into_owned();
         // names have at most 255 bytes
@@ -49,6 +46,13 @@ impl ManifestNames {
     /// For a shard that is one file: `SHARD.shard`; `SHARD.1.shard` if two programs render the same one.
     pub fn for_shard(shard: &Path) -> ManifestNames {
         ManifestNames { shard: Some(shard.into()), ..ManifestNames::for_output(shard) }
+    }
+
+    /// The file of an output that is one file, or of a shard of it, and its manifests.
+    pub fn for_part(output: PathBuf, shard: Option<Shard>) -> (PathBuf, ManifestNames) {
+        let Some(shard) = shard else { return (output.clone(), ManifestNames::for_output(&output)) };
+        let path = PathBuf::from(shard.named(output.as_os_str()));
+        (path.clone(), ManifestNames::for_shard(&path))
     }
 
     /// For a folder of segments.
@@ -94,14 +98,8 @@ pub struct ManifestFiles {
     source_ids: SourceIds,
     /// All frames of the render.
     frames: String,
-    own: Mutex<Option<OwnManifest>>,
-}
-
-/// The manifest that this process has locked.
-#[derive(Debug)]
-struct OwnManifest {
-    /// Locked while it is open.
-    file: File,
+    /// The manifest that this process has locked, as long as it is open.
+    own: Mutex<Option<File>>,
 }
 
 impl ManifestFiles {
@@ -136,7 +134,7 @@ impl ManifestFiles {
         self.names.read()
     }
 
-    fn own(&self) -> MutexGuard<'_, Option<OwnManifest>> {
+    fn own(&self) -> MutexGuard<'_, Option<File>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -165,36 +163,19 @@ impl ManifestFiles {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
         let text = shard.map_or(String::new(), |shard| shard_lines(entry.hash, shard)) + &entry.line();
-        own.file.write_all(text.as_bytes())
+        own.write_all(text.as_bytes())
     }
 
-    fn opened<'a>(&self, own: &'a mut Option<OwnManifest>) -> io::Result<&'a mut OwnManifest> {
-        if own.is_none() {
-            *own = Some(self.take()?);
-        }
-        own.as_mut().ok_or_else(|| ErrorKind::Other.into())
+    fn opened<'a>(&self, own: &'a mut Option<File>) -> io::Result<&'a mut File> {
+        let file = own.take().map_or_else(|| self.take(), Ok)?;
+        Ok(own.insert(file))
     }
 
     /// Locks the first manifest that is free.
-    fn take(&self) -> io::Result<OwnManifest> {
+    fn take(&self) -> io::Result<File> {
         for number in 0..MAX_MANIFESTS {
             let path = self.names.path(number);
-            let mut options = OpenOptions::new();
-            options.read(true).append(true);
-            let mut file = match lines::open(&path, &options) {
-                Ok(file) => file,
-                Err(e) if e.kind() == ErrorKind::NotFound => {
-                    match options.create_new(true).open(&path) {
-                        Ok(file) => file,
-                        // another program was faster
-                        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                            lines::open(&path, options.create_new(false))?
-                        }
-                        Err(e) => return Err(e),
-                    }
-                }
-                Err(e) => return Err(e),
-            };
+            let mut file = lines::open(&path, OpenOptions::new().read(true).append(true).create(true))?;
             let there = file.metadata()?.len() > 0;
             match file.try_lock() {
                 Ok(()) => {}
@@ -220,17 +201,14 @@ impl ManifestFiles {
             start += &settings_line(self.settings.key(), self.settings.json());
             start += &frames_line(self.settings.key(), &self.frames);
             lines::append(&mut file, start.as_bytes())?;
-            return Ok(OwnManifest { file });
+            return Ok(file);
         }
         Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
     }
 
     /// Syncs the records to the disk.
     pub fn sync(&self) -> io::Result<()> {
-        match &*self.own() {
-            Some(own) => own.file.sync_data(),
-            None => Ok(()),
-        }
+        self.own().as_ref().map_or(Ok(()), File::sync_data)
     }
 }
 

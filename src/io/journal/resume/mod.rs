@@ -181,21 +181,25 @@ pub fn checksum(path: &Path) -> io::Result<u64> {
     }
 }
 
-/// The complete files among some numbers, ascending. A mismatch is an error, unless files may be replaced.
+/// The complete files among some numbers, ascending; none without resuming. A mismatch is an error, unless files may be
+/// replaced.
 pub fn complete_files(
     manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,
     path: impl Fn(i64) -> PathBuf,
-    verify: bool,
+    resume: Resume,
     replace: bool,
 ) -> Result<Vec<i64>, ResumeError> {
+    if resume == Resume::No {
+        return Ok(Vec::new());
+    }
     let manifest = manifest_files.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
     let mut complete = Vec::new();
     let mut first: Option<(PathBuf, Mismatch)> = None;
     let mut others = 0;
     for number in numbers {
         let path = path(number);
-        match state(&manifest, number, &path, &manifest_files.wanted(number), verify)? {
+        match state(&manifest, number, &path, &manifest_files.wanted(number), resume == Resume::Verify)? {
             State::Missing => {}
             State::Complete => complete.push(number),
             State::Other(why) => {

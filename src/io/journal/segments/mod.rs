@@ -12,7 +12,7 @@ pub mod file;
 pub mod timeline;
 
 use crate::journal::FrameList;
-use crate::journal::resume::{self, ManifestFiles, ManifestNames, ResumeError};
+use crate::journal::resume::{self, ManifestFiles, ManifestNames, Resume, ResumeError};
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -35,10 +35,8 @@ pub struct SegmentGrid {
     pub manifest_files: Arc<ManifestFiles>,
     /// The folder of the segments.
     pub folder: PathBuf,
-    /// Whether to check every byte.
-    pub verify: bool,
-    /// Whether to use existing segments.
-    pub resume: bool,
+    /// Whether to use existing segments, and to check every byte.
+    pub resume: Resume,
     /// Whether to write the picture only, for a shard.
     pub picture_only: bool,
     /// The frames of this job.
@@ -122,14 +120,14 @@ impl SegmentGrid {
 
     /// The complete segments. A segment with other settings is an error, unless it may be replaced.
     fn complete_cells(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
-        if !self.resume {
+        if self.resume == Resume::No {
             return Ok(Vec::new());
         }
         let there =
             self.existing().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
         let path = |cell| self.path(cell);
         let mut cells =
-            resume::complete_files(&self.manifest_files, there.into_iter(), path, self.verify, replace)?;
+            resume::complete_files(&self.manifest_files, there.into_iter(), path, self.resume, replace)?;
         if self.exact {
             // a segment that lacks a frame because of an error is rendered again
             let full = |cell: &i64| {
@@ -181,7 +179,7 @@ impl SegmentGrid {
         // its lock keeps other programs out
         self.manifest_files.acquire()?;
         let there = self.existing()?;
-        if !fresh && !there.is_empty() && !self.resume && !replace {
+        if !fresh && !there.is_empty() && self.resume == Resume::No && !replace {
             let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
                 start over";
             return Err(io::Error::new(ErrorKind::AlreadyExists, problem));

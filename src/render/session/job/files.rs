@@ -1,11 +1,11 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
-use super::{JobError, Request, written};
+use super::{JobError, Request, external_files};
 use grainfield_filters::chain::{Step, gray};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Setting, Value};
-use grainfield_io::disk::{FileAccess, FileRef};
+use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
 use grainfield_io::source::{Info, SourceError};
 use std::path::Path;
@@ -34,10 +34,10 @@ impl Request {
     /// [`JobError`] if the name of the output is invalid.
     pub fn file_access(&self) -> Result<FileAccess, JobError> {
         let mut access = self.written()?.writes(self.shard);
-        self.read().reads().into_iter().for_each(|place| access.read("the input", place));
-        access.extend(named(&self.recipe));
-        self.lavfi.iter().for_each(|graph| access.extend(written::files_in_graph(graph)));
-        access.extend(written::files_in_encoder_options(&self.encoding.options));
+        access.read_all("the input", self.read().reads());
+        access.extend(files_in_recipe(&self.recipe));
+        self.lavfi.iter().for_each(|graph| access.extend(external_files::files_in_graph(graph)));
+        access.extend(external_files::files_in_encoder_options(&self.encoding.options));
         access.extend(self.beside.clone());
         Ok(access)
     }
@@ -55,10 +55,10 @@ impl Request {
 }
 
 /// The files that a recipe's settings name.
-pub fn named(recipe: &Recipe) -> FileAccess {
+pub fn files_in_recipe(recipe: &Recipe) -> FileAccess {
     let mut access = FileAccess::default();
     for link in &recipe.links {
-        access.read(format!("the curve of '{}'", link.setting.id), FileRef::Path(link.file.clone()));
+        access.read(format!("the curve of '{}'", link.setting.id), link.file.clone());
     }
     for step in &recipe.steps {
         for (setting, value) in step.values.iter_given() {
@@ -70,7 +70,7 @@ pub fn named(recipe: &Recipe) -> FileAccess {
                 (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
                 _ => continue,
             };
-            access.read(format!("the {what} of '{}'", step.filter.name), FileRef::Path(name.into()));
+            access.read(format!("the {what} of '{}'", step.filter.name), name);
         }
     }
     access

@@ -2,11 +2,11 @@
 //! complete yet.
 
 use super::{Fields, JobError, OnError, Request};
-use crate::pipeline::{FrameList, FrameSelection};
+use crate::pipeline::FrameList;
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::journal::resume::{
-    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
+    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, Xxh64,
 };
 use grainfield_io::journal::segments::{self, SegmentGrid};
 use grainfield_io::journal::shard::{self, Kind, ShardRecord};
@@ -14,12 +14,12 @@ use grainfield_io::journal::{CommitHook, JournalConfig};
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source::{self, Info, Input, Source, SourceError};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The remaining work.
 pub(super) struct Selection {
-    pub(super) wanted: FrameSelection,
+    pub(super) wanted: Option<FrameList>,
     /// The number of frames left, if it is known.
     pub(super) total: Option<u64>,
     /// The number of frames that are complete.
@@ -146,22 +146,17 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             let name = pattern.open();
             let manifest_files =
                 ManifestFiles::new(ManifestNames::for_output(&name), settings, source_ids, all.to_string());
-            let mut complete = Vec::new();
-            if request.resume != Resume::No {
-                let verify = request.resume == Resume::Verify;
-                let path = |n| pattern.path(n);
-                let open = all.is_unbounded();
-                complete = match open {
-                    false => {
-                        resume::complete_files(&manifest_files, part.iter(), path, verify, request.overwrite)?
-                    }
-                    true => {
-                        let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
-                        let there = there.into_iter().filter(|n| part.numbers.contains(*n));
-                        resume::complete_files(&manifest_files, there, path, verify, request.overwrite)?
-                    }
-                };
-            }
+            let numbers: Box<dyn Iterator<Item = i64>> = match request.resume {
+                Resume::No => Box::new(std::iter::empty()),
+                _ if all.is_unbounded() => {
+                    let existing = pattern.scan().map_err(|cause| manifest(&name, cause))?;
+                    Box::new(existing.into_iter().filter(|n| part.numbers.contains(*n)))
+                }
+                _ => Box::new(part.iter()),
+            };
+            let path = |n| pattern.path(n);
+            let complete =
+                resume::complete_files(&manifest_files, numbers, path, request.resume, request.overwrite)?;
             let journal =
                 JournalConfig { manifest_files: Some(Arc::new(manifest_files)), ..JournalConfig::default() };
             if !tracked {
@@ -174,9 +169,9 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             let settings = settings(given, "image", &extension, &stored(request));
             let manifest_files =
                 ManifestFiles::new(ManifestNames::for_output(&path), settings, source_ids, all.to_string());
-            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+            let (first, at) = (part.iter().take(1), |_| path.clone());
             let complete =
-                resume::complete_files(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
+                resume::complete_files(&manifest_files, first, at, request.resume, request.overwrite)?;
             let done = !complete.is_empty();
             let manifest_files = Some(Arc::new(manifest_files));
             Ok(Selection {
@@ -190,7 +185,7 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
 
 /// All requested frames, without existing ones.
 fn plain(frames: Option<Ranges>) -> Selection {
-    let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
+    let wanted = frames.map(FrameList::all);
     Selection {
         wanted,
         total: None,
@@ -238,14 +233,7 @@ fn one(
     grid: Option<u64>,
 ) -> Result<Selection, JobError> {
     let SelectionInput { request, .. } = given;
-    let (path, names) = match request.shard {
-        None => (path.to_path_buf(), ManifestNames::for_output(path)),
-        Some(shard) => {
-            let path = PathBuf::from(shard.named(path.as_os_str()));
-            let names = ManifestNames::for_shard(&path);
-            (path, names)
-        }
-    };
+    let (path, names) = ManifestNames::for_part(path.to_path_buf(), request.shard);
     let source_hash = together(&source_ids, all);
     let missing = match request.missing {
         source::Missing::Error => "error",
@@ -280,24 +268,16 @@ fn one(
     };
     let manifest_files = recorded(names, settings.clone());
     // also without resuming: a file of someone else in its place is an error
-    let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+    manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
-    if request.resume != Resume::No {
-        let verify = request.resume == Resume::Verify;
-        let complete = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
-            State::Complete => true,
-            State::Missing => false,
-            State::Other(_) if request.overwrite => false,
-            State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
-        };
-        if complete {
-            // left by a crash after the last step
-            segments::discard(&folder);
-            let skipped = part.iter().count() as u64;
-            let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), JournalConfig::default());
-            done.notes = vec![format!("{} is complete already", path.display())];
-            return Ok(Selection { skipped, done: true, ..done });
-        }
+    let (only, at) = (std::iter::once(0), |_| path.clone());
+    if !resume::complete_files(&manifest_files, only, at, request.resume, request.overwrite)?.is_empty() {
+        // left by a crash after the last step
+        segments::discard(&folder);
+        let skipped = part.iter().count() as u64;
+        let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), JournalConfig::default());
+        done.notes = vec![format!("{} is complete already", path.display())];
+        return Ok(Selection { skipped, done: true, ..done });
     }
     let mut journal = JournalConfig::default();
     let mut complete = Vec::new();
@@ -318,8 +298,7 @@ fn one(
             offset: request.frame_offset,
             manifest_files: recorded(ManifestNames::for_segments(&folder), settings),
             folder,
-            verify: request.resume == Resume::Verify,
-            resume: request.resume != Resume::No,
+            resume: request.resume,
             picture_only: request.shard.is_some(),
             requested: part.clone(),
             exact: request.missing != source::Missing::Skip,
@@ -354,7 +333,7 @@ fn finish(mut part: FrameList, complete: Vec<i64>, journal: JournalConfig) -> Se
         let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
         notes.push(format!("{skipped}{of} frames are complete already"));
     }
-    Selection { wanted: FrameSelection::Listed(part), total, skipped, journal, done: false, notes }
+    Selection { wanted: Some(part), total, skipped, journal, done: false, notes }
 }
 
 /// All settings that affect the output, except for the source.
