@@ -2,9 +2,8 @@
 
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
 use crate::disk::PartialOutput;
-use crate::media::{Encode, FrameStamp, Plain, Sink, SinkError};
+use crate::media::{FrameStamp, Sink, SinkError};
 use grainfield_filters::frame::Frame;
-use std::sync::Arc;
 
 /// Discards every frame.
 #[derive(Debug)]
@@ -26,10 +25,6 @@ pub const FORMAT: FormatDescriptor = FormatDescriptor {
 };
 
 impl Sink for Null {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::new(Plain)
-    }
-
     fn write(&mut self, _: &FrameStamp, _: &Frame, _: &[u8]) -> Result<(), SinkError> {
         Ok(())
     }

@@ -119,8 +119,10 @@ impl From<DiskError> for SinkError {
 
 /// An output for frames, which arrive in order of time.
 pub trait Sink: Send {
-    /// The part of writing that runs on many threads.
-    fn encoder(&self) -> Arc<dyn Encode>;
+    /// The part of writing that runs on many threads: by default none.
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
 
     /// A handle that ends the output while a thread is in one of the other functions and may not return.
     ///

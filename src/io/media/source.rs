@@ -34,6 +34,23 @@ pub struct Info {
     pub carried: Carried,
 }
 
+impl Info {
+    /// Returns an error for a frame outside `first..=last`.
+    ///
+    /// # Errors
+    /// [`SourceError::Bad`].
+    pub(crate) fn check_number(&self, number: i64) -> Result<(), SourceError> {
+        let range = match self.last {
+            Some(last) if last < self.first => "none".into(),
+            Some(last) if number > last => format!("{} to {last}", self.first),
+            _ if number < self.first => format!("from {}", self.first),
+            _ => return Ok(()),
+        };
+        let problem = format!("frame {number} was requested; the frames are {range}");
+        Err(SourceError::Bad { name: self.name.clone(), problem })
+    }
+}
+
 /// Data that pass from source to sink without affecting filters.
 pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
 

@@ -43,6 +43,20 @@ fn fault(kind: Kind, e: ImageError) -> Fault {
     }
 }
 
+/// The pixels of the image library.
+const COLOR_TYPES: [(ColorType, Family, Depth, Alpha); 10] = [
+    (ColorType::L8, Family::Gray, Depth::Bits(8), Alpha::None),
+    (ColorType::La8, Family::Gray, Depth::Bits(8), Alpha::Straight),
+    (ColorType::Rgb8, Family::Rgb, Depth::Bits(8), Alpha::None),
+    (ColorType::Rgba8, Family::Rgb, Depth::Bits(8), Alpha::Straight),
+    (ColorType::L16, Family::Gray, Depth::Bits(16), Alpha::None),
+    (ColorType::La16, Family::Gray, Depth::Bits(16), Alpha::Straight),
+    (ColorType::Rgb16, Family::Rgb, Depth::Bits(16), Alpha::None),
+    (ColorType::Rgba16, Family::Rgb, Depth::Bits(16), Alpha::Straight),
+    (ColorType::Rgb32F, Family::Rgb, Depth::Float, Alpha::None),
+    (ColorType::Rgba32F, Family::Rgb, Depth::Float, Alpha::Straight),
+];
+
 type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
 
 /// Reads the file: these decoders need random access, and some of its header is parsed here.
@@ -76,19 +90,9 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         limits.max_alloc = Some(2 * MAX_BYTES);
         decoder.set_limits(limits).map_err(|e| fault(kind, e))?;
     }
-    let (family, depth, alpha) = match color {
-        ColorType::L8 => (Family::Gray, Depth::Bits(8), Alpha::None),
-        ColorType::La8 => (Family::Gray, Depth::Bits(8), Alpha::Straight),
-        ColorType::Rgb8 => (Family::Rgb, Depth::Bits(8), Alpha::None),
-        ColorType::Rgba8 => (Family::Rgb, Depth::Bits(8), Alpha::Straight),
-        ColorType::L16 => (Family::Gray, Depth::Bits(16), Alpha::None),
-        ColorType::La16 => (Family::Gray, Depth::Bits(16), Alpha::Straight),
-        ColorType::Rgb16 => (Family::Rgb, Depth::Bits(16), Alpha::None),
-        ColorType::Rgba16 => (Family::Rgb, Depth::Bits(16), Alpha::Straight),
-        ColorType::Rgb32F => (Family::Rgb, Depth::Float, Alpha::None),
-        ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
-        other => return Err(Fault::Bad(format!("pixels of the type {other:?} are not supported"))),
-    };
+    let found = COLOR_TYPES.iter().find(|row| row.0 == color);
+    let &(_, family, depth, alpha) =
+        found.ok_or_else(|| Fault::Bad(format!("pixels of the type {color:?} are not supported")))?;
     let mut meta = meta;
     meta.tiff.iter_mut().for_each(|t| t.read_alpha(alpha != Alpha::None));
     let kept = meta.tiff.as_ref().and_then(|t| t.alpha());
@@ -159,18 +163,13 @@ pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame)
 
 pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
     let format = frame.format();
-    let color = match (format.family, format.depth, format.has_alpha()) {
-        (Family::Gray, Depth::Bits(8), false) => ExtendedColorType::L8,
-        (Family::Gray, Depth::Bits(8), true) => ExtendedColorType::La8,
-        (Family::Gray, Depth::Bits(_), false) => ExtendedColorType::L16,
-        (Family::Rgb, Depth::Bits(8), false) => ExtendedColorType::Rgb8,
-        (Family::Rgb, Depth::Bits(8), true) => ExtendedColorType::Rgba8,
-        (Family::Rgb, Depth::Bits(_), false) => ExtendedColorType::Rgb16,
-        (Family::Rgb, Depth::Bits(_), true) => ExtendedColorType::Rgba16,
-        (Family::Rgb, Depth::Float, false) => ExtendedColorType::Rgb32F,
-        (Family::Rgb, Depth::Float, true) => ExtendedColorType::Rgba32F,
-        _ => return Err(Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name()))),
+    let described = |row: &&(ColorType, Family, Depth, Alpha)| {
+        (row.1, row.2, row.3 != Alpha::None) == (format.family, format.depth, format.has_alpha())
     };
+    let found = COLOR_TYPES.iter().find(described);
+    let color = found
+        .map(|row| ExtendedColorType::from(row.0))
+        .ok_or_else(|| Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name())))?;
     let line = format.width as usize * rows::order(format).len() * format.depth.bytes();
     let mut data = vec![0; line * format.height as usize];
     for (y, row) in data.chunks_exact_mut(line).enumerate() {

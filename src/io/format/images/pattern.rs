@@ -43,14 +43,7 @@ pub fn bytes(name: &OsStr) -> &[u8] {
 
 /// Bytes of a name as a name.
 pub fn name(bytes: Vec<u8>) -> OsString {
-    #[cfg(unix)]
-    {
-        std::os::unix::ffi::OsStringExt::from_vec(bytes)
-    }
-    #[cfg(not(unix))]
-    {
-        String::from_utf8_lossy(&bytes).into_owned().into()
-    }
+    std::os::unix::ffi::OsStringExt::from_vec(bytes)
 }
 
 fn digits(text: &[u8]) -> usize {
@@ -169,9 +162,8 @@ impl Pattern {
 
     /// The numbers of existing files, ascending.
     pub fn scan(&self) -> std::io::Result<Vec<i64>> {
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut numbers = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
+        for entry in std::fs::read_dir(self.folder.join("."))? {
             numbers.extend(self.matches(&entry?.file_name()));
         }
         numbers.sort_unstable();
@@ -181,8 +173,7 @@ impl Pattern {
     /// Whether a file may match both patterns. Folders are compared after links are resolved.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         let real = |folder: &Path| {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf())
+            folder.join(".").canonicalize().unwrap_or_else(|_| folder.to_path_buf())
         };
         let numeric =
             |rest: Option<&[u8]>| rest.is_some_and(|r| r.iter().all(|b| b.is_ascii_digit() || *b == b'-'));

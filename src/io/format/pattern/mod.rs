@@ -65,11 +65,7 @@ impl Source for Pattern {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let last = self.info.last.unwrap_or(0);
-        if !(0..=last).contains(&number) {
-            let problem = format!("frame {number} was requested; the frames are 0 to {last}");
-            return Err(SourceError::Bad { name: self.info.name.clone(), problem });
-        }
+        self.info.check_number(number)?;
         self.next = number;
         Ok(())
     }

@@ -136,11 +136,7 @@ impl Source for Sequence {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let (first, last) = (self.info.first, self.info.last.unwrap_or(self.info.first));
-        if !(first..=last).contains(&number) {
-            let problem = format!("has no frame {number}: its frames are {first} to {last}");
-            return Err(SourceError::Bad { name: self.info.name.clone(), problem });
-        }
+        self.info.check_number(number)?;
         self.next = Some(number);
         Ok(())
     }

@@ -25,6 +25,7 @@ use input::{Input, Line};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,14 +106,10 @@ pub fn from_reader(
 
 /// Standard input without the small buffer of [`std::io::stdin`], if the system allows it.
 pub(super) fn standard_input() -> Box<dyn Read + Send> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        if let Ok(fd) = io::stdin().as_fd().try_clone_to_owned() {
-            return Box::new(File::from(fd));
-        }
+    match io::stdin().as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(File::from(descriptor)),
+        Err(_) => Box::new(io::stdin()),
     }
-    Box::new(io::stdin())
 }
 
 /// The distance of frames whose positions are kept.
@@ -361,15 +358,8 @@ impl Source for Y4m {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let past = self.info.last.is_some_and(|last| number > last);
-        let Some(wanted) = u64::try_from(number).ok().filter(|_| !past) else {
-            let range = match self.info.last {
-                Some(-1) => "none".into(),
-                Some(last) => format!("0 to {last}"),
-                None => "from 0".into(),
-            };
-            return Err(self.bad(format!("frame {number} was requested; the frames are {range}")));
-        };
+        self.info.check_number(number)?;
+        let wanted = number as u64;
         if !self.info.seekable && wanted < self.next {
             return Err(self.bad(format!(
                 "frame {number} was requested after frame {}, but a pipe cannot be read backwards; use a file",

@@ -10,7 +10,7 @@ use crate::format::y4m::header::{FRAME, compose, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
 use crate::media::FrameStamp;
 use crate::media::sink::rescue;
-use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
+use crate::media::{Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
 };
@@ -114,10 +114,6 @@ struct Y4m {
 }
 
 impl Sink for Y4m {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::new(Plain)
-    }
-
     fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
         rescue(&self.out)
     }
