@@ -296,11 +296,9 @@ pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<M
     for y in 0..format.height as usize {
         input.reader.seek(SeekFrom::Start(offset + stride * y as u64))?;
         input.reader.read_exact(&mut samples)?;
-        match (bits, kept.little) {
-            (10, little) => unpack(frame, y, &samples, little),
-            (8, _) => rows::unpack::<u8, 1>(frame, y, &samples, |[b]| b),
-            (_, false) => rows::unpack::<u16, 2>(frame, y, &samples, u16::from_be_bytes),
-            (_, true) => rows::unpack::<u16, 2>(frame, y, &samples, u16::from_le_bytes),
+        match bits {
+            10 => unpack(frame, y, &samples, kept.little),
+            _ => rows::unpack_row(frame, y, &samples, !kept.little),
         }
     }
     Ok(Meta { density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() })

@@ -278,11 +278,10 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     let stride = stride(format, bits, packing);
     for y in 0..format.height as usize {
         let start = out.len();
+        rows::pack_row(frame, y, &mut row, false);
         if bits == 8 {
-            rows::pack::<u8, 1>(frame, y, &mut row, |b| [b]);
             out.extend_from_slice(&row);
         } else {
-            rows::pack::<u16, 2>(frame, y, &mut row, u16::to_le_bytes);
             let samples = row.as_chunks().0.iter().map(|s| u16::from_le_bytes(*s));
             pack(samples, bits, packing, head.little, out);
         }

@@ -2,10 +2,9 @@
 //!
 //! The codecs decode whole pictures only, so probing a file costs as much as reading it.
 
-use super::{Fault, Header, Input, Kind, MAX_BYTES, Meta, accept, check_size, dpx, rows, tagged};
+use super::{Fault, Header, Input, Kind, Meta, accept, check_size, dpx, rows, tagged};
 use crate::libav::still::{self, Decoded, Still};
-use grainfield_filters::frame::{Depth, Format, Frame, Transfer};
-use std::io::Read;
+use grainfield_filters::frame::{Format, Frame, Transfer};
 
 fn still(kind: Kind) -> Still {
     match kind {
@@ -15,9 +14,8 @@ fn still(kind: Kind) -> Still {
     }
 }
 
-fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<dpx::DpxHeader>>), Fault> {
-    let mut file = Vec::with_capacity(input.len as usize);
-    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+fn decoded(kind: Kind, input: Input) -> Result<(Decoded, Format, Option<Box<dpx::DpxHeader>>), Fault> {
+    let file = input.contents()?;
     let picture = still::decode(still(kind), &file)
         .map_err(|e| Fault::Bad(format!("the {} cannot be decoded: {e}", kind.label())))?;
     let mut format = tagged(picture.format);
@@ -60,10 +58,7 @@ pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame)
 }
 
 pub(super) fn encode(kind: Kind, frame: &Frame, out: &mut Vec<u8>) -> Result<(), Fault> {
-    let interleave = |y: usize, row: &mut [u8]| match frame.format().depth {
-        Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
-        _ => rows::pack::<u16, 2>(frame, y, row, u16::to_le_bytes),
-    };
+    let interleave = |y: usize, row: &mut [u8]| rows::pack_row(frame, y, row, false);
     still::encode(still(kind), frame, interleave, out)
         .map_err(|e| Fault::Bad(format!("the {} cannot be written: {e}", kind.label())))
 }

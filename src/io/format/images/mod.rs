@@ -259,6 +259,15 @@ pub(crate) struct Input {
     pub len: u64,
 }
 
+impl Input {
+    /// Reads the file, for decoders that need random access.
+    fn contents(mut self) -> Result<Vec<u8>, Fault> {
+        let mut file = Vec::with_capacity(self.len as usize);
+        self.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+        Ok(file)
+    }
+}
+
 fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     let file = crate::disk::reach::open(path).map_err(Fault::Io)?;
     let meta = file.metadata().map_err(Fault::Io)?;
@@ -269,7 +278,7 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
         return Err(Fault::Bad("the file is empty".into()));
     }
     if meta.len() > MAX_BYTES {
-        return Err(Fault::Bad(format!("a file of {} bytes: at most {MAX_BYTES} are read", meta.len())));
+        return Err(Fault::Bad(format!("file too large: {} bytes (limit {MAX_BYTES})", meta.len())));
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut start = Vec::with_capacity(16);

@@ -12,7 +12,7 @@ use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUn
 use image::codecs::tiff::TiffDecoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 /// The quality of JPEG files: 1 to 100.
 const JPEG_QUALITY: u8 = 95;
@@ -58,13 +58,6 @@ const COLOR_TYPES: [(ColorType, Family, Depth, Alpha); 10] = [
 ];
 
 type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
-
-/// Reads the file: these decoders need random access, and some of its header is parsed here.
-fn contents(mut input: Input) -> Result<Vec<u8>, Fault> {
-    let mut file = Vec::with_capacity(input.len as usize);
-    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
-    Ok(file)
-}
 
 fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> {
     let reader = Cursor::new(file);
@@ -122,7 +115,7 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
 }
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
-    let file = contents(input)?;
+    let file = input.contents()?;
     let (decoder, format, meta) = decoder(kind, &file)?;
     let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
     let mut notes = Vec::new();
@@ -142,7 +135,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
 }
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
-    let file = contents(input)?;
+    let file = input.contents()?;
     let (decoder, format, meta) = decoder(kind, &file)?;
     accept(&format, want, frame)?;
     let line = format.width as usize * rows::order(&format).len() * format.depth.bytes();
@@ -151,13 +144,8 @@ pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame)
         return Err(Fault::Bad(format!("the {} is damaged: its sizes contradict each other", kind.label())));
     }
     decoder.read_image_boxed(&mut data).map_err(|e| fault(kind, e))?;
-    for (y, row) in data.chunks_exact(line).enumerate() {
-        match format.depth {
-            Depth::Bits(8) => rows::unpack::<u8, 1>(frame, y, row, |[b]| b),
-            Depth::Bits(_) => rows::unpack::<u16, 2>(frame, y, row, u16::from_ne_bytes),
-            Depth::Float => rows::unpack::<f32, 4>(frame, y, row, f32::from_ne_bytes),
-        }
-    }
+    let native = cfg!(target_endian = "big");
+    data.chunks_exact(line).enumerate().for_each(|(y, row)| rows::unpack_row(frame, y, row, native));
     Ok(meta)
 }
 
@@ -170,15 +158,7 @@ pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut V
     let color = found
         .map(|row| ExtendedColorType::from(row.0))
         .ok_or_else(|| Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name())))?;
-    let line = format.width as usize * rows::order(format).len() * format.depth.bytes();
-    let mut data = vec![0; line * format.height as usize];
-    for (y, row) in data.chunks_exact_mut(line).enumerate() {
-        match format.depth {
-            Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
-            Depth::Bits(_) => rows::pack::<u16, 2>(frame, y, row, u16::to_ne_bytes),
-            Depth::Float => rows::pack::<f32, 4>(frame, y, row, f32::to_ne_bytes),
-        }
-    }
+    let data = rows::interleaved(frame, cfg!(target_endian = "big"));
     if kind == Kind::Tiff {
         return tiff::encode(format, &data, meta, out);
     }

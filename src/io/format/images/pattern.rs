@@ -172,9 +172,7 @@ impl Pattern {
 
     /// Whether a file may match both patterns. Folders are compared after links are resolved.
     pub fn overlaps(&self, other: &Pattern) -> bool {
-        let real = |folder: &Path| {
-            folder.join(".").canonicalize().unwrap_or_else(|_| folder.to_path_buf())
-        };
+        let real = |folder: &Path| folder.join(".").canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         let numeric =
             |rest: Option<&[u8]>| rest.is_some_and(|r| r.iter().all(|b| b.is_ascii_digit() || *b == b'-'));
         let (a, b) = (&self.before[..], &other.before[..]);

@@ -88,7 +88,8 @@ pub enum SpecError {
 
 /// A suggestion of the most similar name, if it is similar enough.
 fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> String {
-    let scored = all.filter(|_| name.len() <= 40).map(|known| (strsim::damerau_levenshtein(name, known), known));
+    let scored =
+        all.filter(|_| name.len() <= 40).map(|known| (strsim::damerau_levenshtein(name, known), known));
     let nearest = scored.min_by_key(|s| s.0).filter(|s| s.0 <= 1 + s.1.len() / 4);
     nearest.map_or_else(String::new, |(_, known)| format!("; did you mean '{known}'?"))
 }

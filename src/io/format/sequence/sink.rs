@@ -267,7 +267,7 @@ impl Sink for Sequence {
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
         let mut frames = self.encoder.frames();
-        if frames.written() > 0
+        if !frames.named.is_empty()
             && let Target::One(path) = &self.encoder.target
         {
             return Err(bad(path.as_os_str(), several(path, None)));
@@ -286,7 +286,7 @@ impl Sink for Sequence {
             ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
             _ => SinkError::Io { name: path.display().to_string(), cause },
         })?;
-        frames.add(stamp.number);
+        frames.named.push(stamp.number);
         Ok(())
     }
 
@@ -330,23 +330,10 @@ struct Encoder {
 struct Frames {
     /// Complete files that wait for their names, by number. Dropping one removes it.
     ready: BTreeMap<i64, Ready>,
-    /// The first and last number of runs of frames that have their names.
-    named: Vec<(i64, i64)>,
+    /// The numbers of frames that have their names.
+    named: Vec<i64>,
     /// Whether no more frames get names.
     ended: bool,
-}
-
-impl Frames {
-    fn add(&mut self, number: i64) {
-        match self.named.last_mut().filter(|run| run.1.checked_add(1) == Some(number)) {
-            Some(run) => run.1 = number,
-            None => self.named.push((number, number)),
-        }
-    }
-
-    fn written(&self) -> u64 {
-        self.named.iter().map(|(first, last)| first.abs_diff(*last) + 1).sum()
-    }
 }
 
 /// A complete file that waits for its name, and its record.
@@ -401,8 +388,7 @@ impl Encoder {
             Target::One(_) => Vec::new(),
         };
         let frames = self.frames();
-        let all = frames.named.iter().flat_map(|&(first, last)| first..=last);
-        let mut gone = all.filter(|n| there.binary_search(n).is_err());
+        let mut gone = frames.named.iter().copied().filter(|n| there.binary_search(n).is_err());
         Ok(gone.next().map(|first| (first, gone.count() as u64)))
     }
 
@@ -436,6 +422,6 @@ impl Rescue for Encoder {
             let _ = manifest_files.sync();
         }
         let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
-        Ok(PartialOutput { partial: None, frames: Some(frames.written()) })
+        Ok(PartialOutput { partial: None, frames: Some(frames.named.len() as u64) })
     }
 }

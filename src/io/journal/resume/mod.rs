@@ -16,7 +16,6 @@ pub use manifest_files::{ManifestFiles, ManifestNames};
 pub use source_ids::{FrameFiles, SourceIds, changed, file_id};
 pub use xxh64::{Xxh64, xxh64};
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -48,27 +47,20 @@ pub enum State {
 }
 
 /// The reason why a file is not the expected one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Mismatch {
     /// It is in no manifest, or was changed afterwards.
+    #[error("is not in the manifest, or was changed later")]
     Unknown,
     /// It was rendered with other settings.
+    #[error("was made with other settings ({0})")]
     Settings(String),
     /// It was rendered from another source, or the source has changed.
+    #[error("was made from another source, or the source was changed later")]
     Source,
     /// Its bytes have changed.
+    #[error("is damaged: its contents changed after it was written")]
     Damaged,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mismatch::Unknown => f.write_str("is not in the manifest, or was changed later"),
-            Mismatch::Settings(how) => write!(f, "was made with other settings ({how})"),
-            Mismatch::Source => f.write_str("was made from another source, or the source was changed later"),
-            Mismatch::Damaged => f.write_str("is damaged: its contents changed after it was written"),
-        }
-    }
 }
 
 /// An error that prevents resuming.
