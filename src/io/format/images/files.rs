@@ -47,6 +47,9 @@ impl Files {
     }
 
     /// The index of the file with this number, or else the index before which it would be.
+    ///
+    /// # Errors
+    /// The index of the next file if there is none with this number.
     pub fn position(&self, number: i64) -> Result<usize, usize> {
         match self {
             Files::Pattern(_, numbers) => numbers.binary_search(&number),
@@ -84,6 +87,9 @@ pub fn is_glob(input: &OsStr) -> bool {
 }
 
 /// Finds the files of an input. An existing file of that name comes first, then patterns, then globs.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn find(input: &OsStr) -> Result<Files, SourceError> {
     let path = Path::new(input);
     match std::fs::metadata(path) {

@@ -1,6 +1,6 @@
 //! Properties of a picture that a file of another kind cannot hold.
 
-use super::{Kind, Meta, Unit, fitting_icc, png, says_orientation, tags};
+use super::{Kind, Meta, Unit, dpx, fitting_icc, png, says_orientation, tags};
 use grainfield_filters::frame::{Depth, Format, Transfer};
 
 /// The properties in `meta` that a video loses, in a few words each: pictures are turned upright, and have no
@@ -84,7 +84,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.extend(tiff.lost(kind == Kind::Tiff));
     }
     match (&meta.dpx, &meta.cineon) {
-        (Some(dpx), _) if kind == Kind::Dpx => list.extend(dpx.lost()),
+        (Some(header), _) if kind == Kind::Dpx => list.extend(dpx::lost(header)),
         (_, Some(_)) if kind == Kind::Cineon => {}
         _ => list.extend(meta.fields.iter().cloned()),
     }

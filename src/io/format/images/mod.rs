@@ -20,6 +20,7 @@ pub mod tags;
 pub mod tiff;
 mod turn;
 
+pub use head::FilmHeader;
 pub use loss::{lost, lost_color, lost_in_video};
 
 use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix, Transfer};
@@ -190,9 +191,9 @@ pub struct Meta {
     /// The time code of the frame, if a video can continue it.
     pub timecode: Option<String>,
     /// Metadata of Cineon.
-    pub cineon: Option<Box<cineon::CineonHeader>>,
+    pub cineon: Option<Box<FilmHeader>>,
     /// Metadata of DPX.
-    pub dpx: Option<Box<dpx::DpxHeader>>,
+    pub dpx: Option<Box<FilmHeader>>,
     /// Metadata of TIFF.
     pub tiff: Option<Box<tiff::TiffMetadata>>,
 }
@@ -200,15 +201,9 @@ pub struct Meta {
 impl Meta {
     /// Removes what is true of a single frame: time codes, its number, its name.
     pub(crate) fn forget_frame(&mut self) {
-        if let Some(kept) = &mut self.dpx {
-            kept.forget_frame();
-        }
-        if let Some(kept) = &mut self.cineon {
-            kept.forget_frame();
-        }
-        if let Some(kept) = &mut self.exr {
-            kept.forget_frame();
-        }
+        self.dpx.iter_mut().for_each(|header| dpx::forget_frame(header));
+        self.cineon.iter_mut().for_each(|header| cineon::forget_frame(header));
+        self.exr.iter_mut().for_each(|data| data.forget_frame());
     }
 }
 
@@ -291,6 +286,9 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
 }
 
 /// Reads the header of a picture, without its samples. The format is that of the upright picture.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn probe(path: &Path) -> Result<Header, Fault> {
     let (kind, input) = input(path)?;
     let header = match kind {
@@ -317,6 +315,9 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
 
 /// Reads a file's picture, which must have the shape of `want` after it is turned upright. The frame gets the format
 /// `want`.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (kind, input) = input(path)?;
     let meta = match kind {
@@ -340,6 +341,9 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
 }
 
 /// Reads a file's picture unconverted.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn read(path: &Path) -> Result<Frame, Fault> {
     let format = probe(path)?.format;
     let mut frame = Frame::new(format);

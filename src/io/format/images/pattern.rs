@@ -100,6 +100,9 @@ fn places(text: &[u8], kind: u8) -> Result<Vec<Place>, PatternError> {
 impl Pattern {
     /// Parses a pattern; `None` if the name has no placeholder. It is not checked whether a file with that very
     /// name exists.
+    ///
+    /// # Errors
+    /// See [`PatternError`].
     pub fn parse(text: &OsStr) -> Result<Option<Pattern>, PatternError> {
         let full = bytes(text);
         let cut = full.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
@@ -161,6 +164,9 @@ impl Pattern {
     }
 
     /// The numbers of existing files, ascending.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
     pub fn scan(&self) -> std::io::Result<Vec<i64>> {
         let mut numbers = Vec::new();
         for entry in std::fs::read_dir(self.folder.join("."))? {
