@@ -19,6 +19,6 @@ mod same;
 pub use error::DiskError;
 pub use named_files::{files_in_playlist, files_in_text, token};
 pub use output::{Output, check_folder};
-pub use partial::{Partial, PartialOutput, folder_of};
+pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
-pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, is_mute};
+pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, folder_of, is_mute};

@@ -6,8 +6,9 @@
 //! are written directly.
 
 use super::error::DiskError;
-use super::partial::{Partial, PartialOutput, folder_of};
+use super::partial::{Partial, PartialOutput};
 use super::rescue::{OutputRescue, WrittenFrames, lock};
+use super::same::folder_of;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -87,7 +88,6 @@ impl Output {
         let path = Path::new(output);
         let name = path.display().to_string();
         let io = |cause| DiskError::Io { name: name.clone(), cause };
-        let bad = |problem| DiskError::Bad { name: name.clone(), problem };
         if output.is_empty() {
             let problem = "the name of the file is empty".into();
             return Err(DiskError::Name { name: "output".into(), problem });
@@ -106,10 +106,11 @@ impl Output {
         let path = resolve_symlink(path).map_err(io)?;
         let folder = folder_of(&path);
         check_folder(&name, folder)?;
-        let made = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
-        let partial = made.map_err(|e| match e.kind() {
+        let created = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
+        let partial = created.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                bad(format!("cannot create files in the folder {}: {e}", folder.display()))
+                let problem = format!("cannot create files in the folder {}: {e}", folder.display());
+                DiskError::Bad { name: name.clone(), problem }
             }
             _ => io(e),
         })?;
@@ -220,6 +221,9 @@ impl Output {
     }
 
     /// Writes bytes, possibly through the buffer.
+    ///
+    /// # Errors
+    /// [`DiskError::Closed`] if the reader has closed the pipe, else [`DiskError::Io`].
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         if self.buf.len() + bytes.len() > BUFFER {
             self.empty_buffer().map_err(|e| self.error(e))?;
@@ -232,6 +236,9 @@ impl Output {
     }
 
     /// Writes several pieces in order, without copying large ones.
+    ///
+    /// # Errors
+    /// As [`put`](Output::put).
     pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), DiskError> {
         let total: usize = pieces.iter().map(|p| p.len()).sum();
         if total < BUFFER || total / pieces.len().max(1) < SMALL {
@@ -242,6 +249,9 @@ impl Output {
 
     /// Marks the end of a frame: an abandoned file is kept up to the last mark that was written. On standard
     /// output, a pipe or a device the frame is flushed.
+    ///
+    /// # Errors
+    /// As [`put`](Output::put).
     pub fn mark(&mut self) -> Result<(), DiskError> {
         self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
@@ -253,6 +263,9 @@ impl Output {
     }
 
     /// Completes the file: syncs it to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`DiskError::Unfinished`] with the remaining part; other errors if there is none.
     pub fn finish(mut self) -> Result<(), DiskError> {
         self.commit().map_err(|cause| match self.give_up() {
             Ok(left) => DiskError::Unfinished { cause: Box::new(cause), left },

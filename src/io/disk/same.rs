@@ -4,7 +4,6 @@
 //! `/dev/fd/N`, and standard input, output and error. A file that does not exist yet is identified by its folder and
 //! name. Devices, pipes, sockets and folders are never the same file.
 
-use super::partial::folder_of;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -86,6 +85,11 @@ impl Identity {
     pub fn from_metadata(meta: &Metadata) -> Option<Identity> {
         meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
     }
+}
+
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The folder of a file, with links resolved.

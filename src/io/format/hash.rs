@@ -38,6 +38,9 @@ fn file_of(name: &OsStr) -> &OsStr {
 }
 
 /// Opens a hash sink. `file` is the text after `hash:`; an empty text or `-` is standard output.
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
     Ok(Box::new(Hash { out: plan.open(file)? }))

@@ -35,6 +35,9 @@ impl CommitHook {
     }
 
     /// Records a complete file, which has a temporary name and this number of frames.
+    ///
+    /// # Errors
+    /// If the file cannot be read or the manifest cannot be written.
     pub fn record(mut self, file: &File, path: &Path, frames: u64) -> io::Result<()> {
         let hash = checksum(path)?;
         let entry = self.manifest_files.entry(0, file, hash)?;

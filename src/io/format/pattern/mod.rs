@@ -32,6 +32,9 @@ pub const FORMAT: FormatDescriptor = FormatDescriptor {
 };
 
 /// Makes a pattern from its description, with or without `pattern:`. `options.rate` is the default of its rate.
+///
+/// # Errors
+/// [`SourceError::Bad`] for an invalid description.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = input.display().to_string();
     let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };

@@ -103,6 +103,9 @@ fn excerpt(text: &str) -> String {
 
 impl Spec {
     /// Parses the text after `pattern:`. `rate` is the default rate, else 24.
+    ///
+    /// # Errors
+    /// See [`SpecError`].
     pub fn parse(text: &str, rate: Option<Ratio>) -> Result<Spec, SpecError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();

@@ -60,6 +60,9 @@ pub fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(),
 /// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays RGB, YUV becomes RGB.
 /// OpenEXR and float TIFF hold linear light by convention; film density is kept, also in files that cannot tag it.
 /// Alpha is straight, except in OpenEXR and in a TIFF from a premultiplied source.
+///
+/// # Errors
+/// [`SinkError::Usage`] for an unknown extension, and for a picture that is too large.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
@@ -130,6 +133,9 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
 }
 
 /// Whether an encoding can be chosen: how OpenEXR stores samples.
+///
+/// # Errors
+/// What is wrong, for the user.
 pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if encoding.is_default() {
         return Ok(());
@@ -152,6 +158,9 @@ enum Target {
 ///
 /// The folder must exist. An existing file is an error here if it is the only one, else when its frame is
 /// written, unless the plan allows replacing.
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let kind = kind(output)?;
     let path = Path::new(output);

@@ -50,6 +50,9 @@ fn begins_as_image(path: &Path) -> bool {
 }
 
 /// Opens a sequence or a single image.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let files = find(input)?;
     let first_path = files.path(0);

@@ -78,6 +78,9 @@ fn counted(length: Length) -> u64 {
 ///
 /// A missing or unknown rate is `options.rate`, else 25. The number of frames in a file is known before the first
 /// frame if its length is a multiple of the first frame's, or if there are few enough to count.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_reader("standard input".into(), standard_input(), options);
@@ -96,6 +99,9 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
 }
 
 /// Reads y4m from any reader; `name` is used in messages.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn from_reader(
     name: String,
     reader: Box<dyn Read + Send>,

@@ -65,6 +65,9 @@ pub fn accepts(format: &Format) -> Format {
 }
 
 /// Opens a y4m file or pipe (`-` is standard output) and writes its header. `plan.format` must come from [`accepts`].
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let carried = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Y4mHeader>());
     // a header that contradicts the plan is not repeated

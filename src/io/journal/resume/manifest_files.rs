@@ -77,6 +77,9 @@ impl ManifestNames {
     }
 
     /// Reads and merges all of them.
+    ///
+    /// # Errors
+    /// `InvalidData` for a file that is not a manifest of this version, else those of the system.
     pub fn read(&self) -> io::Result<Manifest> {
         let mut manifest = Manifest::default();
         let mut left = MAX_BYTES;
@@ -130,6 +133,9 @@ impl ManifestFiles {
     }
 
     /// Reads all manifests.
+    ///
+    /// # Errors
+    /// `InvalidData` for a file that is not a manifest of this version, else those of the system.
     pub fn read(&self) -> io::Result<Manifest> {
         self.names.read()
     }
@@ -139,12 +145,18 @@ impl ManifestFiles {
     }
 
     /// Locks a manifest, if none is locked yet.
+    ///
+    /// # Errors
+    /// `ResourceBusy` if another program uses the folder of segments, else as [`read`](ManifestFiles::read).
     pub fn acquire(&self) -> io::Result<()> {
         self.opened(&mut self.own()).map(drop)
     }
 
     /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
     /// of its frame.
+    ///
+    /// # Errors
+    /// If the system does not tell the file's size.
     pub fn entry(&self, number: i64, file: &File, hash: u64) -> io::Result<Entry> {
         let meta = file.metadata()?;
         let source_hash = self.source_ids.get(number);
@@ -159,6 +171,9 @@ impl ManifestFiles {
     }
 
     /// Records a file that is about to get its name, and for a shard the data for joining it.
+    ///
+    /// # Errors
+    /// As [`acquire`](ManifestFiles::acquire).
     pub fn record(&self, entry: &Entry, shard: Option<&ShardRecord>) -> io::Result<()> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
@@ -207,6 +222,9 @@ impl ManifestFiles {
     }
 
     /// Syncs the records to the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
         self.own().as_ref().map_or(Ok(()), File::sync_data)
     }

@@ -128,12 +128,18 @@ impl Wanted<'_> {
 
 impl Entry {
     /// Whether a file has the recorded bytes. Reads all of them.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn is_intact(&self, path: &Path) -> io::Result<bool> {
         Ok(path.metadata()?.len() == self.size && checksum(path)? == self.hash)
     }
 }
 
 /// The state of the file with a number. With `verify`, its bytes are read.
+///
+/// # Errors
+/// [`ResumeError::Read`].
 pub fn state(
     manifest: &Manifest,
     number: i64,
@@ -159,6 +165,9 @@ pub fn state(
 }
 
 /// The checksum of a file's bytes.
+///
+/// # Errors
+/// If the file cannot be read.
 pub fn checksum(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
     let mut hasher = Xxh64::default();
@@ -175,6 +184,9 @@ pub fn checksum(path: &Path) -> io::Result<u64> {
 
 /// The complete files among some numbers, ascending; none without resuming. A mismatch is an error, unless files may be
 /// replaced.
+///
+/// # Errors
+/// [`ResumeError`].
 pub fn complete_files(
     manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,

@@ -97,6 +97,9 @@ impl SegmentGrid {
     }
 
     /// The existing segments, in order.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
     pub fn existing(&self) -> io::Result<Vec<i64>> {
         let mut cells = Vec::new();
         let entries = match std::fs::read_dir(&self.folder) {
@@ -141,6 +144,9 @@ impl SegmentGrid {
 
     /// The frame numbers in complete segments, ascending. A segment with other settings is an error, unless it
     /// may be replaced.
+    ///
+    /// # Errors
+    /// [`ResumeError`].
     pub fn complete(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
         let cells = self.complete_cells(replace)?;
         Ok(cells.into_iter().flat_map(|cell| self.requested_in(cell).iter().collect::<Vec<_>>()).collect())
@@ -153,6 +159,10 @@ impl SegmentGrid {
     }
 
     /// Locks the folder until the [`ManifestFiles`] are dropped, and removes unfinished files from it.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the folder has files of someone else, or segments that may not be replaced; else
+    /// those of the system.
     pub fn acquire(&self, replace: bool) -> io::Result<()> {
         let fresh = match std::fs::create_dir(&self.folder) {
             Ok(()) => true,

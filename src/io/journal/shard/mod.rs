@@ -150,6 +150,9 @@ pub enum ShardError {
 
 impl Shard {
     /// Shard `index` (from 1) of `count`.
+    ///
+    /// # Errors
+    /// [`ShardError::Index`] and [`ShardError::Count`].
     pub fn new(index: i64, count: u32) -> Result<Shard, ShardError> {
         if !(1..=MAX_SHARDS).contains(&count) {
             return Err(ShardError::Count(count.into()));
@@ -230,6 +233,9 @@ impl Choice {
     ///
     /// `auto` uses a Slurm job array: `SLURM_ARRAY_TASK_ID`, counted from `_MIN` in steps of `_STEP`, of `_COUNT`.
     /// `auto/N` uses the index from there, else from `JOB_COMPLETION_INDEX`, which counts from 0.
+    ///
+    /// # Errors
+    /// See [`ShardError`].
     pub fn resolve(self, look: impl Fn(&str) -> Option<OsString>) -> Result<Shard, ShardError> {
         let number = |variable: &'static str, wanted| match look(variable).filter(|v| !v.is_empty()) {
             None => Ok(None),
