@@ -6,7 +6,7 @@ use super::values::check_png;
 use super::{job, print, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_io::disk::{Output, Place};
+use grainfield_io::disk::{FileRef, Output};
 use grainfield_render::analyze::{self, Report, ReportHandle};
 use std::ffi::{OsStr, OsString};
 
@@ -107,9 +107,9 @@ fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolv
     let mut resolved =
         resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;
     let beside = &mut resolved.request.beside;
-    beside.write("the report", Place::Output);
+    beside.write("the report", FileRef::Output);
     if let Some(plot) = plot {
-        beside.write("the plot", Place::Path(plot.into()));
+        beside.write("the plot", &plot);
     }
     if let Some(clean) = clean {
         resolve::check_input(&clean, environment)?;

@@ -11,7 +11,7 @@ use super::{execute, report};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
-use grainfield_io::disk::{Place, SameFile, Uses, Written};
+use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
@@ -226,10 +226,10 @@ fn read_list(path: &Path) -> Result<Jobs, Failure> {
 pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
     let plan = plan(&typed)?;
     if typed.status || typed.dry_run {
-        let mut uses = Uses::default();
-        uses.read("the list of jobs", Place::Path(plan.list.clone()));
-        uses.write("the report", Place::Output);
-        uses.check()?;
+        let mut access = FileAccess::default();
+        access.read("the list of jobs", plan.list.clone());
+        access.write("the report", FileRef::Output);
+        access.check()?;
         return status::look(&typed, &plan, environment);
     }
     check_overwrite(&typed, &plan, environment)?;
@@ -270,10 +270,10 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
 /// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
 /// read what one before it has written.
 fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
-    let mut later = Written::default();
-    let mut own = Uses::default();
+    let mut later = WrittenFiles::default();
+    let mut own = FileAccess::default();
     for file in plan.queue.writes(&plan.jobs) {
-        own.leave("a file of the batch,", file);
+        own.add(Access::WriteBeside, "a file of the batch,", file);
     }
     own.check_before(&mut later)?;
     let mut all = Vec::new();
@@ -283,29 +283,30 @@ fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Res
             continue;
         };
         let resolved = request(typed, plan, environment, job, false).ok();
-        let uses = match resolved.and_then(|resolved| resolved.request.uses().ok()) {
-            Some(uses) => uses,
+        let access = match resolved.and_then(|resolved| resolved.request.file_access().ok()) {
+            Some(access) => access,
             // its options or its recipe may contain an error, and are read as well
             None => {
                 let parsed = Output::parse(&output, Formats::default());
-                let mut uses = parsed.map_or_else(|_| Uses::default(), |output| output.writes(plan.shard()));
-                source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+                let mut access =
+                    parsed.map_or_else(|_| FileAccess::default(), |output| output.writes(plan.shard()));
+                access.read_all("the input", source::reads(&job.input));
                 let render = render(typed, job, output).ok();
                 if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
-                    uses.read("the recipe", Place::Path(recipe));
+                    access.read("the recipe", recipe);
                 }
-                uses
+                access
             }
         };
-        let mut uses = uses.of_job(&job.name);
+        let mut access = access.in_job(&job.name);
         if plan.listed.is_some() {
-            uses.read("the list of jobs", Place::Path(plan.list.clone()));
+            access.read("the list of jobs", plan.list.clone());
         }
-        later.leave(&uses);
-        all.push(uses);
+        later.add_beside(&access);
+        all.push(access);
     }
-    for uses in all.iter().rev() {
-        uses.check_before(&mut later)?;
+    for access in all.iter().rev() {
+        access.check_before(&mut later)?;
     }
     Ok(())
 }
@@ -486,8 +487,8 @@ fn perform(
     };
     let executed =
         request(typed, plan, environment, job, true).and_then(|Resolved { mut request, notes }| {
-            if let Ok(uses) = request.uses() {
-                plan.queue.scope.add_reads(start.fingerprint, job, uses.reads());
+            if let Ok(access) = request.file_access() {
+                plan.queue.scope.add_reads(start.fingerprint, job, access.reads());
             }
             if start.anew {
                 request.resume = Resume::No;

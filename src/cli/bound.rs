@@ -7,7 +7,7 @@ use grainfield_filters::recipe::effect;
 use grainfield_filters::recipe::{Recipe, RecipeError};
 use grainfield_filters::settings::SettingError;
 use grainfield_filters::simd::Level;
-use grainfield_io::disk::Place;
+use grainfield_io::disk::FileRef;
 use grainfield_render::session::job::{self, JobError};
 use serde_json::json;
 use std::fmt::Write;
@@ -37,9 +37,9 @@ impl BoundError {
 /// A filter with its settings, with the files that they name already read.
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = text.parse::<Recipe>()?;
-    let mut uses = job::named(&recipe);
-    uses.write("the report", Place::Output);
-    uses.check().map_err(JobError::from)?;
+    let mut access = job::files_in_recipe(&recipe);
+    access.write("the report", FileRef::Output);
+    access.check().map_err(JobError::from)?;
     grainfield_render::assets::attach(&mut recipe).map_err(JobError::from)?;
     job::load_files(&mut recipe)?;
     let count = recipe.steps.len();

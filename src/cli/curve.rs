@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::disk::{Output, Place, Uses};
+use grainfield_io::disk::{FileAccess, FileRef, Output};
 use grainfield_render::analyze::plot::{MAX_TRACKS, Track, short, tracks};
 use grainfield_render::assets::{self, Table, open_tracks};
 use std::error::Error;
@@ -142,14 +142,14 @@ fn bound(text: &str) -> Result<f64, String> {
 
 /// Refuses to write a file that is read; without an output, standard output is written.
 fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Failure> {
-    let place = |name: &OsStr| Place::Path(name.into());
-    let mut uses = Uses::default();
-    uses.read("the input", if input == "-" { Place::Input } else { place(input) });
-    uses.write(
+    let place = |name: &OsStr| FileRef::Path(name.into());
+    let mut access = FileAccess::default();
+    access.read("the input", if input == "-" { FileRef::Input } else { place(input) });
+    access.write(
         "the output",
-        output.map_or(Place::Output, |o| if o == "-" { Place::Output } else { place(o) }),
+        output.map_or(FileRef::Output, |o| if o == "-" { FileRef::Output } else { place(o) }),
     );
-    Ok(uses.check()?)
+    Ok(access.check()?)
 }
 
 pub(super) fn run(typed: Curves) -> Result<Exit, Failure> {

@@ -9,7 +9,7 @@ use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{Output, Place, Uses};
+use grainfield_io::disk::{Access, FileAccess, FileRef, Output};
 use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
 use grainfield_render::matching::{
@@ -116,20 +116,22 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         _ => false,
     };
     typed.plot.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
-    let mut uses = Uses::default();
+    let mut access = FileAccess::default();
     let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
     for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
         resolve::check_input(input, environment)?;
-        grainfield_io::source::reads(input).into_iter().for_each(|place| uses.read(what, place));
+        access.read_all(what, grainfield_io::source::reads(input));
     }
-    uses.write("the report", Place::Output);
+    access.write("the report", FileRef::Output);
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
-        name.iter().for_each(|name| uses.write(what, Place::Path(name.into())));
+        name.iter().for_each(|name| access.write(what, name));
     }
-    typed.keep.iter().for_each(|name| uses.write_asked("the plate's grain", name.into()));
-    uses.check()?;
+    if let Some(name) = &typed.keep {
+        access.add(Access::WriteExternal, "the plate's grain", name);
+    }
+    access.check()?;
     if !typed.overwrite {
-        uses.check_asked().map_err(|error| Failure::of(Exit::Failed, &error))?;
+        access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;
     }
     // Opened at the beginning: failing now is better than after the work.
     let create =

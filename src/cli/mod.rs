@@ -33,7 +33,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use commands::{Cli, Command};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::{Place, Uses};
+use grainfield_io::disk::{FileAccess, FileRef, files_in_text};
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::source;
 use grainfield_render::session::job::{self, Failure as RunFailure, Request, RunError};
@@ -51,7 +51,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
     grainfield_io::disk::reach::inherit();
     let line: Vec<OsString> = line.into_iter().collect();
     // even errors of the command line could not be reported
-    if by_words(&line).check_errors().is_err() {
+    if files_in_arguments(&line).check_errors().is_err() {
         return Exit::Usage;
     }
     if line.len() < 2 {
@@ -102,18 +102,17 @@ fn ffmpegs(line: &[OsString]) -> Option<String> {
 }
 
 /// The files named in a command line, all of which may be read: messages must not be written to one of them.
-fn by_words(line: &[OsString]) -> Uses {
-    let mut uses = Uses::default();
-    if Place::Errors.identity().is_some() {
+fn files_in_arguments(line: &[OsString]) -> FileAccess {
+    let mut access = FileAccess::default();
+    if FileRef::Errors.identity().is_some() {
         for word in line.iter().skip(1) {
-            source::reads(word).into_iter().for_each(|place| uses.read("a file of the command line", place));
+            access.read_all("a file of the command line", source::reads(word));
             // `@` and `#` enclose the name of a curve's file
             let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
-            let inside = pieces.flat_map(grainfield_io::disk::same::inside);
-            inside.for_each(|path| uses.read("a file of the command line", Place::Path(path)));
+            access.read_all("a file of the command line", pieces.flat_map(files_in_text));
         }
     }
-    uses
+    access
 }
 
 fn command(command: Command) -> Result<Exit, Failure> {
@@ -160,8 +159,8 @@ fn job(
         let Resolved { request, notes } = resolve()?;
         let signals = Signals::watch()?;
         // before the first note
-        if Place::Errors.identity().is_some() {
-            request.uses()?.check_errors()?;
+        if FileRef::Errors.identity().is_some() {
+            request.file_access()?.check_errors()?;
         }
         let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
         let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
@@ -257,10 +256,10 @@ fn filters(typed: &args::Filters) -> Result<Exit, Failure> {
 
 fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure> {
     resolve::check_input(&typed.input, environment)?;
-    let mut uses = typed.source.lavfi.as_deref().map(job::by_graph).unwrap_or_default();
-    source::reads(&typed.input).into_iter().for_each(|place| uses.read("the input", place));
-    uses.write("the report", Place::Output);
-    uses.check().and_then(|()| uses.check_asked())?;
+    let mut access = typed.source.lavfi.as_deref().map(job::files_in_graph).unwrap_or_default();
+    access.read_all("the input", source::reads(&typed.input));
+    access.write("the report", FileRef::Output);
+    access.check().and_then(|()| access.check_external_writes())?;
     let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;
     if typed.json {
         return print(probe::json(&info));

@@ -1,6 +1,6 @@
 //! `probe`: the properties of an input, for people and as JSON.
 
-use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Siting};
+use grainfield_filters::frame::{Depth, Family};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::source::Info;
 use serde_json::{Map, Value, json};
@@ -11,35 +11,6 @@ fn family(f: Family) -> &'static str {
         Family::Gray => "gray",
         Family::Yuv => "yuv",
         Family::Rgb => "rgb",
-    }
-}
-
-fn alpha(a: Alpha) -> &'static str {
-    match a {
-        Alpha::None => "none",
-        Alpha::Straight => "straight",
-        Alpha::Premultiplied => "premultiplied",
-    }
-}
-
-fn range(r: ColorRange) -> &'static str {
-    match r {
-        ColorRange::Unspecified => "unspecified",
-        ColorRange::Limited => "limited",
-        ColorRange::Full => "full",
-    }
-}
-
-fn siting(s: Siting) -> &'static str {
-    match s {
-        Siting::Unspecified => "unspecified",
-        Siting::Left => "left",
-        Siting::Center => "center",
-        Siting::TopLeft => "topleft",
-        Siting::Top => "top",
-        Siting::BottomLeft => "bottomleft",
-        Siting::Bottom => "bottom",
-        Siting::PalDv => "paldv",
     }
 }
 
@@ -86,13 +57,13 @@ pub(super) fn table(info: &Info) -> String {
         ("rate", rate(f.rate) + if info.variable_rate { ", variable" } else { "" }),
     ];
     lines.extend(duration.map(|d| ("duration", d)));
-    lines.push(("range", range(f.range).into()));
+    lines.push(("range", f.range.name().into()));
     if f.has_alpha() {
-        lines.push(("alpha", alpha(f.alpha).into()));
+        lines.push(("alpha", f.alpha.name().into()));
     }
     if f.family == Family::Yuv {
         lines.push(("matrix", code(f.matrix.name(), f.matrix.0)));
-        lines.push(("siting", siting(f.siting).into()));
+        lines.push(("siting", f.siting.name().into()));
     }
     lines.push(("primaries", code(f.primaries.name(), f.primaries.0)));
     lines.push(("transfer", code(f.transfer.name(), f.transfer.0)));
@@ -129,17 +100,17 @@ pub(super) fn json(info: &Info) -> String {
         "pix_fmt": f.name(),
         "family": family(f.family),
         "bits": f.depth.bits(),
-        "alpha": alpha(f.alpha),
+        "alpha": f.alpha.name(),
         "frames": count(info),
         "first": info.first,
         "last": info.last,
         "rate": f.rate.to_string(),
         "variable_rate": info.variable_rate,
-        "range": range(f.range),
+        "range": f.range.name(),
         "matrix": code(f.matrix.name(), f.matrix.0),
         "primaries": code(f.primaries.name(), f.primaries.0),
         "transfer": code(f.transfer.name(), f.transfer.0),
-        "siting": siting(f.siting),
+        "siting": f.siting.name(),
         "fields": f.fields.name(),
         "aspect": (f.aspect > Ratio::ZERO).then(|| f.aspect.to_string()),
         "seekable": info.seekable,

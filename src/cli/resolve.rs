@@ -9,7 +9,7 @@ use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
-use grainfield_io::disk::{Place, Uses};
+use grainfield_io::disk::FileAccess;
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::segments::DEFAULT_FRAMES;
 use grainfield_io::journal::shard::Shard;
@@ -125,7 +125,7 @@ pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolve
     let Render { input, output, overwrite, filters, span, shard, resume, encoding, common } = typed;
     let mut resolved = request(input, output, overwrite, filters, Some(span), common, environment)?;
     if let Some(table) = &encoding.film_grain_table {
-        resolved.request.beside.read("the film grain table", Place::Path(table.clone()));
+        resolved.request.beside.read("the film grain table", table.clone());
     }
     resolved.request.encoding = encoding_of(encoding)?;
     resolved.request.shard = shard_of(&shard)?;
@@ -221,9 +221,9 @@ pub(super) fn request(
     let recipe = recipe(&filters)?;
     notes.extend(constant_curves(&recipe));
     notes.extend(idle(&recipe));
-    let mut beside = Uses::default();
+    let mut beside = FileAccess::default();
     if let Some(path) = filters.recipe {
-        beside.read("the recipe", Place::Path(path));
+        beside.read("the recipe", path);
     }
     check_input(&input, environment)?;
     if output == "-" && environment.stdout_is_terminal {

@@ -46,9 +46,9 @@ impl Encoding {
 
     /// The choices for the picture as options of the command line, without those left to the sink.
     pub fn picture_text(&self) -> String {
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         let mut say = |name: &str, value: Option<String>| {
-            said.extend(value.map(|value| format!("{name} {value}")));
+            parts.extend(value.map(|value| format!("{name} {value}")));
         };
         say("--codec", self.codec.clone());
         self.options.iter().for_each(|(key, value)| say("--codec-opt", Some(format!("{key}={value}"))));
@@ -56,13 +56,13 @@ impl Encoding {
         say("--preset", self.preset.clone());
         say("--bitrate", self.bitrate.map(|v| v.to_string()));
         if self.lossless {
-            said.push("--lossless".into());
+            parts.push("--lossless".into());
         }
-        said.extend(self.film_grain.as_ref().map(|table| {
+        parts.extend(self.film_grain.as_ref().map(|table| {
             let digest = Md5::digest(table.to_string());
             format!("--film-grain-table with MD5 {:032x}", u128::from_be_bytes(digest.into()))
         }));
-        if said.is_empty() { "by default".into() } else { said.join(" ") }
+        if parts.is_empty() { "by default".into() } else { parts.join(" ") }
     }
 }
 

@@ -4,20 +4,19 @@ pub use crate::encoding::{self, Encoding};
 pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
-use crate::disk::{Place, Uses};
-use crate::format::{Formats, OutputRow, Row};
+use crate::disk::{Access, FileAccess, FileRef};
+use crate::format::{FormatDescriptor, Formats, OutputDescriptor};
 use crate::journal::resume::ManifestNames;
 use crate::journal::shard::Shard;
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 /// An output whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
 pub struct Output {
     name: OsString,
-    row: &'static OutputRow,
+    format: &'static OutputDescriptor,
 }
 
 /// The error for a name that matches no format.
@@ -36,9 +35,11 @@ impl Output {
     /// # Errors
     /// [`SinkError::Usage`] if no format matches.
     pub fn parse(name: &OsStr, formats: Formats) -> Result<Output, SinkError> {
-        let takes = |row: &&'static Row| row.output.as_ref().filter(|output| (output.takes)(name));
-        match formats.0.iter().find_map(takes) {
-            Some(row) => Ok(Output { name: name.to_owned(), row }),
+        let matches = |format: &&'static FormatDescriptor| {
+            format.output.as_ref().filter(|output| (output.matches)(name))
+        };
+        match formats.0.iter().find_map(matches) {
+            Some(format) => Ok(Output { name: name.to_owned(), format }),
             None => {
                 Err(SinkError::Usage { name: name.to_string_lossy().into_owned(), problem: NO_KIND.into() })
             }
@@ -51,13 +52,13 @@ impl Output {
     }
 
     /// Whether it contains only pictures, without times or rotation.
-    pub fn is_bare(&self) -> bool {
-        self.row.bare
+    pub fn drops_metadata(&self) -> bool {
+        self.format.drops_metadata
     }
 
     /// The files that it writes.
     pub fn files(&self) -> Files {
-        (self.row.files)(&self.name)
+        (self.format.files)(&self.name)
     }
 
     /// The format nearest to `format` that it can hold.
@@ -65,11 +66,11 @@ impl Output {
     /// # Errors
     /// [`SinkError::Usage`] if it cannot be encoded.
     pub fn accepts(&self, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
-        (self.row.allows)(&self.name, encoding).map_err(|problem| SinkError::Usage {
+        (self.format.allows)(&self.name, encoding).map_err(|problem| SinkError::Usage {
             name: self.name.to_string_lossy().into_owned(),
             problem,
         })?;
-        Ok(displayed(format, (self.row.accepts)(&self.name, format, encoding)?))
+        Ok(displayed(format, (self.format.accepts)(&self.name, format, encoding)?))
     }
 
     /// Prepares it for frames of `plan.format`, under a temporary name.
@@ -77,7 +78,7 @@ impl Output {
     /// # Errors
     /// See [`SinkError`].
     pub fn create(&self, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
-        (self.row.create)(&self.name, plan)
+        (self.format.create)(&self.name, plan)
     }
 
     /// The output of a shard: `NAME.I-of-N.EXT` for one file, else the output itself.
@@ -85,49 +86,45 @@ impl Output {
     pub fn sharded(&self, shard: Shard) -> Output {
         let mut name = self.name.clone();
         if let Files::One(path, _) = self.files() {
-            name = self.row.prefix.into();
+            name = self.format.prefix.into();
             name.push(shard.named(path.as_os_str()));
         }
-        Output { name, row: self.row }
+        Output { name, format: self.format }
     }
 
     /// The files that may be written: the output, and files beside it. For
     /// numbered files, all existing ones, independent of the requested frames.
-    pub fn writes(&self, shard: Option<Shard>) -> Uses {
-        let mut uses = Uses::default();
-        let recorded = |uses: &mut Uses, names: &ManifestNames| {
-            names.files().into_iter().for_each(|file| uses.leave("a manifest of the output", file));
-        };
+    pub fn writes(&self, shard: Option<Shard>) -> FileAccess {
+        let mut access = FileAccess::default();
+        let mut manifests = Vec::new();
         match self.files() {
             Files::Nothing => {}
-            Files::Stream(name) if name.is_empty() || name == "-" => uses.write("the output", Place::Output),
-            Files::Stream(name) => uses.write("the output", Place::Path(name.into())),
+            Files::Stream(name) if name.is_empty() || name == "-" => {
+                access.write("the output", FileRef::Output)
+            }
+            Files::Stream(name) => access.write("the output", &name),
             Files::Image(image) => {
-                recorded(&mut uses, &ManifestNames::of(&image));
-                uses.write("the output", Place::Path(image));
+                manifests = ManifestNames::for_output(&image).files();
+                access.write("the output", image);
             }
             Files::Many(pattern) => {
                 // the sink reports a folder that cannot be read
                 let there = pattern.scan().unwrap_or_default();
-                there.into_iter().for_each(|n| uses.write("the output", Place::Path(pattern.path(n))));
-                recorded(&mut uses, &ManifestNames::of(&pattern.open()));
+                there.into_iter().for_each(|n| access.write("the output", pattern.path(n)));
+                manifests = ManifestNames::for_output(&pattern.open()).files();
             }
             Files::One(one, _) => {
-                let (one, names) = match shard {
-                    None => (one.clone(), ManifestNames::of(&one)),
-                    Some(shard) => {
-                        let named = PathBuf::from(shard.named(one.as_os_str()));
-                        let names = ManifestNames::of_shard(&named);
-                        (named, names)
-                    }
-                };
-                recorded(&mut uses, &names);
+                let (one, names) = ManifestNames::for_part(one, shard);
+                manifests = names.files();
                 let folder = crate::journal::segments::folder(&one);
-                uses.write("the output", Place::Path(one));
-                uses.own("the folder of segments", folder);
+                access.write("the output", one);
+                access.add(Access::Folder, "the folder of segments", folder);
             }
         }
-        uses
+        for file in manifests {
+            access.add(Access::WriteBeside, "a manifest of the output", file);
+        }
+        access
     }
 }
 

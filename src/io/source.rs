@@ -3,22 +3,23 @@
 pub use crate::format::{pattern, sequence::source as sequence, y4m};
 pub use crate::media::source::*;
 
-use crate::disk::{Place, same};
-use crate::format::{Formats, InputRow, Row};
+use crate::disk::{self, FileRef};
+use crate::format::{FormatDescriptor, Formats, InputDescriptor};
 use std::ffi::{OsStr, OsString};
 
 /// An input whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
 pub struct Input {
     name: OsString,
-    row: Option<&'static InputRow>,
+    format: Option<&'static InputDescriptor>,
 }
 
 impl Input {
     /// Parses a name: `-` is a pipe, `pattern:...` a test signal; for others the file itself is examined.
     pub fn parse(name: &OsStr, formats: Formats) -> Input {
-        let takes = |row: &&'static Row| row.input.as_ref().filter(|input| (input.takes)(name));
-        Input { name: name.to_owned(), row: formats.0.iter().find_map(takes) }
+        let matches =
+            |format: &&'static FormatDescriptor| format.input.as_ref().filter(|input| (input.matches)(name));
+        Input { name: name.to_owned(), format: formats.0.iter().find_map(matches) }
     }
 
     /// The name as given.
@@ -33,15 +34,15 @@ impl Input {
 
     /// The files that it reads: all of a sequence, those behind a protocol (`file:`, `concat:`), and those named in a
     /// playlist. Empty if the input does not exist.
-    pub fn reads(&self) -> Vec<Place> {
+    pub fn reads(&self) -> Vec<FileRef> {
         if self.name == "-" {
-            return vec![Place::Input];
+            return vec![FileRef::Input];
         }
-        let mut all = self.row.map_or_else(Vec::new, |row| (row.reads)(&self.name));
+        let mut all = self.format.map_or_else(Vec::new, |format| (format.reads)(&self.name));
         if let [one] = &all[..] {
-            all.extend(same::listed(one));
+            all.extend(disk::files_in_playlist(one));
         }
-        all.into_iter().map(Place::Path).collect()
+        all.into_iter().map(FileRef::Path).collect()
     }
 
     /// Opens it.
@@ -49,11 +50,11 @@ impl Input {
     /// # Errors
     /// See [`SourceError`].
     pub fn open(&self, options: &Options) -> Result<Box<dyn Source>, SourceError> {
-        let Some(row) = self.row else {
+        let Some(format) = self.format else {
             let name = self.name.to_string_lossy().into_owned();
             return Err(SourceError::Usage { name, problem: "no format reads this input".into() });
         };
-        let source = (row.open)(&self.name, options)?;
+        let source = (format.open)(&self.name, options)?;
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(
@@ -69,7 +70,7 @@ impl Input {
 }
 
 /// Like [`Input::reads`], by name.
-pub fn reads(input: &OsStr) -> Vec<Place> {
+pub fn reads(input: &OsStr) -> Vec<FileRef> {
     Input::parse(input, Formats::default()).reads()
 }
 

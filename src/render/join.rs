@@ -2,13 +2,13 @@
 //! changed bytes.
 
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{DiskError, Output, Place, SameFile};
+use grainfield_io::disk::{DiskError, Output, SameFile, folder_of};
 use grainfield_io::format::Formats;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
     Entry, Manifest, ManifestNames, Mismatch, ResumeError, State, Wanted, changed, state,
 };
-use grainfield_io::journal::shard::{Kind, Note, Shard};
+use grainfield_io::journal::shard::{Kind, Shard, ShardRecord};
 use grainfield_io::sink::{Files, Output as Parsed, SinkError};
 use grainfield_io::source::{self, SourceError};
 use std::ffi::OsStr;
@@ -143,15 +143,15 @@ pub fn join(
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             check_overwrite(output, &found)?;
             let all = checked(&found, stop)?;
-            let Some(Part { path: first, note, .. }) = all.first() else {
+            let Some(Part { path: first, record, .. }) = all.first() else {
                 return Err(JoinError::Usage("no shards given".into()));
             };
-            if note.kind != kind {
+            if record.kind != kind {
                 let problem = format!("it is a shard of the kind {:?}, but {} is of the kind {kind:?}",
-                    note.kind, path.display());
+                    record.kind, path.display());
                 return Err(JoinError::Bad { path: first.clone(), problem });
             }
-            let (count, wanted, written) = (note.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
+            let (count, wanted, written) = (record.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
             let mut joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
                 Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, stop)?,
@@ -171,8 +171,8 @@ fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
     Parsed::parse(name, Formats::default())
 }
 
-fn total(all: &[Part], of: impl Fn(&Note) -> u64) -> u64 {
-    all.iter().map(|part| of(&part.note)).fold(0, u64::saturating_add)
+fn total(all: &[Part], of: impl Fn(&ShardRecord) -> u64) -> u64 {
+    all.iter().map(|part| of(&part.record)).fold(0, u64::saturating_add)
 }
 
 /// A shard, and its records.
@@ -180,12 +180,12 @@ struct Part {
     path: PathBuf,
     manifest: Manifest,
     entry: Entry,
-    note: Note,
+    record: ShardRecord,
 }
 
 impl Part {
     fn read(path: &Path) -> Result<Part, JoinError> {
-        let names = ManifestNames::of_shard(path);
+        let names = ManifestNames::for_shard(path);
         let manifest = names.read();
         let mut manifest =
             manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
@@ -193,8 +193,8 @@ impl Part {
         // a copy may have another time, so use the latest entry
         let entry = manifest.find(0, meta.len(), changed(&meta));
         let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
-        match entry.and_then(|entry| Some((entry, manifest.notes.remove(&entry.hash)?))) {
-            Some((entry, note)) => Ok(Part { path: path.to_path_buf(), manifest, entry, note }),
+        match entry.and_then(|entry| Some((entry, manifest.shards.remove(&entry.hash)?))) {
+            Some((entry, record)) => Ok(Part { path: path.to_path_buf(), manifest, entry, record }),
             None => {
                 let problem =
                     "there is no record of this shard: copy the .shard file together with the shard";
@@ -206,21 +206,20 @@ impl Part {
 
 /// Returns an error if the output would replace a shard, its records, or its source.
 fn check_overwrite(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> {
-    let mut uses = output_of(output)?.writes(None);
+    let mut access = output_of(output)?.writes(None);
     for shard in shards {
-        uses.read("a shard", Place::Path(shard.clone()));
-        let records = ManifestNames::of_shard(shard).files();
-        records.into_iter().for_each(|file| uses.read("the .shard file of a shard", Place::Path(file)));
+        access.read("a shard", shard.clone());
+        access.read_all("the .shard file of a shard", ManifestNames::for_shard(shard).files());
         // a shard without records is an error when it is checked
-        let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.note.input)));
-        input.into_iter().flatten().for_each(|place| uses.read("the source of the shards", place));
+        let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.record.input)));
+        access.read_all("the source of the shards", input.into_iter().flatten());
     }
-    Ok(uses.check()?)
+    Ok(access.check()?)
 }
 
 /// All existing files `NAME.I-of-N.EXT`.
 fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
-    let folder = output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(output);
     let entries = std::fs::read_dir(folder);
     let entries = entries.map_err(|cause| JoinError::Io { path: folder.to_path_buf(), cause })?;
     let mut found = Vec::new();
@@ -253,12 +252,13 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
     for path in paths {
         let part = Part::read(path)?;
         if let Some(first) = all.first() {
-            let (key, origin) = (first.entry.key, Some(first.entry.origin));
-            let made = first.manifest.made.get(&key).map_or("", String::as_str);
-            let problem = match (Wanted { key, made, origin }).mismatch(&part.manifest, &part.entry) {
+            let (key, source_hash) = (first.entry.key, Some(first.entry.source_hash));
+            let settings = first.manifest.settings.get(&key).map_or("", String::as_str);
+            let problem = match (Wanted { key, settings, source_hash }).mismatch(&part.manifest, &part.entry)
+            {
                 Some(why) => why.to_string(),
-                None if (part.note.count, part.note.kind) != (first.note.count, first.note.kind) => {
-                    format!("is one of {} shards, not of {}", part.note.count, first.note.count)
+                None if (part.record.count, part.record.kind) != (first.record.count, first.record.kind) => {
+                    format!("is one of {} shards, not of {}", part.record.count, first.record.count)
                 }
                 None => String::new(),
             };
@@ -267,15 +267,15 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
                 return Err(JoinError::Other { first, other, problem });
             }
         }
-        if let Some(same) = all.iter().find(|other| other.note.index == part.note.index) {
-            let (index, a, b) = (part.note.index, same.path.clone(), path.clone());
+        if let Some(same) = all.iter().find(|other| other.record.index == part.record.index) {
+            let (index, a, b) = (part.record.index, same.path.clone(), path.clone());
             return Err(JoinError::Doubled { index, a, b });
         }
         all.push(part);
     }
-    all.sort_by_key(|part| part.note.index);
-    let count = all.first().map_or(0, |part| part.note.count);
-    let there = |index: &u32| all.binary_search_by_key(index, |part| part.note.index).is_ok();
+    all.sort_by_key(|part| part.record.index);
+    let count = all.first().map_or(0, |part| part.record.count);
+    let there = |index: &u32| all.binary_search_by_key(index, |part| part.record.index).is_ok();
     let mut missing = (1..=count).filter(|index| !there(index));
     if let Some(index) = missing.next() {
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
@@ -340,17 +340,17 @@ fn plain(
 fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinError> {
     use grainfield_io::libav::sink::join::{Shard, join};
     let mut shards = Vec::new();
-    for Part { path, note, .. } in all {
-        let Some(video) = &note.video else {
+    for Part { path, record, .. } in all {
+        let Some(video) = &record.video else {
             let problem = "its .shard file does not contain the times of its frames".into();
             return Err(JoinError::Bad { path: path.clone(), problem });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
-    let Some(Part { note, entry, .. }) = all.first() else { return Ok(Joined::default()) };
+    let Some(Part { record, entry, .. }) = all.first() else { return Ok(Joined::default()) };
     // a sequence or a test signal has no other streams
-    let input = std::ffi::OsString::from(&note.input);
-    let protocols = note.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
+    let input = std::ffi::OsString::from(&record.input);
+    let protocols = record.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
     let carried = match input.as_encoded_bytes().starts_with(b"pattern:")
         || input == "-"
         || grainfield_io::source::sequence::recognises(&input)
@@ -359,13 +359,13 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
         false => {
             let options = grainfield_io::source::Options { allow_protocol: protocols, ..Default::default() };
             let source = grainfield_io::source::open(&input, &options)?;
-            let origin = grainfield_io::journal::resume::SourceIds::of(
+            let source_hash = grainfield_io::journal::resume::SourceIds::for_input(
                 &input,
                 source.files(),
                 &source::reads(&input),
                 0,
             );
-            if origin.get(0) != entry.origin {
+            if source_hash.get(0) != entry.source_hash {
                 let problem = "it has been changed since the shards were made".into();
                 return Err(JoinError::Bad { path: input.into(), problem });
             }
@@ -386,7 +386,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
-    let manifest = ManifestNames::of(&name).read().map_err(io)?;
+    let manifest = ManifestNames::for_output(&name).read().map_err(io)?;
     if manifest.entries.is_empty() {
         return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
     }
@@ -401,11 +401,11 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     };
     let requested = match frames {
         Some(frames) => vec![frames.clone()],
-        None => manifest.asked.get(&key).cloned().unwrap_or_default(),
+        None => manifest.frames.get(&key).cloned().unwrap_or_default(),
     };
     // frames of a sequence may have separate sources
-    let made = manifest.made.get(&key).map_or("", String::as_str);
-    let wanted = Wanted { key, made, origin: None };
+    let settings = manifest.settings.get(&key).map_or("", String::as_str);
+    let wanted = Wanted { key, settings, source_hash: None };
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &requested {
         let ended = ranges.bounded(there.last().copied().unwrap_or(0));
@@ -424,7 +424,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         }
         let path = pattern.path(number);
         match state(&manifest, number, &path, &wanted, true)? {
-            State::Whole => {}
+            State::Complete => {}
             State::Missing => return Err(bad(&path, "it is gone".into())),
             State::Other(why) => return Err(bad(&path, why.to_string())),
         }

@@ -60,7 +60,7 @@ impl Glances {
 fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
     let options = Options { length: Length::Header, stop: Arc::clone(cancel.flag()), ..Options::default() };
     let mut rows = Formats::default().0.iter().filter_map(|row| Some((row.name, row.input.as_ref()?)));
-    let Some((name, row)) = rows.find(|(_, row)| (row.takes)(input)) else {
+    let Some((name, row)) = rows.find(|(_, row)| (row.matches)(input)) else {
         return Err(Fault::new(format!("{}: no format reads this file", Path::new(input).display())));
     };
     if name == "video" {

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
 use super::lock;
 use super::recipe::quoted;
-use grainfield_io::disk::{self, Place};
+use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;
 use grainfield_io::source;
@@ -149,12 +149,12 @@ impl Jobs {
     fn check_files(&self, queue: &Queue, list: &List) -> Result<(), Fault> {
         let Some(job) = list.jobs.last() else { return Ok(()) };
         let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
-        let mut uses = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
-        source::reads(&job.input).into_iter().for_each(|place| uses.read("the input", place));
+        let mut access = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
+        access.read_all("the input", source::reads(&job.input));
         for file in queue.writes(&[]).into_iter().chain([self.path()]) {
-            uses.write("a file of the queue,", Place::Path(file));
+            access.write("a file of the queue,", file);
         }
-        uses.check().map_err(Fault::new)
+        access.check().map_err(Fault::new)
     }
 
     /// All jobs, in order, and whether this studio is running some.

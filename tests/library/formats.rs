@@ -2,8 +2,8 @@
 //! pictures (`.ppm`).
 
 use crate::support;
-use grainfield::disk::Left;
-use grainfield::format::{FORMATS, Files, Formats, InputRow, OutputRow, Row};
+use grainfield::disk::PartialOutput;
+use grainfield::format::{FORMATS, Files, FormatDescriptor, Formats, InputDescriptor, OutputDescriptor};
 use grainfield::media::{
     Decode, Done, Encode, FrameStamp, Info, Options, Sink, SinkError, Slot, Source, SourceError,
 };
@@ -18,16 +18,16 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-const PPM: Row = Row {
+const PPM: FormatDescriptor = FormatDescriptor {
     name: "PPM",
-    input: Some(InputRow { takes: is_ppm, open, reads: |name| vec![name.into()] }),
-    output: Some(OutputRow {
-        takes: is_ppm,
+    input: Some(InputDescriptor { matches: is_ppm, open, reads: |name| vec![name.into()] }),
+    output: Some(OutputDescriptor {
+        matches: is_ppm,
         accepts: |_, format, _| Ok(retarget(format, "gbrp").unwrap()),
         create: |name, plan| Ok(Box::new(Writer(plan.open(name)?))),
         files: |name| Files::Stream(name.to_owned()),
         prefix: "",
-        bare: true,
+        drops_metadata: true,
         allows: |_, _| Ok(()),
     }),
 };
@@ -134,8 +134,8 @@ impl Sink for Writer {
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         Ok(self.0.finish()?)
     }
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        Ok(Left::default())
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
     }
 }
 

@@ -226,7 +226,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
         let steps = chain.parse::<Recipe>().unwrap().steps;
         // What moves by steps goes the same way in every format.
-        let states = Kept::default();
+        let states = StatesInMemory::default();
         for (format, frames) in &sources.0 {
             let input = *frames[0].format();
             let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
@@ -239,9 +239,9 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
 
 /// States in memory.
 #[derive(Default)]
-pub(crate) struct Kept(Mutex<HashMap<u128, Vec<u8>>>);
+pub(crate) struct StatesInMemory(Mutex<HashMap<u128, Vec<u8>>>);
 
-impl StateCache for Kept {
+impl StateCache for StatesInMemory {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
         self.0.lock().unwrap().get(&key).cloned()
     }

@@ -1,7 +1,7 @@
 //! The pipeline with faulty sources and sinks: order, errors, cancellation, blocked reads.
 
-use grainfield::disk::Left;
-use grainfield::pipeline::{Failure, FrameError, FrameSelection, Outcome, Plan, Setup, run};
+use grainfield::disk::PartialOutput;
+use grainfield::pipeline::{Failure, FrameError, FrameList, Outcome, Plan, Setup, run};
 use grainfield::session::job::{Event, FrameDone, OnError};
 use grainfield::sink::{Encode, Plain, Rescue, Sink, SinkError};
 use grainfield::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
@@ -116,9 +116,9 @@ impl Sink for Note {
         self.log.lock().unwrap().finished = true;
         Ok(())
     }
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.log.lock().unwrap().abandoned = true;
-        Ok(Left { partial: Some("fake.partial".into()), frames: None })
+        Ok(PartialOutput { partial: Some("fake.partial".into()), frames: None })
     }
 }
 
@@ -157,9 +157,12 @@ impl Slow {
 }
 
 impl Rescue for Slow {
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         self.rescued.store(true, Ordering::Relaxed);
-        Ok(Left { partial: Some("rescued".into()), frames: Some(self.written.load(Ordering::Relaxed)) })
+        Ok(PartialOutput {
+            partial: Some("rescued".into()),
+            frames: Some(self.written.load(Ordering::Relaxed)),
+        })
     }
     fn progress(&self) -> (u64, u64) {
         (3, self.calls.load(Ordering::Relaxed))
@@ -182,9 +185,9 @@ impl Sink for Slow {
         self.reach(Call::Finish);
         Ok(())
     }
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.reach(Call::Abandon);
-        Ok(Left { partial: Some("abandoned".into()), frames: None })
+        Ok(PartialOutput { partial: Some("abandoned".into()), frames: None })
     }
 }
 
@@ -207,7 +210,7 @@ impl NoProgress {
 
 struct Case {
     last: Option<i64>,
-    wanted: FrameSelection,
+    wanted: Option<FrameList>,
     offset: i64,
     bad: Vec<i64>,
     panics: Option<i64>,
@@ -225,7 +228,7 @@ impl Default for Case {
     fn default() -> Case {
         Case {
             last: Some(99),
-            wanted: FrameSelection::All,
+            wanted: None,
             offset: 0,
             bad: Vec::new(),
             panics: None,
@@ -285,8 +288,8 @@ fn go(case: Case) -> (Outcome, Log, NoProgress) {
     (outcome, log, quiet)
 }
 
-fn frames(wanted: &str) -> FrameSelection {
-    FrameSelection::Frames(wanted.parse().unwrap())
+fn frames(wanted: &str) -> Option<FrameList> {
+    Some(FrameList::all(wanted.parse().unwrap()))
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn plan(source: &dyn Source) -> Plan {
         frames: None,
         whole: (true, true),
         encoding: sink::Encoding::default(),
-        keep: Default::default(),
+        journal: Default::default(),
         lost_in_video: Vec::new(),
         timecode: None,
     }

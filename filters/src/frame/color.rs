@@ -12,6 +12,17 @@ pub enum ColorRange {
     Full,
 }
 
+impl ColorRange {
+    /// The range in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            ColorRange::Unspecified => "unspecified",
+            ColorRange::Limited => "limited",
+            ColorRange::Full => "full",
+        }
+    }
+}
+
 macro_rules! code_points {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $id:ident = $code:literal, $text:literal;)* }) => {
         $(#[$meta])*

@@ -60,6 +60,17 @@ pub enum Alpha {
     Premultiplied,
 }
 
+impl Alpha {
+    /// The kind in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Alpha::None => "none",
+            Alpha::Straight => "straight",
+            Alpha::Premultiplied => "premultiplied",
+        }
+    }
+}
+
 /// Even lines (0, 2, ...) or odd lines.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Parity {

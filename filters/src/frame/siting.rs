@@ -24,6 +24,22 @@ pub enum Siting {
     PalDv,
 }
 
+impl Siting {
+    /// FFmpeg's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Siting::Unspecified => "unspecified",
+            Siting::Left => "left",
+            Siting::Center => "center",
+            Siting::TopLeft => "topleft",
+            Siting::Top => "top",
+            Siting::BottomLeft => "bottomleft",
+            Siting::Bottom => "bottom",
+            Siting::PalDv => "paldv",
+        }
+    }
+}
+
 impl Format {
     /// The positions of the samples of plane `p` in this picture (the frame or the field), horizontally and vertically:
     /// log2 of their distance in luma samples, and how far the first one lies right of (or below) the first luma

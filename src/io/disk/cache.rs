@@ -132,12 +132,18 @@ impl Cache {
     }
 
     /// The number and size of files.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn usage(&self) -> io::Result<Usage> {
         let items = self.items()?;
         Ok(Usage { files: items.len() as u64, bytes: items.iter().map(|i| i.size).sum() })
     }
 
     /// Deletes all files, and returns their number and size.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn clear(&self) -> io::Result<Usage> {
         let mut gone = Usage::default();
         for item in self.items()? {
@@ -156,6 +162,10 @@ impl Cache {
     }
 
     /// Reads a file of at most `most` bytes.
+    ///
+    /// # Errors
+    /// `NotFound` for a file that does not exist, is too large or not an ordinary one; else those of the
+    /// system.
     pub fn read(&self, kind: Kind, key: u128, most: u64) -> io::Result<Vec<u8>> {
         let none = || io::Error::from(ErrorKind::NotFound);
         let path = self.path(kind, key);
@@ -166,7 +176,7 @@ impl Cache {
         let file =
             fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
         // The file may have been replaced in between.
-        if Identity::of(&before) != Identity::of(&file.metadata()?) {
+        if Identity::from_metadata(&before) != Identity::from_metadata(&file.metadata()?) {
             return Err(none());
         }
         let mut bytes = Vec::new();
@@ -187,6 +197,9 @@ impl Cache {
     }
 
     /// Stores bytes under a key, replacing an older file, unless they exceed the limit on their own.
+    ///
+    /// # Errors
+    /// `NotADirectory` if the folder is a link, else those of the system.
     pub fn write(&self, kind: Kind, key: u128, bytes: &[u8]) -> io::Result<()> {
         let size = bytes.len() as u64;
         if size > self.limit {

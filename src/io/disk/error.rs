@@ -1,6 +1,6 @@
 //! Errors of writing files.
 
-use super::partial::Left;
+use super::partial::PartialOutput;
 use std::io;
 use std::path::PathBuf;
 
@@ -47,6 +47,6 @@ pub enum DiskError {
         /// The reason.
         cause: Box<DiskError>,
         /// The remaining part.
-        left: Left,
+        left: PartialOutput,
     },
 }

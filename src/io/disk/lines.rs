@@ -5,6 +5,9 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Returns an error for a link, with which anyone who can write to the folder could redirect our files.
+///
+/// # Errors
+/// `InvalidInput` for a link, else those of the system.
 pub fn plain(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
         Ok(meta) if meta.is_symlink() => {
@@ -16,12 +19,18 @@ pub fn plain(path: &Path) -> io::Result<()> {
 }
 
 /// Opens a file that is not a link.
+///
+/// # Errors
+/// As [`plain`].
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
     plain(path)?;
     options.open(path)
 }
 
 /// Reads a file that is not a link; `None` if it does not exist. A file larger than `most` is an error.
+///
+/// # Errors
+/// As [`plain`], and `FileTooLarge`.
 pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let file = match open(path, OpenOptions::new().read(true)) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
@@ -37,6 +46,9 @@ pub fn read(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Appends lines in one write. If a crash has left an incomplete line, it is ended first.
+///
+/// # Errors
+/// Those of the system.
 pub fn append(file: &mut File, lines: &[u8]) -> io::Result<()> {
     let mut torn = false;
     if file.seek(SeekFrom::End(0))? > 0 {

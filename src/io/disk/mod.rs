@@ -8,15 +8,17 @@
 pub mod cache;
 mod error;
 pub mod lines;
+mod named_files;
 pub(crate) mod opened;
 pub mod output;
 pub mod partial;
 pub mod reach;
 mod rescue;
-pub mod same;
+mod same;
 
 pub use error::DiskError;
-pub use output::Output;
-pub use partial::{Left, Partial};
+pub use named_files::{files_in_playlist, files_in_text, token};
+pub use output::{Output, check_folder};
+pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
-pub use same::{Place, SameFile, Uses, Written, is_mute};
+pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, folder_of, is_mute};

@@ -1,5 +1,6 @@
 //! Notices that an input file is changed while it is read.
 
+use super::same::Identity;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +13,7 @@ pub(crate) struct OpenedFile {
 
 impl OpenedFile {
     /// The present state of a file; `None` for anything but an ordinary file.
-    pub(crate) fn of(path: &Path) -> Option<OpenedFile> {
+    pub(crate) fn new(path: &Path) -> Option<OpenedFile> {
         let before = path.metadata().ok().filter(Metadata::is_file)?;
         Some(OpenedFile { path: path.to_owned(), before })
     }
@@ -23,7 +24,7 @@ impl OpenedFile {
         let now = self.path.metadata().ok()?;
         let (size, before) = (now.len(), self.before.len());
         let changed = now.modified().ok() != self.before.modified().ok();
-        let what = if is_other(&now, &self.before) {
+        let what = if Identity::from_metadata(&now) != Identity::from_metadata(&self.before) {
             "replaced by another file"
         } else if size < before {
             "truncated"
@@ -36,18 +37,5 @@ impl OpenedFile {
             "the file was {what} while it was read: it had {before} bytes when it was opened, and has {size} now. \
              Render again from a complete file"
         ))
-    }
-}
-
-/// Whether two files of the same name are different ones, as far as the system tells.
-fn is_other(a: &Metadata, b: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        (a.dev(), a.ino()) != (b.dev(), b.ino())
-    }
-    #[cfg(not(unix))]
-    {
-        a.created().ok() != b.created().ok()
     }
 }

@@ -6,12 +6,14 @@
 //! are written directly.
 
 use super::error::DiskError;
-use super::partial::{Left, Partial, folder_of};
-use super::rescue::{OutputRescue, Whole, lock};
+use super::partial::{Partial, PartialOutput};
+use super::rescue::{OutputRescue, WrittenFrames, lock};
+use super::same::folder_of;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -22,14 +24,17 @@ const BUFFER: usize = 256 << 10;
 const SMALL: usize = 1 << 10;
 
 enum Target {
-    Standard(Box<dyn Write + Send>),
-    Direct(File),
-    File { partial: Partial, overwrite: bool },
+    /// Standard output, a pipe or a device.
+    Stream(File),
+    File {
+        partial: Partial,
+        overwrite: bool,
+    },
 }
 
 /// A function that is called with a complete file before it gets its name: with the file, its path and the number of
 /// its frames.
-pub type Seal = Box<dyn FnOnce(&File, &Path, u64) -> io::Result<()> + Send>;
+pub type BeforeCommit = Box<dyn FnOnce(&File, &Path, u64) -> io::Result<()> + Send>;
 
 /// A file being written, a device, a pipe or standard output.
 pub struct Output {
@@ -42,10 +47,10 @@ pub struct Output {
     /// Positions of ends of frames: the last one that has been written, and all later ones.
     marks: VecDeque<u64>,
     /// The function to call before the file gets its name.
-    seal: Option<Seal>,
+    before_commit: Option<BeforeCommit>,
     /// Number of ends of frames so far.
     frames: u64,
-    whole: Arc<Mutex<Whole>>,
+    complete: Arc<Mutex<WrittenFrames>>,
 }
 
 impl std::fmt::Debug for Output {
@@ -73,12 +78,16 @@ impl Output {
     /// See [`DiskError`].
     pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
         if output == "-" {
-            return Ok(Output::new("standard output".into(), Target::Standard(standard_output())));
+            // without the line buffering of `std::io::stdout`
+            let name = "standard output".to_owned();
+            return match io::stdout().as_fd().try_clone_to_owned() {
+                Ok(descriptor) => Ok(Output::new(name, Target::Stream(descriptor.into()))),
+                Err(cause) => Err(DiskError::Io { name, cause }),
+            };
         }
         let path = Path::new(output);
         let name = path.display().to_string();
         let io = |cause| DiskError::Io { name: name.clone(), cause };
-        let bad = |problem| DiskError::Bad { name: name.clone(), problem };
         if output.is_empty() {
             let problem = "the name of the file is empty".into();
             return Err(DiskError::Name { name: "output".into(), problem });
@@ -89,25 +98,19 @@ impl Output {
         }
         if is_descriptor(path) || meta.as_ref().is_some_and(|m| !m.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(io)?;
-            return Ok(Output::new(name, Target::Direct(file)));
+            return Ok(Output::new(name, Target::Stream(file)));
         }
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(DiskError::Exists(path.into()));
         }
-        let path = behind(path).map_err(io)?;
+        let path = resolve_symlink(path).map_err(io)?;
         let folder = folder_of(&path);
-        match std::fs::metadata(folder) {
-            Err(e) if e.kind() == ErrorKind::NotFound => {
-                return Err(bad(format!("the folder {} does not exist", folder.display())));
-            }
-            Ok(m) if !m.is_dir() => return Err(bad(format!("{} is not a folder", folder.display()))),
-            Err(e) => return Err(io(e)),
-            Ok(_) => {}
-        }
-        let made = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
-        let partial = made.map_err(|e| match e.kind() {
+        check_folder(&name, folder)?;
+        let created = by.map_or_else(|| Partial::visible(&path), |by| Partial::unnamed(&path, by));
+        let partial = created.map_err(|e| match e.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                bad(format!("cannot create files in the folder {}: {e}", folder.display()))
+                let problem = format!("cannot create files in the folder {}: {e}", folder.display());
+                DiskError::Bad { name: name.clone(), problem }
             }
             _ => io(e),
         })?;
@@ -121,15 +124,15 @@ impl Output {
             buf: Vec::with_capacity(BUFFER),
             written: 0,
             marks: VecDeque::new(),
-            seal: None,
+            before_commit: None,
             frames: 0,
-            whole: Arc::default(),
+            complete: Arc::default(),
         }
     }
 
     /// Sets a function to be called when the file is complete, before it gets its name.
-    pub fn seal(&mut self, seal: Seal) {
-        self.seal = Some(seal);
+    pub fn before_commit(&mut self, hook: BeforeCommit) {
+        self.before_commit = Some(hook);
     }
 
     /// The name in messages.
@@ -152,7 +155,7 @@ impl Output {
     pub fn rescue(&self) -> io::Result<OutputRescue> {
         let file =
             self.partial().map(|p| Ok::<_, io::Error>((p.file().try_clone()?, p.path()))).transpose()?;
-        Ok(OutputRescue { file, whole: Arc::clone(&self.whole) })
+        Ok(OutputRescue { file, complete: Arc::clone(&self.complete) })
     }
 
     /// Declares that another writer has left an incomplete file, of which `bytes` bytes are worth keeping. Only the writer
@@ -176,12 +179,11 @@ impl Output {
         IoSlice::advance_slices(&mut rest, 0);
         while !rest.is_empty() {
             let group = &rest[..rest.len().min(1024)];
-            if lock(&self.whole).ended {
+            if lock(&self.complete).ended {
                 return Err(io::Error::from_raw_os_error(libc::ECANCELED));
             }
             let took = match &mut self.target {
-                Some(Target::Standard(out)) => out.write_vectored(group),
-                Some(Target::Direct(file)) => file.write_vectored(group),
+                Some(Target::Stream(file)) => file.write_vectored(group),
                 Some(Target::File { partial, .. }) => partial.file().write_vectored(group),
                 None => return Err(ErrorKind::InvalidInput.into()),
             };
@@ -194,19 +196,19 @@ impl Output {
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
-            self.settle_marks();
+            self.advance_frame_end();
         }
         Ok(())
     }
 
     /// Drops all ends of frames that have been written, except the last.
-    fn settle_marks(&mut self) {
+    fn advance_frame_end(&mut self) {
         while self.marks.len() > 1 && self.marks[1] <= self.written {
             self.marks.pop_front();
         }
         if let Some(&bytes) = self.marks.front().filter(|&&m| m <= self.written) {
-            let mut whole = lock(&self.whole);
-            (whole.bytes, whole.frames) = (bytes, self.frames + 1 - self.marks.len() as u64);
+            let mut complete = lock(&self.complete);
+            (complete.bytes, complete.frames) = (bytes, self.frames + 1 - self.marks.len() as u64);
         }
     }
 
@@ -219,6 +221,9 @@ impl Output {
     }
 
     /// Writes bytes, possibly through the buffer.
+    ///
+    /// # Errors
+    /// [`DiskError::Closed`] if the reader has closed the pipe, else [`DiskError::Io`].
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), DiskError> {
         if self.buf.len() + bytes.len() > BUFFER {
             self.empty_buffer().map_err(|e| self.error(e))?;
@@ -231,6 +236,9 @@ impl Output {
     }
 
     /// Writes several pieces in order, without copying large ones.
+    ///
+    /// # Errors
+    /// As [`put`](Output::put).
     pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), DiskError> {
         let total: usize = pieces.iter().map(|p| p.len()).sum();
         if total < BUFFER || total / pieces.len().max(1) < SMALL {
@@ -241,10 +249,13 @@ impl Output {
 
     /// Marks the end of a frame: an abandoned file is kept up to the last mark that was written. On standard
     /// output, a pipe or a device the frame is flushed.
+    ///
+    /// # Errors
+    /// As [`put`](Output::put).
     pub fn mark(&mut self) -> Result<(), DiskError> {
         self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
-        self.settle_marks();
+        self.advance_frame_end();
         match self.target {
             Some(Target::File { .. }) => Ok(()),
             _ => self.empty_buffer().map_err(|e| self.error(e)),
@@ -252,28 +263,28 @@ impl Output {
     }
 
     /// Completes the file: syncs it to the disk and gives it its name.
+    ///
+    /// # Errors
+    /// [`DiskError::Unfinished`] with the remaining part; other errors if there is none.
     pub fn finish(mut self) -> Result<(), DiskError> {
-        self.complete().map_err(|cause| match self.give_up() {
+        self.commit().map_err(|cause| match self.give_up() {
             Ok(left) => DiskError::Unfinished { cause: Box::new(cause), left },
             Err(_) => cause,
         })
     }
 
-    fn complete(&mut self) -> Result<(), DiskError> {
+    fn commit(&mut self) -> Result<(), DiskError> {
         self.empty_buffer().map_err(|e| self.error(e))?;
-        let flushed = match &mut self.target {
-            Some(Target::Standard(out)) => out.flush(),
-            Some(Target::File { partial, .. }) => partial.file().sync_all(),
-            _ => Ok(()),
-        };
-        flushed.map_err(|e| self.error(e))?;
-        if let (Some(seal), Some(Target::File { partial, .. })) = (self.seal.take(), &self.target) {
-            seal(partial.file(), &partial.path(), self.frames).map_err(|e| self.error(e))?;
+        if let Some(Target::File { partial, .. }) = &self.target {
+            partial.file().sync_all().map_err(|e| self.error(e))?;
+            let hook = self.before_commit.take();
+            hook.map_or(Ok(()), |hook| hook(partial.file(), &partial.path(), self.frames))
+                .map_err(|e| self.error(e))?;
         }
         // not while it is ended from another thread
-        let whole = Arc::clone(&self.whole);
-        let whole = lock(&whole);
-        if whole.ended {
+        let state = Arc::clone(&self.complete);
+        let written = lock(&state);
+        if written.ended {
             return Err(self.error(io::Error::from_raw_os_error(libc::ECANCELED)));
         }
         let Some(Target::File { partial, overwrite }) = self.target.take() else { return Ok(()) };
@@ -296,14 +307,14 @@ impl Output {
     ///
     /// # Errors
     /// If the file is no longer there, or cannot be cut.
-    pub fn abandon(mut self) -> Result<Left, DiskError> {
+    pub fn abandon(mut self) -> Result<PartialOutput, DiskError> {
         self.give_up()
     }
 
-    fn give_up(&mut self) -> Result<Left, DiskError> {
+    fn give_up(&mut self) -> Result<PartialOutput, DiskError> {
         let _ = self.empty_buffer();
-        self.settle_marks();
-        let Whole { bytes, frames, ended } = *lock(&self.whole);
+        self.advance_frame_end();
+        let WrittenFrames { bytes, frames, ended } = *lock(&self.complete);
         let frames = Some(frames);
         match self.target.take() {
             // the file is no longer ours
@@ -313,11 +324,11 @@ impl Output {
                     partial.file().set_len(bytes).map_err(|e| self.error(e))?;
                 }
                 let partial = partial.keep().map_err(|e| self.error(e))?;
-                return Ok(Left { partial: Some(partial), frames });
+                return Ok(PartialOutput { partial: Some(partial), frames });
             }
             _ => {}
         }
-        Ok(Left { partial: None, frames })
+        Ok(PartialOutput { partial: None, frames })
     }
 }
 
@@ -327,15 +338,21 @@ impl Drop for Output {
     }
 }
 
-/// Standard output without the line buffering of [`std::io::stdout`], if the system allows it.
-fn standard_output() -> Box<dyn Write + Send> {
-    {
-        use std::os::fd::AsFd;
-        if let Ok(fd) = io::stdout().as_fd().try_clone_to_owned() {
-            return Box::new(File::from(fd));
+/// Returns an error if the folder of the output `name` is not one.
+///
+/// # Errors
+/// See [`DiskError`].
+pub fn check_folder(name: &str, folder: &Path) -> Result<(), DiskError> {
+    let name = name.to_owned();
+    let problem = match std::fs::metadata(folder) {
+        Ok(meta) if meta.is_dir() => return Ok(()),
+        Ok(_) => format!("{} is not a folder", folder.display()),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            format!("the folder {} does not exist; create it first", folder.display())
         }
-    }
-    Box::new(io::stdout())
+        Err(cause) => return Err(DiskError::Io { name, cause }),
+    };
+    Err(DiskError::Bad { name, problem })
 }
 
 /// Whether this is `/dev/stdout`, `/dev/fd/3` or the like, which may refer to any kind of file.
@@ -348,7 +365,7 @@ fn ends_in_separator(path: &OsStr) -> bool {
 }
 
 /// The path that is written for an output of this name: for a link, its target is replaced, not the link.
-fn behind(path: &Path) -> io::Result<PathBuf> {
+fn resolve_symlink(path: &Path) -> io::Result<PathBuf> {
     if path.exists() { path.canonicalize() } else { Ok(path.to_path_buf()) }
 }
 
@@ -444,13 +461,13 @@ mod tests {
             out.put(b"one").unwrap();
             out.mark().unwrap();
             let name = dir.path().join(format!("x.y.partial-{n}.z"));
-            assert_eq!(out.abandon().unwrap(), Left { partial: Some(name), frames: Some(1) });
+            assert_eq!(out.abandon().unwrap(), PartialOutput { partial: Some(name), frames: Some(1) });
         }
         assert_eq!(fs::read(&partial).unwrap(), b"older");
         let left = names(dir.path());
         let mut out = Output::create(path.as_os_str(), false).unwrap();
         out.put(b"head").unwrap();
-        assert_eq!(out.abandon().unwrap(), Left { partial: None, frames: Some(0) });
+        assert_eq!(out.abandon().unwrap(), PartialOutput { partial: None, frames: Some(0) });
         assert_eq!(names(dir.path()), left);
     }
 
@@ -467,7 +484,7 @@ mod tests {
             }
             out.put(&[8; 2 * BUFFER]).unwrap();
             let partial = (frames > 0).then(|| dir.path().join("out.partial.y4m"));
-            assert_eq!(out.rescue().unwrap().end().unwrap(), Left { partial, frames: Some(frames) });
+            assert_eq!(out.rescue().unwrap().end().unwrap(), PartialOutput { partial, frames: Some(frames) });
             assert!(out.put(&[8; 2 * BUFFER]).is_err(), "nothing is written any more");
             out.finish().unwrap_err();
             assert_eq!(names(dir.path()).len(), usize::from(frames > 0));
@@ -513,7 +530,7 @@ mod tests {
         assert!(matches!(&e, DiskError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let mut out = Output::new("pipe".into(), Target::Standard(Box::new(writer)));
+        let mut out = Output::new("pipe".into(), Target::Stream(std::os::fd::OwnedFd::from(writer).into()));
         out.put(b"x").unwrap();
         assert!(matches!(out.mark(), Err(DiskError::Closed { .. })));
     }

@@ -1,7 +1,7 @@
 //! Files that are being written. They have no name, or that of a partial result, until they are complete; no file is
 //! ever written under its final name, and none under the name of an existing file.
 
-use super::same::Identity;
+use super::same::{Identity, folder_of};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ const MOST: u32 = 10_000;
 
 /// The remaining part of an incomplete output.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Left {
+pub struct PartialOutput {
     /// Its path, if it is a file.
     pub partial: Option<PathBuf>,
     /// The number of its whole frames; `None` if all frames that were written are in it.
@@ -34,14 +34,14 @@ fn partial_name(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Calls `make` with the names for an incomplete file until one is free.
-fn with_free_name<T>(target: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
+/// Calls `create` with the names for an incomplete file until one is free.
+fn with_free_name<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     let mut number = 1;
     loop {
         let name = partial_name(target, number);
-        match make(&name) {
+        match create(&name) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists && number < MOST => number += 1,
-            made => return made.map(|made| (made, name)),
+            created => return created.map(|file| (file, name)),
         }
     }
 }
@@ -175,13 +175,8 @@ impl Drop for Partial {
 
 /// Whether the open file has this name.
 pub(super) fn still_there(file: &File, name: &Path) -> bool {
-    let identity = |meta: io::Result<std::fs::Metadata>| meta.ok().as_ref().and_then(Identity::of);
+    let identity = |meta: io::Result<std::fs::Metadata>| meta.ok().as_ref().and_then(Identity::from_metadata);
     identity(name.symlink_metadata()).is_some_and(|there| identity(file.metadata()) == Some(there))
-}
-
-/// The folder of a file.
-pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The error about a file that the user has removed.

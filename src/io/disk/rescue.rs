@@ -1,22 +1,22 @@
 //! Ends an output while its own thread does not return.
 
 use super::error::DiskError;
-use super::partial::{Left, gone, still_there};
+use super::partial::{PartialOutput, gone, still_there};
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The part of an output that consists of whole frames.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Whole {
+pub(super) struct WrittenFrames {
     pub(super) bytes: u64,
     pub(super) frames: u64,
     /// Whether the output has been ended from outside, so that nothing may be written any more.
     pub(super) ended: bool,
 }
 
-pub(super) fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
-    whole.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock(complete: &Mutex<WrittenFrames>) -> MutexGuard<'_, WrittenFrames> {
+    complete.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends an output from another thread, while its own may be blocked in a write.
@@ -24,7 +24,7 @@ pub(super) fn lock(whole: &Mutex<Whole>) -> MutexGuard<'_, Whole> {
 pub struct OutputRescue {
     /// `None` if it is not a file.
     pub(super) file: Option<(File, PathBuf)>,
-    pub(super) whole: Arc<Mutex<Whole>>,
+    pub(super) complete: Arc<Mutex<WrittenFrames>>,
 }
 
 impl OutputRescue {
@@ -32,23 +32,25 @@ impl OutputRescue {
     ///
     /// # Errors
     /// If the file is no longer there, or cannot be cut.
-    pub fn end(&self) -> Result<Left, DiskError> {
-        let Whole { bytes, frames, .. } = {
-            let mut whole = lock(&self.whole);
-            whole.ended = true;
-            *whole
+    pub fn end(&self) -> Result<PartialOutput, DiskError> {
+        let WrittenFrames { bytes, frames, .. } = {
+            let mut complete = lock(&self.complete);
+            complete.ended = true;
+            *complete
         };
-        let Some((file, name)) = &self.file else { return Ok(Left { partial: None, frames: Some(frames) }) };
+        let Some((file, name)) = &self.file else {
+            return Ok(PartialOutput { partial: None, frames: Some(frames) });
+        };
         let io = |cause| DiskError::Io { name: name.display().to_string(), cause };
         match still_there(file, name) {
             false => Err(io(gone(name))),
             true if frames == 0 => {
                 std::fs::remove_file(name).map_err(io)?;
-                Ok(Left { partial: None, frames: Some(0) })
+                Ok(PartialOutput { partial: None, frames: Some(0) })
             }
             true => {
                 file.set_len(bytes).map_err(io)?;
-                Ok(Left { partial: Some(name.clone()), frames: Some(frames) })
+                Ok(PartialOutput { partial: Some(name.clone()), frames: Some(frames) })
             }
         }
     }

@@ -4,18 +4,18 @@
 //! `/dev/fd/N`, and standard input, output and error. A file that does not exist yet is identified by its folder and
 //! name. Devices, pipes, sockets and folders are never the same file.
 
-use super::reach;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{File, Metadata};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A place that is read or written.
+/// A file that is read or written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum FileRef {
     /// A path.
     Path(PathBuf),
     /// Standard input.
@@ -26,30 +26,47 @@ pub enum Place {
     Errors,
 }
 
-impl Place {
-    /// The identity of the file, independent of its name.
-    pub fn identity(&self) -> Option<Identity> {
-        let descriptor = match self {
-            Place::Path(path) => match path.metadata() {
-                Ok(meta) => return Identity::of(&meta),
-                Err(_) => return Identity::of_new(path),
-            },
-            Place::Input => std::io::stdin().as_fd().try_clone_to_owned(),
-            Place::Output => std::io::stdout().as_fd().try_clone_to_owned(),
-            Place::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
-        };
-        let meta = descriptor.map(File::from).and_then(|file| file.metadata());
-        meta.ok().as_ref().and_then(Identity::of)
+impl From<PathBuf> for FileRef {
+    fn from(path: PathBuf) -> FileRef {
+        FileRef::Path(path)
     }
 }
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<T: AsRef<OsStr> + ?Sized> From<&T> for FileRef {
+    fn from(path: &T) -> FileRef {
+        FileRef::Path(path.into())
+    }
+}
+
+impl FileRef {
+    /// Its path, if it has one.
+    pub fn path(&self) -> Option<&Path> {
+        if let FileRef::Path(path) = self { Some(path) } else { None }
+    }
+
+    /// The identity of the file, independent of its name.
+    pub fn identity(&self) -> Option<Identity> {
+        let descriptor = match self {
+            FileRef::Path(path) => match path.metadata() {
+                Ok(meta) => return Identity::from_metadata(&meta),
+                Err(_) => return Some(Identity::New(parent(path)?, path.file_name()?.to_owned())),
+            },
+            FileRef::Input => std::io::stdin().as_fd().try_clone_to_owned(),
+            FileRef::Output => std::io::stdout().as_fd().try_clone_to_owned(),
+            FileRef::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
+        };
+        let meta = descriptor.map(File::from).and_then(|file| file.metadata());
+        meta.ok().as_ref().and_then(Identity::from_metadata)
+    }
+}
+
+impl fmt::Display for FileRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Path(path) => path.display().fmt(f),
-            Place::Input => f.write_str("standard input"),
-            Place::Output => f.write_str("standard output"),
-            Place::Errors => f.write_str("standard error"),
+            FileRef::Path(path) => path.display().fmt(f),
+            FileRef::Input => f.write_str("standard input"),
+            FileRef::Output => f.write_str("standard output"),
+            FileRef::Errors => f.write_str("standard error"),
         }
     }
 }
@@ -65,26 +82,58 @@ pub enum Identity {
 
 impl Identity {
     /// `None` if it is not an ordinary file.
-    pub fn of(meta: &Metadata) -> Option<Identity> {
+    pub fn from_metadata(meta: &Metadata) -> Option<Identity> {
         meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
     }
+}
 
-    fn of_new(path: &Path) -> Option<Identity> {
-        Some(Identity::New(parent(path)?, path.file_name()?.to_owned()))
-    }
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The folder of a file, with links resolved.
 fn parent(path: &Path) -> Option<PathBuf> {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).canonicalize().ok()
+    folder_of(path).canonicalize().ok()
+}
+
+/// What a job does with a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    /// It reads the file.
+    Read,
+    /// It may write the file.
+    Write,
+    /// A library writes the file, and replaces an existing one, which therefore requires `-y`.
+    WriteExternal,
+    /// It may write the file, which is beside an output: none of several jobs may read it, in any order.
+    WriteBeside,
+    /// It creates and removes files in this folder.
+    Folder,
 }
 
 /// A file and its role in a job.
 #[derive(Clone, Debug)]
-struct Use {
+struct FileUse {
+    access: Access,
     /// The role in messages: `the input`, `the image of sprites`.
     role: String,
-    place: Place,
+    file: FileRef,
+}
+
+impl FileUse {
+    fn is_written(&self) -> bool {
+        !matches!(self.access, Access::Read | Access::Folder)
+    }
+}
+
+impl fmt::Display for FileUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            FileRef::Path(path) => write!(f, "{} {}", self.role, path.display()),
+            file => write!(f, "{} ({file})", self.role),
+        }
+    }
 }
 
 /// Whether standard error is a file that a job reads.
@@ -98,27 +147,18 @@ pub fn is_mute() -> bool {
 
 /// The files that a job reads and may write.
 #[derive(Clone, Debug, Default)]
-pub struct Uses {
-    reads: Vec<Use>,
-    writes: Vec<Use>,
-    /// Files that libraries write, which replace existing ones.
-    asked: Vec<Use>,
-    /// Files beside an output, which other jobs must not read either.
-    left: Vec<Use>,
-    /// Folders whose contents belong to the job.
-    folders: Vec<Use>,
-}
+pub struct FileAccess(Vec<FileUse>);
 
 /// The files that several jobs write.
 #[derive(Clone, Debug, Default)]
-pub struct Written(BTreeMap<Identity, Use>);
+pub struct WrittenFiles(BTreeMap<Identity, FileUse>);
 
-impl Written {
-    /// Adds the files that a job leaves beside its output, which none of the jobs may read, in any order.
-    pub fn leave(&mut self, uses: &Uses) {
-        for one in &uses.left {
-            if let Some(identity) = one.place.identity() {
-                self.0.entry(identity).or_insert_with(|| one.clone());
+impl WrittenFiles {
+    /// Adds the files that a job leaves beside its output.
+    pub fn add_beside(&mut self, job: &FileAccess) {
+        for file in job.with(Access::WriteBeside) {
+            if let Some(identity) = file.file.identity() {
+                self.0.entry(identity).or_insert_with(|| file.clone());
             }
         }
     }
@@ -145,318 +185,136 @@ pub enum SameFile {
         "{0} exists and would be replaced: choose another name, delete it, or use -y where the command has it"
     )]
     Exists(String),
-    /// The file is in a folder that a job deletes at its end.
-    #[error(
-        "{folder} contains {read} ({place}), but Grainfield removes files from it: move that file to another \
-        folder"
-    )]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// The role of the file that is read.
-        read: String,
-        /// Its path.
-        place: String,
-    },
+    /// The file is in a folder that a job deletes at its end; the folder, and the role and path of the file.
+    #[error("{0} contains {1} ({2}), but Grainfield removes files from it: move that file to another folder")]
+    Folder(String, String, String),
 }
 
 fn also(place: Option<&String>) -> String {
     place.map_or(String::new(), |place| format!(" ({place})"))
 }
 
-fn named(u: &Use) -> String {
-    match &u.place {
-        Place::Path(path) => format!("{} {}", u.role, path.display()),
-        place => format!("{} ({place})", u.role),
+impl FileAccess {
+    /// Adds a file, or a folder. `role` is used in messages: `the input`.
+    pub fn add(&mut self, access: Access, role: impl Into<String>, file: impl Into<FileRef>) {
+        self.0.push(FileUse { access, role: role.into(), file: file.into() });
     }
-}
 
-impl Uses {
     /// Adds a file that the job reads. `role` is used in messages: `the input`.
-    pub fn read(&mut self, role: impl Into<String>, place: Place) {
-        self.reads.push(Use { role: role.into(), place });
+    pub fn read(&mut self, role: impl Into<String>, file: impl Into<FileRef>) {
+        self.add(Access::Read, role, file);
+    }
+
+    /// Adds several files that the job reads in the same role.
+    pub fn read_all(&mut self, role: &str, files: impl IntoIterator<Item: Into<FileRef>>) {
+        files.into_iter().for_each(|file| self.read(role, file));
     }
 
     /// Adds a file that the job may write. `role` is used in messages: `the output`.
-    pub fn write(&mut self, role: impl Into<String>, place: Place) {
-        self.writes.push(Use { role: role.into(), place });
-    }
-
-    /// The same for a file that a library writes, which replaces an existing one and therefore requires `-y`.
-    pub fn write_asked(&mut self, role: impl Into<String>, path: PathBuf) {
-        let one = Use { role: role.into(), place: Place::Path(path) };
-        self.asked.push(one.clone());
-        self.writes.push(one);
-    }
-
-    /// Returns an error for a file that exists and that a library would replace.
-    pub fn check_asked(&self) -> Result<(), SameFile> {
-        match self.asked.iter().find(|u| matches!(u.place.identity(), Some(Identity::File(..)))) {
-            Some(there) => Err(SameFile::Exists(named(there))),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds a folder in which the job creates and removes files.
-    pub fn own(&mut self, role: impl Into<String>, folder: PathBuf) {
-        self.folders.push(Use { role: role.into(), place: Place::Path(folder) });
-    }
-
-    /// Adds a file beside an output, which no job may read.
-    pub fn leave(&mut self, role: impl Into<String>, path: PathBuf) {
-        let one = Use { role: role.into(), place: Place::Path(path) };
-        self.left.push(one.clone());
-        self.writes.push(one);
+    pub fn write(&mut self, role: impl Into<String>, file: impl Into<FileRef>) {
+        self.add(Access::Write, role, file);
     }
 
     /// Adds the name of a job to the roles, for several jobs.
-    pub fn of_job(mut self, job: &str) -> Uses {
-        let Uses { reads, writes, asked, left, folders } = &mut self;
-        for one in [reads, writes, asked, left, folders].into_iter().flatten() {
-            one.role = format!("{} of {job}", one.role);
-        }
+    #[must_use]
+    pub fn in_job(mut self, job: &str) -> FileAccess {
+        self.0.iter_mut().for_each(|file| file.role = format!("{} of {job}", file.role));
         self
     }
 
+    /// Adds the files of another job.
+    pub fn extend(&mut self, other: FileAccess) {
+        self.0.extend(other.0);
+    }
+
+    fn with(&self, access: Access) -> impl Iterator<Item = &FileUse> {
+        self.0.iter().filter(move |file| file.access == access)
+    }
+
     /// The files that are read.
-    pub fn reads(&self) -> impl Iterator<Item = &Place> {
-        self.reads.iter().map(|r| &r.place)
+    pub fn reads(&self) -> impl Iterator<Item = &FileRef> {
+        self.with(Access::Read).map(|file| &file.file)
     }
 
     /// The files that may be written.
-    pub fn written(self) -> impl Iterator<Item = Place> {
-        self.writes.into_iter().map(|w| w.place)
+    pub fn writes(&self) -> impl Iterator<Item = &FileRef> {
+        self.0.iter().filter(|file| file.is_written()).map(|file| &file.file)
     }
 
-    /// Adds the files of another job.
-    pub fn extend(&mut self, other: Uses) {
-        self.reads.extend(other.reads);
-        self.writes.extend(other.writes);
-        self.asked.extend(other.asked);
-        self.left.extend(other.left);
-        self.folders.extend(other.folders);
+    /// Returns an error for a file that exists and that a library would replace.
+    ///
+    /// # Errors
+    /// [`SameFile::Exists`].
+    pub fn check_external_writes(&self) -> Result<(), SameFile> {
+        let exists = |file: &&FileUse| matches!(file.file.identity(), Some(Identity::File(..)));
+        let found = self.with(Access::WriteExternal).find(exists);
+        found.map_or(Ok(()), |file| Err(SameFile::Exists(file.to_string())))
     }
 
     /// Returns an error if standard error is a file that is read, in which case no message can be printed.
+    ///
+    /// # Errors
+    /// [`SameFile::Read`].
     pub fn check_errors(&self) -> Result<(), SameFile> {
-        let Some(errors) = Place::Errors.identity() else { return Ok(()) };
-        match self.reads.iter().find(|r| r.place.identity().as_ref() == Some(&errors)) {
-            None => Ok(()),
-            Some(read) => {
-                MUTE.store(true, Ordering::SeqCst);
-                let (written, place) = (Place::Errors.to_string(), Some(read.place.to_string()));
-                Err(SameFile::Read { written, read: read.role.clone(), place })
-            }
-        }
+        let Some(errors) = FileRef::Errors.identity() else { return Ok(()) };
+        let Some(read) = self.with(Access::Read).find(|r| r.file.identity().as_ref() == Some(&errors)) else {
+            return Ok(());
+        };
+        MUTE.store(true, Ordering::SeqCst);
+        let (written, place) = (FileRef::Errors.to_string(), Some(read.file.to_string()));
+        Err(SameFile::Read { written, read: read.role.clone(), place })
     }
 
     /// Returns an error if a file is read and written, or written in two roles. Creates no files.
+    ///
+    /// # Errors
+    /// [`SameFile`].
     pub fn check(&self) -> Result<(), SameFile> {
-        self.check_before(&mut Written::default())
+        self.check_before(&mut WrittenFiles::default())
     }
 
     /// The same for one of several jobs, called for the last one first: no job may write a file that it or an earlier
     /// one reads, or that another one writes. `later` contains the files that later jobs write; those of this job are
     /// added.
-    pub fn check_before(&self, later: &mut Written) -> Result<(), SameFile> {
+    ///
+    /// # Errors
+    /// [`SameFile`].
+    pub fn check_before(&self, later: &mut WrittenFiles) -> Result<(), SameFile> {
         self.check_errors()?;
         let written = &mut later.0;
-        for w in &self.writes {
-            if let Some(identity) = w.place.identity()
-                && let Some(other) = written.insert(identity, w.clone())
-                && other.role != w.role
+        for file in self.0.iter().filter(|file| file.is_written()) {
+            if let Some(identity) = file.file.identity()
+                && let Some(other) = written.insert(identity, file.clone())
+                && other.role != file.role
             {
-                return Err(SameFile::Twice(named(w), named(&other)));
+                return Err(SameFile::Twice(file.to_string(), other.to_string()));
             }
         }
+        let folders: Vec<(PathBuf, &FileUse)> = self
+            .with(Access::Folder)
+            .filter_map(|f| Some((f.file.path()?.canonicalize().ok()?, f)))
+            .collect();
         // most outputs do not exist yet, and then cannot be a file that is read
-        if !written.keys().any(|i| matches!(i, Identity::File(..))) && self.folders.is_empty() {
+        if !written.keys().any(|i| matches!(i, Identity::File(..))) && folders.is_empty() {
             return Ok(());
         }
-        let real = |place: &Place| match place {
-            Place::Path(path) => path.canonicalize().ok(),
-            _ => None,
-        };
-        let folders: Vec<(PathBuf, &Use)> =
-            self.folders.iter().filter_map(|f| Some((real(&f.place)?, f))).collect();
-        for r in &self.reads {
-            let Some(identity @ Identity::File(..)) = r.place.identity() else { continue };
-            if let Some(w) = written.get(&identity) {
-                let place = (w.place != r.place).then(|| r.place.to_string());
-                return Err(SameFile::Read { written: named(w), read: r.role.clone(), place });
+        for read in self.with(Access::Read) {
+            let Some(identity @ Identity::File(..)) = read.file.identity() else { continue };
+            if let Some(other) = written.get(&identity) {
+                let place = (other.file != read.file).then(|| read.file.to_string());
+                return Err(SameFile::Read { written: other.to_string(), read: read.role.clone(), place });
             }
-            if folders.is_empty() {
-                continue;
-            }
-            let Place::Path(path) = &r.place else { continue };
             // the file, or a link to it, is in the folder
-            let lies = [path.canonicalize().ok().and_then(|p| Some(p.parent()?.to_path_buf())), parent(path)];
-            let inside = folders.iter().find(|(f, _)| lies.iter().flatten().any(|p| p == f));
-            if let Some((_, folder)) = inside {
-                let (folder, place) = (named(folder), r.place.to_string());
-                return Err(SameFile::Folder { folder, read: r.role.clone(), place });
+            let Some(path) = read.file.path().filter(|_| !folders.is_empty()) else { continue };
+            let parents = [path.canonicalize().ok().as_deref().and_then(parent), parent(path)];
+            if let Some((_, folder)) = folders.iter().find(|(f, _)| parents.iter().flatten().any(|p| p == f))
+            {
+                let (folder, read) = (folder.to_string(), (read.role.clone(), read.file.to_string()));
+                return Err(SameFile::Folder(folder, read.0, read.1));
             }
         }
         Ok(())
     }
-}
-
-/// Takes the text before one of `ends` from the front of `text`, with FFmpeg's quoting: `'...'` verbatim, `\\`
-/// before a character, surrounding spaces removed.
-pub fn token(text: &mut &str, ends: &str) -> String {
-    let blank = |c: char| " \n\t\r".contains(c);
-    let mut signs = text.trim_start_matches(blank).chars();
-    let (mut token, mut quoted) = (String::new(), 0);
-    while let Some(sign) = signs.clone().next().filter(|c| !ends.contains(*c)) {
-        signs.next();
-        match sign {
-            '\\' => token.extend(signs.next()),
-            '\'' => token.extend(signs.by_ref().take_while(|c| *c != '\'')),
-            sign => {
-                token.push(sign);
-                continue;
-            }
-        }
-        quoted = token.len();
-    }
-    *text = signs.as_str();
-    token.truncate(token.trim_end_matches(blank).len().max(quoted));
-    token
-}
-
-/// The existing files that are named in the text of an input or option which is not a plain path: after `file:` and
-/// other protocols, in `concat:a|b`, in `movie=a.mkv`.
-pub fn inside(text: &OsStr) -> Vec<PathBuf> {
-    use std::os::unix::ffi::OsStrExt;
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
-    let mut add = |piece: &[u8]| {
-        let path = Path::new(OsStr::from_bytes(piece));
-        if !piece.is_empty() && path.is_file() && !found.iter().any(|f| f == path) {
-            found.push(path.to_path_buf());
-        }
-    };
-    let cuts = |b: &u8| b":|=,;[]'\"\\".contains(b);
-    bytes.split(cuts).for_each(&mut add);
-    // a name may contain such a character
-    let mut at = 0;
-    while let Some(next) = bytes[at..].iter().position(|b| b":=|".contains(b)) {
-        at += next + 1;
-        let end = bytes[at..].iter().position(|&b| b == b'|').map_or(bytes.len(), |n| at + n);
-        add(&bytes[at..end]);
-    }
-    // `pipe:3`, and `pipe:` for standard input
-    for scheme in [&b"pipe:"[..], b"fd:"] {
-        for at in (0..bytes.len()).filter(|&at| bytes[at..].starts_with(scheme)) {
-            let number = bytes[at + scheme.len()..].trim_ascii_start();
-            let number = number.strip_prefix(b"+").unwrap_or(number);
-            let digits = number.iter().take_while(|b| b.is_ascii_digit()).count();
-            let number = if digits == 0 { b"0" } else { &number[..digits] };
-            add(&[b"/dev/fd/", number].concat());
-        }
-    }
-    // a list of names, one per line
-    if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first().cloned()) {
-        let text = reach::open(&list).and_then(|f| {
-            let mut text = Vec::new();
-            std::io::Read::read_to_end(&mut std::io::Read::take(f, PLAYLIST), &mut text).map(|_| text)
-        });
-        let named = |line: &[u8]| inside(OsStr::from_bytes(line.trim_ascii()));
-        found.extend(text.unwrap_or_default().split(|b| *b == b'\n').flat_map(named));
-    }
-    found
-}
-
-/// The limits on the size of a playlist in bytes, and on the number of playlists.
-const PLAYLIST: u64 = 16 << 20;
-const PLAYLISTS: usize = 64;
-
-/// The files named in a playlist (HLS, or a list for FFmpeg's concat) and in playlists within it. Empty for other
-/// files.
-pub fn listed(path: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    let mut lists = vec![path.to_path_buf()];
-    let mut seen = 0;
-    while let Some(list) = lists.pop().filter(|_| seen < PLAYLISTS) {
-        let Some(text) = playlist(&list) else { continue };
-        seen += 1;
-        let names: Vec<String> = text.lines().flat_map(names).collect();
-        let folder = list.parent().unwrap_or(Path::new(""));
-        // names may be relative to a folder that is named, too
-        let mut folders = vec![folder.to_path_buf()];
-        folders.extend(names.iter().map(|name| folder.join(name)).filter(|path| path.is_dir()));
-        folders.dedup();
-        for file in folders.iter().flat_map(|folder| names.iter().flat_map(|name| named_by(folder, name))) {
-            if file.is_file() && !found.contains(&file) {
-                found.push(file.clone());
-                lists.push(file);
-            }
-        }
-    }
-    found
-}
-
-/// The files that a name in a playlist matches: in MPEG-DASH, `$Number%05d$` and similar patterns match any
-/// text.
-fn named_by(folder: &Path, name: &str) -> Vec<PathBuf> {
-    let mut paths = vec![folder.to_path_buf()];
-    for part in Path::new(name).components() {
-        let part = part.as_os_str();
-        let pieces: Vec<&str> = part.to_str().unwrap_or_default().split('$').step_by(2).collect();
-        if pieces.len() < 2 {
-            paths.iter_mut().for_each(|path| path.push(part));
-            continue;
-        }
-        let entries = paths.iter().flat_map(|path| std::fs::read_dir(path).into_iter().flatten().flatten());
-        let fits = entries.filter(|e| e.file_name().to_str().is_some_and(|name| fits(name, &pieces)));
-        paths = fits.map(|entry| entry.path()).collect();
-    }
-    paths
-}
-
-/// Whether a name consists of these pieces with any text between them.
-fn fits(name: &str, pieces: &[&str]) -> bool {
-    let [first, middle @ .., last] = pieces else { return pieces.first() == Some(&name) };
-    let inner = name.strip_prefix(first).and_then(|rest| rest.strip_suffix(last));
-    let Some(mut rest) = inner else { return false };
-    middle.iter().all(|piece| match rest.split_once(piece) {
-        Some((_, behind)) => {
-            rest = behind;
-            true
-        }
-        None => false,
-    })
-}
-
-fn playlist(path: &Path) -> Option<String> {
-    use std::io::Read;
-    // opening a pipe would wait for its writer
-    let mut file = Some(path).filter(|p| p.is_file()).and_then(|p| reach::open(p).ok())?;
-    let mut head = [0; 8];
-    file.read_exact(&mut head).ok()?;
-    if !head.starts_with(b"#EXTM3U")
-        && &head != b"ffconcat"
-        && !head.starts_with(b"<?xml")
-        && !head.starts_with(b"<MPD")
-    {
-        return None;
-    }
-    let mut rest = Vec::new();
-    file.take(PLAYLIST).read_to_end(&mut rest).ok()?;
-    Some(String::from_utf8_lossy(&rest).into_owned())
-}
-
-/// The names that a line of a playlist may contain.
-fn names(line: &str) -> Vec<String> {
-    let line = line.trim();
-    let plain = match line.strip_prefix("file") {
-        Some(mut rest) if rest.starts_with([' ', '\t']) => token(&mut rest, " \n\t\r"),
-        _ => line.to_owned(),
-    };
-    let mut names = vec![plain.strip_prefix("file:").unwrap_or(&plain).to_owned()];
-    // attributes in HLS, and all text in MPEG-DASH
-    names.extend(line.split(['"', '\'', '<', '>']).skip(1).map(|piece| piece.trim().to_owned()));
-    names
 }
 
 #[cfg(test)]
@@ -472,80 +330,28 @@ mod tests {
         std::fs::hard_link(at("a"), at("hard")).unwrap();
         std::os::unix::fs::symlink(dir.path(), at("d")).unwrap();
         std::os::unix::fs::symlink("d/a", at("soft")).unwrap();
-        let of = |name: &str| Place::Path(at(name)).identity();
+        let of = |name: &str| FileRef::Path(at(name)).identity();
         for name in ["hard", "soft", "d/a", "d/./hard"] {
             assert_eq!(of(name), of("a"), "{name}");
         }
         assert!(of("a") != of("b") && of("new") == of("d/new") && of("new") != of("d/newer"));
         assert_eq!(of("none/new"), None);
         for device in ["/dev/null", "/dev/zero", "/"] {
-            assert_eq!(Place::Path(device.into()).identity(), None, "{device}");
+            assert_eq!(FileRef::Path(device.into()).identity(), None, "{device}");
         }
         let check = |read: &str, written: &[&str]| {
-            let mut uses = Uses::default();
-            uses.read("the input", Place::Path(at(read)));
-            written.iter().enumerate().for_each(|(i, w)| uses.write(i.to_string(), Place::Path(at(w))));
-            uses.check()
+            let mut access = FileAccess::default();
+            access.read("the input", FileRef::Path(at(read)));
+            written.iter().enumerate().for_each(|(i, w)| access.write(i.to_string(), FileRef::Path(at(w))));
+            access.check()
         };
         assert_eq!(check("a", &["b", "new"]), Ok(()));
         assert_eq!(check("new", &["new"]), Ok(()));
         assert!(matches!(check("a", &["new", "soft"]), Err(SameFile::Read { .. })));
         assert!(matches!(check("b", &["new", "d/new"]), Err(SameFile::Twice(..))));
-        let mut uses = Uses::default();
-        uses.read("the input", Place::Path(at("soft")));
-        uses.own("the folder", at("d"));
-        assert!(matches!(uses.check(), Err(SameFile::Folder { .. })));
-    }
-
-    #[test]
-    fn names_inside_text_and_lists() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        for name in ["a.ts", "b.ts", "c:d.ts"] {
-            std::fs::write(at(name), "x").unwrap();
-        }
-        let root = dir.path().display();
-        for (text, want) in [
-            (format!("file:{root}/a.ts"), vec!["a.ts"]),
-            (format!("concat:{root}/a.ts|{root}/b.ts"), vec!["a.ts", "b.ts"]),
-            (format!("subfile,,start,0,end,9,,:{root}/c:d.ts"), vec!["c:d.ts"]),
-            (format!("movie={root}/b.ts[logo];[in][logo]overlay"), vec!["b.ts"]),
-            ("scale=2:2".to_owned(), vec![]),
-        ] {
-            let want: Vec<PathBuf> = want.into_iter().map(at).collect();
-            assert_eq!(inside(OsStr::new(&text)), want, "{text}");
-        }
-        std::fs::write(at("top.m3u8"), "#EXTM3U\n#EXT-X-MAP:URI=\"b.ts\"\nlow.m3u8\nhttp://x/y.ts\n")
-            .unwrap();
-        std::fs::write(at("low.m3u8"), "#EXTM3U\n#EXTINF:1,\na.ts\ntop.m3u8\n").unwrap();
-        std::fs::write(at("list"), "ffconcat version 1.0\nfile 'a.ts'\nfile c:d.ts\n").unwrap();
-        let mut all = listed(&at("top.m3u8"));
-        all.sort();
-        assert_eq!(all, ["a.ts", "b.ts", "low.m3u8", "top.m3u8"].map(at));
-        assert_eq!(listed(&at("list")), [at("a.ts"), at("c:d.ts")]);
-        for line in ["file a.ts # mine", "file\ta.ts", "file 'a'.ts", "file a.\\ts", "  file 'a.ts'  "] {
-            std::fs::write(at("list"), format!("ffconcat version 1.0\n{line}\n")).unwrap();
-            assert_eq!(listed(&at("list")), [at("a.ts")], "{line}");
-        }
-        std::fs::write(at("x.mpd"), "<?xml?>\n<MPD><BaseURL>a.ts</BaseURL><S media=\"b.ts\"/></MPD>")
-            .unwrap();
-        assert_eq!(listed(&at("x.mpd")), [at("a.ts"), at("b.ts")]);
-        let stream = at("v/stream0");
-        std::fs::create_dir_all(&stream).unwrap();
-        for name in ["init.m4s", "chunk-00001.m4s", "chunk-00002.m4s", "other.m4s"] {
-            std::fs::write(stream.join(name), "x").unwrap();
-        }
-        std::fs::write(
-            at("t.mpd"),
-            "<?xml?>\n<MPD><BaseURL>v/</BaseURL><SegmentTemplate initialization=\"stream$RepresentationID$/init.m4s\" \
-             media=\"stream$RepresentationID$/chunk-$Number%05d$.m4s\"/></MPD>",
-        )
-        .unwrap();
-        let mut all = listed(&at("t.mpd"));
-        all.sort();
-        assert_eq!(all, ["chunk-00001.m4s", "chunk-00002.m4s", "init.m4s"].map(|n| stream.join(n)));
-        std::fs::write(at("f"), format!("{root}/a.ts\n{root}/b.ts\n")).unwrap();
-        assert_eq!(inside(OsStr::new(&format!("concatf:{root}/f"))), ["f", "a.ts", "b.ts"].map(at));
-        assert_eq!(listed(&at("a.ts")), [""; 0].map(at));
+        let mut access = FileAccess::default();
+        access.read("the input", FileRef::Path(at("soft")));
+        access.add(Access::Folder, "the folder", at("d"));
+        assert!(matches!(access.check(), Err(SameFile::Folder(..))));
     }
 }

@@ -4,8 +4,8 @@
 //! Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The result equals that of FFmpeg's
 //! `framemd5` for the same pixel format.
 
-use super::{Files, OutputRow, Row, only_for_videos};
-use crate::disk::{Left, Output};
+use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
+use crate::disk::{Output, PartialOutput};
 use crate::journal::shard::Kind;
 use crate::media::sink::rescue;
 use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
@@ -16,16 +16,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// The output format.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "hash",
     input: None,
-    output: Some(OutputRow {
-        takes: |name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()),
+    output: Some(OutputDescriptor {
+        matches: |name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()),
         accepts: |_, format, _| Ok(*format),
         create: |name, plan| create(file_of(name), plan),
         files: |name| Files::one(file_of(name), Kind::Hash),
         prefix: PREFIX,
-        bare: false,
+        drops_metadata: false,
         allows: only_for_videos,
     }),
 };
@@ -38,6 +38,9 @@ fn file_of(name: &OsStr) -> &OsStr {
 }
 
 /// Opens a hash sink. `file` is the text after `hash:`; an empty text or `-` is standard output.
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
     Ok(Box::new(Hash { out: plan.open(file)? }))
@@ -65,7 +68,7 @@ impl Sink for Hash {
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         Ok(self.out.abandon()?)
     }
 }

@@ -9,8 +9,8 @@ pub mod sequence;
 pub mod video;
 pub mod y4m;
 
+use crate::disk::files_in_text;
 use crate::disk::output::is_descriptor;
-use crate::disk::same;
 use crate::encoding::Encoding;
 use crate::journal::shard::Kind;
 use crate::media::{Options, Plan, Sink, SinkError, Source, SourceError};
@@ -21,13 +21,13 @@ use std::path::PathBuf;
 
 /// A format: how it is read and written.
 #[derive(Debug)]
-pub struct Row {
+pub struct FormatDescriptor {
     /// The name.
     pub name: &'static str,
     /// For reading, if it is supported.
-    pub input: Option<InputRow>,
+    pub input: Option<InputDescriptor>,
     /// For writing, if it is supported.
-    pub output: Option<OutputRow>,
+    pub output: Option<OutputDescriptor>,
 }
 
 /// Opens an input by its name.
@@ -37,9 +37,9 @@ pub type Create = fn(&OsStr, &Plan) -> Result<Box<dyn Sink>, SinkError>;
 
 /// Functions for reading a format.
 #[derive(Debug)]
-pub struct InputRow {
+pub struct InputDescriptor {
     /// Whether an input has this format, by its name and contents.
-    pub takes: fn(&OsStr) -> bool,
+    pub matches: fn(&OsStr) -> bool,
     /// Opens it.
     pub open: Open,
     /// The files that it reads, whether they exist or not.
@@ -48,9 +48,9 @@ pub struct InputRow {
 
 /// Functions and properties for writing a format.
 #[derive(Debug)]
-pub struct OutputRow {
+pub struct OutputDescriptor {
     /// Whether an output has this format, by its name.
-    pub takes: fn(&OsStr) -> bool,
+    pub matches: fn(&OsStr) -> bool,
     /// The format nearest to one that the output can hold.
     pub accepts: fn(&OsStr, &Format, &Encoding) -> Result<Format, SinkError>,
     /// Prepares the output for frames of the plan's format, under a temporary name.
@@ -60,7 +60,7 @@ pub struct OutputRow {
     /// The prefix before the file's name.
     pub prefix: &'static str,
     /// Whether it contains only pictures, without times or rotation.
-    pub bare: bool,
+    pub drops_metadata: bool,
     /// Whether it can be encoded as chosen; else what is wrong.
     pub allows: fn(&OsStr, &Encoding) -> Result<(), String>,
 }
@@ -92,7 +92,7 @@ impl Files {
 
 /// The rows to try in order; the first one that accepts a name is used.
 #[derive(Clone, Copy, Debug)]
-pub struct Formats(pub &'static [&'static Row]);
+pub struct Formats(pub &'static [&'static FormatDescriptor]);
 
 impl Default for Formats {
     fn default() -> Formats {
@@ -112,16 +112,16 @@ pub(crate) fn only_for_videos(_: &OsStr, encoding: &Encoding) -> Result<(), Stri
 /// The file of a name, or those named in a protocol's address (`file:`, `concat:`).
 fn one_file(name: &OsStr) -> Vec<PathBuf> {
     let path = PathBuf::from(name);
-    if path.exists() { vec![path] } else { same::inside(name) }
+    if path.exists() { vec![path] } else { files_in_text(name) }
 }
 
 /// All formats.
-pub const FORMATS: &[&Row] = &[
-    &null::ROW,
-    &hash::ROW,
-    &pattern::ROW,
-    &sequence::ROW,
-    &y4m::ROW,
+pub const FORMATS: &[&FormatDescriptor] = &[
+    &null::FORMAT,
+    &hash::FORMAT,
+    &pattern::FORMAT,
+    &sequence::FORMAT,
+    &y4m::FORMAT,
     #[cfg(feature = "ffmpeg")]
-    &video::ROW,
+    &video::FORMAT,
 ];

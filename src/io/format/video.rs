@@ -1,6 +1,6 @@
 //! All other inputs: y4m is read here, the rest by FFmpeg.
 
-use super::{Files, InputRow, OutputRow, Row, y4m};
+use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, y4m};
 use crate::disk::reach;
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Kind, files::is_glob};
@@ -13,16 +13,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The input and output format for names that no other format accepts.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "video",
-    input: Some(InputRow { takes: |_| true, open, reads: super::one_file }),
-    output: Some(OutputRow {
-        takes: libav::sink::recognises,
+    input: Some(InputDescriptor { matches: |_| true, open, reads: super::one_file }),
+    output: Some(OutputDescriptor {
+        matches: libav::sink::recognises,
         accepts: libav::sink::accepts,
         create: libav::sink::create,
         files: |name| Files::one(name, shard::Kind::Video),
         prefix: "",
-        bare: false,
+        drops_metadata: false,
         allows: |_, _| Ok(()),
     }),
 };
@@ -77,10 +77,6 @@ fn from_pipe(
     read.map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
     // An empty pipe gets the error of y4m, which is what most pipes carry.
     let is_y4m = y4m::header::MAGIC.starts_with(&start);
-    let whole = Box::new(io::Cursor::new(start).chain(pipe));
-    if is_y4m {
-        y4m::from_reader(name, whole, options)
-    } else {
-        libav::source::from_reader(name, whole, options)
-    }
+    let all = Box::new(io::Cursor::new(start).chain(pipe));
+    if is_y4m { y4m::from_reader(name, all, options) } else { libav::source::from_reader(name, all, options) }
 }

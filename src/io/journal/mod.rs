@@ -11,12 +11,13 @@
 //! | a [shard] that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines for joining; copy it along with the shard |
 //! | [segments] of a video | the segments' | in their folder; its lock also reserves the folder for one program |
 //!
-//! [`keep`] is the interface for sinks.
+//! [`JournalConfig`] is the interface for sinks.
 
+mod config;
 mod frame_list;
-pub mod keep;
 pub mod resume;
 pub mod segments;
 pub mod shard;
 
+pub use config::{CommitHook, JournalConfig};
 pub use frame_list::FrameList;

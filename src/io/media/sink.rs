@@ -1,8 +1,8 @@
 //! The interface of sinks.
 
-use crate::disk::{DiskError, Left, Output, OutputRescue};
+use crate::disk::{DiskError, Output, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
-use crate::journal::keep::Keep;
+use crate::journal::JournalConfig;
 use crate::media::source::{Carried, FrameStamp};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ pub struct Plan {
     /// Encoding options for video files.
     pub encoding: Encoding,
     /// Records for resuming or joining jobs.
-    pub keep: Keep,
+    pub journal: JournalConfig,
     /// Properties of a frame's source file that a video loses, in a few words each.
     pub lost_in_video: Vec<String>,
     /// The time code in the header of the source's first file, and the number of frames from there to the first
@@ -88,13 +88,13 @@ pub enum SinkError {
         /// The reason.
         cause: Box<SinkError>,
         /// The remaining part.
-        left: Left,
+        left: PartialOutput,
     },
 }
 
 impl SinkError {
     /// Adds the remaining part of the output.
-    pub(crate) fn leaving(self, left: Left) -> SinkError {
+    pub(crate) fn leaving(self, left: PartialOutput) -> SinkError {
         SinkError::Unfinished { cause: Box::new(self), left }
     }
 
@@ -119,8 +119,10 @@ impl From<DiskError> for SinkError {
 
 /// An output for frames, which arrive in order of time.
 pub trait Sink: Send {
-    /// The part of writing that runs on many threads.
-    fn encoder(&self) -> Arc<dyn Encode>;
+    /// The part of writing that runs on many threads: by default none.
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
 
     /// A handle that ends the output while a thread is in one of the other functions and may not return.
     ///
@@ -153,7 +155,7 @@ pub trait Sink: Send {
 
     /// Ends the output although frames are missing. The remaining part is made playable and, if it is one
     /// file, gets the name `NAME.partial.EXT`.
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError>;
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError>;
 }
 
 /// The part of writing that runs on many threads, without the sink.
@@ -169,7 +171,7 @@ pub trait Rescue: Send + Sync {
     ///
     /// # Errors
     /// [`SinkError::Unfinished`] if the remaining part cannot be made readable; other errors if there is none.
-    fn end(&self) -> Result<Left, SinkError>;
+    fn end(&self) -> Result<PartialOutput, SinkError>;
 
     /// The number of frames that the sink has received and not finished yet, and a number that changes whenever it
     /// makes progress.
@@ -179,7 +181,7 @@ pub trait Rescue: Send + Sync {
 }
 
 impl Rescue for OutputRescue {
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         Ok(OutputRescue::end(self)?)
     }
 }
@@ -190,8 +192,8 @@ impl Rescue for OutputRescue {
 pub struct Plain;
 
 impl Rescue for Plain {
-    fn end(&self) -> Result<Left, SinkError> {
-        Ok(Left::default())
+    fn end(&self) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
     }
 }
 
@@ -214,8 +216,8 @@ impl Plan {
     /// If it exists and may not be replaced, or cannot be created.
     pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
         let mut out = Output::create(output, self.overwrite)?;
-        if let Some(seal) = self.keep.seal.clone() {
-            out.seal(seal.boxed());
+        if let Some(hook) = self.journal.commit_hook.clone() {
+            out.before_commit(hook.boxed());
         }
         Ok(out)
     }

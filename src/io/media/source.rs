@@ -1,7 +1,7 @@
 //! The interface of sources.
 
 use crate::disk::cache::Cache;
-use crate::journal::resume::FileOf;
+use crate::journal::resume::FrameFiles;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Matrix};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
@@ -32,6 +32,23 @@ pub struct Info {
     pub details: Vec<(String, String)>,
     /// Data for a sink of the same kind (a y4m header line, image metadata).
     pub carried: Carried,
+}
+
+impl Info {
+    /// Returns an error for a frame outside `first..=last`.
+    ///
+    /// # Errors
+    /// [`SourceError::Bad`].
+    pub(crate) fn check_number(&self, number: i64) -> Result<(), SourceError> {
+        let range = match self.last {
+            Some(last) if last < self.first => "none".into(),
+            Some(last) if number > last => format!("{} to {last}", self.first),
+            _ if number < self.first => format!("from {}", self.first),
+            _ => return Ok(()),
+        };
+        let problem = format!("frame {number} was requested; the frames are {range}");
+        Err(SourceError::Bad { name: self.name.clone(), problem })
+    }
 }
 
 /// Data that pass from source to sink without affecting filters.
@@ -174,7 +191,7 @@ pub trait Source: Send {
 
     /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without
     /// a file.
-    fn files(&self) -> Option<FileOf> {
+    fn files(&self) -> Option<FrameFiles> {
         None
     }
 
@@ -255,18 +272,18 @@ pub enum Missing {
 /// 120000/1001. A number with two or more decimals that equals such a rate after rounding means that rate; `None`
 /// for any other.
 pub fn broadcast_rate(text: &str) -> Option<Ratio> {
-    let (whole, part) = text.trim().split_once('.')?;
+    let (integer, part) = text.trim().split_once('.')?;
     let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-    if !(2..=9).contains(&part.len()) || whole.len() > 6 || !digits(whole) || !digits(part) {
+    if !(2..=9).contains(&part.len()) || integer.len() > 6 || !digits(integer) || !digits(part) {
         return None;
     }
     let unit = 10u64.pow(part.len() as u32);
-    let said = whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
+    let exact = integer.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
     // the families of film and of video
-    let nominal = said / unit + 1;
+    let nominal = exact / unit + 1;
     let is_family = nominal.is_multiple_of(12) || nominal.is_multiple_of(15);
     let rounded = (nominal * 1000 * unit * 2 + 1001) / 2002;
-    if is_family && rounded == said { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
+    if is_family && rounded == exact { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
 }
 
 /// The value of [`Info::kind`] for inputs that FFmpeg reads.

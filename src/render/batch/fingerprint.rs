@@ -3,7 +3,7 @@
 
 use super::jobs::Job;
 use super::output_path::output_path;
-use grainfield_io::disk::Place;
+use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
 use grainfield_io::journal::resume::{Xxh64, file_id};
 use grainfield_io::journal::segments;
@@ -83,8 +83,8 @@ pub enum Change {
     Stale(String),
 }
 
-fn path(place: Place) -> Option<PathBuf> {
-    if let Place::Path(path) = place { Some(path) } else { None }
+fn path(place: FileRef) -> Option<PathBuf> {
+    if let FileRef::Path(path) = place { Some(path) } else { None }
 }
 
 impl Scope {
@@ -121,7 +121,7 @@ impl Scope {
         &self,
         fingerprint: &mut Fingerprint,
         job: &Job,
-        reads: impl Iterator<Item = &'a Place>,
+        reads: impl Iterator<Item = &'a FileRef>,
     ) {
         let input: BTreeSet<PathBuf> = source::reads(&job.input).into_iter().filter_map(path).collect();
         for path in reads.cloned().filter_map(path).filter(|path| !input.contains(path)) {

@@ -61,7 +61,7 @@ impl PlateGrain {
             frames: Some(1),
             whole: (true, true),
             encoding: Encoding::default(),
-            keep: Default::default(),
+            journal: Default::default(),
             lost_in_video: Vec::new(),
             timecode: None,
         };
@@ -101,7 +101,7 @@ pub fn check_name(name: &OsStr, plate: &Format) -> Result<(), SinkError> {
     let output = sink::Output::parse(name, Formats::default())?;
     let held = output.accepts(&wanted, &Encoding::default())?;
     let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling);
-    if output.is_bare() && shape(&held) == shape(&wanted) {
+    if output.drops_metadata() && shape(&held) == shape(&wanted) {
         return Ok(());
     }
     let right = if plate.is_rgb() { "a picture of 16 bits, NAME.png or .tif" } else { "NAME.y4m" };

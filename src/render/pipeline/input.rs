@@ -1,27 +1,15 @@
 //! Selects the frames and reads them in order.
 
 use super::FrameError;
-use grainfield_filters::frame::Ranges;
 use grainfield_io::journal::FrameList;
 use grainfield_io::media::{FrameStamp, Slot, Source, SourceError};
-
-/// The requested frames, by the user's numbers (after the offset).
-#[derive(Clone, Debug)]
-pub enum FrameSelection {
-    /// All frames, first to last.
-    All,
-    /// These frames, in this order.
-    Frames(Ranges),
-    /// A part of a list.
-    Listed(FrameList),
-}
 
 /// The source, and the frames to read.
 pub struct Plan {
     /// The open source.
     pub source: Box<dyn Source>,
-    /// The requested frames.
-    pub wanted: FrameSelection,
+    /// The requested frames, by the user's numbers (after the offset); `None` for all, first to last.
+    pub wanted: Option<FrameList>,
     /// Added to the source's frame numbers.
     pub offset: i64,
     /// The number of frames, if it is known.
@@ -61,20 +49,12 @@ pub(super) enum Next {
 
 impl Input {
     pub(super) fn new(plan: Plan) -> Input {
-        let (open, resumed) = match &plan.wanted {
-            FrameSelection::All => (false, false),
-            FrameSelection::Frames(ranges) => (ranges.is_unbounded(), false),
-            FrameSelection::Listed(list) => (list.numbers.is_unbounded(), !list.skip.is_empty()),
-        };
-        let wanted = match plan.wanted {
-            FrameSelection::All => None,
-            FrameSelection::Frames(ranges) => Some(ranges.into_iter()),
-            FrameSelection::Listed(list) => Some(list.into_numbers()),
-        };
+        let open = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
+        let resumed = plan.wanted.as_ref().is_some_and(|list| !list.skip.is_empty());
         let at = Some(plan.source.info().first);
         Input {
             source: plan.source,
-            wanted,
+            wanted: plan.wanted.map(FrameList::into_numbers),
             offset: plan.offset,
             at,
             last: None,

@@ -20,12 +20,12 @@ mod worker;
 
 pub(crate) use executor::HelperPool;
 pub use grainfield_io::journal::FrameList;
-pub use input::{FrameSelection, Plan};
+pub use input::Plan;
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
 use crate::lock;
-use grainfield_io::disk::Left;
+use grainfield_io::disk::PartialOutput;
 use grainfield_io::media::{Decode, Encode, Rescue, Sink, SinkError, SourceError};
 
 use grainfield_filters::chain::{Chain, States};
@@ -387,11 +387,11 @@ impl Shared {
     }
 
     /// The remaining part, with a note if it is not readable.
-    fn left(&self, ended: Result<Left, SinkError>) -> Left {
+    fn left(&self, ended: Result<PartialOutput, SinkError>) -> PartialOutput {
         let (error, left) = match ended {
             Ok(left) => return left,
             Err(SinkError::Unfinished { cause, left }) => (*cause, left),
-            Err(error) => (error, Left { partial: None, frames: Some(0) }),
+            Err(error) => (error, PartialOutput { partial: None, frames: Some(0) }),
         };
         lock(&self.pending).notes.push(NoteCode::Output.note(error.to_string()));
         left
@@ -421,7 +421,7 @@ fn conclude(shared: &Shared) -> Outcome {
     let (sink, failed) = (writing.sink.take(), writing.failure.is_some());
     // the sink may take long
     drop(writing);
-    let (mut failure, mut left) = (None, Left::default());
+    let (mut failure, mut left) = (None, PartialOutput::default());
     let ended = |error: FrameError| Some(Failure::Frame { number: None, time: None, error });
     match sink {
         None => {}

@@ -5,7 +5,6 @@ use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::disk::Place;
 use std::collections::VecDeque;
 use std::fs::Metadata;
 use std::sync::{Arc, Mutex};
@@ -47,12 +46,9 @@ impl BoundRecipes {
         recipe: &Recipe,
         cancel: &Cancel,
     ) -> Result<Arc<BoundRecipe>, Error> {
-        let files = job::named(recipe);
+        let files = job::files_in_recipe(recipe);
         let stamp = |m: Metadata| (m.len(), m.modified().ok());
-        let files = files.reads().map(|place| match place {
-            Place::Path(path) => path.metadata().ok().map(stamp),
-            Place::Input | Place::Output | Place::Errors => None,
-        });
+        let files = files.reads().map(|file| file.path()?.metadata().ok().map(stamp));
         let key = Key { recipe: recipe.key(), files: files.collect() };
         let mut bound = lock(&self.0);
         if let Some(i) = bound.iter().position(|l| l.key == key)

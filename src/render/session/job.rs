@@ -1,18 +1,18 @@
 //! A job: everything a render needs, resolved and checked before the first frame.
 
 mod endpoints;
+mod external_files;
 mod files;
 mod preflight;
 mod request;
 mod select;
-mod written;
 
 pub use endpoints::Endpoints;
 pub(crate) use endpoints::{Collector, FirstFrames, NamedEndpoints};
+pub use external_files::files_in_graph;
 pub(crate) use files::{check as check_source_frames, load};
-pub use files::{load_files, named};
+pub use files::{files_in_recipe, load_files};
 pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
-pub use written::by_graph;
 
 use crate::assets::DiskStateCache;
 pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Summary};
@@ -171,7 +171,7 @@ impl Job {
         })?;
         say(NoteCode::Filters, chain.notes());
         let mut lost = losses(&natural, chain.output(), request.pix_fmt.is_some());
-        if ends.is_bare(&output_file) {
+        if ends.drops_metadata(&output_file) {
             lost.extend(left_behind(&info));
         }
         let frames = match (request.frames.clone(), options.last) {
@@ -198,7 +198,7 @@ impl Job {
             whole,
         };
         let selected = select::select(&given)?;
-        let (given_files, wanted) = (source.files(), &selected.wanted);
+        let (given_files, wanted) = (source.files(), selected.wanted.as_ref());
         preflight::check_existing(&request, &output_file, &info, wanted, given_files.as_ref())?;
         if let Some(hole) = preflight::hole(&request, &info, wanted, given_files.as_ref()) {
             // the source has the best error message
@@ -219,10 +219,10 @@ impl Job {
             frames: total,
             whole,
             encoding: sink::Encoding {
-                repeatable: selected.keep.segments.is_some(),
+                repeatable: selected.journal.segments.is_some(),
                 ..request.encoding.clone()
             },
-            keep: selected.keep,
+            journal: selected.journal,
             lost_in_video: meta.map(lost_in_video).unwrap_or_default(),
             timecode: meta.and_then(|m| Some((m.timecode.clone()?, since))),
         };
@@ -230,9 +230,9 @@ impl Job {
             output_file = output_file.sharded(shard);
         }
         let output = output_file.name().to_owned();
-        let keep = &plan.keep;
+        let journal = &plan.journal;
         let manifest_files =
-            keep.manifest_files.as_ref().or(keep.segments.as_ref().map(|grid| &grid.manifest_files));
+            journal.manifest_files.as_ref().or(journal.segments.as_ref().map(|grid| &grid.manifest_files));
         let resumable = manifest_files.is_some_and(|m| m.source_ids().is_known());
         // before anything is created that would have to be removed again
         strict(&request, &lost)?;

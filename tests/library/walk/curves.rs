@@ -3,7 +3,7 @@
 
 use super::made::{high, value};
 use super::{Random, bind, frames_with, picture, rows, step};
-use crate::golden::Kept;
+use crate::golden::StatesInMemory;
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::curve::{Animate, Curve, Key, KeyTime, Shape};
 use grainfield_filters::frame::{Format, Frame};
@@ -126,7 +126,7 @@ impl Case {
         &self,
         value: Value,
         numbers: [i64; N],
-        kept: &Kept,
+        kept: &StatesInMemory,
     ) -> Result<[Frame; N], String> {
         let mut values = self.base.clone();
         values.set(self.setting.id, value).map_err(|e| e.to_string())?;
@@ -160,7 +160,7 @@ impl Case {
     fn check(&self) -> Result<(), String> {
         let (name, id) = (self.entry.name, self.setting.id);
         let Some((all, limits)) = self.curves() else { return Ok(()) };
-        let kept = Kept::default();
+        let kept = StatesInMemory::default();
         for (kind, text) in all {
             let wrong = |why: String| format!("{name}: {id} {kind}, '{text}': {why}");
             let value = self.setting.parse(&text).map_err(|e| wrong(e.to_string()))?;

@@ -79,7 +79,7 @@ fn seeking_goes_by_number() {
         assert_eq!((stamp.number, frame.row::<u8>(0, 0)[0]), (n, n as u8));
     }
     for n in [-3, 10_001, i64::MAX, i64::MIN] {
-        assert!(source.seek(n).unwrap_err().to_string().contains("its frames are -2 to 10000"));
+        assert!(source.seek(n).unwrap_err().to_string().contains("the frames are -2 to 10000"));
     }
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         frames,
         whole: (true, true),
         encoding: Encoding::default(),
-        keep: Default::default(),
+        journal: Default::default(),
         lost_in_video: Vec::new(),
         timecode: None,
     }

@@ -7,11 +7,10 @@
 //! code values, without any curve. All fields of the header that do not describe the layout of samples (film, edge
 //! code, slate, scanner, user data) are kept, and written to Cineon files.
 
-use super::head::{Head, UNDEFINED};
+use super::head::{FilmHeader, HEAD, MAX_USER, UNDEFINED};
 use super::{Density, Fault, Header, Input, Kind, Meta, Unit, accept, check_size, rows, tagged};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
 use std::io::{Read, Seek, SeekFrom};
-use std::ops::{Deref, DerefMut};
 
 /// The first word of a file, which determines the byte order.
 const MAGIC: u32 = 0x802a_5fd7;
@@ -20,12 +19,8 @@ pub(super) const BIG: [u8; 4] = MAGIC.to_be_bytes();
 /// The magic number as bytes of a little-endian file.
 pub(super) const LITTLE: [u8; 4] = MAGIC.to_le_bytes();
 
-/// Size of the header in bytes, without user data.
-const HEAD: usize = 2048;
 /// Size of the generic part in bytes, which every file has; the fields about film follow.
 const GENERIC: usize = 1024;
-/// The largest user data that are kept, in bytes.
-const MAX_USER: usize = 1 << 20;
 
 // Positions of fields, in bytes from the start.
 const OFFSET: usize = 4;
@@ -76,92 +71,73 @@ const ORIENTATIONS: [&str; 8] = [
     "with rows and columns swapped, turned by 180 degrees",
 ];
 
-/// A header followed by the user data.
-#[derive(Clone, Debug)]
-pub struct Kept(Head);
+/// The header of a picture without metadata.
+fn fresh() -> FilmHeader {
+    let mut header = FilmHeader { bytes: vec![0; HEAD], little: false, cut: false };
+    header.bytes[..4].copy_from_slice(&BIG);
+    header.bytes[VERSION..VERSION + 4].copy_from_slice(b"V4.5");
+    for i in 0..8 {
+        let at = CHANNEL + i * CHANNEL_SIZE;
+        header.bytes[at..at + CHANNEL_SIZE].fill(0xff);
+        header.put(at + 16, UNDEFINED_REAL);
+        header.put(at + 24, UNDEFINED_REAL);
+        if i < 3 {
+            header.bytes[at..at + 2].copy_from_slice(&[0, 1 + i as u8]); // red, green, blue
+        }
+    }
+    for at in (CHROMATICITIES..CHROMATICITIES + 32).step_by(4) {
+        header.put(at, UNDEFINED_REAL);
+    }
+    for at in [PITCH, PITCH + 4, GAMMA, FRAME_RATE] {
+        header.put(at, UNDEFINED_REAL);
+    }
+    header.bytes[FILM..FILM + 4].fill(0xff);
+    forget_frame(&mut header);
+    header
+}
 
-impl Deref for Kept {
-    type Target = Head;
-    fn deref(&self) -> &Head {
-        &self.0
+/// Removes the fields of a single frame.
+pub(super) fn forget_frame(header: &mut FilmHeader) {
+    header.bytes[PERFORATION] = 0xff;
+    for at in [EDGE, EDGE + 4, FRAME_POSITION] {
+        header.put(at, UNDEFINED);
     }
 }
 
-impl DerefMut for Kept {
-    fn deref_mut(&mut self) -> &mut Head {
-        &mut self.0
-    }
+fn density(header: &FilmHeader) -> Option<Density> {
+    let (x, y) = (header.real(PITCH)?, header.real(PITCH + 4)?);
+    Some(Density { x: x * 10.0, y: y * 10.0, unit: Unit::Centimetre })
 }
 
-impl Kept {
-    /// The header of a picture without metadata.
-    fn fresh() -> Kept {
-        let mut kept = Kept(Head { bytes: vec![0; HEAD], little: false });
-        kept.bytes[..4].copy_from_slice(&BIG);
-        kept.bytes[VERSION..VERSION + 4].copy_from_slice(b"V4.5");
-        for i in 0..8 {
-            let at = CHANNEL + i * CHANNEL_SIZE;
-            kept.bytes[at..at + CHANNEL_SIZE].fill(0xff);
-            kept.put(at + 16, UNDEFINED_REAL);
-            kept.put(at + 24, UNDEFINED_REAL);
-            if i < 3 {
-                kept.bytes[at..at + 2].copy_from_slice(&[0, 1 + i as u8]); // red, green, blue
-            }
-        }
-        for at in (CHROMATICITIES..CHROMATICITIES + 32).step_by(4) {
-            kept.put(at, UNDEFINED_REAL);
-        }
-        for at in [PITCH, PITCH + 4, GAMMA, FRAME_RATE] {
-            kept.put(at, UNDEFINED_REAL);
-        }
-        kept.bytes[FILM..FILM + 4].fill(0xff);
-        kept.forget_frame();
-        kept
-    }
+fn details(header: &FilmHeader, bits: u8) -> Vec<(String, String)> {
+    let order = if header.little { "little" } else { "big" };
+    let packed = if bits == 10 { ", three to a word" } else { "" };
+    let mut all = vec![("stored".to_owned(), format!("{bits} bits{packed}, {order}-endian"))];
+    let mut add = |name: &str, value: Option<String>| all.extend(value.map(|v| (name.to_owned(), v)));
+    let byte = |at| header.byte(at).map(|v| v.to_string());
+    let number = |at| header.number(at).map(|v| v.to_string());
+    add("film manufacturer", byte(FILM));
+    add("film type", byte(FILM + 1));
+    add("edge code prefix", number(EDGE));
+    add("edge code count", number(EDGE + 4));
+    add("edge code offset", byte(PERFORATION));
+    add("frame position", number(FRAME_POSITION));
+    add("frame rate of the scan", header.real(FRAME_RATE).map(|v| v.to_string()));
+    add("slate", header.text(SLATE));
+    add("input device", header.text(DEVICE));
+    add("user data", Some(header.bytes.len() - HEAD).filter(|&n| n > 0).map(|n| format!("{n} bytes")));
+    all
+}
 
-    /// Removes the fields of a single frame.
-    pub(super) fn forget_frame(&mut self) {
-        self.bytes[PERFORATION] = 0xff;
-        for at in [EDGE, EDGE + 4, FRAME_POSITION] {
-            self.put(at, UNDEFINED);
-        }
-    }
-
-    fn density(&self) -> Option<Density> {
-        let (x, y) = (self.real(PITCH)?, self.real(PITCH + 4)?);
-        Some(Density { x: x * 10.0, y: y * 10.0, unit: Unit::Centimetre })
-    }
-
-    fn details(&self, bits: u8) -> Vec<(String, String)> {
-        let order = if self.little { "little" } else { "big" };
-        let packed = if bits == 10 { ", three to a word" } else { "" };
-        let mut all = vec![("stored".to_owned(), format!("{bits} bits{packed}, {order}-endian"))];
-        let mut add = |name: &str, value: Option<String>| all.extend(value.map(|v| (name.to_owned(), v)));
-        let byte = |at| self.byte(at).map(|v| v.to_string());
-        let number = |at| self.number(at).map(|v| v.to_string());
-        add("film manufacturer", byte(FILM));
-        add("film type", byte(FILM + 1));
-        add("edge code prefix", number(EDGE));
-        add("edge code count", number(EDGE + 4));
-        add("edge code offset", byte(PERFORATION));
-        add("frame position", number(FRAME_POSITION));
-        add("frame rate of the scan", self.real(FRAME_RATE).map(|v| v.to_string()));
-        add("slate", self.text(SLATE));
-        add("input device", self.text(DEVICE));
-        add("user data", Some(self.bytes.len() - HEAD).filter(|&n| n > 0).map(|n| format!("{n} bytes")));
-        all
-    }
-
-    /// The fields that are lost in a file of another kind.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.details(0).into_iter().map(|d| d.0).filter(|n| n != "stored").collect()
-    }
+/// The fields that are lost in a file of another kind.
+pub(super) fn names(header: &FilmHeader) -> Vec<String> {
+    details(header, 0).into_iter().map(|d| d.0).filter(|n| n != "stored").collect()
 }
 
 /// A file with a parsed header.
 struct File {
     input: Input,
-    kept: Kept,
+    header: FilmHeader,
     format: Format,
     bits: u8,
     /// Size of the samples of a row, and distance of rows, in bytes.
@@ -169,8 +145,6 @@ struct File {
     stride: u64,
     /// Position of the first row.
     offset: u64,
-    /// Whether user data were truncated.
-    cut: bool,
 }
 
 fn refused(what: String) -> Fault {
@@ -181,28 +155,28 @@ impl File {
     fn open(mut input: Input) -> Result<File, Fault> {
         let mut generic = [0; GENERIC];
         input.reader.read_exact(&mut generic)?;
-        let mut kept = Kept::fresh();
-        kept.little = generic[..4] == LITTLE;
-        if kept.little {
+        let mut header = fresh();
+        header.little = generic[..4] == LITTLE;
+        if header.little {
             // the undefined value is the same in both orders, except for real numbers
-            (GENERIC..HEAD).step_by(4).for_each(|at| kept.bytes[at..at + 4].reverse());
+            (GENERIC..HEAD).step_by(4).for_each(|at| header.bytes[at..at + 4].reverse());
         }
-        kept.bytes[..GENERIC].copy_from_slice(&generic);
-        let offset = u64::from(kept.word(OFFSET));
+        header.bytes[..GENERIC].copy_from_slice(&generic);
+        let offset = u64::from(header.word(OFFSET));
         if offset < GENERIC as u64 || offset > input.len {
             return Err(Fault::Bad(format!(
                 "the Cineon is damaged: its header places the samples at byte {offset} of {}",
                 input.len
             )));
         }
-        let (format, bits) = picture(&kept)?;
+        let (format, bits) = picture(&header)?;
         let row = format.width as usize
             * match bits {
                 10 => 4,
                 8 => 3,
                 _ => 6,
             };
-        let stride = row as u64 + u64::from(kept.number(LINE_PADDING).unwrap_or(0));
+        let stride = row as u64 + u64::from(header.number(LINE_PADDING).unwrap_or(0));
         let needed = offset + stride * u64::from(format.height - 1) + row as u64;
         if needed > input.len {
             return Err(Fault::Bad(format!(
@@ -211,34 +185,34 @@ impl File {
             )));
         }
         let film = offset.min(HEAD as u64) as usize;
-        input.reader.read_exact(&mut kept.bytes[GENERIC..film])?;
+        input.reader.read_exact(&mut header.bytes[GENERIC..film])?;
         let user = offset.saturating_sub(HEAD as u64);
-        let cut = user > MAX_USER as u64;
-        input.reader.by_ref().take(user.min(MAX_USER as u64)).read_to_end(&mut kept.bytes)?;
-        Ok(File { input, kept, format, bits, row, stride, offset, cut })
+        header.cut = user > MAX_USER as u64;
+        input.reader.by_ref().take(user.min(MAX_USER as u64)).read_to_end(&mut header.bytes)?;
+        Ok(File { input, header, format, bits, row, stride, offset })
     }
 }
 
 /// The picture's format, and bits per sample in the file.
-fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
+fn picture(header: &FilmHeader) -> Result<(Format, u8), Fault> {
     let channel = |i: usize| CHANNEL + i * CHANNEL_SIZE;
-    let channels = kept.bytes[CHANNELS];
+    let channels = header.bytes[CHANNELS];
     if channels != 3 {
         return Err(refused(format!("{channels} channels; it must be three, R, G and B")));
     }
-    let orientation = kept.byte(ORIENTATION).unwrap_or(0);
+    let orientation = header.byte(ORIENTATION).unwrap_or(0);
     if orientation != 0 {
         let what = ORIENTATIONS.get(usize::from(orientation)).copied().unwrap_or("of unknown orientation");
         return Err(refused(format!(
             "the picture is {what} (orientation {orientation}); it must be upright"
         )));
     }
-    let shape = |i| (kept.bytes[channel(i) + 2], kept.word(channel(i) + 4), kept.word(channel(i) + 8));
+    let shape = |i| (header.bytes[channel(i) + 2], header.word(channel(i) + 4), header.word(channel(i) + 8));
     let (bits, width, height) = shape(0);
     if let Some(i) = (1..3).find(|&i| shape(i) != (bits, width, height)) {
         return Err(refused(format!("channel {} is of another size or depth than channel 1", i + 1)));
     }
-    let color = |i| match kept.bytes[channel(i) + 1] {
+    let color = |i| match header.bytes[channel(i) + 1] {
         d @ 1..=6 => Some((d - 1) % 3),
         _ => None,
     };
@@ -250,14 +224,14 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
     {
         return Err(refused("its channels are in another order than R, G, B".into()));
     }
-    if let Some(interleave @ 1..) = kept.byte(INTERLEAVE) {
+    if let Some(interleave @ 1..) = header.byte(INTERLEAVE) {
         return Err(refused(format!("interleaving {interleave}; it must be by pixel (0)")));
     }
-    if let Some(sign @ 1..) = kept.byte(SIGN) {
+    if let Some(sign @ 1..) = header.byte(SIGN) {
         return Err(refused(format!("signed samples ({sign}); they must be unsigned (0)")));
     }
     // the highest bit only allows several pixels per cell, which these layouts do not use
-    let packing = kept.byte(PACKING).map(|p| p & 0x7f);
+    let packing = header.byte(PACKING).map(|p| p & 0x7f);
     let fits = match bits {
         10 => matches!(packing, None | Some(5)),
         8 => matches!(packing, None | Some(0..=2)),
@@ -275,35 +249,33 @@ fn picture(kept: &Kept) -> Result<(Format, u8), Fault> {
 }
 
 pub(super) fn probe(input: Input) -> Result<Header, Fault> {
-    let File { mut kept, format, bits, cut, .. } = File::open(input)?;
-    let details = kept.details(bits);
+    let File { mut header, format, bits, .. } = File::open(input)?;
+    let details = details(&header, bits);
     let mut notes =
         vec!["Cineon stores film density (logarithmic): its code values are used unchanged".to_owned()];
-    if cut {
+    if header.cut {
         notes.push(format!("user data beyond {MAX_USER} bytes is not kept"));
     }
     // fields common to all frames, for frames without a separate file
-    let fields = kept.names();
-    kept.forget_frame();
-    let meta = Meta { fields, density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() };
+    let fields = names(&header);
+    forget_frame(&mut header);
+    let meta = Meta { fields, density: density(&header), cineon: Some(Box::new(header)), ..Meta::default() };
     Ok(Header { kind: Kind::Cineon, format, meta, details, notes })
 }
 
 pub(super) fn decode(input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
-    let File { mut input, kept, format, bits, row, stride, offset, .. } = File::open(input)?;
+    let File { mut input, header, format, bits, row, stride, offset, .. } = File::open(input)?;
     accept(&format, want, frame)?;
     let mut samples = vec![0; row];
     for y in 0..format.height as usize {
         input.reader.seek(SeekFrom::Start(offset + stride * y as u64))?;
         input.reader.read_exact(&mut samples)?;
-        match (bits, kept.little) {
-            (10, little) => unpack(frame, y, &samples, little),
-            (8, _) => rows::unpack::<u8, 1>(frame, y, &samples, |[b]| b),
-            (_, false) => rows::unpack::<u16, 2>(frame, y, &samples, u16::from_be_bytes),
-            (_, true) => rows::unpack::<u16, 2>(frame, y, &samples, u16::from_le_bytes),
+        match bits {
+            10 => unpack(frame, y, &samples, header.little),
+            _ => rows::unpack_row(frame, y, &samples, !header.little),
         }
     }
-    Ok(Meta { density: kept.density(), cineon: Some(Box::new(kept)), ..Meta::default() })
+    Ok(Meta { density: density(&header), cineon: Some(Box::new(header)), ..Meta::default() })
 }
 
 /// Positions of the samples of planes G, B, R in a word.
@@ -332,9 +304,9 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         return Err(Fault::Bad(format!("Cineon cannot hold {}", format.name())));
     }
     let head = match meta.and_then(|m| m.cineon.as_deref()) {
-        Some(kept) => kept.clone(),
+        Some(header) => header.clone(),
         None => {
-            let mut fresh = Kept::fresh();
+            let mut fresh = fresh();
             if let Some((x, y)) = meta.and_then(|m| m.density).and_then(|d| d.per_metre()) {
                 fresh.put(PITCH, (x as f32 / 1000.0).to_bits());
                 fresh.put(PITCH + 4, (y as f32 / 1000.0).to_bits());
@@ -349,7 +321,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
 }
 
 /// Sets the layout of samples in a header, for this writer.
-fn describe(mut head: Kept, format: &Format) -> Kept {
+fn describe(mut head: FilmHeader, format: &Format) -> FilmHeader {
     let len = head.bytes.len();
     let size = len as u64 + 4 * u64::from(format.width) * u64::from(format.height);
     let number = |v: usize| u32::try_from(v).unwrap_or(UNDEFINED);

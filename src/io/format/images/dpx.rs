@@ -5,18 +5,13 @@
 //! and user data are kept, and so are byte order and packing if the depth is. Samples are the file's code values,
 //! without any curve.
 
-use super::head::{Head, UNDEFINED};
+use super::head::{FilmHeader, HEAD, MAX_USER, UNDEFINED};
 use super::{Fault, Meta, rows};
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Transfer};
-use std::ops::{Deref, DerefMut};
 
 const MAGIC: u32 = 0x5344_5058;
-/// Size of the header in bytes, without user data.
-const HEAD: usize = 2048;
 /// Size of its generic part in bytes, including image and orientation.
 const GENERIC: usize = 1664;
-/// The largest user data that are kept, in bytes.
-const MAX_USER: usize = 1 << 20;
 
 // Positions of fields, in bytes from the start; for texts with their lengths.
 const OFFSET: usize = 4;
@@ -57,154 +52,130 @@ const SLATE: (usize, usize) = (1764, 100);
 const TIME_CODE: usize = 1920;
 const USER_BITS: usize = 1924;
 
-/// A header followed by the user data.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    head: Head,
-    /// Whether user data were truncated.
-    cut: bool,
+/// The header of a picture without metadata.
+fn fresh() -> FilmHeader {
+    let mut bytes = vec![0xff; HEAD];
+    for (at, len) in [NAME, MADE, CREATOR, PROJECT, COPYRIGHT, SOURCE_NAME, DEVICE, FILM, FRAME_ID, SLATE] {
+        bytes[at..at + len].fill(0);
+    }
+    bytes[VERSION..VERSION + 8].copy_from_slice(b"V1.0\0\0\0\0");
+    let mut header = FilmHeader { bytes, little: false, cut: false };
+    header.put_short(ORIENTATION, 0);
+    header.bytes[COLORIMETRY] = 0;
+    header
 }
 
-impl Deref for Kept {
-    type Target = Head;
-    fn deref(&self) -> &Head {
-        &self.head
+/// The header of a file, which may be cut off.
+pub(super) fn parse(file: &[u8]) -> FilmHeader {
+    let mut header = fresh();
+    header.little = file.starts_with(&MAGIC.to_le_bytes());
+    let len = file.len().min(HEAD);
+    header.bytes[..len].copy_from_slice(&file[..len]);
+    // the header ends where the samples begin, regardless of its size field
+    let data = header.number(OFFSET).map_or(HEAD, |at| at as usize).clamp(GENERIC, file.len().max(GENERIC));
+    if data < HEAD {
+        let fresh = FilmHeader { little: header.little, ..fresh() };
+        header.bytes[data..].copy_from_slice(&fresh.bytes[data..]);
+    } else {
+        let size = header.number(SIZES + 8).map_or(0, |n| n as usize);
+        let user = size.min(data - HEAD);
+        header.cut = user > MAX_USER;
+        let user = file.get(HEAD..HEAD + user.min(MAX_USER)).unwrap_or_default();
+        header.bytes.extend_from_slice(user);
+    }
+    header
+}
+
+/// Removes the fields of a single frame.
+pub(super) fn forget_frame(header: &mut FilmHeader) {
+    for at in [FRAME_POSITION, TIME_CODE, USER_BITS] {
+        header.put(at, UNDEFINED);
+    }
+    for (at, len) in [NAME, MADE, SOURCE_NAME, PERFORATIONS, COUNT, FRAME_ID] {
+        header.bytes[at..at + len].fill(0);
     }
 }
 
-impl DerefMut for Kept {
-    fn deref_mut(&mut self) -> &mut Head {
-        &mut self.head
+/// The transfer characteristic, if there is a tag for it.
+pub(super) fn transfer(header: &FilmHeader) -> Transfer {
+    match header.bytes[TRANSFER] {
+        // Printing density, logarithmic, and the density of ST 2065-3 (ADX).
+        1 | 3 | 13 => Transfer::DENSITY,
+        2 => Transfer::LINEAR,
+        5 | 6 => Transfer::BT709,
+        7..=10 => Transfer::SMPTE170M,
+        _ => Transfer::UNSPECIFIED,
     }
 }
 
-impl Kept {
-    /// The header of a picture without metadata.
-    fn fresh() -> Kept {
-        let mut bytes = vec![0xff; HEAD];
-        for (at, len) in [NAME, MADE, CREATOR, PROJECT, COPYRIGHT, SOURCE_NAME, DEVICE, FILM, FRAME_ID, SLATE]
-        {
-            bytes[at..at + len].fill(0);
-        }
-        bytes[VERSION..VERSION + 8].copy_from_slice(b"V1.0\0\0\0\0");
-        let mut kept = Kept { head: Head { bytes, little: false }, cut: false };
-        kept.put_short(ORIENTATION, 0);
-        kept.bytes[COLORIMETRY] = 0;
-        kept
-    }
+pub(super) fn time_code(header: &FilmHeader) -> Option<String> {
+    let [h, m, s, f] = header.number(TIME_CODE)?.to_be_bytes();
+    Some(format!("{h:02x}:{m:02x}:{s:02x}:{f:02x}"))
+}
 
-    /// The header of a file, which may be cut off.
-    pub(super) fn of(file: &[u8]) -> Kept {
-        let mut kept = Kept::fresh();
-        kept.little = file.starts_with(&MAGIC.to_le_bytes());
-        let len = file.len().min(HEAD);
-        kept.bytes[..len].copy_from_slice(&file[..len]);
-        // the header ends where the samples begin, regardless of its size field
-        let data = kept.number(OFFSET).map_or(HEAD, |at| at as usize).clamp(GENERIC, file.len().max(GENERIC));
-        if data < HEAD {
-            let fresh = Kept { head: Head { little: kept.little, ..Kept::fresh().head }, cut: false };
-            kept.bytes[data..].copy_from_slice(&fresh.bytes[data..]);
-        } else {
-            let said = kept.number(SIZES + 8).map_or(0, |n| n as usize);
-            let user = said.min(data - HEAD);
-            kept.cut = user > MAX_USER;
-            let user = file.get(HEAD..HEAD + user.min(MAX_USER)).unwrap_or_default();
-            kept.bytes.extend_from_slice(user);
-        }
-        kept
-    }
+/// For `probe`.
+pub(super) fn details(header: &FilmHeader) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    let mut add = |name: &str, value: Option<String>| all.extend(value.map(|v| (name.to_owned(), v)));
+    let transfers = [
+        "user-defined",
+        "printing density",
+        "linear",
+        "logarithmic",
+        "unspecified video",
+        "SMPTE 274M",
+        "ITU-R 709",
+        "ITU-R 601, 625 lines",
+        "ITU-R 601, 525 lines",
+        "composite NTSC",
+        "composite PAL",
+        "linear depth",
+        "homogeneous depth",
+        "ADX",
+    ];
+    let code = header.byte(TRANSFER);
+    let known = code.map(|t| transfers.get(usize::from(t)).map_or_else(|| t.to_string(), |&t| t.into()));
+    add("DPX transfer", known);
+    add("time code", time_code(header));
+    add("user bits", header.number(USER_BITS).map(|v| format!("{v:08x}")));
+    add("edge code", header.text(FILM));
+    add("frame position", header.number(FRAME_POSITION).map(|v| v.to_string()));
+    add("frame rate of the scan", header.real(FRAME_RATE).map(|v| v.to_string()));
+    add("frame identification", header.text(FRAME_ID));
+    add("slate", header.text(SLATE));
+    add("project", header.text(PROJECT));
+    add("creator", header.text(CREATOR));
+    add("copyright", header.text(COPYRIGHT));
+    add("input device", header.text(DEVICE));
+    add("user data", Some(header.bytes.len() - HEAD).filter(|&n| n > 0).map(|n| format!("{n} bytes")));
+    all
+}
 
-    /// Removes the fields of a single frame.
-    pub(super) fn forget_frame(&mut self) {
-        for at in [FRAME_POSITION, TIME_CODE, USER_BITS] {
-            self.put(at, UNDEFINED);
-        }
-        for (at, len) in [NAME, MADE, SOURCE_NAME, PERFORATIONS, COUNT, FRAME_ID] {
-            self.bytes[at..at + len].fill(0);
-        }
-    }
+/// The fields that are lost in a file of another kind.
+pub(super) fn names(header: &FilmHeader) -> Vec<String> {
+    details(header).into_iter().map(|d| d.0).filter(|n| n != "DPX transfer").collect()
+}
 
-    /// The transfer characteristic, if there is a tag for it.
-    pub(super) fn transfer(&self) -> Transfer {
-        match self.bytes[TRANSFER] {
-            // Printing density, logarithmic, and the density of ST 2065-3 (ADX).
-            1 | 3 | 13 => Transfer::DENSITY,
-            2 => Transfer::LINEAR,
-            5 | 6 => Transfer::BT709,
-            7..=10 => Transfer::SMPTE170M,
-            _ => Transfer::UNSPECIFIED,
-        }
+/// The fields that are lost in a DPX file.
+pub(super) fn lost(header: &FilmHeader) -> Vec<String> {
+    let mut list = Vec::new();
+    if header.cut {
+        list.push(format!("user data beyond {MAX_USER} bytes"));
     }
-
-    pub(super) fn time_code(&self) -> Option<String> {
-        let [h, m, s, f] = self.number(TIME_CODE)?.to_be_bytes();
-        Some(format!("{h:02x}:{m:02x}:{s:02x}:{f:02x}"))
+    if !matches!(header.short(ELEMENTS), 0 | 1 | u16::MAX) {
+        list.push(format!("{} further image elements", header.short(ELEMENTS) - 1));
     }
-
-    /// For `probe`.
-    pub(super) fn details(&self) -> Vec<(String, String)> {
-        let mut all = Vec::new();
-        let mut add = |name: &str, value: Option<String>| all.extend(value.map(|v| (name.to_owned(), v)));
-        let transfers = [
-            "user-defined",
-            "printing density",
-            "linear",
-            "logarithmic",
-            "unspecified video",
-            "SMPTE 274M",
-            "ITU-R 709",
-            "ITU-R 601, 625 lines",
-            "ITU-R 601, 525 lines",
-            "composite NTSC",
-            "composite PAL",
-            "linear depth",
-            "homogeneous depth",
-            "ADX",
-        ];
-        let said = self.byte(TRANSFER);
-        let known = said.map(|t| transfers.get(usize::from(t)).map_or_else(|| t.to_string(), |&t| t.into()));
-        add("DPX transfer", known);
-        add("time code", self.time_code());
-        add("user bits", self.number(USER_BITS).map(|v| format!("{v:08x}")));
-        add("edge code", self.text(FILM));
-        add("frame position", self.number(FRAME_POSITION).map(|v| v.to_string()));
-        add("frame rate of the scan", self.real(FRAME_RATE).map(|v| v.to_string()));
-        add("frame identification", self.text(FRAME_ID));
-        add("slate", self.text(SLATE));
-        add("project", self.text(PROJECT));
-        add("creator", self.text(CREATOR));
-        add("copyright", self.text(COPYRIGHT));
-        add("input device", self.text(DEVICE));
-        add("user data", Some(self.bytes.len() - HEAD).filter(|&n| n > 0).map(|n| format!("{n} bytes")));
-        all
-    }
-
-    /// The fields that are lost in a file of another kind.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.details().into_iter().map(|d| d.0).filter(|n| n != "DPX transfer").collect()
-    }
-
-    /// The fields that are lost in a DPX file.
-    pub(super) fn lost(&self) -> Vec<String> {
-        let mut list = Vec::new();
-        if self.cut {
-            list.push(format!("user data beyond {MAX_USER} bytes"));
-        }
-        if !matches!(self.short(ELEMENTS), 0 | 1 | u16::MAX) {
-            list.push(format!("{} further image elements", self.short(ELEMENTS) - 1));
-        }
-        list
-    }
+    list
 }
 
 /// Sets the layout of samples in a header, for this writer. Returns the packing.
-fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
+fn describe(head: &mut FilmHeader, format: &Format, bits: u8, from_source: bool) -> u16 {
     let packings: &[u16] = match bits {
         10 => &[1, 2],
         12 => &[1, 0],
         _ => &[0],
     };
-    let same = kept && head.bytes[BITS] == bits;
+    let same = from_source && head.bytes[BITS] == bits;
     let packing = Some(head.short(PACKING)).filter(|p| same && packings.contains(p)).unwrap_or(packings[0]);
     let number = |v: usize| u32::try_from(v).unwrap_or(UNDEFINED);
     let len = head.bytes.len();
@@ -234,7 +205,7 @@ fn describe(head: &mut Kept, format: &Format, bits: u8, kept: bool) -> u16 {
         (_, true) => 51,
     };
     // a characteristic that was not converted is kept, also if there is no tag for it
-    if !kept || head.transfer() != format.transfer {
+    if !from_source || transfer(head) != format.transfer {
         head.bytes[TRANSFER] = match format.transfer {
             Transfer::DENSITY => 1,
             Transfer::LINEAR => 2,
@@ -269,19 +240,18 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     let Depth::Bits(bits @ (8 | 10 | 12 | 16)) = format.depth else {
         return Err(Fault::Bad(format!("DPX cannot hold {}", format.name())));
     };
-    let kept = meta.and_then(|m| m.dpx.as_deref());
-    let mut head = kept.cloned().unwrap_or_else(Kept::fresh);
-    let packing = describe(&mut head, format, bits, kept.is_some());
+    let header = meta.and_then(|m| m.dpx.as_deref());
+    let mut head = header.cloned().unwrap_or_else(fresh);
+    let packing = describe(&mut head, format, bits, header.is_some());
     out.extend_from_slice(&head.bytes);
     let mut row = vec![0; format.width as usize * format.planes() * format.depth.bytes()];
     let stride = stride(format, bits, packing);
     for y in 0..format.height as usize {
         let start = out.len();
+        rows::pack_row(frame, y, &mut row, false);
         if bits == 8 {
-            rows::pack::<u8, 1>(frame, y, &mut row, |b| [b]);
             out.extend_from_slice(&row);
         } else {
-            rows::pack::<u16, 2>(frame, y, &mut row, u16::to_le_bytes);
             let samples = row.as_chunks().0.iter().map(|s| u16::from_le_bytes(*s));
             pack(samples, bits, packing, head.little, out);
         }

@@ -23,14 +23,14 @@ const MAX_CHANNELS: usize = 4096;
 
 /// An OpenEXR file without the samples of the picture.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct ExrMetadata {
     image: FlatImage,
     layer: usize,
     /// The channels of the layer that are planes: by plane, channel number and stored type.
     channels: Vec<(usize, SampleType)>,
 }
 
-impl Kept {
+impl ExrMetadata {
     /// Removes the data of a single frame.
     pub(super) fn forget_frame(&mut self) {
         self.image.attributes.time_code = None;
@@ -87,7 +87,7 @@ pub struct Names {
 }
 
 impl Names {
-    fn of(part: &Part, channels: Vec<String>, format: &Format) -> Names {
+    fn new(part: &Part, channels: Vec<String>, format: &Format) -> Names {
         let (shared, own) = (&part.shared_attributes, &part.own_attributes);
         let named = [
             ("chromaticities", shared.chromaticities.is_some()),
@@ -291,7 +291,7 @@ pub(super) fn probe(mut input: Input) -> Result<Header, Fault> {
             p.compression
         ));
     }
-    let exr_names = Some(Box::new(Names::of(part, others, &format)));
+    let exr_names = Some(Box::new(Names::new(part, others, &format)));
     Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, ..Meta::default() }, details, notes })
 }
 
@@ -334,7 +334,7 @@ pub(super) fn decode(mut input: Input, want: &Format, frame: &mut Frame) -> Resu
             FlatSamples::U32(_) => return Err(gone()),
         }
     }
-    Ok(Meta { exr: Some(Box::new(Kept { image, layer, channels })), ..Meta::default() })
+    Ok(Meta { exr: Some(Box::new(ExrMetadata { image, layer, channels })), ..Meta::default() })
 }
 
 fn read_image(reader: impl BufRead + Seek) -> Result<FlatImage, Fault> {
@@ -374,7 +374,7 @@ pub(super) fn encode(
     let format = frame.format();
     let size = Vec2(format.width as usize, format.height as usize);
     let kept = meta.and_then(|m| m.exr.as_deref());
-    let fits = |k: &&Kept| {
+    let fits = |k: &&ExrMetadata| {
         k.channels.len() == format.planes() && k.image.layer_data.get(k.layer).is_some_and(|l| l.size == size)
     };
     let image = match kept.filter(fits) {
@@ -410,7 +410,12 @@ fn writable(compression: Compression) -> bool {
 }
 
 /// A new picture, with the attributes that are known.
-fn fresh(frame: &Frame, size: Vec2<usize>, kept: Option<&Kept>, chosen: Option<SampleType>) -> FlatImage {
+fn fresh(
+    frame: &Frame,
+    size: Vec2<usize>,
+    kept: Option<&ExrMetadata>,
+    chosen: Option<SampleType>,
+) -> FlatImage {
     let format = frame.format();
     let names: &[&str] = match format.family {
         Family::Gray => &["Y", "A"],

@@ -47,6 +47,9 @@ impl Files {
     }
 
     /// The index of the file with this number, or else the index before which it would be.
+    ///
+    /// # Errors
+    /// The index of the next file if there is none with this number.
     pub fn position(&self, number: i64) -> Result<usize, usize> {
         match self {
             Files::Pattern(_, numbers) => numbers.binary_search(&number),
@@ -84,6 +87,9 @@ pub fn is_glob(input: &OsStr) -> bool {
 }
 
 /// Finds the files of an input. An existing file of that name comes first, then patterns, then globs.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn find(input: &OsStr) -> Result<Files, SourceError> {
     let path = Path::new(input);
     match std::fs::metadata(path) {
@@ -129,7 +135,8 @@ fn names(folder: &Path, glob: Option<&[u8]>) -> std::io::Result<Vec<OsString>> {
     for entry in std::fs::read_dir(real)? {
         let name = entry?.file_name();
         let hidden = bytes(&name).starts_with(b".");
-        if hidden || Kind::of_name(&name).is_none() || glob.is_some_and(|g| !glob_matches(g, bytes(&name))) {
+        if hidden || Kind::from_name(&name).is_none() || glob.is_some_and(|g| !glob_matches(g, bytes(&name)))
+        {
             continue;
         }
         names.push(name);
@@ -282,7 +289,7 @@ pub struct Sequence {
 
 /// The sequences among files' names, and the files that stand alone.
 pub fn sequences(names: Vec<OsString>) -> (Vec<Sequence>, Vec<OsString>) {
-    let (images, mut alone): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| Kind::of_name(n).is_some());
+    let (images, mut alone): (Vec<_>, Vec<_>) = names.into_iter().partition(|n| Kind::from_name(n).is_some());
     let mut found = Vec::new();
     for group in group(images) {
         let pattern = group.pattern(Path::new(""));

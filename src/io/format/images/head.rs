@@ -3,14 +3,21 @@
 /// An undefined number.
 pub(super) const UNDEFINED: u32 = u32::MAX;
 
-/// The bytes of a header followed by the user data.
+/// Size of a header in bytes, without user data.
+pub(super) const HEAD: usize = 2048;
+/// The largest user data that are kept, in bytes.
+pub(super) const MAX_USER: usize = 1 << 20;
+
+/// A header followed by the user data.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct FilmHeader {
     pub(super) bytes: Vec<u8>,
     pub(super) little: bool,
+    /// Whether user data were truncated.
+    pub(super) cut: bool,
 }
 
-impl Head {
+impl FilmHeader {
     pub(super) fn word(&self, at: usize) -> u32 {
         let b = &self.bytes[at..at + 4];
         let b = [b[0], b[1], b[2], b[3]];

@@ -2,10 +2,9 @@
 //!
 //! The codecs decode whole pictures only, so probing a file costs as much as reading it.
 
-use super::{Fault, Header, Input, Kind, MAX_BYTES, Meta, accept, check_size, dpx, rows, tagged};
+use super::{Fault, FilmHeader, Header, Input, Kind, Meta, accept, check_size, dpx, rows, tagged};
 use crate::libav::still::{self, Decoded, Still};
-use grainfield_filters::frame::{Depth, Format, Frame, Transfer};
-use std::io::Read;
+use grainfield_filters::frame::{Format, Frame, Transfer};
 
 fn still(kind: Kind) -> Still {
     match kind {
@@ -15,55 +14,57 @@ fn still(kind: Kind) -> Still {
     }
 }
 
-fn decoded(kind: Kind, mut input: Input) -> Result<(Decoded, Format, Option<Box<dpx::Kept>>), Fault> {
-    let mut file = Vec::with_capacity(input.len as usize);
-    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+fn decoded(kind: Kind, input: Input) -> Result<(Decoded, Format, Option<Box<FilmHeader>>), Fault> {
+    let file = input.contents()?;
     let picture = still::decode(still(kind), &file)
         .map_err(|e| Fault::Bad(format!("the {} cannot be decoded: {e}", kind.label())))?;
     let mut format = tagged(picture.format);
-    let kept = (kind == Kind::Dpx).then(|| Box::new(dpx::Kept::of(&file)));
-    if let Some(kept) = &kept {
-        format.transfer = kept.transfer();
+    let header = (kind == Kind::Dpx).then(|| Box::new(dpx::parse(&file)));
+    if let Some(header) = &header {
+        format.transfer = dpx::transfer(header);
     }
     let bytes = (format.planes() * format.depth.bytes()) as u64;
     check_size(format.width.into(), format.height.into(), bytes)?;
-    Ok((picture, format, kept))
+    Ok((picture, format, header))
 }
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
-    let (picture, format, mut dpx) = decoded(kind, input)?;
+    let (picture, format, mut header) = decoded(kind, input)?;
     let mut details = vec![("stored".to_owned(), picture.stored().to_owned())];
     let (mut notes, mut fields, mut timecode) = (Vec::new(), Vec::new(), None);
-    if let Some(kept) = &mut dpx {
-        fields = kept.names();
-        timecode = kept.time_code();
-        details.extend(kept.details());
+    if let Some(header) = &mut header {
+        fields = dpx::names(header);
+        timecode = dpx::time_code(header);
+        details.extend(dpx::details(header));
         if format.transfer == Transfer::DENSITY {
             notes.push(
                 "this DPX stores film density (logarithmic): its code values are used unchanged".into(),
             );
         }
         // fields common to all frames, for frames without a separate file
-        kept.forget_frame();
+        dpx::forget_frame(header);
     }
-    Ok(Header { kind, format, meta: Meta { fields, timecode, dpx, ..Meta::default() }, details, notes })
+    Ok(Header {
+        kind,
+        format,
+        meta: Meta { fields, timecode, dpx: header, ..Meta::default() },
+        details,
+        notes,
+    })
 }
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
-    let (picture, format, dpx) = decoded(kind, input)?;
+    let (picture, format, header) = decoded(kind, input)?;
     if format.subsampling != want.subsampling {
         return Err(Fault::Differs(Box::new(format)));
     }
     accept(&format, want, frame)?;
     picture.unpack(frame);
-    Ok(Meta { dpx, ..Meta::default() })
+    Ok(Meta { dpx: header, ..Meta::default() })
 }
 
 pub(super) fn encode(kind: Kind, frame: &Frame, out: &mut Vec<u8>) -> Result<(), Fault> {
-    let interleave = |y: usize, row: &mut [u8]| match frame.format().depth {
-        Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
-        _ => rows::pack::<u16, 2>(frame, y, row, u16::to_le_bytes),
-    };
+    let interleave = |y: usize, row: &mut [u8]| rows::pack_row(frame, y, row, false);
     still::encode(still(kind), frame, interleave, out)
         .map_err(|e| Fault::Bad(format!("the {} cannot be written: {e}", kind.label())))
 }

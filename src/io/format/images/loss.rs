@@ -1,6 +1,6 @@
 //! Properties of a picture that a file of another kind cannot hold.
 
-use super::{Kind, Meta, Unit, fitting_icc, png, says_orientation, tags};
+use super::{Kind, Meta, Unit, dpx, fitting_icc, png, says_orientation, tags};
 use grainfield_filters::frame::{Depth, Format, Transfer};
 
 /// The properties in `meta` that a video loses, in a few words each: pictures are turned upright, and have no
@@ -66,8 +66,8 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
     }
     let dense = matches!(kind, Kind::Png | Kind::Tiff | Kind::Jpeg | Kind::Cineon);
     // a ratio of one to one without a unit is meaningless; those in scanner headers are reported with these fields
-    let said = meta.density.filter(|d| d.unit != Unit::None || d.x != d.y);
-    if let Some(d) = said.filter(|_| !dense && meta.cineon.is_none()) {
+    let density = meta.density.filter(|d| d.unit != Unit::None || d.x != d.y);
+    if let Some(d) = density.filter(|_| !dense && meta.cineon.is_none()) {
         list.push(format!("the resolution ({} by {})", d.x, d.y));
     }
     if let Some(png) = meta.png.as_ref().filter(|_| kind != Kind::Png) {
@@ -84,7 +84,7 @@ pub fn lost(kind: Kind, meta: &Meta, format: &Format) -> Vec<String> {
         list.extend(tiff.lost(kind == Kind::Tiff));
     }
     match (&meta.dpx, &meta.cineon) {
-        (Some(dpx), _) if kind == Kind::Dpx => list.extend(dpx.lost()),
+        (Some(header), _) if kind == Kind::Dpx => list.extend(dpx::lost(header)),
         (_, Some(_)) if kind == Kind::Cineon => {}
         _ => list.extend(meta.fields.iter().cloned()),
     }

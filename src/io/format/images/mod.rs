@@ -20,6 +20,7 @@ pub mod tags;
 pub mod tiff;
 mod turn;
 
+pub use head::FilmHeader;
 pub use loss::{lost, lost_color, lost_in_video};
 
 use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix, Transfer};
@@ -76,13 +77,13 @@ const EXTENSIONS: &[(&str, Kind)] = &[
 
 impl Kind {
     /// Determines the family by the extension of a file's name.
-    pub fn of_name(name: &OsStr) -> Option<Kind> {
+    pub fn from_name(name: &OsStr) -> Option<Kind> {
         let ext = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
         EXTENSIONS.iter().find(|e| e.0 == ext).map(|e| e.1)
     }
 
     /// Determines the family by the first bytes of a file.
-    pub fn of_content(start: &[u8]) -> Option<Kind> {
+    pub fn detect(start: &[u8]) -> Option<Kind> {
         match start {
             [0x89, b'P', b'N', b'G', ..] => Some(Kind::Png),
             [0x76, 0x2f, 0x31, 0x01, ..] => Some(Kind::Exr),
@@ -182,7 +183,7 @@ pub struct Meta {
     /// Metadata of PNG.
     pub png: Option<Box<::png::Info<'static>>>,
     /// Metadata of OpenEXR.
-    pub exr: Option<Box<exr::Kept>>,
+    pub exr: Option<Box<exr::ExrMetadata>>,
     /// Names of the OpenEXR data, for the message about losses.
     pub exr_names: Option<Box<exr::Names>>,
     /// The fields of the film header that are set, including those of one frame, for the message about losses.
@@ -190,25 +191,19 @@ pub struct Meta {
     /// The time code of the frame, if a video can continue it.
     pub timecode: Option<String>,
     /// Metadata of Cineon.
-    pub cineon: Option<Box<cineon::Kept>>,
+    pub cineon: Option<Box<FilmHeader>>,
     /// Metadata of DPX.
-    pub dpx: Option<Box<dpx::Kept>>,
+    pub dpx: Option<Box<FilmHeader>>,
     /// Metadata of TIFF.
-    pub tiff: Option<Box<tiff::Kept>>,
+    pub tiff: Option<Box<tiff::TiffMetadata>>,
 }
 
 impl Meta {
     /// Removes what is true of a single frame: time codes, its number, its name.
     pub(crate) fn forget_frame(&mut self) {
-        if let Some(kept) = &mut self.dpx {
-            kept.forget_frame();
-        }
-        if let Some(kept) = &mut self.cineon {
-            kept.forget_frame();
-        }
-        if let Some(kept) = &mut self.exr {
-            kept.forget_frame();
-        }
+        self.dpx.iter_mut().for_each(|header| dpx::forget_frame(header));
+        self.cineon.iter_mut().for_each(|header| cineon::forget_frame(header));
+        self.exr.iter_mut().for_each(|data| data.forget_frame());
     }
 }
 
@@ -259,6 +254,15 @@ pub(crate) struct Input {
     pub len: u64,
 }
 
+impl Input {
+    /// Reads the file, for decoders that need random access.
+    fn contents(mut self) -> Result<Vec<u8>, Fault> {
+        let mut file = Vec::with_capacity(self.len as usize);
+        self.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
+        Ok(file)
+    }
+}
+
 fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     let file = crate::disk::reach::open(path).map_err(Fault::Io)?;
     let meta = file.metadata().map_err(Fault::Io)?;
@@ -269,19 +273,22 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
         return Err(Fault::Bad("the file is empty".into()));
     }
     if meta.len() > MAX_BYTES {
-        return Err(Fault::Bad(format!("a file of {} bytes: at most {MAX_BYTES} are read", meta.len())));
+        return Err(Fault::Bad(format!("file too large: {} bytes (limit {MAX_BYTES})", meta.len())));
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut start = Vec::with_capacity(16);
     reader.by_ref().take(16).read_to_end(&mut start).map_err(Fault::Io)?;
     reader.rewind().map_err(Fault::Io)?;
-    match Kind::of_content(&start) {
+    match Kind::detect(&start) {
         Some(kind) => Ok((kind, Input { reader, len: meta.len() })),
         None => Err(Fault::Bad(format!("is not an image of a known kind ({})", Kind::extensions()))),
     }
 }
 
 /// Reads the header of a picture, without its samples. The format is that of the upright picture.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn probe(path: &Path) -> Result<Header, Fault> {
     let (kind, input) = input(path)?;
     let header = match kind {
@@ -308,6 +315,9 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
 
 /// Reads a file's picture, which must have the shape of `want` after it is turned upright. The frame gets the format
 /// `want`.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
     let (kind, input) = input(path)?;
     let meta = match kind {
@@ -331,6 +341,9 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
 }
 
 /// Reads a file's picture unconverted.
+///
+/// # Errors
+/// See [`Fault`].
 pub fn read(path: &Path) -> Result<Frame, Fault> {
     let format = probe(path)?.format;
     let mut frame = Frame::new(format);

@@ -12,7 +12,7 @@ use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUn
 use image::codecs::tiff::TiffDecoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 /// The quality of JPEG files: 1 to 100.
 const JPEG_QUALITY: u8 = 95;
@@ -43,14 +43,21 @@ fn fault(kind: Kind, e: ImageError) -> Fault {
     }
 }
 
-type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
+/// The pixels of the image library.
+const COLOR_TYPES: [(ColorType, Family, Depth, Alpha); 10] = [
+    (ColorType::L8, Family::Gray, Depth::Bits(8), Alpha::None),
+    (ColorType::La8, Family::Gray, Depth::Bits(8), Alpha::Straight),
+    (ColorType::Rgb8, Family::Rgb, Depth::Bits(8), Alpha::None),
+    (ColorType::Rgba8, Family::Rgb, Depth::Bits(8), Alpha::Straight),
+    (ColorType::L16, Family::Gray, Depth::Bits(16), Alpha::None),
+    (ColorType::La16, Family::Gray, Depth::Bits(16), Alpha::Straight),
+    (ColorType::Rgb16, Family::Rgb, Depth::Bits(16), Alpha::None),
+    (ColorType::Rgba16, Family::Rgb, Depth::Bits(16), Alpha::Straight),
+    (ColorType::Rgb32F, Family::Rgb, Depth::Float, Alpha::None),
+    (ColorType::Rgba32F, Family::Rgb, Depth::Float, Alpha::Straight),
+];
 
-/// Reads the file: these decoders need random access, and some of its header is parsed here.
-fn contents(mut input: Input) -> Result<Vec<u8>, Fault> {
-    let mut file = Vec::with_capacity(input.len as usize);
-    input.reader.by_ref().take(MAX_BYTES).read_to_end(&mut file).map_err(Fault::Io)?;
-    Ok(file)
-}
+type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
 
 fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> {
     let reader = Cursor::new(file);
@@ -76,19 +83,9 @@ fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> 
         limits.max_alloc = Some(2 * MAX_BYTES);
         decoder.set_limits(limits).map_err(|e| fault(kind, e))?;
     }
-    let (family, depth, alpha) = match color {
-        ColorType::L8 => (Family::Gray, Depth::Bits(8), Alpha::None),
-        ColorType::La8 => (Family::Gray, Depth::Bits(8), Alpha::Straight),
-        ColorType::Rgb8 => (Family::Rgb, Depth::Bits(8), Alpha::None),
-        ColorType::Rgba8 => (Family::Rgb, Depth::Bits(8), Alpha::Straight),
-        ColorType::L16 => (Family::Gray, Depth::Bits(16), Alpha::None),
-        ColorType::La16 => (Family::Gray, Depth::Bits(16), Alpha::Straight),
-        ColorType::Rgb16 => (Family::Rgb, Depth::Bits(16), Alpha::None),
-        ColorType::Rgba16 => (Family::Rgb, Depth::Bits(16), Alpha::Straight),
-        ColorType::Rgb32F => (Family::Rgb, Depth::Float, Alpha::None),
-        ColorType::Rgba32F => (Family::Rgb, Depth::Float, Alpha::Straight),
-        other => return Err(Fault::Bad(format!("pixels of the type {other:?} are not supported"))),
-    };
+    let found = COLOR_TYPES.iter().find(|row| row.0 == color);
+    let &(_, family, depth, alpha) =
+        found.ok_or_else(|| Fault::Bad(format!("pixels of the type {color:?} are not supported")))?;
     let mut meta = meta;
     meta.tiff.iter_mut().for_each(|t| t.read_alpha(alpha != Alpha::None));
     let kept = meta.tiff.as_ref().and_then(|t| t.alpha());
@@ -104,7 +101,7 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
     // an unreadable profile is not a reason to fail
     let icc = decoder.icc_profile().ok().flatten();
     if kind == Kind::Tiff {
-        let tiff = tiff::Kept::of(file).map(Box::new);
+        let tiff = tiff::TiffMetadata::read(file).map(Box::new);
         let density = tiff.as_ref().and_then(|t| t.density());
         let orientation = tiff.as_ref().map_or(1, |t| t.orientation());
         let more = tiff.as_ref().is_some_and(|t| t.has_more());
@@ -118,7 +115,7 @@ fn meta(kind: Kind, file: &[u8], decoder: &mut Boxed<'_>) -> Meta {
 }
 
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
-    let file = contents(input)?;
+    let file = input.contents()?;
     let (decoder, format, meta) = decoder(kind, &file)?;
     let details = vec![("stored".to_owned(), format!("{:?}", decoder.original_color_type()).to_lowercase())];
     let mut notes = Vec::new();
@@ -138,7 +135,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
 }
 
 pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame) -> Result<Meta, Fault> {
-    let file = contents(input)?;
+    let file = input.contents()?;
     let (decoder, format, meta) = decoder(kind, &file)?;
     accept(&format, want, frame)?;
     let line = format.width as usize * rows::order(&format).len() * format.depth.bytes();
@@ -147,39 +144,21 @@ pub(super) fn decode(kind: Kind, input: Input, want: &Format, frame: &mut Frame)
         return Err(Fault::Bad(format!("the {} is damaged: its sizes contradict each other", kind.label())));
     }
     decoder.read_image_boxed(&mut data).map_err(|e| fault(kind, e))?;
-    for (y, row) in data.chunks_exact(line).enumerate() {
-        match format.depth {
-            Depth::Bits(8) => rows::unpack::<u8, 1>(frame, y, row, |[b]| b),
-            Depth::Bits(_) => rows::unpack::<u16, 2>(frame, y, row, u16::from_ne_bytes),
-            Depth::Float => rows::unpack::<f32, 4>(frame, y, row, f32::from_ne_bytes),
-        }
-    }
+    let native = cfg!(target_endian = "big");
+    data.chunks_exact(line).enumerate().for_each(|(y, row)| rows::unpack_row(frame, y, row, native));
     Ok(meta)
 }
 
 pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> Result<(), Fault> {
     let format = frame.format();
-    let color = match (format.family, format.depth, format.has_alpha()) {
-        (Family::Gray, Depth::Bits(8), false) => ExtendedColorType::L8,
-        (Family::Gray, Depth::Bits(8), true) => ExtendedColorType::La8,
-        (Family::Gray, Depth::Bits(_), false) => ExtendedColorType::L16,
-        (Family::Rgb, Depth::Bits(8), false) => ExtendedColorType::Rgb8,
-        (Family::Rgb, Depth::Bits(8), true) => ExtendedColorType::Rgba8,
-        (Family::Rgb, Depth::Bits(_), false) => ExtendedColorType::Rgb16,
-        (Family::Rgb, Depth::Bits(_), true) => ExtendedColorType::Rgba16,
-        (Family::Rgb, Depth::Float, false) => ExtendedColorType::Rgb32F,
-        (Family::Rgb, Depth::Float, true) => ExtendedColorType::Rgba32F,
-        _ => return Err(Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name()))),
+    let described = |row: &&(ColorType, Family, Depth, Alpha)| {
+        (row.1, row.2, row.3 != Alpha::None) == (format.family, format.depth, format.has_alpha())
     };
-    let line = format.width as usize * rows::order(format).len() * format.depth.bytes();
-    let mut data = vec![0; line * format.height as usize];
-    for (y, row) in data.chunks_exact_mut(line).enumerate() {
-        match format.depth {
-            Depth::Bits(8) => rows::pack::<u8, 1>(frame, y, row, |b| [b]),
-            Depth::Bits(_) => rows::pack::<u16, 2>(frame, y, row, u16::to_ne_bytes),
-            Depth::Float => rows::pack::<f32, 4>(frame, y, row, f32::to_ne_bytes),
-        }
-    }
+    let found = COLOR_TYPES.iter().find(described);
+    let color = found
+        .map(|row| ExtendedColorType::from(row.0))
+        .ok_or_else(|| Fault::Bad(format!("{} cannot hold {}", kind.label(), format.name())))?;
+    let data = rows::interleaved(frame, cfg!(target_endian = "big"));
     if kind == Kind::Tiff {
         return tiff::encode(format, &data, meta, out);
     }

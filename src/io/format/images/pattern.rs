@@ -43,14 +43,7 @@ pub fn bytes(name: &OsStr) -> &[u8] {
 
 /// Bytes of a name as a name.
 pub fn name(bytes: Vec<u8>) -> OsString {
-    #[cfg(unix)]
-    {
-        std::os::unix::ffi::OsStringExt::from_vec(bytes)
-    }
-    #[cfg(not(unix))]
-    {
-        String::from_utf8_lossy(&bytes).into_owned().into()
-    }
+    std::os::unix::ffi::OsStringExt::from_vec(bytes)
 }
 
 fn digits(text: &[u8]) -> usize {
@@ -107,10 +100,13 @@ fn places(text: &[u8], kind: u8) -> Result<Vec<Place>, PatternError> {
 impl Pattern {
     /// Parses a pattern; `None` if the name has no placeholder. It is not checked whether a file with that very
     /// name exists.
+    ///
+    /// # Errors
+    /// See [`PatternError`].
     pub fn parse(text: &OsStr) -> Result<Option<Pattern>, PatternError> {
-        let whole = bytes(text);
-        let cut = whole.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
-        let file = &whole[cut..];
+        let full = bytes(text);
+        let cut = full.iter().rposition(|&b| std::path::is_separator(b as char)).map_or(0, |i| i + 1);
+        let file = &full[cut..];
         for (kind, called) in [(b'%', "%d"), (b'$', "$F"), (b'#', "group of #"), (b'@', "group of @")] {
             let mut found = places(file, kind)?;
             if found.len() > 1 {
@@ -119,7 +115,7 @@ impl Pattern {
             let Some(place) = found.pop() else { continue };
             let plain = |part: &[u8]| if kind == b'%' { halve(part) } else { part.to_vec() };
             return Ok(Some(Pattern {
-                folder: PathBuf::from(name(whole[..cut].to_vec())),
+                folder: PathBuf::from(name(full[..cut].to_vec())),
                 before: plain(&file[..place.start]),
                 width: place.width,
                 after: plain(&file[place.end..]),
@@ -168,10 +164,12 @@ impl Pattern {
     }
 
     /// The numbers of existing files, ascending.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
     pub fn scan(&self) -> std::io::Result<Vec<i64>> {
-        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
         let mut numbers = Vec::new();
-        for entry in std::fs::read_dir(folder)? {
+        for entry in std::fs::read_dir(self.folder.join("."))? {
             numbers.extend(self.matches(&entry?.file_name()));
         }
         numbers.sort_unstable();
@@ -180,10 +178,7 @@ impl Pattern {
 
     /// Whether a file may match both patterns. Folders are compared after links are resolved.
     pub fn overlaps(&self, other: &Pattern) -> bool {
-        let real = |folder: &Path| {
-            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-            folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf())
-        };
+        let real = |folder: &Path| folder.join(".").canonicalize().unwrap_or_else(|_| folder.to_path_buf());
         let numeric =
             |rest: Option<&[u8]>| rest.is_some_and(|r| r.iter().all(|b| b.is_ascii_digit() || *b == b'-'));
         let (a, b) = (&self.before[..], &other.before[..]);

@@ -1,6 +1,6 @@
 //! Converts between planes and rows of interleaved samples.
 
-use grainfield_filters::frame::{Family, Format, Frame, Sample};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
 
 /// The planes in the order of interleaved samples in files: `R G B A` or `Y A`.
 pub(super) fn order(format: &Format) -> &'static [usize] {
@@ -13,7 +13,7 @@ pub(super) fn order(format: &Format) -> &'static [usize] {
 }
 
 /// Distributes row `y` to the planes; `get` converts `B` bytes to a sample.
-pub(super) fn unpack<T: Sample, const B: usize>(
+fn unpack<T: Sample, const B: usize>(
     frame: &mut Frame,
     y: usize,
     row: &[u8],
@@ -45,7 +45,7 @@ pub(super) fn unpack<T: Sample, const B: usize>(
 }
 
 /// Interleaves row `y` of the planes; `put` converts a sample to `B` bytes. `out` has the length of the row.
-pub(super) fn pack<T: Sample, const B: usize>(
+fn pack<T: Sample, const B: usize>(
     frame: &Frame,
     y: usize,
     out: &mut [u8],
@@ -69,6 +69,35 @@ pub(super) fn pack<T: Sample, const B: usize>(
             },
         ),
     }
+}
+
+/// Distributes row `y` to the planes; words of 16 bits are big-endian or little-endian.
+pub(super) fn unpack_row(frame: &mut Frame, y: usize, row: &[u8], big: bool) {
+    match frame.format().depth {
+        Depth::Bits(8) => unpack::<u8, 1>(frame, y, row, |[b]| b),
+        Depth::Bits(_) if big => unpack::<u16, 2>(frame, y, row, u16::from_be_bytes),
+        Depth::Bits(_) => unpack::<u16, 2>(frame, y, row, u16::from_le_bytes),
+        Depth::Float => unpack::<f32, 4>(frame, y, row, f32::from_ne_bytes),
+    }
+}
+
+/// Interleaves row `y` of the planes; words of 16 bits are big-endian or little-endian.
+pub(super) fn pack_row(frame: &Frame, y: usize, out: &mut [u8], big: bool) {
+    match frame.format().depth {
+        Depth::Bits(8) => pack::<u8, 1>(frame, y, out, |b| [b]),
+        Depth::Bits(_) if big => pack::<u16, 2>(frame, y, out, u16::to_be_bytes),
+        Depth::Bits(_) => pack::<u16, 2>(frame, y, out, u16::to_le_bytes),
+        Depth::Float => pack::<f32, 4>(frame, y, out, f32::to_ne_bytes),
+    }
+}
+
+/// All rows, interleaved.
+pub(super) fn interleaved(frame: &Frame, big: bool) -> Vec<u8> {
+    let format = frame.format();
+    let line = format.width as usize * order(format).len() * format.depth.bytes();
+    let mut data = vec![0; line * format.height as usize];
+    data.chunks_exact_mut(line).enumerate().for_each(|(y, row)| pack_row(frame, y, row, big));
+    data
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const MAX_TAGS: usize = 16 << 20;
 const DNG: std::ops::RangeInclusive<u16> = 50706..=52551;
 
 /// The metadata of a TIFF.
-pub struct Kept {
+pub struct TiffMetadata {
     tags: Vec<(Tag, ValueBuffer)>,
     compression: CompressionMethod,
     left: Vec<u16>,
@@ -33,10 +33,10 @@ pub struct Kept {
     further: u16,
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for TiffMetadata {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tags: Vec<u16> = self.tags.iter().map(|t| t.0.to_u16()).collect();
-        f.debug_struct("Kept")
+        f.debug_struct("TiffMetadata")
             .field("tags", &tags)
             .field("compression", &self.compression)
             .finish_non_exhaustive()
@@ -53,13 +53,13 @@ fn is_lost(tag: u16) -> bool {
     matches!(tag, 301 | 330 | 34665 | 34853 | 40965) || DNG.contains(&tag)
 }
 
-impl Kept {
+impl TiffMetadata {
     /// The metadata of a file, as far as they can be read.
-    pub(super) fn of(file: &[u8]) -> Option<Kept> {
+    pub(super) fn read(file: &[u8]) -> Option<TiffMetadata> {
         let mut decoder = Decoder::new(Cursor::new(file)).ok()?;
         let mut ifd = decoder.image_ifd();
         let number = |v: Option<u64>| v.and_then(|v| u16::try_from(v).ok());
-        let mut kept = Kept {
+        let mut kept = TiffMetadata {
             tags: Vec::new(),
             compression: CompressionMethod::None,
             left: Vec::new(),
@@ -250,7 +250,7 @@ where
     [C::Inner]: TiffValue,
 {
     let kept = meta.and_then(|m| m.tiff.as_deref());
-    let compression = kept.and_then(Kept::compression).unwrap_or_default();
+    let compression = kept.and_then(TiffMetadata::compression).unwrap_or_default();
     let mut tiff = TiffEncoder::new(file)?.with_compression(compression);
     let mut image = tiff.new_image::<C>(format.width, format.height)?;
     match format.alpha {
@@ -285,7 +285,7 @@ where
 
 /// An integer is exact; other values have ten thousandths, for example 300 dots per inch in metres.
 fn rational(value: f64) -> Rational {
-    let of = |d: f64| Rational { n: (value * d + 0.5).clamp(1.0, u32::MAX.into()) as u32, d: d as u32 };
-    let whole = of(1.0);
-    if (f64::from(whole.n) - value).abs() < 1e-9 { whole } else { of(10_000.0) }
+    let fraction = |d: f64| Rational { n: (value * d + 0.5).clamp(1.0, u32::MAX.into()) as u32, d: d as u32 };
+    let exact = fraction(1.0);
+    if (f64::from(exact.n) - value).abs() < 1e-9 { exact } else { fraction(10_000.0) }
 }

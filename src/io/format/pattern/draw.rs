@@ -1,7 +1,7 @@
 //! Draws patterns in integers with single divisions, so that samples are the same everywhere.
 
 use super::spec::{Kind, Spec};
-use grainfield_filters::frame::{Depth, Family, Format, Frame, Matrix};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, Matrix, Sample};
 use grainfield_filters::ratio::Ratio;
 
 /// The bars, left to right, as R G B: 1 is 75%.
@@ -113,25 +113,17 @@ fn scale(value: u32, lo: u16, hi: u16) -> u32 {
 fn fill(frame: &mut Frame, p: usize, y: usize, at: impl Fn(usize) -> (i64, i64)) {
     let format = *frame.format();
     match format.depth {
-        Depth::Bits(8) => {
-            frame
-                .row_mut::<u8>(p, y)
-                .iter_mut()
-                .enumerate()
-                .for_each(|(x, out)| *out = code(&format, p, at(x)) as u8);
-        }
-        Depth::Bits(_) => {
-            frame
-                .row_mut::<u16>(p, y)
-                .iter_mut()
-                .enumerate()
-                .for_each(|(x, out)| *out = code(&format, p, at(x)));
-        }
-        Depth::Float => frame.row_mut::<f32>(p, y).iter_mut().enumerate().for_each(|(x, out)| {
+        Depth::Bits(8) => set_row(frame, p, y, |x| code(&format, p, at(x)) as u8),
+        Depth::Bits(_) => set_row(frame, p, y, |x| code(&format, p, at(x))),
+        Depth::Float => set_row(frame, p, y, |x| {
             let (num, den) = at(x);
-            *out = (num as f64 / den as f64) as f32;
+            (num as f64 / den as f64) as f32
         }),
     }
+}
+
+fn set_row<T: Sample>(frame: &mut Frame, p: usize, y: usize, at: impl Fn(usize) -> T) {
+    frame.row_mut::<T>(p, y).iter_mut().enumerate().for_each(|(x, out)| *out = at(x));
 }
 
 /// The nearest code of an exact fraction of plane `p`'s range; halves are rounded up.

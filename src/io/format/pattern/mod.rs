@@ -12,7 +12,7 @@
 mod draw;
 mod spec;
 
-use super::{InputRow, Row};
+use super::{FormatDescriptor, InputDescriptor};
 use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use draw::Drawing;
 use grainfield_filters::ratio::Ratio;
@@ -21,10 +21,10 @@ use std::ffi::OsStr;
 use std::sync::Arc;
 
 /// The input format: `pattern:NAME`.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "pattern",
-    input: Some(InputRow {
-        takes: |name| name.as_encoded_bytes().starts_with(b"pattern:"),
+    input: Some(InputDescriptor {
+        matches: |name| name.as_encoded_bytes().starts_with(b"pattern:"),
         open,
         reads: |_| Vec::new(),
     }),
@@ -32,6 +32,9 @@ pub const ROW: Row = Row {
 };
 
 /// Makes a pattern from its description, with or without `pattern:`. `options.rate` is the default of its rate.
+///
+/// # Errors
+/// [`SourceError::Bad`] for an invalid description.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = input.display().to_string();
     let bad = |problem: String| SourceError::Bad { name: name.clone(), problem };
@@ -65,11 +68,7 @@ impl Source for Pattern {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let last = self.info.last.unwrap_or(0);
-        if !(0..=last).contains(&number) {
-            let problem = format!("frame {number} was requested; the frames are 0 to {last}");
-            return Err(SourceError::Bad { name: self.info.name.clone(), problem });
-        }
+        self.info.check_number(number)?;
         self.next = number;
         Ok(())
     }

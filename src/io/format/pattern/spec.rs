@@ -6,7 +6,6 @@ use grainfield_filters::frame::{
     Transfer,
 };
 use grainfield_filters::ratio::Ratio;
-use std::fmt;
 use std::str::FromStr;
 
 /// The largest picture in bytes.
@@ -56,70 +55,43 @@ pub struct Spec {
 }
 
 /// An error in the description of a pattern.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
     /// There is no pattern of that name; with a suggestion.
-    Kind(String, Option<&'static str>),
+    #[error("there is no pattern '{}'; the patterns are {}{}", .0, KINDS.map(|k| k.0).join(", "), .1)]
+    Kind(String, String),
     /// There is no key of that name; with a suggestion.
-    Key(String, Option<&'static str>),
+    #[error("a pattern has no key '{}'; its keys are {}{}", .0, KEYS.join(", "), .1)]
+    Key(String, String),
     /// Not `key=value`.
+    #[error("'{0}' is not of the form key=value, as in size=1920x1080")]
     NoValue(String),
     /// A key is given twice.
+    #[error("the key '{0}' is given twice")]
     Twice(String),
     /// An invalid value of a key, and the valid ones.
+    #[error("{0}={1}: it must be {2}")]
     Value(&'static str, String, &'static str),
     /// There is no such pixel format.
+    #[error("format={}: {}", .0.0, .0)]
     Name(NameError),
     /// An invalid format.
-    Format(FormatError),
+    #[error(transparent)]
+    Format(#[from] FormatError),
     /// A frame would have this size in bytes.
+    #[error("a frame would have {0} bytes; at most {MAX_FRAME_BYTES} are drawn")]
     TooLarge(usize),
     /// The transparent pattern, or the key `alpha`, with a format without alpha.
+    #[error("{0} has no alpha; use format=gbrap, yuva444p or ya8")]
     Opaque(String),
 }
 
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let meant = |f: &mut fmt::Formatter<'_>, near: &Option<&str>| match near {
-            Some(near) => write!(f, "; did you mean '{near}'?"),
-            None => Ok(()),
-        };
-        match self {
-            SpecError::Kind(name, near) => {
-                let all = KINDS.map(|k| k.0).join(", ");
-                write!(f, "there is no pattern '{name}'; the patterns are {all}")?;
-                meant(f, near)
-            }
-            SpecError::Key(name, near) => {
-                write!(f, "a pattern has no key '{name}'; its keys are {}", KEYS.join(", "))?;
-                meant(f, near)
-            }
-            SpecError::NoValue(text) => {
-                write!(f, "'{text}' is not of the form key=value, as in size=1920x1080")
-            }
-            SpecError::Twice(key) => write!(f, "the key '{key}' is given twice"),
-            SpecError::Value(key, value, right) => write!(f, "{key}={value}: it must be {right}"),
-            SpecError::Name(e) => write!(f, "format={}: {e}", e.0),
-            SpecError::Format(e) => e.fmt(f),
-            SpecError::TooLarge(bytes) => {
-                write!(f, "a frame would have {bytes} bytes; at most {MAX_FRAME_BYTES} are drawn")
-            }
-            SpecError::Opaque(name) => {
-                write!(f, "{name} has no alpha; use format=gbrap, yuva444p or ya8")
-            }
-        }
-    }
-}
-
-impl std::error::Error for SpecError {}
-
-/// The most similar name, if it is similar enough for a suggestion.
-fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    if name.len() > 40 {
-        return None;
-    }
-    let scored = all.map(|known| (strsim::damerau_levenshtein(name, known), known));
-    scored.min_by_key(|s| s.0).filter(|s| s.0 <= 1 + s.1.len() / 4).map(|s| s.1)
+/// A suggestion of the most similar name, if it is similar enough.
+fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> String {
+    let scored =
+        all.filter(|_| name.len() <= 40).map(|known| (strsim::damerau_levenshtein(name, known), known));
+    let nearest = scored.min_by_key(|s| s.0).filter(|s| s.0 <= 1 + s.1.len() / 4);
+    nearest.map_or_else(String::new, |(_, known)| format!("; did you mean '{known}'?"))
 }
 
 fn excerpt(text: &str) -> String {
@@ -131,6 +103,9 @@ fn excerpt(text: &str) -> String {
 
 impl Spec {
     /// Parses the text after `pattern:`. `rate` is the default rate, else 24.
+    ///
+    /// # Errors
+    /// See [`SpecError`].
     pub fn parse(text: &str, rate: Option<Ratio>) -> Result<Spec, SpecError> {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
@@ -138,7 +113,7 @@ impl Spec {
         let kind = KINDS.iter().find(|k| k.0 == alias).map(|k| k.1);
         let kind =
             kind.ok_or_else(|| SpecError::Kind(excerpt(name), nearest(name, KINDS.iter().map(|k| k.0))))?;
-        let mut said: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
+        let mut given: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
         let parts: Vec<&str> = parts.collect();
         let mut i = 0;
         while i < parts.len() {
@@ -156,12 +131,12 @@ impl Spec {
                 value = &text[start..end];
                 i += 1;
             }
-            if said[at].replace(value).is_some() {
+            if given[at].replace(value).is_some() {
                 return Err(SpecError::Twice(key.into()));
             }
             i += 1;
         }
-        let [size, frames, rate_said, name, range, level, square, alpha] = said;
+        let [size, frames, rate_said, name, range, level, square, alpha] = given;
 
         let (width, height) = match size {
             None => (1920, 1080),
@@ -200,7 +175,7 @@ impl Spec {
             Some("premultiplied") => format.alpha = Alpha::Premultiplied,
             Some(text) => return Err(SpecError::Value("alpha", excerpt(text), "straight or premultiplied")),
         }
-        format.check().map_err(SpecError::Format)?;
+        format.check()?;
         let bytes = format.frame_bytes();
         if bytes > MAX_FRAME_BYTES {
             return Err(SpecError::TooLarge(bytes));

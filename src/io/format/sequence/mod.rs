@@ -5,18 +5,18 @@ pub mod source;
 
 use super::images::files::find;
 use super::images::pattern::Pattern;
-use super::{Files, InputRow, OutputRow, Row};
+use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor};
 
 /// The input and output format.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "images",
-    input: Some(InputRow {
-        takes: |name| name != "-" && source::recognises(name),
+    input: Some(InputDescriptor {
+        matches: |name| name != "-" && source::recognises(name),
         open: source::open,
         reads: |name| find(name).map_or_else(|_| Vec::new(), |f| (0..f.len()).map(|i| f.path(i)).collect()),
     }),
-    output: Some(OutputRow {
-        takes: sink::recognises,
+    output: Some(OutputDescriptor {
+        matches: sink::recognises,
         accepts: |name, format, _| sink::accepts(name, format),
         create: sink::create,
         files: |name| match Pattern::parse(name) {
@@ -24,7 +24,7 @@ pub const ROW: Row = Row {
             _ => Files::Image(name.into()),
         },
         prefix: "",
-        bare: true,
+        drops_metadata: true,
         allows: sink::allows,
     }),
 };

@@ -3,7 +3,7 @@
 //! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
 //! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{Left, Partial};
+use crate::disk::{Partial, PartialOutput, check_folder, folder_of};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// are then errors with advice. `take#2.mp4` is not of this kind.
 pub fn recognises(output: &OsStr) -> bool {
     let bare = || matches!(Pattern::parse(output), Ok(Some(p)) if p.extension().is_empty());
-    Kind::of_name(output).is_some() || is_folder(output) || bare()
+    Kind::from_name(output).is_some() || is_folder(output) || bare()
 }
 
 fn is_folder(output: &OsStr) -> bool {
@@ -37,17 +37,12 @@ fn bad(output: &OsStr, problem: String) -> SinkError {
     SinkError::Usage { name: shown(output), problem }
 }
 
-/// The error for a valid name at which no file can be created.
-fn nowhere(output: &OsStr, problem: String) -> SinkError {
-    SinkError::Bad { name: shown(output), problem }
-}
-
 fn kind(output: &OsStr) -> Result<Kind, SinkError> {
     if is_folder(output) {
         let example = Path::new(output).join("####.png");
         return Err(bad(output, format!("is a folder; name the files in it, such as {}", example.display())));
     }
-    Kind::of_name(output)
+    Kind::from_name(output)
         .ok_or_else(|| bad(output, format!("no known extension: give one of {}", Kind::extensions())))
 }
 
@@ -65,6 +60,9 @@ pub fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(),
 /// JPEG and WebP have 8 bits only, Cineon is written with 10. Pictures are full range; RGB stays RGB, YUV becomes RGB.
 /// OpenEXR and float TIFF hold linear light by convention; film density is kept, also in files that cannot tag it.
 /// Alpha is straight, except in OpenEXR and in a TIFF from a premultiplied source.
+///
+/// # Errors
+/// [`SinkError::Usage`] for an unknown extension, and for a picture that is too large.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
@@ -135,11 +133,14 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
 }
 
 /// Whether an encoding can be chosen: how OpenEXR stores samples.
+///
+/// # Errors
+/// What is wrong, for the user.
 pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if encoding.is_default() {
         return Ok(());
     }
-    if Kind::of_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
+    if Kind::from_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
         return Storing::parse(&encoding.options)
             .map(|_| ())
             .map_err(|problem| format!("--codec-opt {problem}"));
@@ -157,6 +158,9 @@ enum Target {
 ///
 /// The folder must exist. An existing file is an error here if it is the only one, else when its frame is
 /// written, unless the plan allows replacing.
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let kind = kind(output)?;
     let path = Path::new(output);
@@ -172,27 +176,16 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         Ok(None) if plan.frames == Some(1) => Target::One(path.to_path_buf()),
         Ok(None) => return Err(bad(output, several(path, plan.frames))),
     };
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new(".")).to_path_buf();
-    match std::fs::metadata(&folder) {
-        Ok(meta) if meta.is_dir() => {}
-        Ok(_) => return Err(nowhere(output, format!("{} is not a folder", folder.display()))),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return Err(nowhere(
-                output,
-                format!("the folder {} does not exist; create it first", folder.display()),
-            ));
-        }
-        Err(cause) => return Err(SinkError::Io { name: folder.display().to_string(), cause }),
-    }
+    let (name, folder) = (shown(output), folder_of(path).to_path_buf());
+    check_folder(&name, &folder)?;
     if let Target::One(path) = &target
         && !plan.overwrite
         && path.symlink_metadata().is_ok()
     {
         return Err(SinkError::Exists(path.clone()));
     }
-    let name = shown(output);
     let carried = plan.carried.clone();
-    let manifest_files = plan.keep.manifest_files.clone();
+    let manifest_files = plan.journal.manifest_files.clone();
     if let Some(manifest_files) = &manifest_files {
         manifest_files.acquire().map_err(|cause| recording(&name, cause))?;
     }
@@ -283,7 +276,7 @@ impl Sink for Sequence {
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
         let mut frames = self.encoder.frames();
-        if frames.written() > 0
+        if !frames.named.is_empty()
             && let Target::One(path) = &self.encoder.target
         {
             return Err(bad(path.as_os_str(), several(path, None)));
@@ -302,12 +295,12 @@ impl Sink for Sequence {
             ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
             _ => SinkError::Io { name: path.display().to_string(), cause },
         })?;
-        frames.add(stamp.number);
+        frames.named.push(stamp.number);
         Ok(())
     }
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        let Left { frames, .. } = self.encoder.end()?;
+        let PartialOutput { frames, .. } = self.encoder.end()?;
         let gone =
             self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
         let Some((number, more)) = gone else { return Ok(()) };
@@ -317,10 +310,10 @@ impl Sink for Sequence {
             "frame {number} was finished but its file is gone{others}; run it with --resume to render it again"
         );
         Err(SinkError::Bad { name, problem }
-            .leaving(Left { partial: None, frames: frames.map(|n| n - 1 - more) }))
+            .leaving(PartialOutput { partial: None, frames: frames.map(|n| n - 1 - more) }))
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         self.encoder.end()
     }
 }
@@ -346,23 +339,10 @@ struct Encoder {
 struct Frames {
     /// Complete files that wait for their names, by number. Dropping one removes it.
     ready: BTreeMap<i64, Ready>,
-    /// The first and last number of runs of frames that have their names.
-    named: Vec<(i64, i64)>,
+    /// The numbers of frames that have their names.
+    named: Vec<i64>,
     /// Whether no more frames get names.
     ended: bool,
-}
-
-impl Frames {
-    fn add(&mut self, number: i64) {
-        match self.named.last_mut().filter(|run| run.1.checked_add(1) == Some(number)) {
-            Some(run) => run.1 = number,
-            None => self.named.push((number, number)),
-        }
-    }
-
-    fn written(&self) -> u64 {
-        self.named.iter().map(|(first, last)| first.abs_diff(*last) + 1).sum()
-    }
 }
 
 /// A complete file that waits for its name, and its record.
@@ -417,8 +397,7 @@ impl Encoder {
             Target::One(_) => Vec::new(),
         };
         let frames = self.frames();
-        let all = frames.named.iter().flat_map(|&(first, last)| first..=last);
-        let mut gone = all.filter(|n| there.binary_search(n).is_err());
+        let mut gone = frames.named.iter().copied().filter(|n| there.binary_search(n).is_err());
         Ok(gone.next().map(|first| (first, gone.count() as u64)))
     }
 
@@ -443,7 +422,7 @@ impl Encode for Encoder {
 
 impl Rescue for Encoder {
     /// Frames that have their names are kept; files that wait for theirs are removed.
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let mut frames = self.frames();
         frames.ended = true;
         frames.ready.clear();
@@ -452,6 +431,6 @@ impl Rescue for Encoder {
             let _ = manifest_files.sync();
         }
         let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
-        Ok(Left { partial: None, frames: Some(frames.written()) })
+        Ok(PartialOutput { partial: None, frames: Some(frames.named.len() as u64) })
     }
 }

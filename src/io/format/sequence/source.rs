@@ -7,7 +7,7 @@
 
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
-use crate::journal::resume::FileOf;
+use crate::journal::resume::FrameFiles;
 use crate::media::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Format, Frame, Matrix};
 use grainfield_filters::pixel::convert::Code;
@@ -25,31 +25,34 @@ pub fn recognises(input: &OsStr) -> bool {
         return meta.is_dir() || (meta.is_file() && (named(input) || begins_as_image(path)));
     }
     match crate::format::images::pattern::Pattern::parse(input) {
-        Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::of_name(input).is_some(),
-        Err(_) => Kind::of_name(input).is_some(),
+        Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::from_name(input).is_some(),
+        Err(_) => Kind::from_name(input).is_some(),
         Ok(None) if is_glob(input) => glob_may_be_ours(path),
-        Ok(None) => Kind::of_name(input).is_some(),
+        Ok(None) => Kind::from_name(input).is_some(),
     }
 }
 
 /// Whether a file's name is that of an image. Some game videos are named `.cin`, too.
 fn named(input: &OsStr) -> bool {
-    Kind::of_name(input).is_some_and(|kind| kind != Kind::Cineon)
+    Kind::from_name(input).is_some_and(|kind| kind != Kind::Cineon)
 }
 
 /// Whether the extension in a glob may be that of an image.
 fn glob_may_be_ours(path: &Path) -> bool {
-    path.extension().is_none_or(|ext| is_glob(ext) || Kind::of_name(path.as_os_str()).is_some())
+    path.extension().is_none_or(|ext| is_glob(ext) || Kind::from_name(path.as_os_str()).is_some())
 }
 
 fn begins_as_image(path: &Path) -> bool {
     use std::io::Read;
     let mut start = Vec::new();
     let read = crate::disk::reach::open(path).and_then(|f| f.take(16).read_to_end(&mut start));
-    read.is_ok() && Kind::of_content(&start).is_some()
+    read.is_ok() && Kind::detect(&start).is_some()
 }
 
 /// Opens a sequence or a single image.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let files = find(input)?;
     let first_path = files.path(0);
@@ -136,11 +139,7 @@ impl Source for Sequence {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let (first, last) = (self.info.first, self.info.last.unwrap_or(self.info.first));
-        if !(first..=last).contains(&number) {
-            let problem = format!("has no frame {number}: its frames are {first} to {last}");
-            return Err(SourceError::Bad { name: self.info.name.clone(), problem });
-        }
+        self.info.check_number(number)?;
         self.next = Some(number);
         Ok(())
     }
@@ -179,7 +178,7 @@ impl Source for Sequence {
         self.decoder.clone()
     }
 
-    fn files(&self) -> Option<FileOf> {
+    fn files(&self) -> Option<FrameFiles> {
         let (files, missing) = (self.files.clone(), self.missing);
         Some(Arc::new(move |number| match files.position(number) {
             Ok(i) => Some(files.path(i)),
@@ -244,7 +243,7 @@ fn blacken(frame: &mut Frame, seen: &Format) {
 }
 
 /// Describes a picture for a message.
-fn said(format: &Format) -> String {
+fn describe(format: &Format) -> String {
     let alpha = if format.alpha == Alpha::Premultiplied { " (premultiplied)" } else { "" };
     format!("{}x{} {}{alpha}", format.width, format.height, format.name())
 }
@@ -255,11 +254,11 @@ fn error(path: &Path, number: i64, want: Option<&Format>, fault: Fault) -> Sourc
         Fault::Io(cause) => SourceError::Io { name, cause },
         Fault::Bad(problem) => SourceError::Bad { name, problem },
         Fault::Differs(found) => {
-            let began = want.map(said).unwrap_or_default();
+            let began = want.map(describe).unwrap_or_default();
             let problem = format!(
                 "frame {number} is {}, but the sequence began as {began}; all pictures of a sequence need the \
                     same size and format",
-                said(&found)
+                describe(&found)
             );
             SourceError::Bad { name, problem }
         }

@@ -9,11 +9,10 @@
 //! are clamped to it, so that no other code has to handle them.
 
 pub mod header;
-mod index;
 mod input;
 pub mod sink;
 
-use super::{Files, InputRow, OutputRow, Row, only_for_videos};
+use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, only_for_videos};
 use crate::disk::opened::OpenedFile;
 use crate::disk::reach;
 use crate::journal::shard::Kind;
@@ -22,20 +21,20 @@ use grainfield_filters::frame::{Depth, Frame};
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
 pub use header::{Y4mFrame, Y4mHeader};
-use index::Index;
 use input::{Input, Line};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The input and output format.
-pub const ROW: Row = Row {
+pub const FORMAT: FormatDescriptor = FormatDescriptor {
     name: "y4m",
-    input: Some(InputRow { takes: recognises, open, reads: super::one_file }),
-    output: Some(OutputRow {
-        takes: |name| {
+    input: Some(InputDescriptor { matches: recognises, open, reads: super::one_file }),
+    output: Some(OutputDescriptor {
+        matches: |name| {
             name == "-"
                 || is_named(name)
                 || Path::new(name).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
@@ -44,7 +43,7 @@ pub const ROW: Row = Row {
         create: sink::create,
         files: |name| Files::one(name, Kind::Y4m),
         prefix: "",
-        bare: true,
+        drops_metadata: true,
         allows: only_for_videos,
     }),
 };
@@ -79,6 +78,9 @@ fn counted(length: Length) -> u64 {
 ///
 /// A missing or unknown rate is `options.rate`, else 25. The number of frames in a file is known before the first
 /// frame if its length is a multiple of the first frame's, or if there are few enough to count.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     if input == "-" {
         return from_reader("standard input".into(), standard_input(), options);
@@ -91,12 +93,15 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         let problem = "is a folder; name a y4m file in it, or a pattern of images".into();
         return Err(SourceError::Bad { name, problem });
     }
-    let opened = OpenedFile::of(Path::new(input));
+    let opened = OpenedFile::new(Path::new(input));
     let input = if meta.is_file() { Input::file(file, meta.len()) } else { Input::pipe(Box::new(file)) };
     Ok(Box::new(Y4m { opened, ..Y4m::new(name, input, options)? }))
 }
 
 /// Reads y4m from any reader; `name` is used in messages.
+///
+/// # Errors
+/// See [`SourceError`].
 pub fn from_reader(
     name: String,
     reader: Box<dyn Read + Send>,
@@ -107,20 +112,20 @@ pub fn from_reader(
 
 /// Standard input without the small buffer of [`std::io::stdin`], if the system allows it.
 pub(super) fn standard_input() -> Box<dyn Read + Send> {
-    #[cfg(unix)]
-    {
-        use std::os::fd::AsFd;
-        if let Ok(fd) = io::stdin().as_fd().try_clone_to_owned() {
-            return Box::new(File::from(fd));
-        }
+    match io::stdin().as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(File::from(descriptor)),
+        Err(_) => Box::new(io::stdin()),
     }
-    Box::new(io::stdin())
 }
+
+/// The distance of frames whose positions are kept.
+const INDEX_STEP: u64 = 16;
 
 struct Y4m {
     info: Info,
     input: Input,
-    index: Index,
+    /// The positions of every [`INDEX_STEP`]th frame that has been found.
+    index: Vec<u64>,
     /// Number of the next frame.
     next: u64,
     /// The size of a frame's samples in bytes.
@@ -133,24 +138,18 @@ struct Y4m {
     opened: Option<OpenedFile>,
 }
 
-/// The result of reading a FRAME line.
-enum Next {
-    Frame,
-    End,
-}
-
 impl Y4m {
     fn new(name: String, mut input: Input, options: &Options) -> Result<Y4m, SourceError> {
         let bad = |e: HeaderError| SourceError::Bad { name: name.clone(), problem: e.to_string() };
         let mut line = Vec::new();
         let end = input
-            .line(&mut line, MAX_HEADER, false)
+            .line(&mut line, MAX_HEADER)
             .map_err(|cause| SourceError::Io { name: name.clone(), cause })?;
         if !line.starts_with(header::MAGIC) {
             return Err(bad(header::not_y4m(&line)));
         }
         match end {
-            Line::Whole => {}
+            Line::Complete => {}
             Line::Cut(_) => return Err(bad(HeaderError::Cut)),
             Line::TooLong => return Err(bad(HeaderError::TooLong)),
         }
@@ -170,7 +169,7 @@ impl Y4m {
         };
         let mut source = Y4m {
             info,
-            index: Index::new(input.pos()),
+            index: vec![input.pos()],
             input,
             next: 0,
             bytes: format.frame_bytes() as u64,
@@ -193,7 +192,7 @@ impl Y4m {
             self.info.last = Some(-1);
             return Ok(());
         }
-        self.frame_line(true)?;
+        self.frame_line()?;
         let samples = self.input.pos();
         if len - samples < self.bytes {
             return Err(self.truncated(len - samples));
@@ -206,19 +205,13 @@ impl Y4m {
             // some FRAME lines are longer than others, or the end is missing; skipping through the file shows
             // which
             self.restart()?;
-            let mut n = 0;
-            loop {
-                match self.hop() {
-                    Ok(true) => n += 1,
-                    Ok(false) => {
-                        self.info.last = Some(n - 1);
-                        break;
-                    }
-                    Err(e) => {
-                        self.info.notes.push(format!("only {n} frames can be read: {e}"));
-                        break;
-                    }
-                }
+            let mut end = self.hop();
+            while matches!(end, Ok(true)) {
+                end = self.hop();
+            }
+            match end {
+                Ok(_) => self.info.last = Some(self.next as i64 - 1),
+                Err(e) => self.info.notes.push(format!("only {} frames can be read: {e}", self.next)),
             }
         }
         self.restart()
@@ -243,28 +236,30 @@ impl Y4m {
         SourceError::Truncated { name, number, got, want: self.bytes }
     }
 
-    /// Reads the FRAME line of frame `next` into `self.line`.
-    fn frame_line(&mut self, peek: bool) -> Result<Next, SourceError> {
+    /// Reads the FRAME line of frame `next` into `self.line`; `false` at the end.
+    fn frame_line(&mut self) -> Result<bool, SourceError> {
         let place = self.input.pos();
-        let end = self.input.line(&mut self.line, MAX_FRAME_LINE, peek).map_err(|e| self.io(e))?;
+        let end = self.input.line(&mut self.line, MAX_FRAME_LINE).map_err(|e| self.io(e))?;
         let number = self.next;
         match end {
             Line::Cut(0) => {
                 return match self.info.last {
                     Some(last) if last != number as i64 - 1 => Err(self.miscounted()),
-                    _ => Ok(Next::End),
+                    _ => Ok(false),
                 };
             }
             Line::Cut(_) if header::FRAME.starts_with(&self.line) => return Err(self.truncated(0)),
             _ => {}
         }
         let parameters = self.line.strip_prefix(header::FRAME);
-        if end == Line::Whole && matches!(parameters, Some([] | [b' ', ..])) {
+        if end == Line::Complete && matches!(parameters, Some([] | [b' ', ..])) {
             if self.info.last.is_some_and(|last| number as i64 > last) {
                 return Err(self.miscounted());
             }
-            self.index.saw(number, place);
-            return Ok(Next::Frame);
+            if number == self.index.len() as u64 * INDEX_STEP {
+                self.index.push(place);
+            }
+            return Ok(true);
         }
         Err(match (parameters, end) {
             (Some([b' ', ..]), Line::Cut(_)) => self.truncated(0),
@@ -293,27 +288,24 @@ impl Y4m {
 
     /// Skips frame `next`; `false` at the end.
     fn hop(&mut self) -> Result<bool, SourceError> {
-        // small frames are read through; large ones are skipped by seeking
-        let peek = self.bytes > 64 << 10;
-        match self.frame_line(peek)? {
-            Next::End => Ok(false),
-            Next::Frame => {
-                let got = self.input.skip(self.bytes).map_err(|e| self.io(e))?;
-                if got < self.bytes {
-                    return Err(self.truncated(got));
-                }
-                self.next += 1;
-                Ok(true)
-            }
+        if !self.frame_line()? {
+            return Ok(false);
         }
+        let got = self.input.skip(self.bytes).map_err(|e| self.io(e))?;
+        if got < self.bytes {
+            return Err(self.truncated(got));
+        }
+        self.next += 1;
+        Ok(true)
     }
 
     /// Makes `number` the next frame.
     fn go(&mut self, number: u64) -> Result<(), SourceError> {
         if self.input.len().is_some() {
-            let (known, place) = self.index.before(number);
+            let nearest = ((number / INDEX_STEP) as usize).min(self.index.len() - 1);
+            let known = nearest as u64 * INDEX_STEP;
             if number < self.next || known > self.next || self.ended {
-                self.input.move_to(place).map_err(|e| self.io(e))?;
+                self.input.seek(self.index[nearest]).map_err(|e| self.io(e))?;
                 self.next = known;
                 self.ended = false;
             }
@@ -372,15 +364,8 @@ impl Source for Y4m {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        let past = self.info.last.is_some_and(|last| number > last);
-        let Some(wanted) = u64::try_from(number).ok().filter(|_| !past) else {
-            let range = match self.info.last {
-                Some(-1) => "none".into(),
-                Some(last) => format!("0 to {last}"),
-                None => "from 0".into(),
-            };
-            return Err(self.bad(format!("frame {number} was requested; the frames are {range}")));
-        };
+        self.info.check_number(number)?;
+        let wanted = number as u64;
         if !self.info.seekable && wanted < self.next {
             return Err(self.bad(format!(
                 "frame {number} was requested after frame {}, but a pipe cannot be read backwards; use a file",
@@ -398,9 +383,9 @@ impl Source for Y4m {
         }
         // until the frame is complete; then reading can continue
         self.ended = true;
-        let read = match self.frame_line(false) {
-            Ok(Next::Frame) => self.samples(&mut slot.frame).map(|()| true),
-            other => other.map(|_| false),
+        let read = match self.frame_line() {
+            Ok(true) => self.samples(&mut slot.frame).map(|()| true),
+            end => end,
         };
         if !matches!(read, Ok(true))
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)

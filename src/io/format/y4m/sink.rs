@@ -4,23 +4,19 @@
 //! the frames, with the parameters of every FRAME line; otherwise a new header is written, of fewer than 80 bytes,
 //! since some readers have that limit.
 
-use crate::disk::{Left, Output};
+use crate::disk::{Output, PartialOutput};
 use crate::format::images::lost_color;
-use crate::format::y4m::header::{FRAME, parse};
+use crate::format::y4m::header::{FRAME, compose, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
 use crate::media::FrameStamp;
 use crate::media::sink::rescue;
-use crate::media::{Encode, Plain, Plan, Rescue, Sink, SinkError};
+use crate::media::{Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
 };
-use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::io::IoSlice;
 use std::sync::Arc;
-
-/// The limit on the length of new headers, including the newline.
-const HEADER: usize = 80;
 
 /// The nearest format that y4m can hold, in names that FFmpeg reads.
 ///
@@ -69,6 +65,9 @@ pub fn accepts(format: &Format) -> Format {
 }
 
 /// Opens a y4m file or pipe (`-` is standard output) and writes its header. `plan.format` must come from [`accepts`].
+///
+/// # Errors
+/// See [`SinkError`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let carried = plan.carried.as_ref().and_then(|c| c.downcast_ref::<Y4mHeader>());
     // a header that contradicts the plan is not repeated
@@ -108,96 +107,6 @@ fn same_meaning(line: &[u8], format: &Format) -> bool {
     })
 }
 
-/// The value of tag `C`, if there is one.
-fn chroma(format: &Format) -> Option<String> {
-    let Depth::Bits(bits) = format.depth else { return None };
-    if format.family == Family::Gray {
-        let bits = if bits == 8 { String::new() } else { bits.to_string() };
-        return (!format.has_alpha()).then(|| format!("mono{bits}"));
-    }
-    let name = match (format.family, format.subsampling, format.has_alpha(), bits) {
-        (Family::Yuv, (0, 0), true, 8) => return Some("444alpha".into()),
-        (Family::Yuv, (1, 1), false, 8) => {
-            return Some(
-                match format.siting {
-                    // unspecified means left
-                    Siting::Unspecified | Siting::Left => "420mpeg2",
-                    Siting::TopLeft | Siting::PalDv => "420paldv",
-                    _ => "420jpeg",
-                }
-                .into(),
-            );
-        }
-        (Family::Yuv, (2, 0), false, 8) => "411",
-        (Family::Yuv, (1, 1), false, _) => "420",
-        (Family::Yuv, (1, 0), false, _) => "422",
-        (Family::Yuv, (0, 0), false, _) => "444",
-        _ => return None,
-    };
-    Some(if bits == 8 { name.into() } else { format!("{name}p{bits}") })
-}
-
-/// A header line with its newline, shorter than [`HEADER`] bytes. Terms of rate and aspect that are too long are
-/// rounded; the range is left out if it is the default and the line would be too long.
-fn compose(format: &Format, mixed: bool) -> Option<Vec<u8>> {
-    let fields = match format.fields {
-        FieldOrder::Unspecified | FieldOrder::Progressive => 'p',
-        FieldOrder::TopFirst => 't',
-        FieldOrder::BottomFirst => 'b',
-        // 'm' needs parameters on every FRAME line
-        FieldOrder::Mixed => {
-            if mixed {
-                'm'
-            } else {
-                'p'
-            }
-        }
-    };
-    let chroma = chroma(format)?;
-    let most = i64::from(i32::MAX);
-    for (rate_most, aspect_most, tag) in
-        [(most, most, true), (most, 999, true), (999_999, 999, true), (999_999, 999, false)]
-    {
-        let rate = nearest(format.rate, rate_most);
-        let aspect = match nearest(format.aspect, aspect_most) {
-            a if a <= Ratio::ZERO => "0:0".into(),
-            a => format!("{}:{}", a.num(), a.den()),
-        };
-        let range = match format.range {
-            ColorRange::Limited if tag => " XCOLORRANGE=LIMITED",
-            ColorRange::Full => " XCOLORRANGE=FULL",
-            _ => "",
-        };
-        let (w, h, n, d) = (format.width, format.height, rate.num(), rate.den());
-        let line = format!("YUV4MPEG2 W{w} H{h} F{n}:{d} I{fields} A{aspect} C{chroma}{range}\n");
-        if line.len() < HEADER {
-            return Some(line.into_bytes());
-        }
-    }
-    None
-}
-
-/// The last convergent of `value`'s continued fraction (`value >= 0`) with terms of at most `most`.
-fn nearest(value: Ratio, most: i64) -> Ratio {
-    let (mut n, mut d) = (i128::from(value.num()), i128::from(value.den()));
-    let ((mut p0, mut q0), (mut p1, mut q1)) = ((0i128, 1i128), (1i128, 0i128));
-    while d != 0 {
-        let a = n / d;
-        (n, d) = (d, n % d);
-        let (p, q) = (a * p1 + p0, a * q1 + q0);
-        if p > most.into() || q > most.into() {
-            break;
-        }
-        (p0, q0, p1, q1) = (p1, q1, p, q);
-    }
-    // nothing fits only if it is larger than `most` or smaller than its inverse
-    match (p1, q1) {
-        (1, 0) => Ratio::whole(most),
-        (0, 1) if value > Ratio::ZERO => Ratio::new(1, most).unwrap_or(value),
-        _ => Ratio::new(p1 as i64, q1 as i64).unwrap_or(value),
-    }
-}
-
 struct Y4m {
     out: Output,
     format: Format,
@@ -208,10 +117,6 @@ struct Y4m {
 }
 
 impl Sink for Y4m {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::new(Plain)
-    }
-
     fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
         rescue(&self.out)
     }
@@ -260,7 +165,7 @@ impl Sink for Y4m {
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         Ok(self.out.abandon()?)
     }
 }
@@ -298,41 +203,10 @@ mod tests {
             let format = accepts(&Format::from_name(name, 64, 36).unwrap());
             assert_eq!(format.name(), becomes, "{name}");
             assert_eq!(accepts(&format), format, "{name}");
-            assert!(chroma(&format).is_some(), "{name}");
             let again = parse(text(&format).trim_end().as_bytes(), None).unwrap().format;
             assert_eq!((again.name(), again.range), (format.name(), format.range));
         }
         let rgb = accepts(&Format::from_name("gbrp", 1280, 720).unwrap());
         assert_eq!((rgb.matrix, rgb.range), (Matrix::BT709, ColorRange::Limited));
-    }
-
-    #[test]
-    fn composed_headers_stay_short() {
-        let mut f = Format::from_name("yuv420p10", 3840, 2160).unwrap();
-        f.range = ColorRange::Limited;
-        f.rate = Ratio::new(24000, 1001).unwrap();
-        assert_eq!(text(&f), "YUV4MPEG2 W3840 H2160 F24000:1001 Ip A0:0 C420p10 XCOLORRANGE=LIMITED\n");
-        for name in ["yuv420p", "yuva444p", "yuv444p16", "gray16"] {
-            for range in [ColorRange::Limited, ColorRange::Full] {
-                let mut f = Format::from_name(name, 65536, 1000).unwrap();
-                f.range = range;
-                f.rate = Ratio::new(i64::MAX, i64::MAX / 24 - 5).unwrap();
-                f.aspect = Ratio::new(1_000_003, 999_983).unwrap();
-                let line = text(&f);
-                assert!(line.len() < HEADER, "{line}");
-                let again = parse(line.trim_end().as_bytes(), None).unwrap().format;
-                assert_eq!((again.rate, again.full_range()), (Ratio::whole(24), range == ColorRange::Full));
-            }
-        }
-    }
-
-    #[test]
-    fn rounding_takes_the_nearest_short_fraction() {
-        let r = |n, d| Ratio::new(n, d).unwrap();
-        assert_eq!(nearest(r(24000, 1001), 999_999), r(24000, 1001));
-        assert_eq!(nearest(r(355, 113), 100), r(22, 7));
-        assert_eq!(nearest(r(1000, 1), 999), r(999, 1));
-        assert_eq!(nearest(r(1, 1000), 999), r(1, 999));
-        assert_eq!(nearest(Ratio::ZERO, 999), Ratio::ZERO);
     }
 }

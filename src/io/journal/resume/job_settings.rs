@@ -1,6 +1,6 @@
 //! The settings that affect the contents of a file.
 
-use grainfield_filters::frame::{Alpha, ColorRange, FieldOrder, Format, Siting};
+use grainfield_filters::frame::Format;
 use md5::{Digest, Md5};
 use std::collections::BTreeMap;
 
@@ -37,54 +37,16 @@ impl JobSettings {
 
 /// The text of a format in manifests: its name and size, then its tags, with H.273 code points for colour.
 pub fn format_text(format: &Format) -> String {
-    let &Format {
-        width,
-        height,
-        alpha,
-        siting,
-        range,
-        matrix,
-        primaries,
-        transfer,
-        fields,
-        aspect,
-        rate,
-        ..
-    } = format;
-    let alpha = match alpha {
-        Alpha::None => "no",
-        Alpha::Straight => "straight",
-        Alpha::Premultiplied => "premultiplied",
-    };
-    let range = match range {
-        ColorRange::Unspecified => "unspecified",
-        ColorRange::Limited => "limited",
-        ColorRange::Full => "full",
-    };
-    let siting = match siting {
-        Siting::Unspecified => "unspecified",
-        Siting::Left => "left",
-        Siting::Center => "center",
-        Siting::TopLeft => "top left",
-        Siting::Top => "top",
-        Siting::BottomLeft => "bottom left",
-        Siting::Bottom => "bottom",
-        Siting::PalDv => "PAL DV",
-    };
-    let fields = match fields {
-        FieldOrder::Unspecified => "unspecified",
-        FieldOrder::Progressive => "progressive",
-        FieldOrder::TopFirst => "top first",
-        FieldOrder::BottomFirst => "bottom first",
-        FieldOrder::Mixed => "mixed",
-    };
+    let Format { width, height, matrix, primaries, transfer, aspect, rate, .. } = format;
+    let (alpha, range, siting) = (format.alpha.name(), format.range.name(), format.siting.name());
     format!(
-        "{} {width}x{height}, {alpha} alpha, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
-         {fields}, aspect {aspect}, rate {rate}",
+        "{} {width}x{height}, alpha {alpha}, range {range}, matrix {}, primaries {}, transfer {}, siting {siting}, fields \
+         {}, aspect {aspect}, rate {rate}",
         format.name(),
         matrix.0,
         primaries.0,
-        transfer.0
+        transfer.0,
+        format.fields.name()
     )
 }
 
@@ -99,14 +61,18 @@ pub fn difference(ours: &str, theirs: Option<&str>) -> String {
     let names =
         ours.keys().chain(theirs.keys().filter(|k| !ours.contains_key(*k))).filter(|k| *k != "recipe key");
     let value = |of: &Read, name: &String| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
-    let said = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
+    let differing = names.filter(|n| ours.get(*n) != theirs.get(*n)).map(|n| {
         let (ours, theirs) = (value(&ours, n), value(&theirs, n));
         let alike = ours.chars().zip(theirs.chars()).take_while(|(a, b)| a == b).count();
         format!("{n} is {} instead of {}", around(&theirs, alike), around(&ours, alike))
     });
-    let said: Vec<String> = said.take(3).collect();
+    let differing: Vec<String> = differing.take(3).collect();
     // the key also covers contents of files, which the other texts do not
-    if said.is_empty() { "an image or effect file of the recipe has changed".into() } else { said.join(", ") }
+    if differing.is_empty() {
+        "an image or effect file of the recipe has changed".into()
+    } else {
+        differing.join(", ")
+    }
 }
 
 /// The part of a long text around a position.
@@ -132,20 +98,20 @@ mod tests {
         let format = Format::from_name("yuva420p10", 64, 36).unwrap();
         assert_eq!(
             format_text(&Format { matrix: grainfield_filters::frame::Matrix::BT2020NC, ..format }),
-            "yuva420p10 64x36, straight alpha, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
+            "yuva420p10 64x36, alpha straight, range unspecified, matrix 9, primaries 2, transfer 2, siting unspecified, \
              fields unspecified, aspect 0, rate 24"
         );
     }
 
     #[test]
     fn equal_settings_have_equal_keys() {
-        let made =
+        let settings =
             |seed: &str| JobSettings::new([("seed", seed.to_owned()), ("recipe", "noise".into())].into());
-        assert_eq!(made("1"), made("1"));
-        assert_ne!(made("1").key(), made("2").key());
-        assert_eq!(made("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
-        assert_eq!(difference(made("1").json(), Some(made("2").json())), "seed is 2 instead of 1");
-        assert_eq!(difference(made("1").json(), Some("{")), "other settings");
+        assert_eq!(settings("1"), settings("1"));
+        assert_ne!(settings("1").key(), settings("2").key());
+        assert_eq!(settings("1").json(), r#"{"recipe":"noise","seed":"1"}"#);
+        assert_eq!(difference(settings("1").json(), Some(settings("2").json())), "seed is 2 instead of 1");
+        assert_eq!(difference(settings("1").json(), Some("{")), "other settings");
         let keyed =
             |key: &str| JobSettings::new([("recipe", "x".into()), ("recipe key", key.to_owned())].into());
         assert!(difference(keyed("1").json(), Some(keyed("2").json())).contains("has changed"));

@@ -18,11 +18,11 @@
 //! digits each; `SIZE` bytes; `TIME` nanoseconds since 1970. `NUMBER` is that of a frame or segment, or 0 for a file
 //! with all frames.
 //!
-//! `shard` and `times` come before the line of a shard that is one file: its [`Note`], and for a video the time and
+//! `shard` and `times` come before the line of a shard that is one file: its [`ShardRecord`], and for a video the time and
 //! duration of each picture in ticks, on as many lines as necessary.
 
 use super::xxh64;
-use crate::journal::shard::Note;
+use crate::journal::shard::ShardRecord;
 use grainfield_filters::frame::Ranges;
 use std::collections::BTreeMap;
 
@@ -43,7 +43,7 @@ pub struct Entry {
     /// The key of its settings.
     pub key: u128,
     /// The identity of the source file; 0 if it is unknown.
-    pub origin: u64,
+    pub source_hash: u64,
     /// The size in bytes.
     pub size: u64,
     /// The time of the last change, nanoseconds since 1970.
@@ -56,13 +56,13 @@ pub struct Entry {
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Manifest {
     /// Settings by key, as JSON.
-    pub made: BTreeMap<u128, String>,
+    pub settings: BTreeMap<u128, String>,
     /// The requested frames of renders, by key.
-    pub asked: BTreeMap<u128, Vec<Ranges>>,
+    pub frames: BTreeMap<u128, Vec<Ranges>>,
     /// The entries of each file, latest last.
     pub entries: BTreeMap<i64, Vec<Entry>>,
     /// The data for joining shards, by the checksum of the shard's bytes.
-    pub notes: BTreeMap<u64, Note>,
+    pub shards: BTreeMap<u64, ShardRecord>,
     /// The number of lines that could not be read.
     pub torn: u64,
 }
@@ -98,24 +98,24 @@ impl Manifest {
             ("asked", rest) => {
                 let (key, frames) = rest.split_once(' ')?;
                 let (key, frames) = (hex128(key)?, frames.parse().ok()?);
-                let asked = self.asked.entry(key).or_default();
-                if !asked.contains(&frames) {
-                    asked.push(frames);
+                let known = self.frames.entry(key).or_default();
+                if !known.contains(&frames) {
+                    known.push(frames);
                 }
             }
             ("shard", rest) => {
                 let (hash, json) = rest.split_once(' ')?;
-                let note = serde_json::from_str(json).ok().filter(Note::is_possible)?;
-                self.notes.insert(hex64(hash)?, note);
+                let shard = serde_json::from_str(json).ok().filter(ShardRecord::is_possible)?;
+                self.shards.insert(hex64(hash)?, shard);
             }
             ("times", rest) => {
                 let (hash, json) = rest.split_once(' ')?;
                 let times: Vec<(i64, i64)> = serde_json::from_str(json).ok()?;
-                self.notes.get_mut(&hex64(hash)?)?.video.as_mut()?.times.extend(times);
+                self.shards.get_mut(&hex64(hash)?)?.video.as_mut()?.times.extend(times);
             }
             ("made", rest) => {
                 let (key, text) = rest.split_once(' ')?;
-                self.made.insert(hex128(key)?, text.to_owned());
+                self.settings.insert(hex128(key)?, text.to_owned());
             }
             _ if text == HEAD => {}
             _ => return None,
@@ -136,7 +136,7 @@ fn entry(text: &str) -> Option<Entry> {
     let entry = Entry {
         number: next()?.parse().ok()?,
         key: hex128(next()?)?,
-        origin: hex64(next()?)?,
+        source_hash: hex64(next()?)?,
         size: next()?.parse().ok()?,
         time: next()?.parse().ok()?,
         hash: hex64(next()?)?,
@@ -165,28 +165,28 @@ pub(super) fn line(text: &str) -> String {
 
 impl Entry {
     pub(super) fn line(&self) -> String {
-        let Entry { number, key, origin, size, time, hash } = self;
-        line(&format!("file {number} {key:032x} {origin:016x} {size} {time} {hash:016x}"))
+        let Entry { number, key, source_hash, size, time, hash } = self;
+        line(&format!("file {number} {key:032x} {source_hash:016x} {size} {time} {hash:016x}"))
     }
 }
 
 /// The lines with the data for joining a shard whose bytes have this checksum.
-pub(super) fn note(hash: u64, note: &Note) -> String {
-    // a note can always be serialised
-    let mut lines = line(&format!("shard {hash:016x} {}", serde_json::to_string(note).unwrap_or_default()));
-    for times in note.video.iter().flat_map(|video| video.times.chunks(TIMES)) {
+pub(super) fn shard_lines(hash: u64, shard: &ShardRecord) -> String {
+    // a record can always be serialised
+    let mut lines = line(&format!("shard {hash:016x} {}", serde_json::to_string(shard).unwrap_or_default()));
+    for times in shard.video.iter().flat_map(|video| video.times.chunks(TIMES)) {
         lines += &line(&format!("times {hash:016x} {}", serde_json::to_string(times).unwrap_or_default()));
     }
     lines
 }
 
 /// The line with the settings of a key. `json` is one line.
-pub(super) fn made(key: u128, json: &str) -> String {
+pub(super) fn settings_line(key: u128, json: &str) -> String {
     line(&format!("made {key:032x} {json}"))
 }
 
 /// The line with the requested frames of a render.
-pub(super) fn asked(key: u128, frames: &str) -> String {
+pub(super) fn frames_line(key: u128, frames: &str) -> String {
     line(&format!("asked {key:032x} {frames}"))
 }
 
@@ -196,7 +196,7 @@ mod tests {
     use crate::encoding::{Audio, Subs};
     use crate::journal::shard::{Kind, Video};
 
-    fn video() -> Note {
+    fn video() -> ShardRecord {
         let video = Video {
             tick: (1, 24),
             times: (0..TIMES as i64 + 1).map(|i| (i - 1, 1)).collect(),
@@ -207,41 +207,50 @@ mod tests {
             allow_protocol: vec!["x\n~".into()],
         };
         let input = "in\n ~.mkv".into();
-        Note { index: 1, count: 2, kind: Kind::Video, input, wanted: 5, written: 4, video: Some(video) }
+        ShardRecord {
+            index: 1,
+            count: 2,
+            kind: Kind::Video,
+            input,
+            wanted: 5,
+            written: 4,
+            video: Some(video),
+        }
     }
 
     #[test]
     fn notes_of_shards_are_read() {
-        let lines = note(7, &video());
+        let lines = shard_lines(7, &video());
         assert_eq!(lines.lines().count(), 3);
         // the same shard rendered again
         let read = Manifest::parse(lines.repeat(2).as_bytes());
-        assert_eq!((read.torn, &read.notes[&7]), (0, &video()));
+        assert_eq!((read.torn, &read.shards[&7]), (0, &video()));
         let mut lengths = 0;
         for (at, _) in lines.match_indices('\n') {
-            lengths += Manifest::parse(&lines.as_bytes()[..at]).notes[&7].video.as_ref().unwrap().times.len();
+            lengths +=
+                Manifest::parse(&lines.as_bytes()[..at]).shards[&7].video.as_ref().unwrap().times.len();
         }
         assert_eq!(lengths, TIMES + TIMES + 1);
         for change in [
-            |n: &mut Note| n.index = 3,
-            |n: &mut Note| n.index = 0,
-            |n: &mut Note| n.count = u32::MAX,
-            |n: &mut Note| n.video.as_mut().unwrap().tick.0 = 0,
+            |n: &mut ShardRecord| n.index = 3,
+            |n: &mut ShardRecord| n.index = 0,
+            |n: &mut ShardRecord| n.count = u32::MAX,
+            |n: &mut ShardRecord| n.video.as_mut().unwrap().tick.0 = 0,
         ] {
             let mut other = video();
             change(&mut other);
-            assert!(Manifest::parse(note(7, &other).as_bytes()).notes.is_empty());
+            assert!(Manifest::parse(shard_lines(7, &other).as_bytes()).shards.is_empty());
         }
     }
 
     fn entry(number: i64) -> Entry {
-        Entry { number, key: 7 << 100, origin: 3, size: 10, time: -5, hash: u64::MAX }
+        Entry { number, key: 7 << 100, source_hash: 3, size: 10, time: -5, hash: u64::MAX }
     }
 
     fn sample() -> String {
         line(HEAD)
-            + &made(7 << 100, r#"{"recipe":"noise ~x"}"#)
-            + &asked(7 << 100, "-3-4")
+            + &settings_line(7 << 100, r#"{"recipe":"noise ~x"}"#)
+            + &frames_line(7 << 100, "-3-4")
             + &entry(-3).line()
             + &entry(4).line()
     }
@@ -250,8 +259,8 @@ mod tests {
     fn a_written_manifest_is_read() {
         let read = Manifest::parse(sample().as_bytes());
         assert_eq!(read.torn, 0);
-        assert_eq!(read.made[&(7 << 100)], r#"{"recipe":"noise ~x"}"#);
-        assert_eq!(read.asked[&(7 << 100)], ["-3-4".parse().unwrap()]);
+        assert_eq!(read.settings[&(7 << 100)], r#"{"recipe":"noise ~x"}"#);
+        assert_eq!(read.frames[&(7 << 100)], ["-3-4".parse().unwrap()]);
         assert_eq!(read.entries[&-3], [entry(-3)]);
         assert_eq!(read.find(4, 10, -5), Some(&entry(4)));
         assert_eq!((read.find(4, 11, -5), read.find(5, 10, -5)), (None, None));

@@ -4,11 +4,11 @@
 //! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
 //! file, which network file systems do not support well. Readers read all manifests.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, asked, line, made, note};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, frames_line, line, settings_line, shard_lines};
 use super::source_ids::{SourceIds, changed};
 use super::{JobSettings, Wanted, xxh64};
-use crate::disk::lines;
-use crate::journal::shard::Note;
+use crate::disk::{folder_of, lines};
+use crate::journal::shard::{Shard, ShardRecord};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
@@ -32,11 +32,8 @@ pub struct ManifestNames {
 
 impl ManifestNames {
     /// For an output: a file, or a pattern's name with a placeholder for the number. They are hidden files.
-    pub fn of(output: &Path) -> ManifestNames {
-        let folder = match output.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
+    pub fn for_output(output: &Path) -> ManifestNames {
+        let folder = folder_of(output).to_path_buf();
         let name = output.file_name().unwrap_or_default();
         let mut stem = name.to_string_lossy().into_owned();
         // names have at most 255 bytes
@@ -47,13 +44,20 @@ impl ManifestNames {
     }
 
     /// For a shard that is one file: `SHARD.shard`; `SHARD.1.shard` if two programs render the same one.
-    pub fn of_shard(shard: &Path) -> ManifestNames {
-        ManifestNames { shard: Some(shard.into()), ..ManifestNames::of(shard) }
+    pub fn for_shard(shard: &Path) -> ManifestNames {
+        ManifestNames { shard: Some(shard.into()), ..ManifestNames::for_output(shard) }
+    }
+
+    /// The file of an output that is one file, or of a shard of it, and its manifests.
+    pub fn for_part(output: PathBuf, shard: Option<Shard>) -> (PathBuf, ManifestNames) {
+        let Some(shard) = shard else { return (output.clone(), ManifestNames::for_output(&output)) };
+        let path = PathBuf::from(shard.named(output.as_os_str()));
+        (path.clone(), ManifestNames::for_shard(&path))
     }
 
     /// For a folder of segments.
-    pub fn of_segments(folder: &Path) -> ManifestNames {
-        ManifestNames { segments: true, ..ManifestNames::of(&folder.join("segment")) }
+    pub fn for_segments(folder: &Path) -> ManifestNames {
+        ManifestNames { segments: true, ..ManifestNames::for_output(&folder.join("segment")) }
     }
 
     /// The path of the manifest with this number.
@@ -73,6 +77,9 @@ impl ManifestNames {
     }
 
     /// Reads and merges all of them.
+    ///
+    /// # Errors
+    /// `InvalidData` for a file that is not a manifest of this version, else those of the system.
     pub fn read(&self) -> io::Result<Manifest> {
         let mut manifest = Manifest::default();
         let mut left = MAX_BYTES;
@@ -90,34 +97,28 @@ impl ManifestNames {
 #[derive(Debug)]
 pub struct ManifestFiles {
     names: ManifestNames,
-    made: JobSettings,
+    settings: JobSettings,
     source_ids: SourceIds,
     /// All frames of the render.
     frames: String,
-    own: Mutex<Option<OwnManifest>>,
-}
-
-/// The manifest that this process has locked.
-#[derive(Debug)]
-struct OwnManifest {
-    /// Locked while it is open.
-    file: File,
+    /// The manifest that this process has locked, as long as it is open.
+    own: Mutex<Option<File>>,
 }
 
 impl ManifestFiles {
     /// Creates no files yet.
     pub fn new(
         names: ManifestNames,
-        made: JobSettings,
+        settings: JobSettings,
         source_ids: SourceIds,
         frames: String,
     ) -> ManifestFiles {
-        ManifestFiles { names, made, source_ids, frames, own: Mutex::default() }
+        ManifestFiles { names, settings, source_ids, frames, own: Mutex::default() }
     }
 
     /// The settings that are recorded.
-    pub fn made(&self) -> &JobSettings {
-        &self.made
+    pub fn settings(&self) -> &JobSettings {
+        &self.settings
     }
 
     /// The sources of the frames.
@@ -127,67 +128,69 @@ impl ManifestFiles {
 
     /// The expected settings and source of the file with a number.
     pub fn wanted(&self, number: i64) -> Wanted<'_> {
-        let origin = Some(self.source_ids.get(number));
-        Wanted { key: self.made.key(), made: self.made.json(), origin }
+        let source_hash = Some(self.source_ids.get(number));
+        Wanted { key: self.settings.key(), settings: self.settings.json(), source_hash }
     }
 
     /// Reads all manifests.
+    ///
+    /// # Errors
+    /// `InvalidData` for a file that is not a manifest of this version, else those of the system.
     pub fn read(&self) -> io::Result<Manifest> {
         self.names.read()
     }
 
-    fn own(&self) -> MutexGuard<'_, Option<OwnManifest>> {
+    fn own(&self) -> MutexGuard<'_, Option<File>> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Locks a manifest, if none is locked yet.
+    ///
+    /// # Errors
+    /// `ResourceBusy` if another program uses the folder of segments, else as [`read`](ManifestFiles::read).
     pub fn acquire(&self) -> io::Result<()> {
         self.opened(&mut self.own()).map(drop)
     }
 
     /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
     /// of its frame.
+    ///
+    /// # Errors
+    /// If the system does not tell the file's size.
     pub fn entry(&self, number: i64, file: &File, hash: u64) -> io::Result<Entry> {
         let meta = file.metadata()?;
-        let origin = self.source_ids.get(number);
-        Ok(Entry { number, key: self.made.key(), origin, size: meta.len(), time: changed(&meta), hash })
+        let source_hash = self.source_ids.get(number);
+        Ok(Entry {
+            number,
+            key: self.settings.key(),
+            source_hash,
+            size: meta.len(),
+            time: changed(&meta),
+            hash,
+        })
     }
 
     /// Records a file that is about to get its name, and for a shard the data for joining it.
-    pub fn record(&self, entry: &Entry, shard: Option<&Note>) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// As [`acquire`](ManifestFiles::acquire).
+    pub fn record(&self, entry: &Entry, shard: Option<&ShardRecord>) -> io::Result<()> {
         let mut own = self.own();
         let own = self.opened(&mut own)?;
-        let text = shard.map_or(String::new(), |shard| note(entry.hash, shard)) + &entry.line();
-        own.file.write_all(text.as_bytes())
+        let text = shard.map_or(String::new(), |shard| shard_lines(entry.hash, shard)) + &entry.line();
+        own.write_all(text.as_bytes())
     }
 
-    fn opened<'a>(&self, own: &'a mut Option<OwnManifest>) -> io::Result<&'a mut OwnManifest> {
-        if own.is_none() {
-            *own = Some(self.take()?);
-        }
-        own.as_mut().ok_or_else(|| ErrorKind::Other.into())
+    fn opened<'a>(&self, own: &'a mut Option<File>) -> io::Result<&'a mut File> {
+        let file = own.take().map_or_else(|| self.take(), Ok)?;
+        Ok(own.insert(file))
     }
 
     /// Locks the first manifest that is free.
-    fn take(&self) -> io::Result<OwnManifest> {
+    fn take(&self) -> io::Result<File> {
         for number in 0..MAX_MANIFESTS {
             let path = self.names.path(number);
-            let mut options = OpenOptions::new();
-            options.read(true).append(true);
-            let mut file = match lines::open(&path, &options) {
-                Ok(file) => file,
-                Err(e) if e.kind() == ErrorKind::NotFound => {
-                    match options.create_new(true).open(&path) {
-                        Ok(file) => file,
-                        // another program was faster
-                        Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                            lines::open(&path, options.create_new(false))?
-                        }
-                        Err(e) => return Err(e),
-                    }
-                }
-                Err(e) => return Err(e),
-            };
+            let mut file = lines::open(&path, OpenOptions::new().read(true).append(true).create(true))?;
             let there = file.metadata()?.len() > 0;
             match file.try_lock() {
                 Ok(()) => {}
@@ -210,20 +213,20 @@ impl ManifestFiles {
                 file.set_len(0)?;
                 start = line(HEAD);
             }
-            start += &made(self.made.key(), self.made.json());
-            start += &asked(self.made.key(), &self.frames);
+            start += &settings_line(self.settings.key(), self.settings.json());
+            start += &frames_line(self.settings.key(), &self.frames);
             lines::append(&mut file, start.as_bytes())?;
-            return Ok(OwnManifest { file });
+            return Ok(file);
         }
         Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
     }
 
     /// Syncs the records to the disk.
+    ///
+    /// # Errors
+    /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
-        match &*self.own() {
-            Some(own) => own.file.sync_data(),
-            None => Ok(()),
-        }
+        self.own().as_ref().map_or(Ok(()), File::sync_data)
     }
 }
 
@@ -252,9 +255,9 @@ mod tests {
     use super::*;
 
     fn manifest_files(folder: &Path, seed: &str) -> ManifestFiles {
-        let made = JobSettings::new([("seed", seed.to_owned())].into());
-        let names = ManifestNames::of(&folder.join("out.%04d.png"));
-        ManifestFiles::new(names, made, SourceIds::One(5), "1-3".into())
+        let settings = JobSettings::new([("seed", seed.to_owned())].into());
+        let names = ManifestNames::for_output(&folder.join("out.%04d.png"));
+        ManifestFiles::new(names, settings, SourceIds::One(5), "1-3".into())
     }
 
     fn write(manifest_files: &ManifestFiles, folder: &Path, number: i64) -> Entry {
@@ -278,7 +281,7 @@ mod tests {
         assert!(!folder.path().join(".out.%04d.png.2.manifest").exists());
         let read = c.read().unwrap();
         let entries: Vec<Entry> = read.entries.values().flatten().copied().collect();
-        assert_eq!((entries, read.torn, read.made.len()), (vec![first, second, third], 0, 2));
+        assert_eq!((entries, read.torn, read.settings.len()), (vec![first, second, third], 0, 2));
     }
 
     #[test]
@@ -322,9 +325,9 @@ mod tests {
     #[test]
     fn one_program_works_in_a_folder_of_segments() {
         let folder = tempfile::tempdir().unwrap();
-        let names = ManifestNames::of_segments(folder.path());
-        let made = JobSettings::new([("seed", "1".to_owned())].into());
-        let new = || ManifestFiles::new(names.clone(), made.clone(), SourceIds::One(5), "1-3".into());
+        let names = ManifestNames::for_segments(folder.path());
+        let settings = JobSettings::new([("seed", "1".to_owned())].into());
+        let new = || ManifestFiles::new(names.clone(), settings.clone(), SourceIds::One(5), "1-3".into());
         let (a, b) = (new(), new());
         a.acquire().unwrap();
         assert_eq!(b.acquire().unwrap_err().kind(), ErrorKind::ResourceBusy);
@@ -335,7 +338,7 @@ mod tests {
 
     #[test]
     fn the_manifest_of_a_shard_is_beside_it() {
-        let names = ManifestNames::of_shard(Path::new("o/a.1-of-2.mkv"));
+        let names = ManifestNames::for_shard(Path::new("o/a.1-of-2.mkv"));
         assert_eq!(
             [names.path(0), names.path(1)],
             ["o/a.1-of-2.mkv.shard", "o/a.1-of-2.mkv.1.shard"].map(PathBuf::from)

@@ -2,7 +2,7 @@
 //!
 //! A [manifest] has a line for each file with its settings ([`JobSettings`]), its source ([`SourceIds`]), its size, the
 //! time when it was written, and its checksum. A file is complete if a line matches its size and time, and it is the
-//! [`Wanted`] one if the line's key and origin are those of the job.
+//! [`Wanted`] one if the line's key and source hash are those of the job.
 
 mod job_settings;
 pub mod manifest;
@@ -13,10 +13,9 @@ mod xxh64;
 pub use job_settings::{JobSettings, difference, format_text};
 pub use manifest::{Entry, Manifest};
 pub use manifest_files::{ManifestFiles, ManifestNames};
-pub use source_ids::{FileOf, SourceIds, changed, file_id};
+pub use source_ids::{FrameFiles, SourceIds, changed, file_id};
 pub use xxh64::{Xxh64, xxh64};
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -42,33 +41,26 @@ pub enum State {
     /// It does not exist.
     Missing,
     /// It is complete and has the expected settings.
-    Whole,
+    Complete,
     /// It is another file, which may not be replaced without being asked.
     Other(Mismatch),
 }
 
 /// The reason why a file is not the expected one.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Mismatch {
     /// It is in no manifest, or was changed afterwards.
+    #[error("is not in the manifest, or was changed later")]
     Unknown,
     /// It was rendered with other settings.
+    #[error("was made with other settings ({0})")]
     Settings(String),
     /// It was rendered from another source, or the source has changed.
+    #[error("was made from another source, or the source was changed later")]
     Source,
     /// Its bytes have changed.
+    #[error("is damaged: its contents changed after it was written")]
     Damaged,
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Mismatch::Unknown => f.write_str("is not in the manifest, or was changed later"),
-            Mismatch::Settings(how) => write!(f, "was made with other settings ({how})"),
-            Mismatch::Source => f.write_str("was made from another source, or the source was changed later"),
-            Mismatch::Damaged => f.write_str("is damaged: its contents changed after it was written"),
-        }
-    }
 }
 
 /// An error that prevents resuming.
@@ -118,30 +110,36 @@ pub struct Wanted<'a> {
     /// The key of the settings.
     pub key: u128,
     /// The settings, as JSON.
-    pub made: &'a str,
+    pub settings: &'a str,
     /// The identity of the source; `None` if any is accepted.
-    pub origin: Option<u64>,
+    pub source_hash: Option<u64>,
 }
 
 impl Wanted<'_> {
     /// The reason why a recorded file is not the expected one.
     pub fn mismatch(&self, manifest: &Manifest, entry: &Entry) -> Option<Mismatch> {
         if entry.key != self.key {
-            let theirs = manifest.made.get(&entry.key).map(String::as_str);
-            return Some(Mismatch::Settings(difference(self.made, theirs)));
+            let theirs = manifest.settings.get(&entry.key).map(String::as_str);
+            return Some(Mismatch::Settings(difference(self.settings, theirs)));
         }
-        self.origin.filter(|origin| *origin != entry.origin).map(|_| Mismatch::Source)
+        self.source_hash.filter(|source_hash| *source_hash != entry.source_hash).map(|_| Mismatch::Source)
     }
 }
 
 impl Entry {
     /// Whether a file has the recorded bytes. Reads all of them.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn is_intact(&self, path: &Path) -> io::Result<bool> {
-        Ok(path.metadata()?.len() == self.size && sum(path)? == self.hash)
+        Ok(path.metadata()?.len() == self.size && checksum(path)? == self.hash)
     }
 }
 
 /// The state of the file with a number. With `verify`, its bytes are read.
+///
+/// # Errors
+/// [`ResumeError::Read`].
 pub fn state(
     manifest: &Manifest,
     number: i64,
@@ -163,41 +161,51 @@ pub fn state(
     if verify && !entry.is_intact(path).map_err(read)? {
         return Ok(State::Other(Mismatch::Damaged));
     }
-    Ok(State::Whole)
+    Ok(State::Complete)
 }
 
 /// The checksum of a file's bytes.
-pub fn sum(path: &Path) -> io::Result<u64> {
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn checksum(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
-    let mut sum = Xxh64::default();
+    let mut hasher = Xxh64::default();
     let mut bytes = vec![0; 1 << 18];
     loop {
         match file.read(&mut bytes) {
-            Ok(0) => return Ok(sum.finish()),
-            Ok(n) => sum.update(&bytes[..n]),
+            Ok(0) => return Ok(hasher.finish()),
+            Ok(n) => hasher.update(&bytes[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }
     }
 }
 
-/// The complete files among some numbers, ascending. A mismatch is an error, unless files may be replaced.
-pub fn whole(
+/// The complete files among some numbers, ascending; none without resuming. A mismatch is an error, unless files may be
+/// replaced.
+///
+/// # Errors
+/// [`ResumeError`].
+pub fn complete_files(
     manifest_files: &ManifestFiles,
     numbers: impl Iterator<Item = i64>,
     path: impl Fn(i64) -> PathBuf,
-    verify: bool,
+    resume: Resume,
     replace: bool,
 ) -> Result<Vec<i64>, ResumeError> {
+    if resume == Resume::No {
+        return Ok(Vec::new());
+    }
     let manifest = manifest_files.read().map_err(|cause| ResumeError::Manifest { path: path(0), cause })?;
-    let mut whole = Vec::new();
+    let mut complete = Vec::new();
     let mut first: Option<(PathBuf, Mismatch)> = None;
     let mut others = 0;
     for number in numbers {
         let path = path(number);
-        match state(&manifest, number, &path, &manifest_files.wanted(number), verify)? {
+        match state(&manifest, number, &path, &manifest_files.wanted(number), resume == Resume::Verify)? {
             State::Missing => {}
-            State::Whole => whole.push(number),
+            State::Complete => complete.push(number),
             State::Other(why) => {
                 others += 1;
                 first.get_or_insert((path, why));
@@ -207,9 +215,9 @@ pub fn whole(
     match first {
         Some((path, why)) if !replace => Err(ResumeError::Other { path, why, more: others - 1 }),
         _ => {
-            whole.sort_unstable();
-            whole.dedup();
-            Ok(whole)
+            complete.sort_unstable();
+            complete.dedup();
+            Ok(complete)
         }
     }
 }

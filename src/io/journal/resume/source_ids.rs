@@ -1,7 +1,7 @@
 //! The source file of each frame, and its identity: name, size and time of change.
 
 use super::Xxh64;
-use crate::disk::Place;
+use crate::disk::FileRef;
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Returns the file from which a frame of the source is read, by the source's frame number.
-pub type FileOf = Arc<dyn Fn(i64) -> Option<PathBuf> + Send + Sync>;
+pub type FrameFiles = Arc<dyn Fn(i64) -> Option<PathBuf> + Send + Sync>;
 
 /// The sources of the frames of a job.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub enum SourceIds {
     /// All frames are from one file, or from a test signal.
     One(u64),
     /// Each frame is from a separate file. The number is `--frame-offset`.
-    Each(FileOf, i64),
+    Each(FrameFiles, i64),
 }
 
 impl std::fmt::Debug for SourceIds {
@@ -34,12 +34,12 @@ impl std::fmt::Debug for SourceIds {
 
 impl SourceIds {
     /// The sources of an open input: the files of its frames if they are separate, else all files that it reads.
-    pub fn of(input: &OsStr, files: Option<FileOf>, reads: &[Place], offset: i64) -> SourceIds {
+    pub fn for_input(input: &OsStr, files: Option<FrameFiles>, reads: &[FileRef], offset: i64) -> SourceIds {
         if let Some(files) = files {
             return SourceIds::Each(files, offset);
         }
-        let known = |place: &Place| match place {
-            Place::Path(path) => {
+        let known = |place: &FileRef| match place {
+            FileRef::Path(path) => {
                 path.metadata().ok().filter(Metadata::is_file).map(|meta| file_id(path, &meta))
             }
             _ => None,

@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(read(&bytes).unwrap(), (packets, sum));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
-        assert_eq!(crate::journal::resume::sum(file.path()).unwrap(), sum);
+        assert_eq!(crate::journal::resume::checksum(file.path()).unwrap(), sum);
         assert_eq!(pictures(file.path()).unwrap(), 3);
         assert_eq!(times(file.path()).unwrap(), (vec![(0, 1), (1, 1), (2, 1)], 3));
     }

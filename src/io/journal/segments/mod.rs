@@ -12,7 +12,7 @@ pub mod file;
 pub mod timeline;
 
 use crate::journal::FrameList;
-use crate::journal::resume::{self, ManifestFiles, ManifestNames, ResumeError};
+use crate::journal::resume::{self, ManifestFiles, ManifestNames, Resume, ResumeError};
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -26,7 +26,7 @@ pub const MAX_FRAMES: u64 = 1 << 32;
 
 /// The segments of a job.
 #[derive(Clone, Debug)]
-pub struct Grid {
+pub struct SegmentGrid {
     /// Frames per segment.
     pub frames: u64,
     /// `--frame-offset`: the job's frame numbers minus the source's.
@@ -35,14 +35,12 @@ pub struct Grid {
     pub manifest_files: Arc<ManifestFiles>,
     /// The folder of the segments.
     pub folder: PathBuf,
-    /// Whether to check every byte.
-    pub verify: bool,
-    /// Whether to use existing segments.
-    pub resume: bool,
+    /// Whether to use existing segments, and to check every byte.
+    pub resume: Resume,
     /// Whether to write the picture only, for a shard.
-    pub alone: bool,
+    pub picture_only: bool,
     /// The frames of this job.
-    pub asked: FrameList,
+    pub requested: FrameList,
     /// Whether every requested frame will be rendered.
     pub exact: bool,
 }
@@ -54,14 +52,14 @@ pub fn folder(output: &Path) -> PathBuf {
     name.into()
 }
 
-fn cell_of(number: i64, frames: u64, offset: i64) -> i64 {
+fn cell_index(number: i64, frames: u64, offset: i64) -> i64 {
     let wide = (i128::from(number) - i128::from(offset)).div_euclid(i128::from(frames.max(1)));
     // a number is never further from zero than its cell
     wide as i64
 }
 
 /// First and last frame number of a segment.
-fn ends_of(cell: i64, frames: u64, offset: i64) -> (i64, i64) {
+fn cell_bounds(cell: i64, frames: u64, offset: i64) -> (i64, i64) {
     let first = i128::from(cell) * i128::from(frames) + i128::from(offset);
     let narrow = |n: i128| n.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     (narrow(first), narrow(first + i128::from(frames) - 1))
@@ -72,9 +70,9 @@ pub fn cells(all: &Ranges, frames: u64, offset: i64) -> Vec<i64> {
     let mut cells = Vec::new();
     let mut next = all.min();
     while let Some(number) = next {
-        let cell = cell_of(number, frames, offset);
+        let cell = cell_index(number, frames, offset);
         cells.push(cell);
-        next = ends_of(cell, frames, offset).1.checked_add(1).and_then(|n| all.next_from(n));
+        next = cell_bounds(cell, frames, offset).1.checked_add(1).and_then(|n| all.next_from(n));
     }
     cells
 }
@@ -82,15 +80,15 @@ pub fn cells(all: &Ranges, frames: u64, offset: i64) -> Vec<i64> {
 /// First and last frame number of consecutive segments; an empty range for no segments.
 pub fn span(cells: &[i64], frames: u64, offset: i64) -> (i64, i64) {
     match (cells.first(), cells.last()) {
-        (Some(&a), Some(&b)) => (ends_of(a, frames, offset).0, ends_of(b, frames, offset).1),
+        (Some(&a), Some(&b)) => (cell_bounds(a, frames, offset).0, cell_bounds(b, frames, offset).1),
         _ => (1, 0),
     }
 }
 
-impl Grid {
+impl SegmentGrid {
     /// The segment of a frame.
     pub fn cell(&self, number: i64) -> i64 {
-        cell_of(number, self.frames, self.offset)
+        cell_index(number, self.frames, self.offset)
     }
 
     /// The path of a segment.
@@ -99,7 +97,10 @@ impl Grid {
     }
 
     /// The existing segments, in order.
-    pub fn there(&self) -> io::Result<Vec<i64>> {
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn existing(&self) -> io::Result<Vec<i64>> {
         let mut cells = Vec::new();
         let entries = match std::fs::read_dir(&self.folder) {
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(cells),
@@ -115,24 +116,26 @@ impl Grid {
     }
 
     /// The requested frames of a segment.
-    fn asked_of(&self, cell: i64) -> FrameList {
-        let (first, last) = ends_of(cell, self.frames, self.offset);
-        FrameList { within: self.asked.meet(first, last), ..self.asked.clone() }
+    fn requested_in(&self, cell: i64) -> FrameList {
+        let (first, last) = cell_bounds(cell, self.frames, self.offset);
+        FrameList { within: self.requested.meet(first, last), ..self.requested.clone() }
     }
 
     /// The complete segments. A segment with other settings is an error, unless it may be replaced.
-    fn whole_cells(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
-        if !self.resume {
+    fn complete_cells(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
+        if self.resume == Resume::No {
             return Ok(Vec::new());
         }
-        let there = self.there().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
+        let there =
+            self.existing().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
         let path = |cell| self.path(cell);
-        let mut cells = resume::whole(&self.manifest_files, there.into_iter(), path, self.verify, replace)?;
+        let mut cells =
+            resume::complete_files(&self.manifest_files, there.into_iter(), path, self.resume, replace)?;
         if self.exact {
             // a segment that lacks a frame because of an error is rendered again
             let full = |cell: &i64| {
-                let asked = self.asked_of(*cell).iter().count() as u64;
-                file::pictures(&self.path(*cell)).is_ok_and(|n| n == asked)
+                let requested = self.requested_in(*cell).iter().count() as u64;
+                file::pictures(&self.path(*cell)).is_ok_and(|n| n == requested)
             };
             cells.retain(full);
         }
@@ -141,9 +144,12 @@ impl Grid {
 
     /// The frame numbers in complete segments, ascending. A segment with other settings is an error, unless it
     /// may be replaced.
-    pub fn whole(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
-        let cells = self.whole_cells(replace)?;
-        Ok(cells.into_iter().flat_map(|cell| self.asked_of(cell).iter().collect::<Vec<_>>()).collect())
+    ///
+    /// # Errors
+    /// [`ResumeError`].
+    pub fn complete(&self, replace: bool) -> Result<Vec<i64>, ResumeError> {
+        let cells = self.complete_cells(replace)?;
+        Ok(cells.into_iter().flat_map(|cell| self.requested_in(cell).iter().collect::<Vec<_>>()).collect())
     }
 
     /// The recorded checksum of each segment.
@@ -153,6 +159,10 @@ impl Grid {
     }
 
     /// Locks the folder until the [`ManifestFiles`] are dropped, and removes unfinished files from it.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if the folder has files of someone else, or segments that may not be replaced; else
+    /// those of the system.
     pub fn acquire(&self, replace: bool) -> io::Result<()> {
         let fresh = match std::fs::create_dir(&self.folder) {
             Ok(()) => true,
@@ -165,7 +175,7 @@ impl Grid {
             }
             Err(e) => return Err(e),
         };
-        let names = ManifestNames::of_segments(&self.folder);
+        let names = ManifestNames::for_segments(&self.folder);
         for entry in std::fs::read_dir(&self.folder)?.flatten() {
             if !is_ours(&entry, &names) {
                 let problem = format!(
@@ -178,8 +188,8 @@ impl Grid {
         }
         // its lock keeps other programs out
         self.manifest_files.acquire()?;
-        let there = self.there()?;
-        if !fresh && !there.is_empty() && !self.resume && !replace {
+        let there = self.existing()?;
+        if !fresh && !there.is_empty() && self.resume == Resume::No && !replace {
             let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
                 start over";
             return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
@@ -190,8 +200,8 @@ impl Grid {
                 std::fs::remove_file(entry.path())?;
             }
         }
-        let whole = self.whole_cells(true).map_err(io::Error::other)?;
-        for cell in there.into_iter().filter(|cell| !whole.contains(cell)) {
+        let complete = self.complete_cells(true).map_err(io::Error::other)?;
+        for cell in there.into_iter().filter(|cell| !complete.contains(cell)) {
             std::fs::remove_file(self.path(cell))?;
         }
         Ok(())
@@ -232,7 +242,7 @@ pub fn discard(folder: &Path) {
         return;
     }
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    let names = ManifestNames::of_segments(folder);
+    let names = ManifestNames::for_segments(folder);
     for entry in entries.flatten() {
         if is_ours(&entry, &names) {
             let _ = std::fs::remove_file(entry.path());

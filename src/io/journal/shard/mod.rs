@@ -5,7 +5,7 @@
 //! N`, so that no two shards differ by more than one frame. Video is cut on the segment grid by the same rule for
 //! segments.
 //!
-//! The data for joining a shard that is one file is a [`Note`] in its manifest.
+//! The data for joining a shard that is one file is a [`ShardRecord`] in its manifest.
 
 use crate::encoding::{Audio, Subs};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub enum Kind {
 
 /// The data for joining a shard that is one file, in addition to the entry of the file in the manifest.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Note {
+pub struct ShardRecord {
     /// The shard's number, from 1.
     pub index: u32,
     /// The number of shards.
@@ -70,7 +70,7 @@ pub struct Video {
     pub allow_protocol: Vec<String>,
 }
 
-impl Note {
+impl ShardRecord {
     /// Whether the note is valid.
     pub fn is_possible(&self) -> bool {
         let tick = self.video.as_ref().map_or((1, 1), |video| video.tick);
@@ -150,6 +150,9 @@ pub enum ShardError {
 
 impl Shard {
     /// Shard `index` (from 1) of `count`.
+    ///
+    /// # Errors
+    /// [`ShardError::Index`] and [`ShardError::Count`].
     pub fn new(index: i64, count: u32) -> Result<Shard, ShardError> {
         if !(1..=MAX_SHARDS).contains(&count) {
             return Err(ShardError::Count(count.into()));
@@ -196,13 +199,13 @@ impl fmt::Display for Shard {
 }
 
 fn count(text: &str) -> Result<u32, ShardError> {
-    let number = whole(text).ok_or(ShardError::Form)?;
+    let number = integer(text).ok_or(ShardError::Form)?;
     let count = u64::try_from(number).map_err(|_| ShardError::Form)?;
     u32::try_from(count).ok().filter(|n| (1..=MAX_SHARDS).contains(n)).ok_or(ShardError::Count(count))
 }
 
 /// Digits with an optional minus sign.
-fn whole(text: &str) -> Option<i64> {
+fn integer(text: &str) -> Option<i64> {
     if text.starts_with('+') { None } else { text.parse().ok() }
 }
 
@@ -218,7 +221,7 @@ impl FromStr for Choice {
         if index == "auto" {
             return Ok(Choice::AutoOf(count));
         }
-        Shard::new(whole(index).ok_or(ShardError::Form)?, count).map(Choice::Given)
+        Shard::new(integer(index).ok_or(ShardError::Form)?, count).map(Choice::Given)
     }
 }
 
@@ -230,12 +233,15 @@ impl Choice {
     ///
     /// `auto` uses a Slurm job array: `SLURM_ARRAY_TASK_ID`, counted from `_MIN` in steps of `_STEP`, of `_COUNT`.
     /// `auto/N` uses the index from there, else from `JOB_COMPLETION_INDEX`, which counts from 0.
+    ///
+    /// # Errors
+    /// See [`ShardError`].
     pub fn resolve(self, look: impl Fn(&str) -> Option<OsString>) -> Result<Shard, ShardError> {
         let number = |variable: &'static str, wanted| match look(variable).filter(|v| !v.is_empty()) {
             None => Ok(None),
             Some(value) => {
                 let text = value.to_string_lossy().into_owned();
-                whole(&text).map(Some).ok_or(ShardError::Value { variable, value: text, wanted })
+                integer(&text).map(Some).ok_or(ShardError::Value { variable, value: text, wanted })
             }
         };
         let wanted = match self {

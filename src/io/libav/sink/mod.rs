@@ -55,7 +55,7 @@ pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Optio
 /// container cannot store. `plan.format` must come from [`accepts`].
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let _log = Log::new().enter();
-    Ok(match &plan.keep.segments {
+    Ok(match &plan.journal.segments {
         Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
         None => Box::new(video::Video::create(output, plan)?),
     })

@@ -4,7 +4,7 @@
 use super::losses::lost_metadata;
 use super::shard_reader::whole_pictures;
 use super::{av_fault, fault, usage};
-use crate::disk::{Left, Output, Partial};
+use crate::disk::{Output, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
 use crate::journal::segments::timeline::Time;
 use crate::libav::capabilities::Chapters;
@@ -322,16 +322,17 @@ impl OutputFile {
         match if frames == 0 { closed.and(result) } else { result.and(closed) } {
             Ok(()) => Ok(out.finish()?),
             Err(cause) => {
-                Err(cause.leaving(Left { frames: Some(frames), ..out.abandon().unwrap_or_default() }))
+                Err(cause
+                    .leaving(PartialOutput { frames: Some(frames), ..out.abandon().unwrap_or_default() }))
             }
         }
     }
 
     /// Keeps the pictures that are in the file.
-    pub(super) fn abandon(self) -> Result<Left, SinkError> {
+    pub(super) fn abandon(self) -> Result<PartialOutput, SinkError> {
         let lost = self.pictures > 0;
         let (out, frames, closed) = self.close();
-        let left = Left { frames: Some(frames), ..out.abandon()? };
+        let left = PartialOutput { frames: Some(frames), ..out.abandon()? };
         match closed {
             Err(cause) if lost && frames == 0 => Err(cause.leaving(left)),
             _ => Ok(left),

@@ -5,9 +5,9 @@ use super::fault;
 use super::output_file::OutputFile;
 use super::packet::{from_stored, kind, sides, to_stored};
 use super::setup::{Setup, prepare};
-use crate::disk::{Left, Partial};
-use crate::journal::keep::Seal;
-use crate::journal::segments::Grid;
+use crate::disk::{Partial, PartialOutput};
+use crate::journal::CommitHook;
+use crate::journal::segments::SegmentGrid;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
 use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
@@ -25,20 +25,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
-    grid: Arc<Grid>,
+    grid: Arc<SegmentGrid>,
     setup: Setup,
     output_file: OutputFile,
     /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
     packet: Packet,
-    seal: Option<Seal>,
+    commit_hook: Option<CommitHook>,
     shared: Arc<Shared>,
 }
 
 /// The part that does not wait for the encoder.
 struct Shared {
-    grid: Arc<Grid>,
+    grid: Arc<SegmentGrid>,
     /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
     written: Mutex<Option<u64>>,
@@ -53,13 +53,13 @@ impl Shared {
 
 impl Rescue for Shared {
     /// Complete segments are kept for `--resume`.
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let frames = self.written().take();
         if self.before + frames.unwrap_or(0) == 0 {
             self.grid.discard();
-            return Ok(Left { partial: None, frames });
+            return Ok(PartialOutput { partial: None, frames });
         }
-        Ok(Left { partial: Some(self.grid.folder.clone()), frames })
+        Ok(PartialOutput { partial: Some(self.grid.folder.clone()), frames })
     }
 
     fn progress(&self) -> (u64, u64) {
@@ -77,7 +77,11 @@ struct Segment {
 }
 
 impl Segmented {
-    pub(super) fn create(output: &OsStr, plan: &Plan, grid: &Arc<Grid>) -> Result<Segmented, SinkError> {
+    pub(super) fn create(
+        output: &OsStr,
+        plan: &Plan,
+        grid: &Arc<SegmentGrid>,
+    ) -> Result<Segmented, SinkError> {
         let io = |cause| SinkError::Io { name: grid.folder.display().to_string(), cause };
         // before the folder is created
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
@@ -85,7 +89,7 @@ impl Segmented {
         }
         grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
-        for cell in grid.there().map_err(io)? {
+        for cell in grid.existing().map_err(io)? {
             before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
         }
         let prepared = prepare(output, plan, Some(&grid.folder));
@@ -102,7 +106,7 @@ impl Segmented {
             spare: Some(encoder),
             current: None,
             packet: Packet::empty(),
-            seal: plan.keep.seal.clone(),
+            commit_hook: plan.journal.commit_hook.clone(),
             shared: Arc::new(Shared {
                 grid: Arc::clone(grid),
                 before,
@@ -168,7 +172,7 @@ impl Segmented {
 
     /// Puts the packets of all segments into the file.
     fn join(&mut self, written: u64) -> Result<Vec<(i64, i64)>, SinkError> {
-        let cells = self.grid.there().map_err(|e| self.io(e))?;
+        let cells = self.grid.existing().map_err(|e| self.io(e))?;
         let mut times = Vec::new();
         let mut found = 0;
         for &cell in &cells {
@@ -235,7 +239,7 @@ impl Segmented {
     }
 }
 
-fn broken(grid: &Grid, cell: i64, fault: SegmentError) -> SinkError {
+fn broken(grid: &SegmentGrid, cell: i64, fault: SegmentError) -> SinkError {
     let name = grid.path(cell).display().to_string();
     match fault {
         SegmentError::Io(cause) => SinkError::Io { name, cause },
@@ -294,15 +298,15 @@ impl Sink for Segmented {
         all.complete()?;
         let written = all.shared.written().ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
         let joined = all.join(written);
-        if let (Ok(times), Some(mut seal)) = (&joined, all.seal.take()) {
-            if let Some(note) = &mut seal.note {
+        if let (Ok(times), Some(mut hook)) = (&joined, all.commit_hook.take()) {
+            if let Some(note) = &mut hook.shard {
                 note.written = all.shared.before + written;
                 if let Some(video) = &mut note.video {
                     video.tick = (all.setup.base.num, all.setup.base.den);
                     video.times.clone_from(times);
                 }
             }
-            all.output_file.out.seal(seal.boxed());
+            all.output_file.out.before_commit(hook.boxed());
         }
         let Segmented { output_file, grid, .. } = *all;
         output_file.finish(joined.map(drop))?;
@@ -310,7 +314,7 @@ impl Sink for Segmented {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let _log = self.setup.log.enter();
         let Segmented { output_file, current, shared, .. } = *self;
         drop((output_file, current));

@@ -62,9 +62,9 @@ pub(super) fn prepare(
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
-    let alone = plan.keep.segments.as_ref().is_some_and(|grid| grid.alone);
+    let alone = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
     // shards are joined without the tags of the first one
-    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.keep.seal.is_none());
+    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.journal.commit_hook.is_none());
     let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
         timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
     });

@@ -4,7 +4,7 @@ use super::av_fault;
 use super::encoder::{Encoder, EncoderProgress};
 use super::output_file::OutputFile;
 use super::setup::{Setup, prepare};
-use crate::disk::{Left, Partial};
+use crate::disk::{Partial, PartialOutput};
 use crate::libav::error::AvError;
 use crate::libav::log::Log;
 use crate::libav::side_data::FrameSideData;
@@ -52,7 +52,7 @@ impl Shared {
 }
 
 impl Rescue for Shared {
-    fn end(&self) -> Result<Left, SinkError> {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
         let _log = Log::new().enter();
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
@@ -68,7 +68,8 @@ impl Rescue for Shared {
         }
         let name = self.partial.as_deref().unwrap_or(Path::new("")).display().to_string();
         let problem = "it may not play, since writing it stands still, and its end is missing".into();
-        Err(SinkError::Bad { name, problem }.leaving(Left { partial: self.partial.clone(), frames: None }))
+        Err(SinkError::Bad { name, problem }
+            .leaving(PartialOutput { partial: self.partial.clone(), frames: None }))
     }
 
     fn progress(&self) -> (u64, u64) {
@@ -82,8 +83,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Video {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
         let (setup, encoder, mut output_file) = prepare(output, plan, None)?;
-        if let Some(seal) = &plan.keep.seal {
-            output_file.out.seal(seal.clone().boxed());
+        if let Some(hook) = &plan.journal.commit_hook {
+            output_file.out.before_commit(hook.clone().boxed());
         }
         let partial = output_file.out.partial().map(Partial::path);
         let progress = EncoderProgress::default();
@@ -193,7 +194,7 @@ impl Sink for Video {
         file.finish(result)
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let (_log, mut video) = (self.setup.log.enter(), self);
         // Errors of writing or copying are the reason for abandoning, or irrelevant.
         video.close(false)?.0.abandon()

@@ -56,7 +56,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     let mut place = input_url(input, &options.allow_protocol, &options.stop)
         .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
     place.cache = options.cache.clone();
-    let opened = OpenedFile::of(Path::new(input));
+    let opened = OpenedFile::new(Path::new(input));
     Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Place(place), options)? }))
 }
 

@@ -2,7 +2,7 @@
 
 use super::JobError;
 use grainfield_filters::frame::{Format, Frame, Ranges};
-use grainfield_io::disk::Left;
+use grainfield_io::disk::PartialOutput;
 use grainfield_io::sink::{Encode, Output, Plan, Sink, SinkError};
 use grainfield_io::source::{Decode, FrameStamp, Info, Slot, Source, SourceError};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub trait Endpoints: Send {
     }
 
     /// Whether the output contains only pictures, which is then noted to the user.
-    fn is_bare(&self, _output: &Output) -> bool {
+    fn drops_metadata(&self, _output: &Output) -> bool {
         false
     }
 }
@@ -45,8 +45,8 @@ pub trait Endpoints: Send {
 pub(crate) struct NamedEndpoints;
 
 impl Endpoints for NamedEndpoints {
-    fn is_bare(&self, output: &Output) -> bool {
-        output.is_bare()
+    fn drops_metadata(&self, output: &Output) -> bool {
+        output.drops_metadata()
     }
 }
 
@@ -100,7 +100,7 @@ impl<F: FnMut(i64) + Send> Sink for Collector<F> {
         Ok(())
     }
 
-    fn abandon(self: Box<Self>) -> Result<Left, SinkError> {
-        Ok(Left::default())
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
     }
 }

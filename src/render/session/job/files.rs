@@ -1,11 +1,11 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
-use super::{JobError, Request, written};
+use super::{JobError, Request, external_files};
 use grainfield_filters::chain::{Step, gray};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Setting, Value};
-use grainfield_io::disk::{Place, Uses};
+use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
 use grainfield_io::source::{Info, SourceError};
 use std::path::Path;
@@ -32,14 +32,14 @@ impl Request {
     ///
     /// # Errors
     /// [`JobError`] if the name of the output is invalid.
-    pub fn uses(&self) -> Result<Uses, JobError> {
-        let mut uses = self.written()?.writes(self.shard);
-        self.read().reads().into_iter().for_each(|place| uses.read("the input", place));
-        uses.extend(named(&self.recipe));
-        self.lavfi.iter().for_each(|graph| uses.extend(written::by_graph(graph)));
-        uses.extend(written::by_encoder(&self.encoding.options));
-        uses.extend(self.beside.clone());
-        Ok(uses)
+    pub fn file_access(&self) -> Result<FileAccess, JobError> {
+        let mut access = self.written()?.writes(self.shard);
+        access.read_all("the input", self.read().reads());
+        access.extend(files_in_recipe(&self.recipe));
+        self.lavfi.iter().for_each(|graph| access.extend(external_files::files_in_graph(graph)));
+        access.extend(external_files::files_in_encoder_options(&self.encoding.options));
+        access.extend(self.beside.clone());
+        Ok(access)
     }
 
     /// Returns an error for a job that would write a file that it reads, by any names, or whose FFmpeg filters or
@@ -48,17 +48,17 @@ impl Request {
     /// # Errors
     /// [`JobError::SameFile`], or [`JobError`] if the name of the output is invalid.
     pub fn check_files(&self) -> Result<(), JobError> {
-        let uses = self.uses()?;
-        uses.check()?;
-        if self.overwrite { Ok(()) } else { Ok(uses.check_asked()?) }
+        let access = self.file_access()?;
+        access.check()?;
+        if self.overwrite { Ok(()) } else { Ok(access.check_external_writes()?) }
     }
 }
 
 /// The files that a recipe's settings name.
-pub fn named(recipe: &Recipe) -> Uses {
-    let mut uses = Uses::default();
+pub fn files_in_recipe(recipe: &Recipe) -> FileAccess {
+    let mut access = FileAccess::default();
     for link in &recipe.links {
-        uses.read(format!("the curve of '{}'", link.setting.id), Place::Path(link.file.clone()));
+        access.read(format!("the curve of '{}'", link.setting.id), link.file.clone());
     }
     for step in &recipe.steps {
         for (setting, value) in step.values.iter_given() {
@@ -70,10 +70,10 @@ pub fn named(recipe: &Recipe) -> Uses {
                 (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
                 _ => continue,
             };
-            uses.read(format!("the {what} of '{}'", step.filter.name), Place::Path(name.into()));
+            access.read(format!("the {what} of '{}'", step.filter.name), name);
         }
     }
-    uses
+    access
 }
 
 /// Reads a frame of the source by the source's number, with the user's tags. `None` if there is no such frame.

@@ -2,8 +2,8 @@
 //! sequence.
 
 use super::{JobError, OnError, Request};
-use crate::pipeline::FrameSelection;
-use grainfield_io::journal::resume::{FileOf, Resume};
+use crate::pipeline::FrameList;
+use grainfield_io::journal::resume::{FrameFiles, Resume};
 use grainfield_io::sink::{Files, Output, SinkError};
 use grainfield_io::source::{Info, Missing};
 
@@ -12,8 +12,8 @@ pub(super) fn check_existing(
     request: &Request,
     output: &Output,
     info: &Info,
-    wanted: &FrameSelection,
-    read: Option<&FileOf>,
+    wanted: Option<&FrameList>,
+    read: Option<&FrameFiles>,
 ) -> Result<(), JobError> {
     let Files::Many(pattern) = output.files() else { return Ok(()) };
     if request.overwrite || request.resume != Resume::No {
@@ -27,15 +27,14 @@ pub(super) fn check_existing(
     let inside = |own: i64| own >= info.first && info.last.is_none_or(|last| own <= last);
     there.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
     match wanted {
-        FrameSelection::All => {}
-        FrameSelection::Frames(ranges) => there.retain(|n| ranges.contains(*n)),
+        Some(list) if list.is_all() => there.retain(|n| list.numbers.contains(*n)),
         // search each number once: a shard must not scan the files of all others for each of them
-        FrameSelection::Listed(_) if there.is_empty() => {}
-        FrameSelection::Listed(list) => {
+        Some(list) if !there.is_empty() => {
             let mut found: Vec<_> = list.iter().filter(|n| there.binary_search(n).is_ok()).collect();
             found.sort_unstable();
             there = found;
         }
+        _ => {}
     }
     let Some(first) = there.first() else { return Ok(()) };
     Err(SinkError::InTheWay { path: pattern.path(*first), more: there.len() - 1 }.into())
@@ -45,15 +44,14 @@ pub(super) fn check_existing(
 pub(super) fn hole(
     request: &Request,
     info: &Info,
-    wanted: &FrameSelection,
-    read: Option<&FileOf>,
+    wanted: Option<&FrameList>,
+    read: Option<&FrameFiles>,
 ) -> Option<i64> {
     let read = read.filter(|_| request.missing == Missing::Error && request.on_error == OnError::Stop)?;
     let own = |n: i64| n - request.frame_offset;
     let mut numbers: Box<dyn Iterator<Item = i64>> = match wanted {
-        FrameSelection::All => Box::new(info.first..=info.last?),
-        FrameSelection::Frames(ranges) => Box::new(ranges.iter().map(own)),
-        FrameSelection::Listed(list) => Box::new(list.iter().map(own)),
+        None => Box::new(info.first..=info.last?),
+        Some(list) => Box::new(list.iter().map(own)),
     };
     // there are finitely many files, so a gap is found soon in any range of numbers
     numbers.find(|n| read(*n).is_none())

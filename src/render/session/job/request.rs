@@ -5,7 +5,7 @@ use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use grainfield_io::disk::cache::DEFAULT_LIMIT;
-use grainfield_io::disk::{self, Uses};
+use grainfield_io::disk::{self, FileAccess};
 use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::shard::Shard;
@@ -73,7 +73,7 @@ pub struct Request {
     pub cache: Cache,
     /// Other files that are read or written for this job: the recipe's file, a plot. A file that is read must not be
     /// written.
-    pub beside: Uses,
+    pub beside: FileAccess,
     /// The formats for inputs and outputs: by default all.
     pub formats: Formats,
     /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
@@ -113,7 +113,7 @@ impl Request {
             resume: Resume::No,
             segments: None,
             cache: Cache::default(),
-            beside: Uses::default(),
+            beside: FileAccess::default(),
             formats: Formats::default(),
             stop: Arc::default(),
             abort: Arc::default(),

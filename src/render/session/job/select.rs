@@ -2,29 +2,29 @@
 //! complete yet.
 
 use super::{Fields, JobError, OnError, Request};
-use crate::pipeline::{FrameList, FrameSelection};
+use crate::pipeline::FrameList;
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::journal::keep::{Keep, Seal};
 use grainfield_io::journal::resume::{
-    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, State, Xxh64,
+    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, Xxh64,
 };
-use grainfield_io::journal::segments::{self, Grid};
-use grainfield_io::journal::shard::{self, Kind, Note};
+use grainfield_io::journal::segments::{self, SegmentGrid};
+use grainfield_io::journal::shard::{self, Kind, ShardRecord};
+use grainfield_io::journal::{CommitHook, JournalConfig};
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source::{self, Info, Input, Source, SourceError};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The remaining work.
 pub(super) struct Selection {
-    pub(super) wanted: FrameSelection,
+    pub(super) wanted: Option<FrameList>,
     /// The number of frames left, if it is known.
     pub(super) total: Option<u64>,
     /// The number of frames that are complete.
     pub(super) skipped: u64,
-    pub(super) keep: Keep,
+    pub(super) journal: JournalConfig,
     /// Whether the output exists, so that nothing is to be written.
     pub(super) done: bool,
     pub(super) notes: Vec<String>,
@@ -131,49 +131,53 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
             }
         };
     }
-    let source_ids = SourceIds::of(input.name(), given.source.files(), &input.reads(), request.frame_offset);
+    let source_ids =
+        SourceIds::for_input(input.name(), given.source.files(), &input.reads(), request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
         return usage("--resume: a pipe cannot be compared with the earlier source; name a file");
     }
     match files {
-        Files::Image(_) if request.resume == Resume::No => Ok(finish(part, Vec::new(), Keep::default())),
-        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), Keep::default())),
+        Files::Image(_) if request.resume == Resume::No => {
+            Ok(finish(part, Vec::new(), JournalConfig::default()))
+        }
+        Files::Nothing | Files::Stream(_) => Ok(finish(part, Vec::new(), JournalConfig::default())),
         Files::Many(pattern) => {
             let settings = settings(given, "image sequence", &pattern.extension(), &stored(request));
             let name = pattern.open();
             let manifest_files =
-                ManifestFiles::new(ManifestNames::of(&name), settings, source_ids, all.to_string());
-            let mut complete = Vec::new();
-            if request.resume != Resume::No {
-                let verify = request.resume == Resume::Verify;
-                let path = |n| pattern.path(n);
-                let open = all.is_unbounded();
-                complete = match open {
-                    false => resume::whole(&manifest_files, part.iter(), path, verify, request.overwrite)?,
-                    true => {
-                        let there = pattern.scan().map_err(|cause| manifest(&name, cause))?;
-                        let there = there.into_iter().filter(|n| part.numbers.contains(*n));
-                        resume::whole(&manifest_files, there, path, verify, request.overwrite)?
-                    }
-                };
-            }
-            let keep = Keep { manifest_files: Some(Arc::new(manifest_files)), ..Keep::default() };
+                ManifestFiles::new(ManifestNames::for_output(&name), settings, source_ids, all.to_string());
+            let numbers: Box<dyn Iterator<Item = i64>> = match request.resume {
+                Resume::No => Box::new(std::iter::empty()),
+                _ if all.is_unbounded() => {
+                    let existing = pattern.scan().map_err(|cause| manifest(&name, cause))?;
+                    Box::new(existing.into_iter().filter(|n| part.numbers.contains(*n)))
+                }
+                _ => Box::new(part.iter()),
+            };
+            let path = |n| pattern.path(n);
+            let complete =
+                resume::complete_files(&manifest_files, numbers, path, request.resume, request.overwrite)?;
+            let journal =
+                JournalConfig { manifest_files: Some(Arc::new(manifest_files)), ..JournalConfig::default() };
             if !tracked {
-                return Ok(Selection { keep, ..plain(frames.clone()) });
+                return Ok(Selection { journal, ..plain(frames.clone()) });
             }
-            Ok(finish(part, complete, keep))
+            Ok(finish(part, complete, journal))
         }
         Files::Image(path) => {
             let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
             let settings = settings(given, "image", &extension, &stored(request));
             let manifest_files =
-                ManifestFiles::new(ManifestNames::of(&path), settings, source_ids, all.to_string());
-            let (verify, at) = (request.resume == Resume::Verify, |_| path.clone());
+                ManifestFiles::new(ManifestNames::for_output(&path), settings, source_ids, all.to_string());
+            let (first, at) = (part.iter().take(1), |_| path.clone());
             let complete =
-                resume::whole(&manifest_files, part.iter().take(1), at, verify, request.overwrite)?;
+                resume::complete_files(&manifest_files, first, at, request.resume, request.overwrite)?;
             let done = !complete.is_empty();
             let manifest_files = Some(Arc::new(manifest_files));
-            Ok(Selection { done, ..finish(part, complete, Keep { manifest_files, ..Keep::default() }) })
+            Ok(Selection {
+                done,
+                ..finish(part, complete, JournalConfig { manifest_files, ..JournalConfig::default() })
+            })
         }
         Files::One(path, kind) => one(given, part, &all, (&path, kind), source_ids, grid),
     }
@@ -181,8 +185,15 @@ pub(super) fn select(given: &SelectionInput<'_>) -> Result<Selection, JobError> 
 
 /// All requested frames, without existing ones.
 fn plain(frames: Option<Ranges>) -> Selection {
-    let wanted = frames.map_or(FrameSelection::All, FrameSelection::Frames);
-    Selection { wanted, total: None, skipped: 0, keep: Keep::default(), done: false, notes: Vec::new() }
+    let wanted = frames.map(FrameList::all);
+    Selection {
+        wanted,
+        total: None,
+        skipped: 0,
+        journal: JournalConfig::default(),
+        done: false,
+        notes: Vec::new(),
+    }
 }
 
 fn manifest(path: &Path, cause: std::io::Error) -> JobError {
@@ -222,15 +233,8 @@ fn one(
     grid: Option<u64>,
 ) -> Result<Selection, JobError> {
     let SelectionInput { request, .. } = given;
-    let (path, names) = match request.shard {
-        None => (path.to_path_buf(), ManifestNames::of(path)),
-        Some(shard) => {
-            let path = PathBuf::from(shard.named(path.as_os_str()));
-            let names = ManifestNames::of_shard(&path);
-            (path, names)
-        }
-    };
-    let origin = together(&source_ids, all);
+    let (path, names) = ManifestNames::for_part(path.to_path_buf(), request.shard);
+    let source_hash = together(&source_ids, all);
     let missing = match request.missing {
         source::Missing::Error => "error",
         source::Missing::Hold => "hold",
@@ -250,7 +254,7 @@ fn one(
     };
     let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let settings = settings(given, label, &extension, &more);
-    let mut note = request.shard.map(|shard| Note {
+    let mut shard = request.shard.map(|shard| ShardRecord {
         index: shard.index(),
         count: shard.count(),
         kind,
@@ -260,34 +264,26 @@ fn one(
         video: None,
     });
     let recorded = |names, settings| {
-        Arc::new(ManifestFiles::new(names, settings, SourceIds::One(origin), all.to_string()))
+        Arc::new(ManifestFiles::new(names, settings, SourceIds::One(source_hash), all.to_string()))
     };
     let manifest_files = recorded(names, settings.clone());
     // also without resuming: a file of someone else in its place is an error
-    let manifest = manifest_files.read().map_err(|cause| manifest(&path, cause))?;
+    manifest_files.read().map_err(|cause| manifest(&path, cause))?;
     let folder = segments::folder(&path);
-    if request.resume != Resume::No {
-        let verify = request.resume == Resume::Verify;
-        let complete = match resume::state(&manifest, 0, &path, &manifest_files.wanted(0), verify)? {
-            State::Whole => true,
-            State::Missing => false,
-            State::Other(_) if request.overwrite => false,
-            State::Other(why) => return Err(resume::ResumeError::Other { path, why, more: 0 }.into()),
-        };
-        if complete {
-            // left by a crash after the last step
-            segments::discard(&folder);
-            let skipped = part.iter().count() as u64;
-            let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), Keep::default());
-            done.notes = vec![format!("{} is complete already", path.display())];
-            return Ok(Selection { skipped, done: true, ..done });
-        }
+    let (only, at) = (std::iter::once(0), |_| path.clone());
+    if !resume::complete_files(&manifest_files, only, at, request.resume, request.overwrite)?.is_empty() {
+        // left by a crash after the last step
+        segments::discard(&folder);
+        let skipped = part.iter().count() as u64;
+        let mut done = finish(FrameList { part: (0, 0), ..part }, Vec::new(), JournalConfig::default());
+        done.notes = vec![format!("{} is complete already", path.display())];
+        return Ok(Selection { skipped, done: true, ..done });
     }
-    let mut keep = Keep::default();
+    let mut journal = JournalConfig::default();
     let mut complete = Vec::new();
     if let Some(frames) = grid {
-        if let Some(note) = &mut note {
-            note.video = Some(shard::Video {
+        if let Some(shard) = &mut shard {
+            shard.video = Some(shard::Video {
                 tick: (0, 1),
                 times: Vec::new(),
                 whole: given.whole,
@@ -297,22 +293,21 @@ fn one(
                 allow_protocol: request.allow_protocol.clone(),
             });
         }
-        let grid = Grid {
+        let grid = SegmentGrid {
             frames,
             offset: request.frame_offset,
-            manifest_files: recorded(ManifestNames::of_segments(&folder), settings),
+            manifest_files: recorded(ManifestNames::for_segments(&folder), settings),
             folder,
-            verify: request.resume == Resume::Verify,
-            resume: request.resume != Resume::No,
-            alone: request.shard.is_some(),
-            asked: part.clone(),
+            resume: request.resume,
+            picture_only: request.shard.is_some(),
+            requested: part.clone(),
             exact: request.missing != source::Missing::Skip,
         };
-        complete = grid.whole(request.overwrite)?;
-        keep.segments = Some(Arc::new(grid));
+        complete = grid.complete(request.overwrite)?;
+        journal.segments = Some(Arc::new(grid));
     }
-    keep.seal = Some(Seal { manifest_files, note });
-    Ok(finish(part, complete, keep))
+    journal.commit_hook = Some(CommitHook { manifest_files, shard });
+    Ok(finish(part, complete, journal))
 }
 
 /// The identity of the whole source.
@@ -329,7 +324,7 @@ fn together(source_ids: &SourceIds, all: &Ranges) -> u64 {
     }
 }
 
-fn finish(mut part: FrameList, complete: Vec<i64>, keep: Keep) -> Selection {
+fn finish(mut part: FrameList, complete: Vec<i64>, journal: JournalConfig) -> Selection {
     let skipped = complete.len() as u64;
     part.skip = complete;
     let total = (!part.numbers.is_unbounded()).then(|| part.iter().count() as u64);
@@ -338,7 +333,7 @@ fn finish(mut part: FrameList, complete: Vec<i64>, keep: Keep) -> Selection {
         let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
         notes.push(format!("{skipped}{of} frames are complete already"));
     }
-    Selection { wanted: FrameSelection::Listed(part), total, skipped, keep, done: false, notes }
+    Selection { wanted: Some(part), total, skipped, journal, done: false, notes }
 }
 
 /// All settings that affect the output, except for the source.
@@ -379,7 +374,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_path_buf();
         std::fs::write(path.join("1"), b"a").unwrap();
-        let files: resume::FileOf = Arc::new(move |n| Some(path.join(n.to_string())));
+        let files: resume::FrameFiles = Arc::new(move |n| Some(path.join(n.to_string())));
         let source_ids = SourceIds::Each(files, 0);
         let all: Ranges = "1-2".parse().unwrap();
         let before = together(&source_ids, &all);

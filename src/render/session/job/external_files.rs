@@ -1,11 +1,9 @@
 //! Files that FFmpeg writes itself, named in a graph of `--lavfi` or in an encoder's options.
 
-use grainfield_io::disk::same::{inside, token};
-use grainfield_io::disk::{Place, Uses};
+use grainfield_io::disk::{Access, FileAccess, files_in_text, token};
+
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Options of any filter whose value is a file that it writes.
 const ANY: [&str; 3] = ["stats_file", "log_path", "shader_cache"];
@@ -64,22 +62,23 @@ fn pairs(mut text: &str) -> Vec<(String, String)> {
 }
 
 /// The files that a graph reads and writes.
-pub fn by_graph(graph: &str) -> Uses {
-    let mut uses = Uses::default();
+pub fn files_in_graph(graph: &str) -> FileAccess {
+    let mut access = FileAccess::default();
     let mut written = Vec::new();
     for (name, options) in filters(graph) {
         let own = FILTERS.iter().find(|f| f.0 == name);
         let mut named = false;
-        for (key, value) in options {
+        for (mut key, mut value) in options {
             // `/key=FILE`: the file contains the option's value
-            let (key, value) = match key.strip_prefix('/') {
-                Some(real) => {
-                    let text = text_of(Path::new(&value));
-                    uses.read(FILTER, Place::Path(value.into()));
-                    (real.to_owned(), text)
-                }
-                None => (key, value),
-            };
+            if let Some(real) = key.strip_prefix('/') {
+                key = real.to_owned();
+                // opening a pipe would wait for its writer
+                let file = Some(PathBuf::from(&value)).filter(|file| file.is_file());
+                let text =
+                    file.as_ref().and_then(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
+                access.read_all(FILTER, file);
+                value = text.trim_end_matches(['\r', '\n']).to_owned();
+            }
             let writes = ANY.contains(&&*key) || own.is_some_and(|f| f.1 == key);
             named |= writes;
             // the meaning of an option without a key depends on its position, which differs between versions
@@ -87,36 +86,25 @@ pub fn by_graph(graph: &str) -> Uses {
             if (writes || maybe) && value != "-" && !value.starts_with("pipe:") {
                 written.push(PathBuf::from(value.strip_prefix("file:").unwrap_or(&value)));
             } else {
-                inside(OsStr::new(&value)).into_iter().for_each(|file| uses.read(FILTER, Place::Path(file)));
+                access.read_all(FILTER, files_in_text(OsStr::new(&value)));
             }
         }
         written.extend(own.and_then(|f| f.2).filter(|_| !named).map(PathBuf::from));
     }
     // with any quoting
-    for file in inside(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file)) {
-        uses.read(FILTER, Place::Path(file));
+    let read = files_in_text(OsStr::new(graph)).into_iter().filter(|file| !written.contains(file));
+    access.read_all(FILTER, read);
+    for file in written {
+        access.add(Access::WriteExternal, "the output of an FFmpeg filter,", file);
     }
-    written.into_iter().for_each(|file| uses.write_asked("the output of an FFmpeg filter,", file));
-    uses
+    access
 }
 
 const FILTER: &str = "a file of an FFmpeg filter";
 
-/// The text of a file that contains the value of an option, without its final line end. Empty if it cannot be read.
-fn text_of(file: &Path) -> String {
-    const MOST: u64 = 1 << 20;
-    let mut bytes = Vec::new();
-    // opening a pipe would wait for whoever writes to it
-    let file = Some(file).filter(|f| f.is_file()).and_then(|f| File::open(f).ok());
-    let read = file.and_then(|f| f.take(MOST).read_to_end(&mut bytes).ok());
-    read.map_or_else(String::new, |_| {
-        String::from_utf8_lossy(&bytes).trim_end_matches(['\r', '\n']).to_owned()
-    })
-}
-
 /// The files that an encoder's options name: logs and statistics.
-pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
-    let mut uses = Uses::default();
+pub(super) fn files_in_encoder_options(options: &[(String, String)]) -> FileAccess {
+    let mut access = FileAccess::default();
     let role = "the output of an encoder's option,";
     let all: Vec<(String, String)> = options
         .iter()
@@ -129,25 +117,26 @@ pub(super) fn by_encoder(options: &[(String, String)]) -> Uses {
         let x265 = options.iter().any(|(key, _)| key == "x265-params");
         let (name, beside) = if x265 { ("x265_2pass.log", ".cutree") } else { ("x264_2pass.log", ".mbtree") };
         let stats = value("stats").or(value("passlogfile")).unwrap_or(name);
-        uses.write_asked(role, stats.into());
-        uses.write_asked(role, format!("{stats}{beside}").into());
+        access.add(Access::WriteExternal, role, stats);
+        access.add(Access::WriteExternal, role, &format!("{stats}{beside}"));
     }
-    for wanted in ["csv", "recon", "analysis-save"] {
-        value(wanted).into_iter().for_each(|file| uses.write_asked(role, file.into()));
+    for file in ["csv", "recon", "analysis-save"].into_iter().filter_map(value) {
+        access.add(Access::WriteExternal, role, file);
     }
-    for file in options.iter().flat_map(|(_, value)| inside(OsStr::new(value))) {
-        uses.write(role, Place::Path(file));
+    for file in options.iter().flat_map(|(_, value)| files_in_text(OsStr::new(value))) {
+        access.write(role, file);
     }
-    uses
+    access
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grainfield_io::disk::FileRef;
 
     #[test]
     fn graphs_and_options_name_files() {
-        let named = |uses: Uses| -> Vec<String> { uses.written().map(|place| place.to_string()).collect() };
+        let named = |access: FileAccess| -> Vec<String> { access.writes().map(FileRef::to_string).collect() };
         for (graph, want) in [
             ("scale=2:2,crop=1:1", &[][..]),
             ("metadata=mode=print:file=a.txt", &["a.txt"]),
@@ -158,20 +147,21 @@ mod tests {
             ("vidstabdetect=shakiness=5:result=t", &["t"]),
             ("metadata=mode=print:file=-", &[]),
         ] {
-            assert_eq!(named(by_graph(graph)), want, "{graph}");
+            assert_eq!(named(files_in_graph(graph)), want, "{graph}");
         }
         let dir = tempfile::tempdir().unwrap();
         let (name, log) = (dir.path().join("name"), dir.path().join("a.log"));
         std::fs::write(&name, format!("{}\n", log.display())).unwrap();
         let graph = format!("metadata=mode=print:/file={}", name.display());
-        assert_eq!(named(by_graph(&graph)), [log.display().to_string()]);
+        assert_eq!(named(files_in_graph(&graph)), [log.display().to_string()]);
         // the named file is recognised in any spelling
         let odd = dir.path().join("k:e");
         std::fs::write(&odd, "lavfi.x\n").unwrap();
-        let mut uses = by_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
-        uses.write("the output", Place::Path(odd));
-        assert!(uses.check().is_err());
-        let encoder = |key: &str, value: &str| named(by_encoder(&[(key.into(), value.into())]));
+        let mut access =
+            files_in_graph(&format!("metadata=mode=print:/key={}/k\\\\:e", dir.path().display()));
+        access.write("the output", odd);
+        assert!(access.check().is_err());
+        let encoder = |key: &str, value: &str| named(files_in_encoder_options(&[(key.into(), value.into())]));
         assert_eq!(encoder("x264-params", "pass=1:stats=s"), ["s", "s.mbtree"]);
         assert_eq!(encoder("x265-params", "pass=1"), ["x265_2pass.log", "x265_2pass.log.cutree"]);
         assert_eq!(encoder("x264-params", "pass=2:stats=s"), [""; 0]);
