@@ -32,7 +32,7 @@ struct Source {
 }
 
 /// Folders whose files still import each other in a loop; none may be added.
-const LOOPS: &[&str] = &["filters/src: pixel/grain", "src/io: libav", "src/io: libav/sink"];
+const LOOPS: &[&str] = &["src/io: libav", "src/io: libav/sink"];
 
 /// The modules of a crate, and the files of each folder with their subfolders of the same name, import each other
 /// without loops.

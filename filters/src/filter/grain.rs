@@ -19,32 +19,28 @@
 
 mod coarse;
 mod field;
-mod kernels;
 mod look;
 mod plate;
-mod sample;
 mod settings;
-mod skewed;
 mod space;
 #[cfg(test)]
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Scratch};
+use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
 use crate::pixel::grain::{
-    Codes, Gain, Ramp, Skew, Sources, TURN, Taps, blend, limited_near_end, mean_row, round_saturate,
-    rounded_sd,
+    Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, blend, limited_near_end, mean_row,
+    round_saturate, rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use field::{Rows, White};
-pub use kernels::{Kernel, Sizes, kernels};
 use look::Field;
+pub use look::{Kernel, Sizes, kernels};
 use plate::PlateTiling;
-use sample::GrainSample;
 pub use settings::response;
 use settings::{Curve, GrainSpec};
 use space::Space;
@@ -113,9 +109,9 @@ struct GrainFields {
     common: Stream,
 }
 
-/// The responses of the colour planes.
+/// How grain is added to the colour planes.
 #[derive(Clone)]
-struct Gains([Response; 3]);
+struct Gains([RowKernel; 3]);
 
 /// The strength of the independent grain of G, B and R, relative to the strength: the blue layer of film has the
 /// fastest, coarsest grains.
@@ -124,15 +120,6 @@ const LAYERS: [f64; 3] = [1.0, 1.5, 1.1];
 /// The strength of all grain of a channel of RGB with `own` independent grain.
 fn layer_strength(p: usize, own: f64) -> f64 {
     (1.0 - own * own + own * own * LAYERS[p] * LAYERS[p]).sqrt()
-}
-
-#[derive(Clone)]
-struct Response {
-    gain: Gain,
-    /// The same by codes, for 8-bit samples.
-    codes: Option<Box<Codes>>,
-    /// Where grain is skewed.
-    skew: Option<Skew>,
 }
 
 struct Grain {
@@ -155,6 +142,10 @@ const MOST_CHROMA: f64 = 4.0;
 
 /// How much coarser the second field of grain of several sizes is.
 const COARSER: f64 = 2.5;
+
+/// The brightness on both sides of a place over which the slope of the strength is taken; enough for the slope of a
+/// piecewise linear curve to be continuous to the eye.
+const SLOPE: f64 = 1.0 / 64.0;
 
 /// How fields of grain are summed in one plane.
 struct Sum {
@@ -205,7 +196,7 @@ impl Grain {
         let sizes = Sizes { size, sharpness, chroma: chroma_size };
         [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
-            Field::new(format.plane_size(p), kernels::axes(format, p, &sizes))
+            Field::new(format.plane_size(p), look::axes(format, p, &sizes))
         })
     }
 
@@ -287,12 +278,22 @@ impl Grain {
                 }
             }
         };
-        let response = |p: usize, strength: f64| {
+        let kernel = |p: usize, strength: f64| {
             let skew = self.skew_of(look, p, strength, skew);
             let gain = gain(p, strength);
-            let eight = self.format.depth == Depth::Bits(8);
-            let codes = if eight { Codes::new(self.codes(0).0, &gain) } else { None };
-            Response { gain, codes, skew }
+            let kernel = match self.format.depth {
+                Depth::Bits(bits) => {
+                    let all = (0, ((1u32 << bits) - 1) as u16);
+                    let ramp = Ramp::new(bits, self.format.legal(0).unwrap_or(all));
+                    let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
+                    RowKernel::codes(self.level, bits, ramp, gain, legal)
+                }
+                Depth::Float if self.space == Space::Linear => {
+                    RowKernel::linear(self.level, gain, self.format.is_chroma(p))
+                }
+                Depth::Float => RowKernel::float(self.level, gain),
+            };
+            kernel.skewed(skew)
         };
         let of = |p: usize| {
             let part = if self.format.is_rgb() && self.plate.is_some() {
@@ -306,7 +307,7 @@ impl Grain {
             } else {
                 chroma
             };
-            response(p, strength * part)
+            kernel(p, strength * part)
         };
         // Grey has one plane, and U and V share theirs.
         let first = of(0);
@@ -408,7 +409,7 @@ impl Render for Grain {
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
         let gains = self.gains(at, &look);
-        let wanted = |p: &usize| !gains.0[*p].gain.is_zero();
+        let wanted = |p: &usize| !gains.0[*p].is_zero();
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
         if writes.is_empty() {
@@ -450,7 +451,7 @@ impl Render for Grain {
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
-            let gain = &gains.0[p];
+            let kernel = &gains.0[p];
             let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
             if let Some(plate) = &self.plate {
@@ -462,7 +463,7 @@ impl Render for Grain {
                 let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
                 for y in band.output.plane(p).rows() {
                     tiling.rows(self.level, (self.seed, &parts), y, made, (h, sum));
-                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), gain, light);
+                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), kernel, light);
                 }
                 continue;
             }
@@ -491,7 +492,7 @@ impl Render for Grain {
                     None => fine.sources(y),
                     Some(mixed) => mixed.row(y, &mut fine, self.level, n),
                 };
-                self.add_any(band, (p, y), (&mut sources, &mut *n), gain, light);
+                self.add_any(band, (p, y), (&mut sources, &mut *n), kernel, light);
             }
         }
     }
@@ -533,48 +534,53 @@ impl Grain {
         band: &mut Band<'_>,
         at: (usize, usize),
         made: (&mut Sources<'_>, &mut [i16]),
-        gain: &Response,
+        kernel: &RowKernel,
         light: &mut [i32],
     ) {
         match self.format.depth {
-            Depth::Bits(8) => self.add::<u8>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
-            Depth::Bits(_) => self.add::<u16>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
-            Depth::Float => self.add::<f32>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), made),
+            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), made),
+            Depth::Float => kernel.finish_f32(self.row(band, at, light), made),
         }
     }
 
-    /// Adds grain to row `y` of plane `p`.
-    fn add<T: GrainSample>(
+    /// Row `y` of plane `p`, and for chroma the luma that its strength follows.
+    fn row<'b, T: Sample + Luma>(
         &self,
-        band: &mut Band<'_>,
+        band: &'b mut Band<'_>,
         (p, y): (usize, usize),
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-        light: &mut [T],
-    ) {
-        let light = if self.format.is_chroma(p) {
-            let (sx, sy) = self.format.plane_subsampling(p);
-            let luma = band.output.plane(0);
-            let Some(last) = luma.rows().last() else { return };
+        light: &'b mut [i32],
+    ) -> (&'b mut [T], Option<&'b [T]>) {
+        if !self.format.is_chroma(p) {
+            return (band.output.plane_mut(p).row_mut(y), None);
+        }
+        let light = &mut bytemuck::cast_slice_mut(light)[..self.format.plane_size(p).0];
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let luma = band.output.plane(0);
+        if let Some(last) = luma.rows().last() {
             // A band has whole blocks, so a block is cut only at the picture's last row of luma.
-            let row = |i: usize| luma.row::<T>(((y << sy) + i).min(last));
-            let rows = [0, 1, 2, 3].map(row);
-            let light = &mut light[..n.len()];
+            let rows = [0, 1, 2, 3].map(|i| luma.row::<T>(((y << sy) + i).min(last)));
             mean_row(self.level, light, &rows[..1 << sy], sx.into());
-            Some(&*light)
-        } else {
-            None
-        };
-        let row = band.output.plane_mut(p).row_mut::<T>(y);
-        T::finish(self, p, row, light, (sources, n), response);
+        }
+        (band.output.plane_mut(p).row_mut(y), Some(light))
     }
 
-    /// The codes of black and white, and the limits of plane `p`.
-    fn codes(&self, p: usize) -> (Ramp, (u16, u16)) {
-        let Depth::Bits(bits) = self.format.depth else { unreachable!("codes of float samples") };
-        let all = (0, ((1u32 << bits) - 1) as u16);
-        let black_white = self.format.legal(0).unwrap_or(all);
-        let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
-        (Ramp::new(bits, black_white), legal)
+    /// How grain of a plane is skewed: by twice the slope of its strength.
+    fn skew_of(&self, look: &Look, p: usize, strength: f64, skew: f64) -> Option<Skew> {
+        if skew == 0.0 || self.format.is_chroma(p) || self.plate.is_some() {
+            return None;
+        }
+        let sum = Sum::new(look, p);
+        let span = if self.format.full_range() { 255.0 } else { 219.0 };
+        let itself = self.space == Space::Linear;
+        let wanted = |u: f64| {
+            let (light, slope) = if itself { (u, 1.0) } else { (self.space.light(u), self.space.slope(u)) };
+            strength * sum.strength / span * self.curve.at(light) * slope
+        };
+        let skewness = |u: f64| {
+            let (low, high) = ((u - SLOPE).max(0.0), (u + SLOPE).min(1.0));
+            2.0 * skew * (wanted(high) - wanted(low)) / (high - low)
+        };
+        Some(Skew::new(skewness, sum.deviation))
     }
 }

@@ -149,7 +149,7 @@ impl WhiteSource for WhiteRows<'_> {
         }
         let sum = &mut self.sum[..whole];
         for (i, (frame, plane, weight)) in self.white.parts.iter().enumerate() {
-            frame.row(*plane, y as u32, 0).centred(self.words, g);
+            frame.centred(*plane, y as u32, self.words, g);
             blend(self.level, sum, g, *weight, i == 0);
         }
         round_saturate(self.level, g, sum);

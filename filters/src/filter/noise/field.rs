@@ -446,9 +446,8 @@ impl WhiteSource<'_> {
         let sum = &mut self.sum[..n];
         begin_sum(self.level, sum, if add { Some(out) } else { None });
         for (frame, weight) in parts.iter().filter(|p| p.1 != 0) {
-            frame
-                .row(self.source, y as u32, 0)
-                .centred(self.words, &mut self.g[..n.next_multiple_of(self.block)]);
+            let g = &mut self.g[..n.next_multiple_of(self.block)];
+            frame.centred(self.source, y as u32, self.words, g);
             accumulate(self.level, sum, &self.g[..n], *weight);
         }
         round_saturate(self.level, out, sum);
