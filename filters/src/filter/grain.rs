@@ -30,9 +30,9 @@ use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
+use crate::pixel::field::{accumulate, ar1_weights, round_saturate};
 use crate::pixel::grain::{
-    Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, blend, limited_near_end, mean_row,
-    round_saturate, rounded_sd,
+    Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
@@ -179,6 +179,10 @@ impl Sum {
         Sum { weights: vec![32767], strength, deviation }
     }
 }
+
+/// The fraction bits of the weights of fields and patterns, and the start of a sum that is rounded.
+const SHIFT: u32 = 15;
+const HALF: i32 = 1 << (SHIFT - 1);
 
 /// The largest number of pixels that a stream generates at a time.
 const MOST_BLOCK: usize = 256;
@@ -343,12 +347,7 @@ impl Grain {
     /// The weights of the frames of a window, by the correlation; the squares sum to 1.
     fn weights(&self, at: &FrameTime) -> Vec<f64> {
         let rho = self.set.temporal.at(at);
-        let mut weights = vec![1.0; window(rho)];
-        for j in 1..weights.len() {
-            weights[j] = weights[j - 1] * rho;
-        }
-        let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-        weights.iter().map(|w| w / norm).collect()
+        ar1_weights(rho, window(rho))
     }
 
     /// The patterns that are summed, and their weights.
@@ -513,10 +512,11 @@ impl Mixed<'_> {
         let width = n.len();
         let sum = &mut self.sum[..width];
         fine.sources(y).n(level, n);
-        blend(level, sum, n, self.weights[0], true);
+        sum.fill(HALF);
+        accumulate(level, sum, n, self.weights[0]);
         self.coarse.sources(y).n(level, n);
-        blend(level, sum, n, self.weights[1], false);
-        round_saturate(level, &mut self.row[..width], sum);
+        accumulate(level, sum, n, self.weights[1]);
+        round_saturate(level, &mut self.row[..width], sum, SHIFT, i16::MIN);
         finished(self.row)
     }
 }

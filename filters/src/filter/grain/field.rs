@@ -2,8 +2,10 @@
 
 use super::coarse::{Coarse, WhiteSource};
 use super::look::Field;
+use super::{HALF, SHIFT};
 use crate::noise::stream::{StreamFrame, halve};
-use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, blend, halves_end, mirror, round_saturate};
+use crate::pixel::field::{accumulate, mirror, round_saturate};
+use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, halves_end};
 use crate::simd::Level;
 
 /// White noise of one plane: of one stream and frame, or a weighted sum of several.
@@ -148,11 +150,12 @@ impl WhiteSource for WhiteRows<'_> {
             return frame.halves(*plane, y as u32, self.words, g);
         }
         let sum = &mut self.sum[..whole];
-        for (i, (frame, plane, weight)) in self.white.parts.iter().enumerate() {
+        sum.fill(HALF);
+        for (frame, plane, weight) in &self.white.parts {
             frame.centred(*plane, y as u32, self.words, g);
-            blend(self.level, sum, g, *weight, i == 0);
+            accumulate(self.level, sum, g, *weight);
         }
-        round_saturate(self.level, g, sum);
+        round_saturate(self.level, g, sum, SHIFT, i16::MIN);
         halve(self.level, g);
     }
 }

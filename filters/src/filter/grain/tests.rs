@@ -3,7 +3,8 @@
 use super::*;
 use crate::frame::{ColorRange, Frame, Transfer};
 use crate::noise::seed::mix64;
-use crate::pixel::grain::{across_halves, mirror, reference};
+use crate::pixel::field::mirror;
+use crate::pixel::grain::{across_halves, reference};
 use crate::ratio::Ratio;
 use crate::settings::{Kind, Settings, Value};
 

@@ -28,10 +28,9 @@ use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
 use crate::pixel::field::{
-    DEVIATION, Pole, accumulate, ar1_columns, ar1_row, begin_sum, interpolate_rows, round_saturate,
-    smooth_columns, smooth_row, upsample_2x_row, weight,
+    DEVIATION, Pole, SHIFT, accumulate, ar1_columns, ar1_row, ar1_weights, begin_sum, interpolate_rows,
+    mirror, round_saturate, smooth_columns, smooth_row, upsample_2x_row, weight,
 };
-use crate::pixel::grain::mirror;
 use crate::settings::Animated;
 use crate::simd::Level;
 
@@ -200,12 +199,8 @@ impl Temporal {
             Temporal::None => vec![(0, t, 1.0)],
             Temporal::Ar1(rho) => {
                 let rho = rho.at(at);
-                let mut weights = vec![1.0];
-                for j in 1..window(rho) {
-                    weights.push(weights[j - 1] * rho);
-                }
-                let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
-                (0..).zip(weights).map(|(j, w)| (0, t.wrapping_sub(j), w / norm)).collect()
+                let weights = ar1_weights(rho, window(rho));
+                (0..).zip(weights).map(|(j, w)| (0, t.wrapping_sub(j), w)).collect()
             }
             Temporal::Pink => {
                 let frame = |j: u32| if j == 0 { t } else { t.wrapping_add(1 << (j - 1)) >> j };
@@ -450,7 +445,7 @@ impl WhiteSource<'_> {
             frame.centred(self.source, y as u32, self.words, g);
             accumulate(self.level, sum, &self.g[..n], *weight);
         }
-        round_saturate(self.level, out, sum);
+        round_saturate(self.level, out, sum, SHIFT, -32767);
     }
 }
 

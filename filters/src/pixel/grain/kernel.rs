@@ -1,5 +1,6 @@
 //! The separable kernel.
 
+use crate::pixel::field::mirror;
 use crate::simd::{Level, Vector, multiversion};
 
 /// The weights of `[b a 1 a b]` in 1/65536, each within -32767..=32767.
@@ -32,20 +33,6 @@ impl Taps {
 #[inline(always)]
 pub const fn mulhi(v: i16, m: i16) -> i16 {
     ((v as i32 * m as i32) >> 16) as i16
-}
-
-/// The index of the sample for index `i` of `len`: edges are mirrored without repeating the edge.
-pub const fn mirror(i: isize, len: usize) -> usize {
-    // Most indices are inside, and a division is slow.
-    if i >= 0 && i < len as isize {
-        return i as usize;
-    }
-    if len == 1 {
-        return 0;
-    }
-    let period = 2 * (len as isize - 1);
-    let i = i.rem_euclid(period);
-    (if i < len as isize { i } else { period - i }) as usize
 }
 
 /// Padding before and after a row.
@@ -132,28 +119,11 @@ fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: T
     taps.reach() > 0 && lanes <= n
 }
 
-#[inline(always)]
-fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
-    let weight = i32::from(weight);
-    if first {
-        sum.iter_mut().zip(g).for_each(|(s, &g)| *s = (1 << 14) + i32::from(g) * weight);
-    } else {
-        sum.iter_mut().zip(g).for_each(|(s, &g)| *s += i32::from(g) * weight);
-    }
-}
-
-#[inline(always)]
-fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
-    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> 15).clamp(-32768, 32767) as i16);
-}
-
 multiversion! {
     fn across_halves_plain(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
     fn across_halves_whole(level, out: &mut [i16], padded: &[i16], taps: Taps) -> bool => across_halves_registers;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
     fn down_whole(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) -> bool => down_registers;
-    fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
-    fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
 
 /// Fills the padding of two samples at either end of `row`, which is `[_, _, samples.., _, _]`.
@@ -184,19 +154,6 @@ pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     if !down_whole(level, out, rows, taps) {
         down_rows(level, out, rows, taps);
     }
-}
-
-/// Adds a row of white numbers to a weighted sum, with the weight in 1/32768; the `first` one begins it.
-/// [`round_saturate`] completes it.
-pub fn blend(level: Level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
-    assert_eq!(sum.len(), g.len());
-    blend_rows(level, sum, g, weight, first);
-}
-
-/// The weighted sum as white numbers: rounded, saturating.
-pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
-    assert_eq!(sum.len(), out.len());
-    round_saturate_rows(level, out, sum);
 }
 
 /// Samples of an iteration: rows of h are written and read in whole iterations.

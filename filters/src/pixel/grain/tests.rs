@@ -4,6 +4,7 @@ use super::*;
 use crate::noise::distribution::centre;
 use crate::noise::seed::{Layer, fnv1a64, mix64};
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
+use crate::pixel::field::mirror;
 use crate::simd::Level;
 
 /// Full-range numbers, with runs of both ends among them.
@@ -130,26 +131,6 @@ fn the_kernel_at_every_level_and_width() {
             let five = core::array::from_fn(|i| &rows[i][..]);
             down(level, &mut out[1..], five, taps);
             assert_eq!(out[1..], want_down, "{level} {width} {taps:?}");
-        }
-    }
-}
-
-#[test]
-fn sums_of_frames_at_every_level() {
-    for width in [1, 31, 64, 257] {
-        let rows: Vec<Vec<i16>> = (0..3).map(|i| wild(width, i)).collect();
-        let weights = [30000i16, 12000, -20000];
-        for &level in Level::available() {
-            let (mut sum, mut out) = (vec![99; width], vec![0; width]);
-            for (i, row) in rows.iter().enumerate() {
-                blend(level, &mut sum, row, weights[i], i == 0);
-            }
-            round_saturate(level, &mut out, &sum);
-            for x in 0..width {
-                let exact: i64 = (0..3).map(|i| i64::from(rows[i][x]) * i64::from(weights[i])).sum();
-                let want = ((exact + (1 << 14)) >> 15).clamp(-32768, 32767);
-                assert_eq!(i64::from(out[x]), want, "{level} {width} {x}");
-            }
         }
     }
 }

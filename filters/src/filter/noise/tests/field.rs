@@ -8,8 +8,7 @@ use crate::filter::testing::lattice;
 use crate::frame::{ColorRange, Frame, Parity, PictureStructure};
 use crate::noise::Layout;
 use crate::noise::{Generator, noise_at};
-use crate::pixel::field::{Pole, weight};
-use crate::pixel::grain::mirror;
+use crate::pixel::field::{Pole, mirror, weight};
 use crate::settings::{Animated, Settings, Value, Values};
 
 fn whole(v: i64) -> Value {
