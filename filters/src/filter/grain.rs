@@ -29,7 +29,7 @@ mod tests;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
+use crate::noise::{CycleStart, Distribution, Layout, Shape, ShapeError, Stream};
 use crate::pixel::field::{accumulate, ar1_weights, round_saturate};
 use crate::pixel::grain::{
     Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
@@ -37,7 +37,8 @@ use crate::pixel::grain::{
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
-use field::{Rows, White};
+use coarse::White;
+use field::Rows;
 use look::Field;
 pub use look::{Kernel, Sizes, kernels};
 use plate::PlateTiling;
@@ -79,7 +80,7 @@ impl Spec for GrainSpec {
             seed,
             level,
             look: None,
-            gains: None,
+            kernels: None,
         };
         let look = [&self.size, &self.sharpness, &self.chroma_size, &self.variation].map(Animated::constant);
         if let [Some(size), Some(sharpness), Some(chroma_size), Some(variation)] = look {
@@ -87,7 +88,7 @@ impl Spec for GrainSpec {
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             let skew = self.skew.constant();
             if let (Some(strength), Some(chroma), Some(skew)) = (strength, chroma, skew) {
-                grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma, skew)));
+                grain.kernels = Some(Arc::new(grain.kernels_of(&look, strength, chroma, skew)));
             }
             grain.look = Some(Arc::new(look));
         }
@@ -110,8 +111,7 @@ struct GrainFields {
 }
 
 /// How grain is added to the colour planes.
-#[derive(Clone)]
-struct Gains([RowKernel; 3]);
+type Kernels = [RowKernel; 3];
 
 /// The strength of the independent grain of G, B and R, relative to the strength: the blue layer of film has the
 /// fastest, coarsest grains.
@@ -132,7 +132,7 @@ struct Grain {
     level: Level,
     /// Set if nothing changes over time.
     look: Option<Arc<Look>>,
-    gains: Option<Arc<Gains>>,
+    kernels: Option<Arc<Kernels>>,
 }
 
 /// The coarsest possible grain.
@@ -229,20 +229,16 @@ impl Grain {
             let (w, h) = whole.plane_size(p.min(format.planes() - 1));
             (side(w), side(h))
         });
-        let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8);
-        let stream = |layer| match shape {
-            Ok(shape) => {
-                Stream::new(self.set.generator, &shape, CycleStart::Seed(self.seed), layer, self.level)
-            }
-            Err(e) => Err(e),
+        let bound = || {
+            let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8)?;
+            let (generator, origin) = (self.set.generator, CycleStart::Seed(self.seed));
+            let stream = |layer| Stream::new(generator, &shape, origin, layer, self.level);
+            let [own, common] = layers.map(stream);
+            Ok::<_, ShapeError>(GrainFields { fields, share, own: own?, common: common? })
         };
-        let [own, common] = layers.map(stream);
-        match (own, common) {
-            (Ok(own), Ok(common)) => GrainFields { fields, share, own, common },
-            // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always
-            // gives a state.
-            (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
-        }
+        // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always gives a
+        // state.
+        bound().unwrap_or_else(|e| unreachable!("streams of {}x{}: {e}", format.width, format.height))
     }
 
     /// The fraction of independent grain of each channel of RGB.
@@ -250,7 +246,7 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
-    fn gains_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Gains {
+    fn kernels_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Kernels {
         let gain = |p: usize, strength: f64| {
             let sum = Sum::new(look, p);
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
@@ -282,9 +278,17 @@ impl Grain {
                 }
             }
         };
-        let kernel = |p: usize, strength: f64| {
-            let skew = self.skew_of(look, p, strength, skew);
-            let gain = gain(p, strength);
+        let kernel = |p: usize| {
+            let part = if self.format.is_rgb() && self.plate.is_none() {
+                layer_strength(p, self.own(chroma))
+            } else if !self.format.is_chroma(p) {
+                1.0
+            } else if self.set.monochrome {
+                0.0
+            } else {
+                chroma
+            };
+            let (skew, gain) = (self.skew_of(look, p, strength * part, skew), gain(p, strength * part));
             let kernel = match self.format.depth {
                 Depth::Bits(bits) => {
                     let all = (0, ((1u32 << bits) - 1) as u16);
@@ -299,43 +303,27 @@ impl Grain {
             };
             kernel.skewed(skew)
         };
-        let of = |p: usize| {
-            let part = if self.format.is_rgb() && self.plate.is_some() {
-                1.0
-            } else if self.format.is_rgb() {
-                layer_strength(p, self.own(chroma))
-            } else if !self.format.is_chroma(p) {
-                1.0
-            } else if self.set.monochrome {
-                0.0
-            } else {
-                chroma
-            };
-            kernel(p, strength * part)
-        };
         // Grey has one plane, and U and V share theirs.
-        let first = of(0);
-        let second = if self.format.planes() > 2 { of(1) } else { first.clone() };
-        let third = if self.format.is_rgb() { of(2) } else { second.clone() };
-        Gains([first, second, third])
+        let first = kernel(0);
+        let second = if self.format.planes() > 2 { kernel(1) } else { first.clone() };
+        let third = if self.format.is_rgb() { kernel(2) } else { second.clone() };
+        [first, second, third]
     }
 
     fn look(&self, at: &FrameTime) -> Arc<Look> {
-        let made = || {
+        self.look.clone().unwrap_or_else(|| {
             let set = &self.set;
             let [size, sharpness, chroma_size, variation] =
                 [&set.size, &set.sharpness, &set.chroma_size, &set.variation].map(|s| s.at(at));
             Arc::new(self.look_of(size, sharpness, chroma_size, variation))
-        };
-        self.look.clone().unwrap_or_else(made)
+        })
     }
 
-    fn gains(&self, at: &FrameTime, look: &Look) -> Arc<Gains> {
-        let made = || {
+    fn kernels(&self, at: &FrameTime, look: &Look) -> Arc<Kernels> {
+        self.kernels.clone().unwrap_or_else(|| {
             let set = &self.set;
-            Arc::new(self.gains_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
-        };
-        self.gains.clone().unwrap_or_else(made)
+            Arc::new(self.kernels_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
+        })
     }
 
     /// The number of the grain pattern of a picture. The fields of a frame have separate patterns.
@@ -381,7 +369,7 @@ impl Grain {
 /// The state of the grain in a frame.
 struct AtFrame {
     look: Arc<Look>,
-    gains: Arc<Gains>,
+    kernels: Arc<Kernels>,
     /// The number of the pattern, and the weights of it and of those before.
     pattern: i64,
     weights: Vec<f64>,
@@ -407,8 +395,8 @@ impl Render for Grain {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
-        let gains = self.gains(at, &look);
-        let wanted = |p: &usize| !gains.0[*p].is_zero();
+        let kernels = self.kernels(at, &look);
+        let wanted = |p: &usize| !kernels[*p].is_zero();
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
         if writes.is_empty() {
@@ -423,7 +411,7 @@ impl Render for Grain {
         let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
         Some((
             Plan { extra_rows: reach, ..Plan::in_place(writes) },
-            AtFrame { look, gains, pattern, weights, own },
+            AtFrame { look, kernels, pattern, weights, own },
         ))
     }
 
@@ -445,12 +433,12 @@ impl Render for Grain {
     }
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let AtFrame { look, gains, .. } = now;
+        let AtFrame { look, kernels, .. } = now;
         // Luma is last: chroma depends on the luma of the source.
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
-            let kernel = &gains.0[p];
+            let kernel = &kernels[p];
             let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
             if let Some(plate) = &self.plate {
@@ -507,7 +495,7 @@ struct Mixed<'a> {
 }
 
 impl Mixed<'_> {
-    /// What row `y` is made of: of the sum, which no kernel changes any more.
+    /// Sources for row `y` of the sum, which is already filtered.
     fn row(&mut self, y: usize, fine: &mut Rows<'_>, level: Level, n: &mut [i16]) -> Sources<'_> {
         let width = n.len();
         let sum = &mut self.sum[..width];
@@ -521,7 +509,7 @@ impl Mixed<'_> {
     }
 }
 
-/// What a row of n is made of that no kernel changes any more.
+/// Sources for an already filtered row.
 fn finished(row: &[i16]) -> Sources<'_> {
     let none = Taps::new(0.0, 0.0);
     Sources { h: [row; 5], fresh: None, across: none, down: none }
@@ -533,14 +521,14 @@ impl Grain {
         &self,
         band: &mut Band<'_>,
         at: (usize, usize),
-        made: (&mut Sources<'_>, &mut [i16]),
+        numbers: (&mut Sources<'_>, &mut [i16]),
         kernel: &RowKernel,
         light: &mut [i32],
     ) {
         match self.format.depth {
-            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), made),
-            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), made),
-            Depth::Float => kernel.finish_f32(self.row(band, at, light), made),
+            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), numbers),
+            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), numbers),
+            Depth::Float => kernel.finish_f32(self.row(band, at, light), numbers),
         }
     }
 

@@ -37,19 +37,19 @@ impl Spec for NoiseSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
+        let refused = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
         let origin = self.register()?.unwrap_or(CycleStart::Seed(seed));
         let distribution = self.distribution();
-        let shape = Shape::of(input, self.layout, distribution).map_err(whole)?;
+        let shape = Shape::of(input, self.layout, distribution).map_err(refused)?;
         let source = if let Some(field) = &self.field_settings() {
             let stream = |sizes: &[(u32, u32)], layer| {
                 let shape = Shape::new(sizes, self.layout, distribution)?;
                 Stream::new(self.generator, &shape, origin, layer, level)
             };
-            NoiseSource::Field(Field::new(input, field, stream).map_err(whole)?)
+            NoiseSource::Field(Field::new(input, field, stream).map_err(refused)?)
         } else {
             NoiseSource::White(
-                Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?,
+                Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(refused)?,
             )
         };
         let mut noise = Noise {

@@ -259,7 +259,7 @@ fn fields_are_pictures_of_their_own() {
         seed: 0,
         level: Level::SCALAR,
         look: None,
-        gains: None,
+        kernels: None,
     }
     .look_of(2.0, 0.0, 1.0, 0.0);
     assert_eq!(look[0].fields[0].axes, [look::Axis::new(2.0, 0.0), look::Axis::new(1.0, 0.0)]);

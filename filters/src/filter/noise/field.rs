@@ -219,7 +219,7 @@ pub(super) struct Field {
     planes: Vec<Plane>,
     /// All layers in time of octave 0, then those of octave 1, and so on.
     streams: Vec<Stream>,
-    way: FieldSettings,
+    settings: FieldSettings,
     picture: PictureStructure,
 }
 
@@ -233,7 +233,7 @@ impl Field {
     /// Makes a field for a format; `stream` makes the stream of a layer over planes of the given sizes.
     pub(super) fn new(
         format: &Format,
-        way: &FieldSettings,
+        settings: &FieldSettings,
         stream: impl Fn(&[(u32, u32)], Layer) -> Result<Stream, ShapeError>,
     ) -> Result<Field, ShapeError> {
         let interlaced = !matches!(format.picture, PictureStructure::Frame);
@@ -243,7 +243,7 @@ impl Field {
             let plane = |p| {
                 let (sx, sy) = format.plane_subsampling(p);
                 let subsampling = [u32::from(sx), u32::from(sy) + u32::from(interlaced)];
-                Plane::new(format.plane_size(p), subsampling, &way.space)
+                Plane::new(format.plane_size(p), subsampling, &settings.space)
             };
             (0..format.planes()).map(plane).collect()
         };
@@ -259,11 +259,11 @@ impl Field {
                 (side(w, plane.warm[0]), side(h, plane.warm[1]))
             };
             let sizes: Vec<(u32, u32)> = largest.iter().map(size).collect();
-            for voice in 0..way.temporal.voices() {
+            for voice in 0..settings.temporal.voices() {
                 streams.push(stream(&sizes, Layer::of(k as u32, voice))?);
             }
         }
-        Ok(Field { planes: of(format), streams, way: way.clone(), picture: format.picture })
+        Ok(Field { planes: of(format), streams, settings: settings.clone(), picture: format.picture })
     }
 
     /// The number of streams.
@@ -274,8 +274,8 @@ impl Field {
     /// All terms of a picture. With `fixed` every frame uses those of frame 0.
     pub(super) fn parts(&self, at: &FrameTime) -> Parts<'_> {
         let (t, parity) = at.split(self.picture);
-        let sum = self.way.temporal.sum(at, t);
-        let voices = self.way.temporal.voices() as usize;
+        let sum = self.settings.temporal.sum(at, t);
+        let voices = self.settings.temporal.voices() as usize;
         let octaves = self.streams.chunks(voices).map(|streams| {
             let part = |&(voice, t, w): &(u32, i64, f64)| {
                 let stream = &streams[voice as usize];
@@ -286,7 +286,7 @@ impl Field {
             };
             sum.iter().map(part).collect()
         });
-        let persistence = if let Space::Octaves(_, p) = &self.way.space { p.at(at) } else { 1.0 };
+        let persistence = if let Space::Octaves(_, p) = &self.settings.space { p.at(at) } else { 1.0 };
         Parts { octaves: octaves.collect(), persistence }
     }
 

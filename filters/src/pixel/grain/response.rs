@@ -16,7 +16,7 @@ pub struct Ramp {
     pub span: u16,
     /// 16 less the bits of a sample.
     pub shift: u32,
-    /// What stretches the highest to 65535, in 1/65536.
+    /// Scale that maps white to 65535, in 1/65536.
     pub stretch: u16,
 }
 

@@ -127,7 +127,7 @@ fn grain(format: &Format, given: &str) -> Grain {
         seed: 42,
         level,
         look: None,
-        gains: None,
+        kernels: None,
     }
 }
 
