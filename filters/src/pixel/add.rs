@@ -23,7 +23,7 @@
 //! While `shift` is at least 17, floor(floor(c * gain / 65536) + 2^(shift-17)) / 2^(shift-16)) is the same number: a
 //! high multiplication, an addition and a shift of 16-bit lanes. That holds for noise of up to 8191 codes, so for all
 //! of 8 to 13 bits; stronger noise of deeper samples goes through 32 bits. White noise of `lfsr31` is generated in the
-//! registers that add it ([`add_lfsr31`]).
+//! registers that add it (`add_lfsr31`).
 
 mod kernel;
 #[cfg(test)]
