@@ -27,9 +27,7 @@ use grainfield_filters::filter::Filter;
 use grainfield_filters::frame::Scratch;
 use grainfield_filters::noise::seed::Layer;
 use grainfield_filters::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
-use grainfield_filters::pixel::grain::{
-    Codes, Gain, MARGIN, Ramp, Sources, Taps, across, add_u8, add_u16, down, finish_u8, finish_u16, mean_row,
-};
+use grainfield_filters::pixel::grain::{Taps, across_halves, down, mean_row};
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -104,66 +102,27 @@ fn parts() {
     let (mut h, mut n) = (vec![1000i16; width], vec![1000i16; width]);
     let (mut words, mut white) = (vec![0u16; 2048], vec![0i16; 2048]);
     let mut words_too = words.clone();
-    let mut row8: Vec<u8> = (0..width).map(|x| (16 + x / 9) as u8).collect();
-    let mut row10: Vec<u16> = (0..width).map(|x| (64 + x / 3) as u16).collect();
-    let gain = Gain::new(true, |u| 4.0 * u * (1.0 - u) / 3000.0);
     let (shape, taps) = (
         Shape::new(&[(1920, 1080)], Layout::Keyed, Distribution::H8).expect("a shape"),
         Taps::new(0.21, 0.0),
     );
     let rows = [(); 5].map(|()| vec![500i16; width]);
     let (upper, lower, mut light) = (vec![90u8; width], vec![91u8; width], vec![0u8; width / 2]);
-    let (mut halves, mut fresh, mut room) =
-        (vec![300i16; 2048 + 2 * MARGIN], vec![0i16; width], vec![0i16; width]);
-    let (given, mut lowest) = (vec![300i16; 2048 + 2 * MARGIN], vec![0i16; width]);
-    let (mut grained, mut deep, mut room_too) = (row8.clone(), row10.clone(), vec![0i16; width]);
-    let ramp = Ramp::new(8, (16, 235));
-    let codes = Codes::new(ramp, &gain);
+    let mut halves = vec![300i16; 2048];
     let mut steps: Vec<Step<'_>> = vec![
         (
             "white",
             Box::new(|level| {
                 let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, level);
-                stream.expect("a stream").frame(0).row(0, 1, 0).centred(&mut words, &mut white);
+                stream.expect("a stream").frame(0).centred(0, 1, &mut words, &mut white);
                 black_box(&white);
             }),
         ),
-        ("across", Box::new(|level| across(level, &mut h, black_box(&mut g), taps))),
+        ("across", Box::new(|level| across_halves(level, &mut h, black_box(&mut g), taps))),
         (
             "down",
             Box::new(|level| down(level, &mut n, [0, 1, 2, 3, 4].map(|i| black_box(&rows[i][..])), taps)),
         ),
-        (
-            "add u8",
-            Box::new(|level| {
-                let light: Vec<u8> = Vec::new();
-                black_box(&light);
-                add_u8(
-                    level,
-                    &mut row8,
-                    None,
-                    black_box(&rows[0]),
-                    Ramp::new(8, (16, 235)),
-                    &gain,
-                    (16, 235),
-                );
-            }),
-        ),
-        (
-            "add u16",
-            Box::new(|level| {
-                add_u16(
-                    level,
-                    &mut row10,
-                    None,
-                    black_box(&rows[0]),
-                    Ramp::new(10, (64, 940)),
-                    &gain,
-                    (64, 940),
-                );
-            }),
-        ),
-        // The cost in a frame: the rows above in three passes.
         (
             "mean of chroma's blocks",
             Box::new(|level| mean_row(level, &mut light, &[black_box(&upper), black_box(&lower)], 1)),
@@ -172,28 +131,8 @@ fn parts() {
             "white, halved",
             Box::new(|level| {
                 let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, level);
-                let out = &mut halves[MARGIN..MARGIN + 2048];
-                stream.expect("a stream").frame(0).halves(0, 1, &mut words_too, out);
+                stream.expect("a stream").frame(0).halves(0, 1, &mut words_too, &mut halves);
                 black_box(&halves);
-            }),
-        ),
-        (
-            "all the rest, u8",
-            Box::new(|level| {
-                let h = [0, 1, 2, 3, 4].map(|i| black_box(&rows[i][..]));
-                let sources = &mut Sources { h, fresh: Some((&given, &mut fresh)), across: taps, down: taps };
-                let response = (ramp, &gain, codes.as_deref());
-                finish_u8(level, &mut grained, None, (sources, &mut room), response, (16, 235));
-            }),
-        ),
-        (
-            "all the rest, u16",
-            Box::new(|level| {
-                let h = [0, 1, 2, 3, 4].map(|i| black_box(&rows[i][..]));
-                let sources =
-                    &mut Sources { h, fresh: Some((&given, &mut lowest)), across: taps, down: taps };
-                let response = (Ramp::new(10, (64, 940)), &gain);
-                finish_u16(level, &mut deep, None, (sources, &mut room_too), response, (64, 940));
             }),
         ),
     ];

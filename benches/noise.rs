@@ -19,9 +19,6 @@ use grainfield_filters::frame::{
 use grainfield_filters::noise::lfsr31::{self, Lanes, Lfsr31};
 use grainfield_filters::noise::seed::{Layer, mix64};
 use grainfield_filters::noise::{CycleStart, Distribution, Layout, Shape, xs64};
-use grainfield_filters::pixel::add::{
-    Scale, add_constant_u8, add_constant_u16, add_lfsr31_u8, add_lfsr31_u16,
-};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{Value, Values};
 use grainfield_filters::simd::Level;
@@ -55,12 +52,17 @@ struct Planes {
 
 impl Planes {
     fn new(name: &str, width: u32, height: u32) -> Planes {
-        let format = Format::from_name(name, width, height).expect("a format of this file's list");
-        let format = Format { range: ColorRange::Full, ..format };
         let mib =
             std::env::var("GRAINFIELD_BENCH_MIB").ok().and_then(|s| s.parse().ok()).unwrap_or(1024usize);
+        Planes::of_size(name, width, height, mib << 20)
+    }
+
+    /// Planes that fill so many bytes.
+    fn of_size(name: &str, width: u32, height: u32, bytes: usize) -> Planes {
+        let format = Format::from_name(name, width, height).expect("a format of this file's list");
+        let format = Format { range: ColorRange::Full, ..format };
         let plane = format.frame_bytes();
-        let count = ((mib << 20) / plane).max(2);
+        let count = (bytes / plane).max(2);
         // Rows of these sizes are whole cache lines, and are aligned to them as in a frame.
         let mut blocks = vec![CacheLine::ZERO; count * plane / 64];
         bytemuck::cast_slice_mut::<_, u8>(&mut blocks).fill(64);
@@ -90,12 +92,15 @@ impl Planes {
         bytes.copy_within(from * self.plane..(from + 1) * self.plane, to * self.plane);
     }
 
-    fn constant(&mut self, level: Level) {
-        let depth = self.format.depth;
-        let plane = self.plane();
+    /// Adds a constant to every sample: the minimum work of a kernel in place, so the upper limit of speed.
+    fn constant(&mut self) {
+        let (depth, plane, n) = (self.format.depth, self.plane(), black_box(1));
         match depth {
-            Depth::Bits(8) => add_constant_u8(level, plane, black_box(1)),
-            _ => add_constant_u16(level, bytemuck::cast_slice_mut(plane), black_box(1)),
+            Depth::Bits(8) => plane.iter_mut().for_each(|x| *x = x.saturating_add(n)),
+            _ => {
+                let words: &mut [u16] = bytemuck::cast_slice_mut(plane);
+                words.iter_mut().for_each(|x| *x = x.saturating_add(n.into()));
+            }
         }
     }
 
@@ -154,7 +159,7 @@ fn level_one(c: &mut Criterion) {
         });
     });
     type Fill = fn(Level, &mut Lanes, &mut [u16]);
-    let ways: [(&str, Fill); 2] = [("halves", lfsr31::fill_halves), ("lag", lfsr31::fill_lag)];
+    let ways: [(&str, Fill); 2] = [("halves", lfsr31::fill_halves), ("lag", lfsr31::fill)];
     for &level in Level::available() {
         for (name, fill) in ways {
             let mut lanes = start;
@@ -177,42 +182,19 @@ fn level_one(c: &mut Criterion) {
     }
     group.finish();
 
-    // Rows in the L1 cache: the cost of adding without memory.
+    // Rows in the L1 cache: the cost of seeking, generating and adding without memory.
     let mut group = c.benchmark_group("L1 row");
     group
         .sample_size(15)
         .measurement_time(Duration::from_millis(300))
         .warm_up_time(Duration::from_millis(100));
-    let scale = Scale::new(Distribution::UNIFORM, 6.0);
-    let mut row = vec![CacheLine::ZERO; 7680 * 2 / 64];
-    // The scalar level has no fused kernel, and uses the two passes.
-    for &level in Level::available().iter().filter(|l| **l != Level::SCALAR) {
-        for width in [1920, 7680] {
-            let bytes: &mut [u8] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
-            group.bench_function(format!("u8 {width} {level}"), |b| {
-                b.iter(|| {
-                    black_box(add_lfsr31_u8(
-                        level,
-                        bytes,
-                        black_box(&start),
-                        Distribution::UNIFORM,
-                        scale,
-                        (16, 235),
-                    ))
-                });
-            });
-            let words: &mut [u16] = &mut bytemuck::cast_slice_mut(&mut row)[..width];
-            group.bench_function(format!("u16 {width} {level}"), |b| {
-                b.iter(|| {
-                    black_box(add_lfsr31_u16(
-                        level,
-                        words,
-                        black_box(&start),
-                        Distribution::UNIFORM,
-                        scale,
-                        (64, 940),
-                    ))
-                });
+    for (name, width) in ["gray", "gray10"].into_iter().flat_map(|n| [(n, 1920), (n, 7680)]) {
+        let mut planes = Planes::of_size(name, width, 1, 0);
+        for &level in Level::available() {
+            let filter = bind(&planes.format, &[], level);
+            let mut scratch = Scratch::default();
+            group.bench_function(format!("{name} {width} {level}"), |b| {
+                b.iter(|| planes.noise(&*filter, 1, &mut scratch));
             });
         }
     }
@@ -262,8 +244,8 @@ fn add(c: &mut Criterion) {
             .warm_up_time(Duration::from_millis(200));
         group.throughput(Throughput::Bytes(planes.plane as u64));
         group.bench_function("memcpy", |b| b.iter(|| planes.copy()));
+        group.bench_function("constant", |b| b.iter(|| planes.constant()));
         for &level in Level::available() {
-            group.bench_function(format!("constant {level}"), |b| b.iter(|| planes.constant(level)));
             for (way, given) in WAYS {
                 let filter = bind(&planes.format, given, level);
                 let (mut number, mut scratch) = (0, Scratch::default());
@@ -279,8 +261,12 @@ fn add(c: &mut Criterion) {
     }
 }
 
-/// A name. A level without a filter means adding a constant, neither means a copy.
-type Contender = (String, Option<Level>, Option<Box<dyn Filter>>);
+/// What is measured.
+enum Contender {
+    Copy,
+    Constant,
+    Noise(Box<dyn Filter>),
+}
 
 fn best(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
@@ -294,42 +280,39 @@ fn ratios(words: &[String]) {
         let wanted = |way: &str| words.iter().all(|w| format!("{title} {way}").contains(w.as_str()));
         let mut planes = Planes::new(name, width, height);
         let mut scratch = Scratch::default();
-        let mut contenders: Vec<Contender> = vec![("memcpy".into(), None, None)];
+        let mut contenders =
+            vec![("memcpy".to_owned(), Contender::Copy), ("constant".to_owned(), Contender::Constant)];
         for &level in Level::available() {
-            contenders.push((format!("constant {level}"), Some(level), None));
             for (way, given) in WAYS {
                 let way = format!("{way} {level}");
                 if wanted(&way) {
-                    contenders.push((way, Some(level), Some(bind(&planes.format, given, level))));
+                    contenders.push((way, Contender::Noise(bind(&planes.format, given, level))));
                 }
             }
         }
-        if contenders.iter().all(|c| c.2.is_none()) {
+        if contenders.len() == 2 {
             continue;
         }
         let mut times = vec![Vec::new(); contenders.len()];
         let until = Instant::now() + Duration::from_secs(5);
         let mut number = 0;
         while Instant::now() < until {
-            for ((_, level, filter), times) in contenders.iter().zip(&mut times) {
+            for ((_, contender), times) in contenders.iter().zip(&mut times) {
                 let start = Instant::now();
                 for _ in 0..4 {
                     number += 1;
-                    match (level, filter) {
-                        (_, Some(filter)) => planes.noise(&**filter, number, &mut scratch),
-                        (Some(level), None) => planes.constant(*level),
-                        (None, None) => planes.copy(),
+                    match contender {
+                        Contender::Noise(filter) => planes.noise(&**filter, number, &mut scratch),
+                        Contender::Constant => planes.constant(),
+                        Contender::Copy => planes.copy(),
                     }
                 }
                 times.push(start.elapsed().as_secs_f64() * 1e3 / 4.0);
             }
         }
         let times: Vec<f64> = times.iter_mut().map(|t| best(t)).collect();
-        // The ceiling: the fastest method of adding a constant.
-        let constants = contenders.iter().zip(&times).filter(|((n, ..), _)| n.starts_with("constant"));
-        let ceiling = constants.map(|(_, t)| *t).fold(f64::INFINITY, f64::min);
-        for ((name, ..), ms) in contenders.iter().zip(&times) {
-            println!("{title:<10} {name:<22} {ms:>9.4} {:>11.2} {:>9.2}", ceiling / ms, times[0] / ms);
+        for ((name, _), ms) in contenders.iter().zip(&times) {
+            println!("{title:<10} {name:<22} {ms:>9.4} {:>11.2} {:>9.2}", times[1] / ms, times[0] / ms);
         }
     }
 }
@@ -390,7 +373,7 @@ fn threads() {
                         for number in 0..64 {
                             match filter {
                                 Some(filter) => planes.noise(filter, number, &mut scratch),
-                                None => planes.constant(Level::best()),
+                                None => planes.constant(),
                             }
                         }
                     });

@@ -35,7 +35,6 @@ pub mod curve;
 pub mod film_grain;
 pub mod filter;
 pub mod frame;
-pub mod gf2;
 pub mod host;
 pub mod noise;
 pub mod particle;

@@ -192,16 +192,16 @@ impl Render for Dither {
             let bytes = ToBytes::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
             for y in band.output.plane(p).rows() {
                 match mode {
-                    Mode::Tpdf => frame.row(p, y as u32, 0).centred(words, noise),
+                    Mode::Tpdf => frame.centred(p, y as u32, words, noise),
                     Mode::HighPass => {
                         // The words of the row above are those that were drawn for that row.
                         let (above, own) = words.split_at_mut(whole);
                         if started {
                             above.copy_from_slice(own);
                         } else {
-                            frame.row(p, y as u32, 0).words(above);
+                            frame.words(p, y as u32, above);
                         }
-                        frame.row(p, y as u32 + 1, 0).words(own);
+                        frame.words(p, y as u32 + 1, own);
                         let rows = [&above[..width + 1], &own[..width + 1]];
                         high_pass(self.level, &mut noise[..width], rows, y % 2 == 1);
                         started = true;

@@ -40,7 +40,7 @@ pub trait Filter: Send + Sync {
 
 fn params<R: Render>(now: &FrameParams) -> &R::Params {
     let params = now.params.downcast_ref();
-    params.unwrap_or_else(|| panic!("a filter was given what another one is at a moment"))
+    params.unwrap_or_else(|| panic!("parameters belong to a different filter"))
 }
 
 fn taken<T: Any>(state: Option<State>) -> Option<T> {

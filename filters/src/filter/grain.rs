@@ -19,32 +19,29 @@
 
 mod coarse;
 mod field;
-mod kernels;
 mod look;
 mod plate;
-mod sample;
 mod settings;
-mod skewed;
 mod space;
 #[cfg(test)]
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Scratch};
+use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
-use crate::noise::{CycleStart, Distribution, Layout, Shape, Stream};
+use crate::noise::{CycleStart, Distribution, Layout, Shape, ShapeError, Stream};
+use crate::pixel::field::{accumulate, ar1_weights, round_saturate};
 use crate::pixel::grain::{
-    Codes, Gain, Ramp, Skew, Sources, TURN, Taps, blend, limited_near_end, mean_row, round_saturate,
-    rounded_sd,
+    Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
-use field::{Rows, White};
-pub use kernels::{Kernel, Sizes, kernels};
+use coarse::White;
+use field::Rows;
 use look::Field;
+pub use look::{Kernel, Sizes, kernels};
 use plate::PlateTiling;
-use sample::GrainSample;
 pub use settings::response;
 use settings::{Curve, GrainSpec};
 use space::Space;
@@ -83,7 +80,7 @@ impl Spec for GrainSpec {
             seed,
             level,
             look: None,
-            gains: None,
+            kernels: None,
         };
         let look = [&self.size, &self.sharpness, &self.chroma_size, &self.variation].map(Animated::constant);
         if let [Some(size), Some(sharpness), Some(chroma_size), Some(variation)] = look {
@@ -91,7 +88,7 @@ impl Spec for GrainSpec {
             let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
             let skew = self.skew.constant();
             if let (Some(strength), Some(chroma), Some(skew)) = (strength, chroma, skew) {
-                grain.gains = Some(Arc::new(grain.gains_of(&look, strength, chroma, skew)));
+                grain.kernels = Some(Arc::new(grain.kernels_of(&look, strength, chroma, skew)));
             }
             grain.look = Some(Arc::new(look));
         }
@@ -113,9 +110,8 @@ struct GrainFields {
     common: Stream,
 }
 
-/// The responses of the colour planes.
-#[derive(Clone)]
-struct Gains([Response; 3]);
+/// How grain is added to the colour planes.
+type Kernels = [RowKernel; 3];
 
 /// The strength of the independent grain of G, B and R, relative to the strength: the blue layer of film has the
 /// fastest, coarsest grains.
@@ -124,15 +120,6 @@ const LAYERS: [f64; 3] = [1.0, 1.5, 1.1];
 /// The strength of all grain of a channel of RGB with `own` independent grain.
 fn layer_strength(p: usize, own: f64) -> f64 {
     (1.0 - own * own + own * own * LAYERS[p] * LAYERS[p]).sqrt()
-}
-
-#[derive(Clone)]
-struct Response {
-    gain: Gain,
-    /// The same by codes, for 8-bit samples.
-    codes: Option<Box<Codes>>,
-    /// Where grain is skewed.
-    skew: Option<Skew>,
 }
 
 struct Grain {
@@ -145,7 +132,7 @@ struct Grain {
     level: Level,
     /// Set if nothing changes over time.
     look: Option<Arc<Look>>,
-    gains: Option<Arc<Gains>>,
+    kernels: Option<Arc<Kernels>>,
 }
 
 /// The coarsest possible grain.
@@ -155,6 +142,10 @@ const MOST_CHROMA: f64 = 4.0;
 
 /// How much coarser the second field of grain of several sizes is.
 const COARSER: f64 = 2.5;
+
+/// The brightness on both sides of a place over which the slope of the strength is taken; enough for the slope of a
+/// piecewise linear curve to be continuous to the eye.
+const SLOPE: f64 = 1.0 / 64.0;
 
 /// How fields of grain are summed in one plane.
 struct Sum {
@@ -189,6 +180,10 @@ impl Sum {
     }
 }
 
+/// The fraction bits of the weights of fields and patterns, and the start of a sum that is rounded.
+const SHIFT: u32 = 15;
+const HALF: i32 = 1 << (SHIFT - 1);
+
 /// The largest number of pixels that a stream generates at a time.
 const MOST_BLOCK: usize = 256;
 
@@ -205,7 +200,7 @@ impl Grain {
         let sizes = Sizes { size, sharpness, chroma: chroma_size };
         [0, 1, 2, 3].map(|p| {
             let p = p.min(format.planes() - 1);
-            Field::new(format.plane_size(p), kernels::axes(format, p, &sizes))
+            Field::new(format.plane_size(p), look::axes(format, p, &sizes))
         })
     }
 
@@ -234,20 +229,16 @@ impl Grain {
             let (w, h) = whole.plane_size(p.min(format.planes() - 1));
             (side(w), side(h))
         });
-        let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8);
-        let stream = |layer| match shape {
-            Ok(shape) => {
-                Stream::new(self.set.generator, &shape, CycleStart::Seed(self.seed), layer, self.level)
-            }
-            Err(e) => Err(e),
+        let bound = || {
+            let shape = Shape::new(&sizes[..format.planes()], Layout::Keyed, Distribution::H8)?;
+            let (generator, origin) = (self.set.generator, CycleStart::Seed(self.seed));
+            let stream = |layer| Stream::new(generator, &shape, origin, layer, self.level);
+            let [own, common] = layers.map(stream);
+            Ok::<_, ShapeError>(GrainFields { fields, share, own: own?, common: common? })
         };
-        let [own, common] = layers.map(stream);
-        match (own, common) {
-            (Ok(own), Ok(common)) => GrainFields { fields, share, own, common },
-            // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always
-            // gives a state.
-            (Err(e), _) | (_, Err(e)) => unreachable!("streams of {}x{}: {e}", format.width, format.height),
-        }
+        // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always gives a
+        // state.
+        bound().unwrap_or_else(|e| unreachable!("streams of {}x{}: {e}", format.width, format.height))
     }
 
     /// The fraction of independent grain of each channel of RGB.
@@ -255,7 +246,7 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
-    fn gains_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Gains {
+    fn kernels_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Kernels {
         let gain = |p: usize, strength: f64| {
             let sum = Sum::new(look, p);
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
@@ -287,17 +278,8 @@ impl Grain {
                 }
             }
         };
-        let response = |p: usize, strength: f64| {
-            let skew = self.skew_of(look, p, strength, skew);
-            let gain = gain(p, strength);
-            let eight = self.format.depth == Depth::Bits(8);
-            let codes = if eight { Codes::new(self.codes(0).0, &gain) } else { None };
-            Response { gain, codes, skew }
-        };
-        let of = |p: usize| {
-            let part = if self.format.is_rgb() && self.plate.is_some() {
-                1.0
-            } else if self.format.is_rgb() {
+        let kernel = |p: usize| {
+            let part = if self.format.is_rgb() && self.plate.is_none() {
                 layer_strength(p, self.own(chroma))
             } else if !self.format.is_chroma(p) {
                 1.0
@@ -306,31 +288,42 @@ impl Grain {
             } else {
                 chroma
             };
-            response(p, strength * part)
+            let (skew, gain) = (self.skew_of(look, p, strength * part, skew), gain(p, strength * part));
+            let kernel = match self.format.depth {
+                Depth::Bits(bits) => {
+                    let all = (0, ((1u32 << bits) - 1) as u16);
+                    let ramp = Ramp::new(bits, self.format.legal(0).unwrap_or(all));
+                    let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
+                    RowKernel::codes(self.level, bits, ramp, gain, legal)
+                }
+                Depth::Float if self.space == Space::Linear => {
+                    RowKernel::linear(self.level, gain, self.format.is_chroma(p))
+                }
+                Depth::Float => RowKernel::float(self.level, gain),
+            };
+            kernel.skewed(skew)
         };
         // Grey has one plane, and U and V share theirs.
-        let first = of(0);
-        let second = if self.format.planes() > 2 { of(1) } else { first.clone() };
-        let third = if self.format.is_rgb() { of(2) } else { second.clone() };
-        Gains([first, second, third])
+        let first = kernel(0);
+        let second = if self.format.planes() > 2 { kernel(1) } else { first.clone() };
+        let third = if self.format.is_rgb() { kernel(2) } else { second.clone() };
+        [first, second, third]
     }
 
     fn look(&self, at: &FrameTime) -> Arc<Look> {
-        let made = || {
+        self.look.clone().unwrap_or_else(|| {
             let set = &self.set;
             let [size, sharpness, chroma_size, variation] =
                 [&set.size, &set.sharpness, &set.chroma_size, &set.variation].map(|s| s.at(at));
             Arc::new(self.look_of(size, sharpness, chroma_size, variation))
-        };
-        self.look.clone().unwrap_or_else(made)
+        })
     }
 
-    fn gains(&self, at: &FrameTime, look: &Look) -> Arc<Gains> {
-        let made = || {
+    fn kernels(&self, at: &FrameTime, look: &Look) -> Arc<Kernels> {
+        self.kernels.clone().unwrap_or_else(|| {
             let set = &self.set;
-            Arc::new(self.gains_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
-        };
-        self.gains.clone().unwrap_or_else(made)
+            Arc::new(self.kernels_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
+        })
     }
 
     /// The number of the grain pattern of a picture. The fields of a frame have separate patterns.
@@ -342,12 +335,7 @@ impl Grain {
     /// The weights of the frames of a window, by the correlation; the squares sum to 1.
     fn weights(&self, at: &FrameTime) -> Vec<f64> {
         let rho = self.set.temporal.at(at);
-        let mut weights = vec![1.0; window(rho)];
-        for j in 1..weights.len() {
-            weights[j] = weights[j - 1] * rho;
-        }
-        let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
-        weights.iter().map(|w| w / norm).collect()
+        ar1_weights(rho, window(rho))
     }
 
     /// The patterns that are summed, and their weights.
@@ -381,7 +369,7 @@ impl Grain {
 /// The state of the grain in a frame.
 struct AtFrame {
     look: Arc<Look>,
-    gains: Arc<Gains>,
+    kernels: Arc<Kernels>,
     /// The number of the pattern, and the weights of it and of those before.
     pattern: i64,
     weights: Vec<f64>,
@@ -407,8 +395,8 @@ impl Render for Grain {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, AtFrame)> {
         let look = self.look(at);
-        let gains = self.gains(at, &look);
-        let wanted = |p: &usize| !gains.0[*p].gain.is_zero();
+        let kernels = self.kernels(at, &look);
+        let wanted = |p: &usize| !kernels[*p].is_zero();
         let writes = self.format.color_planes().iter().filter(wanted);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
         if writes.is_empty() {
@@ -423,7 +411,7 @@ impl Render for Grain {
         let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
         Some((
             Plan { extra_rows: reach, ..Plan::in_place(writes) },
-            AtFrame { look, gains, pattern, weights, own },
+            AtFrame { look, kernels, pattern, weights, own },
         ))
     }
 
@@ -445,12 +433,12 @@ impl Render for Grain {
     }
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let AtFrame { look, gains, .. } = now;
+        let AtFrame { look, kernels, .. } = now;
         // Luma is last: chroma depends on the luma of the source.
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
-            let gain = &gains.0[p];
+            let kernel = &kernels[p];
             let (width, _) = self.format.plane_size(p);
             let whole = width.next_multiple_of(TURN);
             if let Some(plate) = &self.plate {
@@ -462,7 +450,7 @@ impl Render for Grain {
                 let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
                 for y in band.output.plane(p).rows() {
                     tiling.rows(self.level, (self.seed, &parts), y, made, (h, sum));
-                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), gain, light);
+                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), kernel, light);
                 }
                 continue;
             }
@@ -491,7 +479,7 @@ impl Render for Grain {
                     None => fine.sources(y),
                     Some(mixed) => mixed.row(y, &mut fine, self.level, n),
                 };
-                self.add_any(band, (p, y), (&mut sources, &mut *n), gain, light);
+                self.add_any(band, (p, y), (&mut sources, &mut *n), kernel, light);
             }
         }
     }
@@ -507,20 +495,21 @@ struct Mixed<'a> {
 }
 
 impl Mixed<'_> {
-    /// What row `y` is made of: of the sum, which no kernel changes any more.
+    /// Sources for row `y` of the sum, which is already filtered.
     fn row(&mut self, y: usize, fine: &mut Rows<'_>, level: Level, n: &mut [i16]) -> Sources<'_> {
         let width = n.len();
         let sum = &mut self.sum[..width];
         fine.sources(y).n(level, n);
-        blend(level, sum, n, self.weights[0], true);
+        sum.fill(HALF);
+        accumulate(level, sum, n, self.weights[0]);
         self.coarse.sources(y).n(level, n);
-        blend(level, sum, n, self.weights[1], false);
-        round_saturate(level, &mut self.row[..width], sum);
+        accumulate(level, sum, n, self.weights[1]);
+        round_saturate(level, &mut self.row[..width], sum, SHIFT, i16::MIN);
         finished(self.row)
     }
 }
 
-/// What a row of n is made of that no kernel changes any more.
+/// Sources for an already filtered row.
 fn finished(row: &[i16]) -> Sources<'_> {
     let none = Taps::new(0.0, 0.0);
     Sources { h: [row; 5], fresh: None, across: none, down: none }
@@ -532,49 +521,54 @@ impl Grain {
         &self,
         band: &mut Band<'_>,
         at: (usize, usize),
-        made: (&mut Sources<'_>, &mut [i16]),
-        gain: &Response,
+        numbers: (&mut Sources<'_>, &mut [i16]),
+        kernel: &RowKernel,
         light: &mut [i32],
     ) {
         match self.format.depth {
-            Depth::Bits(8) => self.add::<u8>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
-            Depth::Bits(_) => self.add::<u16>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
-            Depth::Float => self.add::<f32>(band, at, made, gain, bytemuck::cast_slice_mut(light)),
+            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), numbers),
+            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), numbers),
+            Depth::Float => kernel.finish_f32(self.row(band, at, light), numbers),
         }
     }
 
-    /// Adds grain to row `y` of plane `p`.
-    fn add<T: GrainSample>(
+    /// Row `y` of plane `p`, and for chroma the luma that its strength follows.
+    fn row<'b, T: Sample + Luma>(
         &self,
-        band: &mut Band<'_>,
+        band: &'b mut Band<'_>,
         (p, y): (usize, usize),
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-        response: &Response,
-        light: &mut [T],
-    ) {
-        let light = if self.format.is_chroma(p) {
-            let (sx, sy) = self.format.plane_subsampling(p);
-            let luma = band.output.plane(0);
-            let Some(last) = luma.rows().last() else { return };
+        light: &'b mut [i32],
+    ) -> (&'b mut [T], Option<&'b [T]>) {
+        if !self.format.is_chroma(p) {
+            return (band.output.plane_mut(p).row_mut(y), None);
+        }
+        let light = &mut bytemuck::cast_slice_mut(light)[..self.format.plane_size(p).0];
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let luma = band.output.plane(0);
+        if let Some(last) = luma.rows().last() {
             // A band has whole blocks, so a block is cut only at the picture's last row of luma.
-            let row = |i: usize| luma.row::<T>(((y << sy) + i).min(last));
-            let rows = [0, 1, 2, 3].map(row);
-            let light = &mut light[..n.len()];
+            let rows = [0, 1, 2, 3].map(|i| luma.row::<T>(((y << sy) + i).min(last)));
             mean_row(self.level, light, &rows[..1 << sy], sx.into());
-            Some(&*light)
-        } else {
-            None
-        };
-        let row = band.output.plane_mut(p).row_mut::<T>(y);
-        T::finish(self, p, row, light, (sources, n), response);
+        }
+        (band.output.plane_mut(p).row_mut(y), Some(light))
     }
 
-    /// The codes of black and white, and the limits of plane `p`.
-    fn codes(&self, p: usize) -> (Ramp, (u16, u16)) {
-        let Depth::Bits(bits) = self.format.depth else { unreachable!("codes of float samples") };
-        let all = (0, ((1u32 << bits) - 1) as u16);
-        let black_white = self.format.legal(0).unwrap_or(all);
-        let legal = self.format.legal(p).filter(|_| self.set.protect).unwrap_or(all);
-        (Ramp::new(bits, black_white), legal)
+    /// How grain of a plane is skewed: by twice the slope of its strength.
+    fn skew_of(&self, look: &Look, p: usize, strength: f64, skew: f64) -> Option<Skew> {
+        if skew == 0.0 || self.format.is_chroma(p) || self.plate.is_some() {
+            return None;
+        }
+        let sum = Sum::new(look, p);
+        let span = if self.format.full_range() { 255.0 } else { 219.0 };
+        let itself = self.space == Space::Linear;
+        let wanted = |u: f64| {
+            let (light, slope) = if itself { (u, 1.0) } else { (self.space.light(u), self.space.slope(u)) };
+            strength * sum.strength / span * self.curve.at(light) * slope
+        };
+        let skewness = |u: f64| {
+            let (low, high) = ((u - SLOPE).max(0.0), (u + SLOPE).min(1.0));
+            2.0 * skew * (wanted(high) - wanted(low)) / (high - low)
+        };
+        Some(Skew::new(skewness, sum.deviation))
     }
 }

@@ -9,9 +9,10 @@ mod settings;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneSet, Scratch};
+use crate::noise::lfsr31::Lfsr31;
 use crate::noise::seed::Layer;
-use crate::noise::{CycleStart, Distribution, RowStart, Shape, ShapeError, Stream};
-use crate::pixel::add::{Noise as Row, Scale, add_f32, add_lfsr31_u8, add_lfsr31_u16, add_u8, add_u16};
+use crate::noise::{CycleStart, Distribution, Shape, ShapeError, Stream};
+use crate::pixel::add::{Code, Scale, add, add_f32, add_lfsr31, can_fuse};
 use crate::pixel::field::DEVIATION;
 use crate::pixel::grain::rounded_sd;
 use crate::settings::{Animated, SettingError, Values};
@@ -36,68 +37,31 @@ impl Spec for NoiseSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let whole = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
+        let refused = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
         let origin = self.register()?.unwrap_or(CycleStart::Seed(seed));
         let distribution = self.distribution();
-        let shape = Shape::of(input, self.layout, distribution).map_err(whole)?;
+        let shape = Shape::of(input, self.layout, distribution).map_err(refused)?;
         let source = if let Some(field) = &self.field_settings() {
             let stream = |sizes: &[(u32, u32)], layer| {
                 let shape = Shape::new(sizes, self.layout, distribution)?;
                 Stream::new(self.generator, &shape, origin, layer, level)
             };
-            NoiseSource::Field(Field::new(input, field, stream).map_err(whole)?)
+            NoiseSource::Field(Field::new(input, field, stream).map_err(refused)?)
         } else {
             NoiseSource::White(
-                Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(whole)?,
+                Stream::new(self.generator, &shape, origin, Layer::BASE, level).map_err(refused)?,
             )
         };
         let mut noise = Noise {
             format: *input,
             strength: self.strength.clone(),
-            scale: None,
-            distribution,
+            kernel: None,
             source,
             monochrome: self.monochrome,
             level,
         };
-        noise.scale = self.strength.constant().map(|s| noise.gain_of(s));
+        noise.kernel = self.strength.constant().map(|s| noise.kernel_of(s));
         Ok(noise.boxed())
-    }
-}
-
-/// The factor of a centred random number.
-#[derive(Clone, Copy)]
-enum Gain {
-    Whole(Scale),
-    Float(f32),
-}
-
-impl Gain {
-    fn new(distribution: Distribution, depth: Depth, strength: f64) -> Gain {
-        match depth {
-            Depth::Bits(bits) => {
-                Gain::Whole(Scale::new(distribution, strength * f64::from(1u32 << (bits - 8))))
-            }
-            Depth::Float => Gain::Float((strength / 255.0 / distribution.deviation()) as f32),
-        }
-    }
-
-    /// The same for the approximately normal values of a field.
-    fn of_field(depth: Depth, strength: f64) -> Gain {
-        match depth {
-            Depth::Bits(bits) => {
-                let codes = rounded_sd(strength * f64::from(1u32 << (bits - 8)));
-                Gain::Whole(Scale::of_factor(codes / DEVIATION))
-            }
-            Depth::Float => Gain::Float((strength / 255.0 / DEVIATION) as f32),
-        }
-    }
-
-    fn is_zero(self) -> bool {
-        match self {
-            Gain::Whole(scale) => scale.is_zero(),
-            Gain::Float(gain) => gain == 0.0,
-        }
     }
 }
 
@@ -105,8 +69,7 @@ struct Noise {
     format: Format,
     strength: Animated,
     /// If the strength is constant.
-    scale: Option<Gain>,
-    distribution: Distribution,
+    kernel: Option<RowKernel>,
     source: NoiseSource,
     monochrome: bool,
     level: Level,
@@ -118,23 +81,58 @@ enum NoiseSource {
     Field(Field),
 }
 
+/// How a row gets its noise: chosen once, by generator, distribution, depth and strength.
+#[derive(Clone, Copy)]
+enum RowKernel {
+    /// Words of `lfsr31` are generated and added in one pass.
+    FusedU8(Scale),
+    FusedU16(Scale),
+    /// Numbers in a buffer are added.
+    U8(Scale),
+    U16(Scale),
+    /// The factor of the numbers.
+    F32(f32),
+}
+
+impl RowKernel {
+    fn is_zero(self) -> bool {
+        match self {
+            RowKernel::F32(gain) => gain == 0.0,
+            RowKernel::FusedU8(scale)
+            | RowKernel::FusedU16(scale)
+            | RowKernel::U8(scale)
+            | RowKernel::U16(scale) => scale.is_zero(),
+        }
+    }
+}
+
 /// Rows per seek.
 const ROWS: usize = 32;
 
-/// Words generated at a time: few enough to fit in the L1 cache beside the row, enough to make the cost of a restart
-/// negligible.
-const CHUNK: usize = 8192;
-
 impl Noise {
-    fn gain_of(&self, strength: f64) -> Gain {
-        match self.source {
-            NoiseSource::White(_) => Gain::new(self.distribution, self.format.depth, strength),
-            NoiseSource::Field(_) => Gain::of_field(self.format.depth, strength),
+    fn kernel_of(&self, strength: f64) -> RowKernel {
+        let deviation = match &self.source {
+            NoiseSource::White(stream) => stream.distribution().deviation(),
+            NoiseSource::Field(_) => DEVIATION,
+        };
+        let Depth::Bits(bits) = self.format.depth else {
+            return RowKernel::F32((strength / 255.0 / deviation) as f32);
+        };
+        let codes = strength * f64::from(1u32 << (bits - 8));
+        let (scale, fused) = match &self.source {
+            NoiseSource::White(stream) => {
+                let distribution = stream.distribution();
+                let scale = Scale::new(distribution, codes);
+                (scale, stream.lfsr31().is_some() && can_fuse(self.level, distribution, scale))
+            }
+            NoiseSource::Field(_) => (Scale::of_factor(rounded_sd(codes) / DEVIATION), false),
+        };
+        match (bits, fused) {
+            (8, true) => RowKernel::FusedU8(scale),
+            (8, false) => RowKernel::U8(scale),
+            (_, true) => RowKernel::FusedU16(scale),
+            (_, false) => RowKernel::U16(scale),
         }
-    }
-
-    fn gain(&self, at: &FrameTime) -> Gain {
-        self.scale.unwrap_or_else(|| self.gain_of(self.strength.at(at)))
     }
 
     /// The plane whose numbers plane `p` uses.
@@ -143,35 +141,95 @@ impl Noise {
         if shared { 0 } else { p }
     }
 
-    /// Adds the noise of a part of row `y` that begins at sample `start`.
-    fn add(
+    fn legal<T: Code>(&self, p: usize) -> (T, T) {
+        // Integer samples have legal codes.
+        let (lo, hi) = self.format.legal(p).unwrap_or_default();
+        (T::of(lo), T::of(hi))
+    }
+
+    /// Adds words of `lfsr31` to the rows of plane `p`.
+    fn add_lfsr31<T: Code>(
         &self,
         plane: &mut PlaneMut<'_>,
         p: usize,
-        (y, start): (usize, usize),
-        noise: Row<'_>,
-        gain: Gain,
+        (words, frame): (&Lfsr31, i64),
+        (distribution, scale): (Distribution, Scale),
     ) {
-        let here = start..start + noise.len();
-        match (gain, self.format.legal(p), self.format.depth) {
-            (Gain::Whole(scale), Some((lo, hi)), Depth::Bits(8)) => {
-                let row = &mut plane.row_mut::<u8>(y)[here];
-                add_u8(self.level, row, noise, scale, (lo as u8, hi as u8));
+        let (frame, source, legal) = (words.frame(frame), self.source(p), self.legal::<T>(p));
+        let rows = plane.rows();
+        let mut states = [0; ROWS];
+        for start in rows.clone().step_by(ROWS) {
+            let states = &mut states[..(rows.end - start).min(ROWS)];
+            frame.states(source, start as u32, states);
+            for (y, state) in (start..).zip(states) {
+                let lanes = frame.all_lanes(source, *state);
+                add_lfsr31(self.level, plane.row_mut::<T>(y), &lanes, distribution, scale, legal);
             }
-            (Gain::Whole(scale), Some(legal), _) => {
-                add_u16(self.level, &mut plane.row_mut(y)[here], noise, scale, legal);
+        }
+    }
+
+    /// Adds numbers `c | or` to row `y` of plane `p`.
+    fn add(
+        &self,
+        plane: &mut PlaneMut<'_>,
+        (p, y): (usize, usize),
+        kernel: RowKernel,
+        (c, or): (&[i16], i16),
+    ) {
+        match kernel {
+            RowKernel::U8(scale) | RowKernel::FusedU8(scale) => {
+                add::<u8>(self.level, plane.row_mut(y), c, or, scale, self.legal(p));
             }
-            (Gain::Float(gain), _, _) => {
-                add_f32(self.level, &mut plane.row_mut(y)[here], noise, gain);
+            RowKernel::U16(scale) | RowKernel::FusedU16(scale) => {
+                add::<u16>(self.level, plane.row_mut(y), c, or, scale, self.legal(p));
             }
-            (Gain::Whole(_), None, _) => unreachable!("integer samples have legal codes"),
+            RowKernel::F32(gain) => add_f32(self.level, plane.row_mut(y), c, or, gain),
+        }
+    }
+
+    fn white(
+        &self,
+        stream: &Stream,
+        (kernel, at): &(RowKernel, FrameTime),
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let (frame, distribution, block) = (stream.frame(at.index), stream.distribution(), stream.block());
+        for p in band.writes.iter() {
+            let (width, source) = (self.format.plane_size(p).0, self.source(p));
+            let plane = band.output.plane_mut(p);
+            match (*kernel, stream.lfsr31()) {
+                (RowKernel::FusedU8(scale), Some(words)) => {
+                    self.add_lfsr31::<u8>(plane, p, (words, at.index), (distribution, scale));
+                    continue;
+                }
+                (RowKernel::FusedU16(scale), Some(words)) => {
+                    self.add_lfsr31::<u16>(plane, p, (words, at.index), (distribution, scale));
+                    continue;
+                }
+                _ => {}
+            }
+            let whole = width.next_multiple_of(block);
+            let sizes = [whole * distribution.words() as usize, whole];
+            let [words, centred] = scratch.buffers::<u16, 2>(sizes);
+            let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
+            for y in plane.rows() {
+                let numbers = if distribution == Distribution::UNIFORM {
+                    frame.words(source, y as u32, words);
+                    (&bytemuck::cast_slice(words)[..width], 1)
+                } else {
+                    frame.centred(source, y as u32, words, centred);
+                    (&centred[..width], 0)
+                };
+                self.add(plane, (p, y), *kernel, numbers);
+            }
         }
     }
 
     fn field(
         &self,
         field: &Field,
-        (gain, at): &(Gain, FrameTime),
+        (kernel, at): &(RowKernel, FrameTime),
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
@@ -184,87 +242,47 @@ impl Noise {
             let plane = band.output.plane_mut(p);
             for y in plane.rows() {
                 rows.row(y, n);
-                self.add(plane, p, (y, 0), Row::Centred(n), *gain);
+                self.add(plane, (p, y), *kernel, (n, 0));
             }
         }
     }
 }
 
 impl Render for Noise {
-    type Params = (Gain, FrameTime);
+    type Params = (RowKernel, FrameTime);
     type State = ();
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        let gain = self.gain(at);
-        if gain.is_zero() {
+        let kernel = self.kernel.unwrap_or_else(|| self.kernel_of(self.strength.at(at)));
+        if kernel.is_zero() {
             return None;
         }
         let on_request = self.format.alpha_planes();
         let luma = |p: &usize| !(self.monochrome && self.format.is_chroma(*p));
         let writes = self.format.color_planes().iter().filter(luma);
         let writes = writes.fold(PlaneSet::NONE, |set, p| set | PlaneSet::one(p));
-        Some((Plan { on_request, ..Plan::in_place(writes) }, (gain, *at)))
+        Some((Plan { on_request, ..Plan::in_place(writes) }, (kernel, *at)))
     }
 
     fn memory(&self) -> Memory {
+        let width = self.format.plane_size(0).0;
         match &self.source {
-            NoiseSource::White(_) => Memory { fixed: 192 << 10, per_frame: 4 * CHUNK },
+            NoiseSource::White(stream) => {
+                let numbers = 1 + stream.distribution().words() as usize;
+                Memory { fixed: 192 << 10, per_frame: 2 * numbers * width.next_multiple_of(stream.block()) }
+            }
             NoiseSource::Field(field) => {
                 let rooms = (0..self.format.planes()).map(|p| field.buffer_len(p));
-                let buffer = 4 * (rooms.max().unwrap_or(0) + self.format.plane_size(0).0 + 64);
+                let buffer = 4 * (rooms.max().unwrap_or(0) + width + 64);
                 Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: buffer }
             }
         }
     }
 
     fn render(&self, now: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let stream = match &self.source {
-            NoiseSource::White(stream) => stream,
-            NoiseSource::Field(field) => return self.field(field, now, band, scratch),
-        };
-        let (gain, frame) = (now.0, stream.frame(now.1.index));
-        let (distribution, block) = (stream.distribution(), stream.block());
-        // Pixels of a chunk, in whole blocks.
-        let pixels = CHUNK / distribution.words() as usize / block * block;
-        let [words, centred] = scratch.buffers::<u16, 2>([pixels * distribution.words() as usize, pixels]);
-        let centred: &mut [i16] = bytemuck::cast_slice_mut(centred);
-        for p in band.writes.iter() {
-            let (width, _) = self.format.plane_size(p);
-            let legal = self.format.legal(p);
-            let source = self.source(p);
-            let plane = band.output.plane_mut(p);
-            let mut places = [RowStart::default(); ROWS];
-            for (i, y) in plane.rows().enumerate() {
-                if i % ROWS == 0 {
-                    let left = (plane.rows().end - y).min(ROWS);
-                    frame.row_starts(source, y as u32, &mut places[..left]);
-                }
-                let mut place = frame.at(source, places[i % ROWS]);
-                if let (Gain::Whole(scale), Some(legal)) = (gain, legal)
-                    && let Some(lanes) = place.lfsr31()
-                    && match self.format.depth {
-                        Depth::Bits(8) => {
-                            let legal = (legal.0 as u8, legal.1 as u8);
-                            add_lfsr31_u8(self.level, plane.row_mut(y), lanes, distribution, scale, legal)
-                        }
-                        _ => add_lfsr31_u16(self.level, plane.row_mut(y), lanes, distribution, scale, legal),
-                    }
-                {
-                    continue;
-                }
-                for start in (0..width).step_by(pixels) {
-                    let count = pixels.min(width - start);
-                    let whole = count.next_multiple_of(block);
-                    let noise = if distribution == Distribution::UNIFORM {
-                        place.words(&mut words[..whole]);
-                        Row::Words(&words[..count])
-                    } else {
-                        place.centred(words, &mut centred[..whole]);
-                        Row::Centred(&centred[..count])
-                    };
-                    self.add(plane, p, (y, start), noise, gain);
-                }
-            }
+        match &self.source {
+            NoiseSource::White(stream) => self.white(stream, now, band, scratch),
+            NoiseSource::Field(field) => self.field(field, now, band, scratch),
         }
     }
 }

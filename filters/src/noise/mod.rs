@@ -16,6 +16,7 @@
 //! several, or nearly normal. See [`distribution`].
 
 pub mod distribution;
+pub mod gf2;
 pub mod lfsr31;
 pub mod seed;
 mod shape;
@@ -24,7 +25,6 @@ pub mod value_noise;
 pub mod xs64;
 
 pub use distribution::{Distribution, MAX_SAMPLES};
-pub use lfsr31::noise_at;
 pub use seed::filter_seed;
 pub use shape::{CycleStart, Layout, Shape, ShapeError};
-pub use stream::{Generator, RowStart, Stream};
+pub use stream::{Generator, Stream, noise_at};

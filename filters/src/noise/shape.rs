@@ -1,9 +1,10 @@
 //! The shapes of pictures, for streams.
 
 use super::distribution::{Distribution, MAX_SAMPLES};
+use super::gf2::M31;
 use super::seed::Layer;
 use crate::frame::{Format, Parity, PictureStructure};
-use crate::gf2::M31;
+
 use core::fmt;
 
 /// How the rows are mapped to the cycle of a stream that has only one (`lfsr31`).

@@ -1,11 +1,12 @@
-//! A common interface to both generators, for filters that let the user choose.
+//! Streams of random numbers with random access, from either generator.
 
-use super::distribution::{Distribution, centre};
+use super::distribution::{self, Distribution, MAX_SAMPLES, centre};
 use super::lfsr31::{self, Lfsr31};
 use super::seed::Layer;
-use super::xs64::{self, Xs64};
+use super::xs64::{self, Frame64};
 use super::{CycleStart, Shape, ShapeError};
 use crate::simd::{Level, multiversion};
+use core::ops::Range;
 
 /// The generators.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -16,56 +17,60 @@ pub enum Generator {
     Xs64,
 }
 
-/// A stream for pictures of one shape.
+impl Generator {
+    const fn lanes(self) -> usize {
+        match self {
+            Generator::Lfsr31 => lfsr31::LANES,
+            Generator::Xs64 => xs64::LANES,
+        }
+    }
+}
+
+/// A stream for pictures of one shape, with random access to rows.
+///
+/// ```
+/// use grainfield_filters::noise::seed::Layer;
+/// use grainfield_filters::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
+/// use grainfield_filters::simd::Level;
+/// let shape = Shape::new(&[(1920, 1080), (960, 540), (960, 540)], Layout::Sequential, Distribution::UNIFORM)?;
+/// let stream = Stream::new(Generator::Lfsr31, &shape, CycleStart::Seed(0), Layer::BASE, Level::best())?;
+/// let mut words = [0; 8];
+/// stream.fill_row(0, 0, 0, 0..8, &mut words);
+/// assert_eq!(words, [0x0000, 0x8779, 0x3e86, 0x4bb8, 0x9667, 0x303b, 0x5c89, 0xed3a]);
+/// # Ok::<(), grainfield_filters::noise::ShapeError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Stream {
-    distribution: Distribution,
+    shape: Shape,
     level: Level,
-    inner: Inner,
+    rows: Rows,
 }
 
 #[derive(Clone, Debug)]
-enum Inner {
+enum Rows {
     Lfsr31(Lfsr31),
-    Xs64(Xs64),
+    Xs64(u64, Layer),
 }
 
 /// One frame of it.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamFrame<'a> {
     stream: &'a Stream,
-    inner: InnerFrame<'a>,
+    rows: FrameRows<'a>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum InnerFrame<'a> {
+enum FrameRows<'a> {
     Lfsr31(lfsr31::Frame31<'a>),
-    Xs64(xs64::Frame64),
-}
-
-/// The position of the start of a row: expensive to compute and small to store.
-#[derive(Clone, Copy, Default, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(transparent)]
-pub struct RowStart(u32);
-
-/// A position in a row, from which noise is generated onwards.
-#[derive(Clone, Copy, Debug)]
-pub struct RowCursor {
-    distribution: Distribution,
-    level: Level,
-    lanes: AnyLanes,
-}
-
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant)] // lives on the stack, one at a time
-enum AnyLanes {
-    Lfsr31(lfsr31::Lanes),
-    Xs64(xs64::Lanes),
+    Xs64(Frame64),
 }
 
 impl Stream {
-    /// Binds a generator to a shape. Fails if the origin is a state that stays at zero, for a second layer in the
-    /// sequential layout, or for a raw state if the generator has none.
+    /// Binds a generator to a shape.
+    ///
+    /// # Errors
+    /// If the origin is a state that stays at zero, for a second layer in the sequential layout, or for a raw state if
+    /// the generator has none.
     pub fn new(
         generator: Generator,
         shape: &Shape,
@@ -73,90 +78,103 @@ impl Stream {
         layer: Layer,
         level: Level,
     ) -> Result<Stream, ShapeError> {
-        let inner = match (generator, origin) {
-            (Generator::Lfsr31, _) => Inner::Lfsr31(Lfsr31::new(shape, origin, layer, level)?),
-            (Generator::Xs64, CycleStart::Seed(seed)) => Inner::Xs64(Xs64::new(shape, seed, layer, level)),
+        let rows = match (generator, origin) {
+            (Generator::Lfsr31, _) => Rows::Lfsr31(Lfsr31::new(shape, origin, layer, level)?),
+            (Generator::Xs64, CycleStart::Seed(seed)) => Rows::Xs64(seed, layer),
             (Generator::Xs64, CycleStart::State(state)) => return Err(ShapeError::NoState(state)),
         };
-        Ok(Stream { distribution: shape.distribution(), level, inner })
+        Ok(Stream { shape: *shape, level, rows })
     }
 
-    /// The number of lanes.
-    pub fn lanes(&self) -> usize {
-        match self.inner {
-            Inner::Lfsr31(_) => lfsr31::LANES,
-            Inner::Xs64(_) => xs64::LANES,
+    fn generator(&self) -> Generator {
+        match self.rows {
+            Rows::Lfsr31(_) => Generator::Lfsr31,
+            Rows::Xs64(..) => Generator::Xs64,
+        }
+    }
+
+    /// The rows of `lfsr31`, for kernels that generate words themselves; `None` for the other generator.
+    pub fn lfsr31(&self) -> Option<&Lfsr31> {
+        match &self.rows {
+            Rows::Lfsr31(rows) => Some(rows),
+            Rows::Xs64(..) => None,
         }
     }
 
     /// Pixels of a block: noise is generated in whole blocks.
     pub fn block(&self) -> usize {
-        self.lanes() * self.distribution.slots() as usize
+        self.shape.block(self.generator().lanes() as u32) as usize
     }
 
     /// The distribution of the noise.
     pub fn distribution(&self) -> Distribution {
-        self.distribution
+        self.shape.distribution()
     }
 
     /// Frame number `frame`, any whole number.
     #[inline]
     pub fn frame(&self, frame: i64) -> StreamFrame<'_> {
-        let inner = match &self.inner {
-            Inner::Lfsr31(s) => InnerFrame::Lfsr31(s.frame(frame)),
-            Inner::Xs64(s) => InnerFrame::Xs64(s.frame(frame)),
+        let rows = match &self.rows {
+            Rows::Lfsr31(rows) => FrameRows::Lfsr31(rows.frame(frame)),
+            Rows::Xs64(seed, layer) => FrameRows::Xs64(Frame64::new(*seed, *layer, frame)),
         };
-        StreamFrame { stream: self, inner }
+        StreamFrame { stream: self, rows }
+    }
+
+    /// The words of pixels `x` of a row in step order, lane 0 first: those of the whole blocks that hold a pixel of
+    /// `x`, so `out` is as long as these. With one word per pixel they are in the order of the pixels.
+    pub fn fill_row(&self, frame: i64, plane: usize, y: u32, x: Range<u32>, out: &mut [u16]) {
+        let block = self.block() as u32;
+        let first = x.start / block;
+        let blocks = x.end.div_ceil(block).saturating_sub(first) as usize;
+        let words = self.generator().lanes() * self.shape.block_steps() as usize;
+        assert_eq!(out.len(), blocks * words, "words of the pixels {x:?}");
+        self.frame(frame).words_from(plane, y, first, out);
     }
 }
 
 impl StreamFrame<'_> {
-    /// The positions of the starts of rows `y`, `y + 1` and so on of a plane, for [`at`](StreamFrame::at): computing
-    /// several at once is faster.
+    /// The words of a row, in whole steps; with one word per pixel they are in the order of the pixels.
     #[inline]
-    pub fn row_starts(&self, plane: usize, y: u32, out: &mut [RowStart]) {
-        match &self.inner {
-            InnerFrame::Lfsr31(f) => f.states(plane, y, bytemuck::cast_slice_mut(out)),
-            InnerFrame::Xs64(_) => {
-                for (out, y) in out.iter_mut().zip(y..) {
-                    *out = RowStart(y);
-                }
+    pub fn words(&self, plane: usize, y: u32, out: &mut [u16]) {
+        self.words_from(plane, y, 0, out);
+    }
+
+    #[inline]
+    fn words_from(&self, plane: usize, y: u32, block: u32, out: &mut [u16]) {
+        let Stream { level, shape, .. } = self.stream;
+        match &self.rows {
+            FrameRows::Lfsr31(rows) => lfsr31::fill(*level, &mut rows.lanes(plane, y, block), out),
+            FrameRows::Xs64(rows) => {
+                let steps = u64::from(block) * u64::from(shape.block_steps());
+                xs64::fill(*level, &mut rows.lanes(plane, y, steps), out);
             }
         }
     }
 
-    /// The start of the row at a position of the same frame and plane.
+    /// The centred numbers of a row, in whole blocks. `words` is a buffer for
+    /// [`distribution().words()`](Distribution::words) words per pixel.
     #[inline]
-    pub fn at(&self, plane: usize, place: RowStart) -> RowCursor {
-        let lanes = match &self.inner {
-            InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.all_lanes(plane, place.0)),
-            InnerFrame::Xs64(f) => AnyLanes::Xs64(f.lanes(plane, place.0, 0)),
-        };
-        RowCursor { distribution: self.stream.distribution, level: self.stream.level, lanes }
+    pub fn centred(&self, plane: usize, y: u32, words: &mut [u16], out: &mut [i16]) {
+        let distribution = self.stream.distribution();
+        let words = &mut words[..out.len() * distribution.words() as usize];
+        self.words(plane, y, words);
+        centre(self.stream.level, distribution, self.stream.generator().lanes(), words, out);
     }
 
-    /// Half of the centred numbers, `c >> 1`, from the start of a row, whole blocks of them; as [`RowCursor::centred`]
-    /// and then a shift, but in one pass where that is faster. `words` is a buffer as there.
+    /// Half of the centred numbers, `c >> 1`, of a row; as [`centred`](StreamFrame::centred) and then a shift, but in one
+    /// pass where that is faster.
     #[inline]
     pub fn halves(&self, plane: usize, y: u32, words: &mut [u16], out: &mut [i16]) {
-        if let (InnerFrame::Xs64(f), Distribution::H8) = (&self.inner, self.stream.distribution)
+        let level = self.stream.level;
+        if let (FrameRows::Xs64(rows), Distribution::H8) = (&self.rows, self.stream.distribution())
             && out.len().is_multiple_of(8 * xs64::LANES)
-            && f.halves(self.stream.level, plane, y, out)
+            && xs64::halves(level, rows.key(plane, y), out)
         {
             return;
         }
-        self.row(plane, y, 0).centred(words, out);
-        halve(self.stream.level, out);
-    }
-
-    /// The position before block `block` of a row.
-    #[inline]
-    pub fn row(&self, plane: usize, y: u32, block: u32) -> RowCursor {
-        let lanes = match &self.inner {
-            InnerFrame::Lfsr31(f) => AnyLanes::Lfsr31(f.lanes(plane, y, block)),
-            InnerFrame::Xs64(f) => AnyLanes::Xs64(f.lanes(plane, y, block)),
-        };
-        RowCursor { distribution: self.stream.distribution, level: self.stream.level, lanes }
+        self.centred(plane, y, words, out);
+        halve(level, out);
     }
 }
 
@@ -170,35 +188,40 @@ multiversion! {
     pub fn halve(level, out: &mut [i16]) = halve_body;
 }
 
-impl RowCursor {
-    /// The registers of `lfsr31`, for kernels that generate words themselves; `None` for the other generator.
-    #[inline]
-    pub fn lfsr31(&self) -> Option<&lfsr31::Lanes> {
-        match &self.lanes {
-            AnyLanes::Lfsr31(lanes) => Some(lanes),
-            AnyLanes::Xs64(_) => None,
+/// The noise of one pixel in closed form: the centred number c ([`distribution`]) that filters scale to their strength.
+/// It equals the number of a filled row, and is slow: the reference.
+///
+/// Pixel x takes the words of lane x mod n of n: k of them from step k * (x / n) on, or for H8 the eight from step 8 * (x
+/// / 8n) on, of whose transform it takes slot (x / n) mod 8.
+pub fn noise_at(
+    generator: Generator,
+    shape: &Shape,
+    seed: u64,
+    (frame, plane): (i64, usize),
+    x: u32,
+    y: u32,
+) -> i16 {
+    let lanes = generator.lanes() as u32;
+    let word = |steps: u32| match generator {
+        Generator::Xs64 => xs64::word_at(seed, frame, plane, y, x % lanes, steps.into()),
+        Generator::Lfsr31 => {
+            let origin = CycleStart::Seed(seed);
+            match lfsr31::word_at(shape, origin, frame, plane, y, x % lanes, steps.into()) {
+                Ok(word) => word,
+                Err(e) => unreachable!("a seed always gives a state: {e}"),
+            }
         }
-    }
-
-    /// The next words, in whole steps; with one word per pixel they are in the order of the pixels.
-    #[inline]
-    pub fn words(&mut self, out: &mut [u16]) {
-        match &mut self.lanes {
-            AnyLanes::Lfsr31(lanes) => lfsr31::fill(self.level, lanes, out),
-            AnyLanes::Xs64(lanes) => xs64::fill(self.level, lanes, out),
+    };
+    match shape.distribution() {
+        Distribution::Sum(k) => {
+            let mut words = [0; MAX_SAMPLES as usize];
+            let words = &mut words[..k as usize];
+            words.iter_mut().zip(k * (x / lanes)..).for_each(|(w, steps)| *w = word(steps));
+            distribution::centred(words)
         }
-    }
-
-    /// The centred numbers of the next pixels, in whole blocks. `words` is a buffer for
-    /// [`distribution().words()`](Distribution::words) words per pixel.
-    #[inline]
-    pub fn centred(&mut self, words: &mut [u16], out: &mut [i16]) {
-        let words = &mut words[..out.len() * self.distribution.words() as usize];
-        self.words(words);
-        let lanes = match self.lanes {
-            AnyLanes::Lfsr31(_) => lfsr31::LANES,
-            AnyLanes::Xs64(_) => xs64::LANES,
-        };
-        centre(self.level, self.distribution, lanes, words, out);
+        Distribution::H8 => {
+            let first = 8 * (x / (8 * lanes));
+            distribution::h8(core::array::from_fn(|q| word(first + q as u32)))[(x / lanes % 8) as usize]
+        }
     }
 }

@@ -10,14 +10,10 @@
 //! power of its 64x64 matrix ([`jump`]). Rows are reached by hashing their address, so frames, planes and rows are
 //! unrelated.
 
-mod arch;
-
-use super::distribution::{self, Distribution};
-use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
-use super::{Shape, seed};
-use crate::gf2::{Matrix64, Powers64};
-use crate::simd::Level;
-use core::ops::Range;
+use super::distribution::h8_registers;
+use super::gf2::{Matrix64, Powers64};
+use super::seed::{FrameKey, GOLDEN, Layer, key, key_of_frame, mix64};
+use crate::simd::{Level, Vector, multiversion};
 use std::sync::LazyLock;
 
 /// The number of lanes.
@@ -110,98 +106,110 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
     }
 }
 
+multiversion! {
+    fn fill_registers(level, lanes: &mut Lanes, out: &mut [u16]) -> bool => fill_body;
+
+    /// Half of the H8 numbers of the row of a key, whole blocks of 256, with the words kept in registers. Returns
+    /// `false`, and does nothing, at the scalar level.
+    pub(super) fn halves(level, key: u64, out: &mut [i16]) -> bool => halves_body;
+}
+
 /// Fills `out` with whole steps of 32 words each, lane 0 first, and advances the lanes to the position of the
 /// next call. A remainder of `out` that is less than a step is not changed.
 #[inline]
 pub fn fill(level: Level, lanes: &mut Lanes, out: &mut [u16]) {
-    if !arch::fill(level, lanes, out) {
+    if !fill_registers(level, lanes, out) {
         // Eight lanes at a time: this number fits the registers.
         (0..LANES).step_by(8).for_each(|first| run::<8>(lanes, first, out));
     }
 }
 
-/// The stream for pictures of one shape, with random access to rows. (The shape's layout has no effect.)
-#[derive(Clone, Copy, Debug)]
-pub struct Xs64 {
-    shape: Shape,
-    seed: u64,
-    layer: Layer,
-    level: Level,
+/// Some lanes, a register for each of the four planes.
+#[inline(always)]
+fn registers<V: Vector>(any: V, lanes: &Lanes, first: usize) -> [V; 4] {
+    let mut w = [any; 4];
+    for (w, plane) in w.iter_mut().zip(&lanes.w) {
+        *w = any.load(&plane[first..]);
+    }
+    w
 }
 
-/// One frame of a stream.
+/// As [`step`].
+#[inline(always)]
+fn step_registers<V: Vector>(w: &mut [V; 4]) -> V {
+    let [a, b, c, d] = *w;
+    let t = a.xor(a.shl16(7));
+    *w = [b, c, d, b.xor(b.shl16(4)).xor(t).xor(t.shr_u16(7))];
+    t.add16(c)
+}
+
+#[inline(always)]
+fn fill_body<V: Vector>(any: V, lanes: &mut Lanes, out: &mut [u16]) -> bool {
+    for first in (0..LANES).step_by(V::BYTES / 2) {
+        let mut w = registers(any, lanes, first);
+        for out in out.as_chunks_mut::<{ LANES }>().0 {
+            step_registers(&mut w).store(&mut out[first..]);
+        }
+        for (w, plane) in w.into_iter().zip(&mut lanes.w) {
+            w.store(&mut plane[first..]);
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
+    let lanes = Lanes::of_key(key);
+    for first in (0..LANES).step_by(V::BYTES / 2) {
+        let mut w = registers(any, &lanes, first);
+        for out in out.as_chunks_mut::<256>().0 {
+            let mut words = [any; 8];
+            for word in &mut words {
+                *word = step_registers(&mut w);
+            }
+            for (q, c) in h8_registers(words).into_iter().enumerate() {
+                c.shr_i16(1).store(&mut out[32 * q + first..]);
+            }
+        }
+    }
+    true
+}
+
+/// The rows of one frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame64 {
     key: FrameKey,
     layer: Layer,
-    block_steps: u32,
-}
-
-impl Xs64 {
-    /// Binds the stream to a shape.
-    pub fn new(shape: &Shape, seed: u64, layer: Layer, level: Level) -> Xs64 {
-        Xs64 { shape: *shape, seed, layer, level }
-    }
-
-    /// Frame number `frame`, any whole number.
-    #[inline]
-    pub fn frame(&self, frame: i64) -> Frame64 {
-        let block_steps = self.shape.block_steps();
-        Frame64 { key: key_of_frame(self.seed, frame), layer: self.layer, block_steps }
-    }
-
-    /// The words of pixels `x` of a row in step order: those of the whole blocks (32 pixels, or 256 for H8) that hold
-    /// a pixel of `x`; `out` is as long as these.
-    pub fn fill_row(&self, frame: i64, plane: usize, y: u32, x: Range<u32>, out: &mut [u16]) {
-        let block = self.shape.block(LANES as u32);
-        let first = x.start / block;
-        let blocks = x.end.div_ceil(block).saturating_sub(first) as usize;
-        let steps = self.shape.block_steps() as usize;
-        assert_eq!(out.len(), blocks * LANES * steps, "words of the pixels {x:?}");
-        let mut at = self.frame(frame).lanes(plane, y, first);
-        fill(self.level, &mut at, out);
-    }
 }
 
 impl Frame64 {
-    /// Half of the H8 numbers from the start of a row, at levels with a kernel.
+    /// Frame number `frame`, any whole number.
     #[inline]
-    pub(super) fn halves(&self, level: Level, plane: usize, y: u32, out: &mut [i16]) -> bool {
-        arch::halves(level, self.key.row(self.layer.plane(plane as u32), y), out)
+    pub fn new(seed: u64, layer: Layer, frame: i64) -> Frame64 {
+        Frame64 { key: key_of_frame(seed, frame), layer }
     }
 
-    /// The lanes at a block of a row, ready for [`fill`].
+    /// The key of a row.
     #[inline]
-    pub fn lanes(&self, plane: usize, y: u32, block: u32) -> Lanes {
-        let mut lanes = Lanes::of_key(self.key.row(self.layer.plane(plane as u32), y));
-        if block != 0 {
-            jump(&mut lanes, u64::from(block) * u64::from(self.block_steps));
+    pub(super) fn key(&self, plane: usize, y: u32) -> u64 {
+        self.key.row(self.layer.plane(plane as u32), y)
+    }
+
+    /// The lanes after `steps` steps of a row, ready for [`fill`].
+    #[inline]
+    pub fn lanes(&self, plane: usize, y: u32, steps: u64) -> Lanes {
+        let mut lanes = Lanes::of_key(self.key(plane, y));
+        if steps != 0 {
+            jump(&mut lanes, steps);
         }
         lanes
     }
 }
 
-/// The noise of one pixel in closed form: the centred number c ([`distribution`]). Slow: the reference.
-pub fn noise_at(shape: &Shape, seed: u64, frame: i64, plane: usize, x: u32, y: u32) -> i16 {
-    let key = seed::key(seed, frame, plane as u32, y);
-    let (lanes, lane) = (LANES as u32, x as usize % LANES);
-    let w = Lanes::of_key(key).w.map(|plane| plane[lane]);
-    let words = |first: u32, count: u32| -> Vec<u16> {
-        let mut w = unpack(POWERS.jump(pack(w), first.into()));
-        let mut next = || {
-            let (after, out) = step(w);
-            w = after;
-            out
-        };
-        (0..count).map(|_| next()).collect()
-    };
-    match shape.distribution() {
-        Distribution::Sum(k) => distribution::centred(&words(k * (x / lanes), k)),
-        Distribution::H8 => {
-            let eight = words(8 * (x / (8 * lanes)), 8);
-            distribution::h8(core::array::from_fn(|q| eight[q]))[x as usize / LANES % 8]
-        }
-    }
+/// The word of a lane after `steps` steps of its row, in closed form: the reference. Slow: up to 64 matrix products.
+pub fn word_at(seed: u64, frame: i64, plane: usize, y: u32, lane: u32, steps: u64) -> u16 {
+    let w = Lanes::of_key(key(seed, frame, plane as u32, y)).w.map(|plane| plane[lane as usize]);
+    step(unpack(POWERS.jump(pack(w), steps))).1
 }
 
 #[cfg(test)]

@@ -1,25 +1,24 @@
 //! Rows of coloured noise: weighted sums of white rows, and the recursive integrator.
 //!
-//! All numbers are centred, 16 bits, of standard deviation [`DEVIATION`], so that eight deviations fit before
-//! saturation. A weighted sum is
+//! All numbers are centred, 16 bits. Those of a field have the standard deviation [`DEVIATION`], so that eight deviations
+//! fit before saturation. A weighted sum is
 //!
-//! `n = sat((base * 8192 + g0 * w0 + g1 * w1 + ... + 4096) >> 13)`, saturating at -32767 and 32767,
+//! `n = sat((base * 2^k + g0 * w0 + g1 * w1 + ... + 2^(k-1)) >> k)`, k = [`SHIFT`] in a field,
 //!
-//! and a step of the integrator
+//! saturating, and a step of the integrator
 //!
 //! `v = sat((v * A + g * B + 16384) >> 15)`, A = round(32768 e^(-1/length)), B = round(sqrt(2^30 - A^2)),
 //!
 //! a first-order recursive filter whose output has the deviation of its input and a correlation that falls to 1/e over
 //! the length. Its power falls with the square of the frequency above a corner at 1/(2 pi length).
 
-use super::grain::mirror;
 use crate::simd::{Level, multiversion};
 
 /// The standard deviation of the numbers of a field.
 pub const DEVIATION: f64 = 4096.0;
 
-/// The fraction bits of a weight.
-const SHIFT: u32 = 13;
+/// The fraction bits of a [`weight`].
+pub const SHIFT: u32 = 13;
 
 /// A weight of a sum, from -4 to 4.
 pub fn weight(w: f64) -> i16 {
@@ -60,6 +59,20 @@ impl Pole {
     }
 }
 
+/// The index of the sample for index `i` of `len`: edges are mirrored without repeating the edge.
+pub const fn mirror(i: isize, len: usize) -> usize {
+    // Most indices are inside, and a division is slow.
+    if i >= 0 && i < len as isize {
+        return i as usize;
+    }
+    if len == 1 {
+        return 0;
+    }
+    let period = 2 * (len as isize - 1);
+    let i = i.rem_euclid(period);
+    (if i < len as isize { i } else { period - i }) as usize
+}
+
 #[inline(always)]
 fn begin_body(sum: &mut [i32], base: &[i16]) {
     sum.iter_mut().zip(base).for_each(|(s, &b)| *s = (i32::from(b) << SHIFT) + (1 << (SHIFT - 1)));
@@ -72,8 +85,8 @@ fn accumulate_body(sum: &mut [i32], g: &[i16], weight: i16) {
 }
 
 #[inline(always)]
-fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
-    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> SHIFT).clamp(-32767, 32767) as i16);
+fn round_saturate_body(out: &mut [i16], sum: &[i32], shift: u32, lowest: i32) {
+    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> shift).clamp(lowest, 32767) as i16);
 }
 
 #[inline(always)]
@@ -127,11 +140,13 @@ multiversion! {
     fn smooth(level, out: &mut [i16], rows: [&[i16]; 3]) = smooth_body;
     fn begin_rows(level, sum: &mut [i32], base: &[i16]) = begin_body;
     fn accumulate_rows(level, sum: &mut [i32], g: &[i16], weight: i16) = accumulate_body;
-    fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
+    fn round_saturate_rows(
+        level, out: &mut [i16], sum: &[i32], shift: u32, lowest: i32,
+    ) = round_saturate_body;
     fn ar1_column_steps(level, state: &mut [i16], g: &[i16], pole: Pole) = ar1_columns_body;
 }
 
-/// Begins a weighted sum with a row of weight 1, or with zero.
+/// Begins a weighted sum with a row of weight 1, or with zero; for weights with [`SHIFT`] fraction bits.
 pub fn begin_sum(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
     match base {
         None => sum.fill(1 << (SHIFT - 1)),
@@ -142,16 +157,27 @@ pub fn begin_sum(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
     }
 }
 
-/// Adds a row, times a [`weight`]. The sum of all weights times 32767 must stay below 2^31.
+/// Adds a row, times a weight. The sum of all weights times 32767 must stay below 2^31.
 pub fn accumulate(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
     assert_eq!(sum.len(), g.len());
     accumulate_rows(level, sum, g, weight);
 }
 
-/// The sum as 16-bit numbers, rounded and saturating.
-pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
+/// The sum of weights with `shift` fraction bits as 16-bit numbers, rounded and saturating at `lowest` and 32767.
+pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32], shift: u32, lowest: i16) {
     assert_eq!(sum.len(), out.len());
-    round_saturate_rows(level, out, sum);
+    round_saturate_rows(level, out, sum, shift, lowest.into());
+}
+
+/// The weights of the last `frames` frames in a sum with the correlation `rho` from frame to frame; their squares sum
+/// to 1.
+pub fn ar1_weights(rho: f64, frames: usize) -> Vec<f64> {
+    let mut weights = vec![1.0; frames];
+    for j in 1..frames {
+        weights[j] = weights[j - 1] * rho;
+    }
+    let norm = weights.iter().map(|w| w * w).sum::<f64>().sqrt();
+    weights.iter().map(|w| w / norm).collect()
 }
 
 /// The integrator along a row, in place, starting from zero.
@@ -223,7 +249,7 @@ mod tests {
                 begin_sum(level, &mut sum, Some(&base[1..]));
                 accumulate(level, &mut sum, &g[1..], weights[0]);
                 accumulate(level, &mut sum, &k[1..], weights[1]);
-                round_saturate(level, &mut out, &sum);
+                round_saturate(level, &mut out, &sum, SHIFT, -32767);
                 for i in 0..n {
                     let exact = i64::from(base[i + 1]) * 8192
                         + i64::from(g[i + 1]) * i64::from(weights[0])

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | change every sample by itself, of any format, premultiplied ones too | [`tone`] |
 //! | work in `f32` and round once | [`f32_rows`] |
-//! | add noise; soften it or let it hang together in time; add film grain | [`add`], [`field`], [`grain`] |
+//! | add noise; smooth it or correlate it in time; add film grain | [`add`], [`field`], [`grain`] |
 //! | blur, or take samples from between samples | [`resample`] |
 //! | darken by the distance from a point | [`vignette`] |
 //! | mix three planes into one by a matrix | [`matrix`] |

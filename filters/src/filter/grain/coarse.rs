@@ -5,11 +5,14 @@
 //! edge do not depend on the reach of the passes.
 
 use super::look::Field;
+use super::{HALF, SHIFT};
+use crate::noise::stream::{StreamFrame, halve};
+use crate::pixel::field::{accumulate, round_saturate};
 use crate::pixel::grain::{Pass, pass_across, pass_down};
 use crate::simd::Level;
 
 /// Aligns a row to a cache line.
-fn line(width: usize) -> usize {
+pub(super) fn line(width: usize) -> usize {
     width.next_multiple_of(32)
 }
 
@@ -22,10 +25,39 @@ pub(super) fn stream_index(i: isize, len: usize) -> usize {
     }
 }
 
-/// Generates a row of white noise, halved: the row (its index in the stream) and the numbers, in whole
-/// blocks.
-pub(super) trait WhiteSource {
-    fn fill_row(&mut self, row: usize, out: &mut [i16]);
+/// White noise of one plane: of one stream and frame, or a weighted sum of several.
+pub(super) struct White<'a> {
+    /// Stream and frame, plane, weight in 1/32768 (unused if there is only one).
+    pub(super) parts: Vec<(StreamFrame<'a>, usize, i16)>,
+    /// Pixels that the streams generate at a time.
+    pub(super) block: usize,
+}
+
+/// Generates rows of white noise, halved.
+pub(super) struct WhiteRows<'a> {
+    pub(super) white: White<'a>,
+    pub(super) level: Level,
+    pub(super) words: &'a mut [u16],
+    pub(super) sum: &'a mut [i32],
+}
+
+impl WhiteRows<'_> {
+    /// Row `y` of the stream, in whole blocks.
+    pub(super) fn fill_row(&mut self, y: usize, g: &mut [i16]) {
+        let whole = g.len() / self.white.block * self.white.block;
+        let g = &mut g[..whole];
+        if let [(frame, plane, _)] = &self.white.parts[..] {
+            return frame.halves(*plane, y as u32, self.words, g);
+        }
+        let sum = &mut self.sum[..whole];
+        sum.fill(HALF);
+        for (frame, plane, weight) in &self.white.parts {
+            frame.centred(*plane, y as u32, self.words, g);
+            accumulate(self.level, sum, g, *weight);
+        }
+        round_saturate(self.level, g, sum, SHIFT, i16::MIN);
+        halve(self.level, g);
+    }
 }
 
 /// The state of the passes.
@@ -88,21 +120,21 @@ impl<'a> Coarse<'a> {
     }
 
     /// Row `y` of the plane, into `out`.
-    pub(super) fn row(&mut self, y: usize, out: &mut [i16], white: &mut impl WhiteSource) {
+    pub(super) fn row(&mut self, y: usize, out: &mut [i16], white: &mut WhiteRows<'_>) {
         let mut white = PaddedWhite { numbers: self.white, size: self.size, reach: self.reach, white };
         compute_row(&mut self.levels, self.level, y as isize, out, &mut white);
     }
 }
 
 /// White rows, wider than the plane.
-struct PaddedWhite<'a, D> {
+struct PaddedWhite<'a, 'b> {
     numbers: &'a mut [i16],
     size: (usize, usize),
     reach: usize,
-    white: &'a mut D,
+    white: &'a mut WhiteRows<'b>,
 }
 
-impl<D: WhiteSource> PaddedWhite<'_, D> {
+impl PaddedWhite<'_, '_> {
     fn row(&mut self, y: isize) -> &[i16] {
         let (width, height) = self.size;
         let start = line(self.reach);
@@ -123,7 +155,7 @@ fn compute_row(
     level: Level,
     y: isize,
     out: &mut [i16],
-    white: &mut PaddedWhite<'_, impl WhiteSource>,
+    white: &mut PaddedWhite<'_, '_>,
 ) {
     let Some((this, before)) = levels.split_last_mut() else { return };
     let (pass, width) = (this.pass, this.width);

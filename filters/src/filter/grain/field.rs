@@ -1,18 +1,10 @@
 //! Rows of a grain field, in order, each computed once.
 
-use super::coarse::{Coarse, WhiteSource};
+use super::coarse::{Coarse, White, WhiteRows, line};
 use super::look::Field;
-use crate::noise::stream::{StreamFrame, halve};
-use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, blend, halves_end, mirror, round_saturate};
+use crate::pixel::field::mirror;
+use crate::pixel::grain::{MARGIN, Sources, TURN, across_halves, halves_end};
 use crate::simd::Level;
-
-/// White noise of one plane: of one stream and frame, or a weighted sum of several.
-pub(super) struct White<'a> {
-    /// Stream and frame, plane, weight in 1/32768 (unused if there is only one).
-    pub(super) parts: Vec<(StreamFrame<'a>, usize, i16)>,
-    /// Pixels that the streams generate at a time.
-    pub(super) block: usize,
-}
 
 /// Padding before and after a row.
 const PAD: usize = 2;
@@ -31,20 +23,7 @@ pub(super) struct Rows<'a> {
     has: [usize; KEPT],
 }
 
-/// What white rows are generated with.
-struct WhiteRows<'a> {
-    white: White<'a>,
-    level: Level,
-    words: &'a mut [u16],
-    sum: &'a mut [i32],
-}
-
 const NONE: usize = usize::MAX;
-
-/// Aligns a row to a cache line.
-fn line(width: usize) -> usize {
-    width.next_multiple_of(32)
-}
 
 /// The number of rows that are processed in whole iterations.
 fn turns(width: usize) -> usize {
@@ -137,22 +116,5 @@ impl<'a> Rows<'a> {
         } else {
             self.coarse.row(y, &mut self.g[MARGIN..MARGIN + width], &mut self.white);
         }
-    }
-}
-
-impl WhiteSource for WhiteRows<'_> {
-    fn fill_row(&mut self, y: usize, g: &mut [i16]) {
-        let whole = g.len() / self.white.block * self.white.block;
-        let g = &mut g[..whole];
-        if let [(frame, plane, _)] = &self.white.parts[..] {
-            return frame.halves(*plane, y as u32, self.words, g);
-        }
-        let sum = &mut self.sum[..whole];
-        for (i, (frame, plane, weight)) in self.white.parts.iter().enumerate() {
-            frame.row(*plane, y as u32, 0).centred(self.words, g);
-            blend(self.level, sum, g, *weight, i == 0);
-        }
-        round_saturate(self.level, g, sum);
-        halve(self.level, g);
     }
 }

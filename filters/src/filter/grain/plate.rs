@@ -14,9 +14,10 @@
 //! n = h, or (sum of h W + 2^14) >> 15        W = w, times the weight of a frame where several are summed
 //! ```
 
+use super::{HALF, SHIFT};
 use crate::frame::{Format, PictureStructure};
 use crate::noise::seed::{FrameKey, Layer, key_of_frame, mix64};
-use crate::pixel::grain::{blend, round_saturate};
+use crate::pixel::field::{accumulate, round_saturate};
 use crate::plate::Plate;
 use crate::simd::Level;
 use core::ops::Range;
@@ -191,7 +192,7 @@ impl<'a> PlateTiling<'a> {
     ) {
         let (n, h, sum) = (&mut n[..self.width], &mut h[..self.width], &mut sum[..self.width]);
         let (overlap, distance) = (self.overlap.1, self.tile.1 - self.overlap.1);
-        let mut first = true;
+        sum.fill(HALF);
         let mut whole = false;
         for &(frame, weight) in parts {
             let grid = self.grid(seed, frame);
@@ -215,12 +216,11 @@ impl<'a> PlateTiling<'a> {
                     (Some(fade), false) => saturated(i32::from(fade) * i32::from(weight)),
                 };
                 self.across(&grid, place, h);
-                blend(level, sum, h, weight, first);
-                first = false;
+                accumulate(level, sum, h, weight);
             }
         }
         if !whole {
-            round_saturate(level, n, sum);
+            round_saturate(level, n, sum, SHIFT, i16::MIN);
         }
     }
 }

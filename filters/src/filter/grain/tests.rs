@@ -3,7 +3,8 @@
 use super::*;
 use crate::frame::{ColorRange, Frame, Transfer};
 use crate::noise::seed::mix64;
-use crate::pixel::grain::{across, mirror, reference};
+use crate::pixel::field::mirror;
+use crate::pixel::grain::{across_halves, reference};
 use crate::ratio::Ratio;
 use crate::settings::{Kind, Settings, Value};
 
@@ -164,7 +165,7 @@ fn every_width_and_tiny_pictures() {
 /// The whole of it again, pixel by pixel, from the definitions.
 #[test]
 fn pixels_are_the_definition() {
-    use crate::noise::{Shape, xs64};
+    use crate::noise::{Generator, Shape, noise_at};
     for (name, w, h) in [("yuv420p", 1920u32, 11u32), ("yuv422p10", 1920, 5), ("gray", 1920, 5)] {
         let format = Format::from_name(name, w, h).unwrap();
         let source = picture(format);
@@ -184,11 +185,12 @@ fn pixels_are_the_definition() {
             let shape = Shape::new(&sizes, Layout::Keyed, Distribution::H8).unwrap();
             let rows: Vec<Vec<i16>> = (0..ph)
                 .map(|y| {
-                    let g: Vec<i16> =
-                        (0..pw).map(|x| xs64::noise_at(&shape, 42, 3, p, x as u32, y as u32)).collect();
+                    let g: Vec<i16> = (0..pw)
+                        .map(|x| noise_at(Generator::Xs64, &shape, 42, (3, p), x as u32, y as u32) >> 1)
+                        .collect();
                     let mut padded = [&[0; 2][..], &g, &[0; 2]].concat();
                     let mut out = vec![0; pw];
-                    across(Level::SCALAR, &mut out, &mut padded, weight(sx));
+                    across_halves(Level::SCALAR, &mut out, &mut padded, weight(sx));
                     out
                 })
                 .collect();
@@ -257,7 +259,7 @@ fn fields_are_pictures_of_their_own() {
         seed: 0,
         level: Level::SCALAR,
         look: None,
-        gains: None,
+        kernels: None,
     }
     .look_of(2.0, 0.0, 1.0, 0.0);
     assert_eq!(look[0].fields[0].axes, [look::Axis::new(2.0, 0.0), look::Axis::new(1.0, 0.0)]);

@@ -28,10 +28,9 @@ use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
 use crate::pixel::field::{
-    DEVIATION, Pole, accumulate, ar1_columns, ar1_row, begin_sum, interpolate_rows, round_saturate,
-    smooth_columns, smooth_row, upsample_2x_row, weight,
+    DEVIATION, Pole, SHIFT, accumulate, ar1_columns, ar1_row, ar1_weights, begin_sum, interpolate_rows,
+    mirror, round_saturate, smooth_columns, smooth_row, upsample_2x_row, weight,
 };
-use crate::pixel::grain::mirror;
 use crate::settings::Animated;
 use crate::simd::Level;
 
@@ -200,12 +199,8 @@ impl Temporal {
             Temporal::None => vec![(0, t, 1.0)],
             Temporal::Ar1(rho) => {
                 let rho = rho.at(at);
-                let mut weights = vec![1.0];
-                for j in 1..window(rho) {
-                    weights.push(weights[j - 1] * rho);
-                }
-                let norm = weights.iter().map(|w: &f64| w * w).sum::<f64>().sqrt();
-                (0..).zip(weights).map(|(j, w)| (0, t.wrapping_sub(j), w / norm)).collect()
+                let weights = ar1_weights(rho, window(rho));
+                (0..).zip(weights).map(|(j, w)| (0, t.wrapping_sub(j), w)).collect()
             }
             Temporal::Pink => {
                 let frame = |j: u32| if j == 0 { t } else { t.wrapping_add(1 << (j - 1)) >> j };
@@ -224,7 +219,7 @@ pub(super) struct Field {
     planes: Vec<Plane>,
     /// All layers in time of octave 0, then those of octave 1, and so on.
     streams: Vec<Stream>,
-    way: FieldSettings,
+    settings: FieldSettings,
     picture: PictureStructure,
 }
 
@@ -238,7 +233,7 @@ impl Field {
     /// Makes a field for a format; `stream` makes the stream of a layer over planes of the given sizes.
     pub(super) fn new(
         format: &Format,
-        way: &FieldSettings,
+        settings: &FieldSettings,
         stream: impl Fn(&[(u32, u32)], Layer) -> Result<Stream, ShapeError>,
     ) -> Result<Field, ShapeError> {
         let interlaced = !matches!(format.picture, PictureStructure::Frame);
@@ -248,7 +243,7 @@ impl Field {
             let plane = |p| {
                 let (sx, sy) = format.plane_subsampling(p);
                 let subsampling = [u32::from(sx), u32::from(sy) + u32::from(interlaced)];
-                Plane::new(format.plane_size(p), subsampling, &way.space)
+                Plane::new(format.plane_size(p), subsampling, &settings.space)
             };
             (0..format.planes()).map(plane).collect()
         };
@@ -264,11 +259,11 @@ impl Field {
                 (side(w, plane.warm[0]), side(h, plane.warm[1]))
             };
             let sizes: Vec<(u32, u32)> = largest.iter().map(size).collect();
-            for voice in 0..way.temporal.voices() {
+            for voice in 0..settings.temporal.voices() {
                 streams.push(stream(&sizes, Layer::of(k as u32, voice))?);
             }
         }
-        Ok(Field { planes: of(format), streams, way: way.clone(), picture: format.picture })
+        Ok(Field { planes: of(format), streams, settings: settings.clone(), picture: format.picture })
     }
 
     /// The number of streams.
@@ -279,8 +274,8 @@ impl Field {
     /// All terms of a picture. With `fixed` every frame uses those of frame 0.
     pub(super) fn parts(&self, at: &FrameTime) -> Parts<'_> {
         let (t, parity) = at.split(self.picture);
-        let sum = self.way.temporal.sum(at, t);
-        let voices = self.way.temporal.voices() as usize;
+        let sum = self.settings.temporal.sum(at, t);
+        let voices = self.settings.temporal.voices() as usize;
         let octaves = self.streams.chunks(voices).map(|streams| {
             let part = |&(voice, t, w): &(u32, i64, f64)| {
                 let stream = &streams[voice as usize];
@@ -291,7 +286,7 @@ impl Field {
             };
             sum.iter().map(part).collect()
         });
-        let persistence = if let Space::Octaves(_, p) = &self.way.space { p.at(at) } else { 1.0 };
+        let persistence = if let Space::Octaves(_, p) = &self.settings.space { p.at(at) } else { 1.0 };
         Parts { octaves: octaves.collect(), persistence }
     }
 
@@ -446,12 +441,11 @@ impl WhiteSource<'_> {
         let sum = &mut self.sum[..n];
         begin_sum(self.level, sum, if add { Some(out) } else { None });
         for (frame, weight) in parts.iter().filter(|p| p.1 != 0) {
-            frame
-                .row(self.source, y as u32, 0)
-                .centred(self.words, &mut self.g[..n.next_multiple_of(self.block)]);
+            let g = &mut self.g[..n.next_multiple_of(self.block)];
+            frame.centred(self.source, y as u32, self.words, g);
             accumulate(self.level, sum, &self.g[..n], *weight);
         }
-        round_saturate(self.level, out, sum);
+        round_saturate(self.level, out, sum, SHIFT, -32767);
     }
 }
 

@@ -1,11 +1,15 @@
 //! Test vectors of the definition, and all fast implementations against the slow one.
 
 use super::super::seed::fnv1a64;
-use super::super::{Layout, Shape};
+use super::super::{CycleStart, Distribution, Generator, Layout, Shape, Stream, distribution, noise_at};
 use super::*;
 
 fn hd(distribution: Distribution) -> Shape {
     Shape::new(&[(1920, 1080); 3], Layout::Keyed, distribution).unwrap()
+}
+
+fn bind(shape: &Shape, seed: u64, level: Level) -> Stream {
+    Stream::new(Generator::Xs64, shape, CycleStart::Seed(seed), Layer::BASE, level).unwrap()
 }
 
 #[test]
@@ -22,13 +26,7 @@ fn vectors() {
     for (seed, frame, plane, y, want, last) in rows {
         for &level in Level::available() {
             let mut row = vec![0; 1920];
-            Xs64::new(&hd(Distribution::UNIFORM), seed, Layer::BASE, level).fill_row(
-                frame,
-                plane,
-                y,
-                0..1920,
-                &mut row,
-            );
+            bind(&hd(Distribution::UNIFORM), seed, level).fill_row(frame, plane, y, 0..1920, &mut row);
             assert_eq!((&row[..8], &row[32..36], row[1919]), (&want[..8], &want[8..], last), "{level}");
         }
     }
@@ -37,13 +35,13 @@ fn vectors() {
 #[test]
 fn plane_hashes_of_words_and_of_h8() {
     for &level in Level::available() {
-        let stream = Xs64::new(&hd(Distribution::UNIFORM), 1, Layer::BASE, level);
+        let stream = bind(&hd(Distribution::UNIFORM), 1, level);
         let (mut words, mut bells) = (Vec::new(), Vec::new());
         let (mut row, mut c) = (vec![0; 2048], vec![0; 2048]);
         for y in 0..1080 {
             stream.fill_row(0, 0, y, 0..1920, &mut row[..1920]);
             words.extend(row[..1920].iter().flat_map(|w| w.to_le_bytes()));
-            Xs64::new(&hd(Distribution::H8), 1, Layer::BASE, level).fill_row(0, 0, y, 0..1920, &mut row);
+            bind(&hd(Distribution::H8), 1, level).fill_row(0, 0, y, 0..1920, &mut row);
             distribution::centre(level, Distribution::H8, LANES, &row, &mut c);
             if y == 0 {
                 assert_eq!(c[..8], [-2107, -10143, -8746, 9184, -3663, -2752, -7483, -1931]);
@@ -102,7 +100,7 @@ fn one_pixel_is_the_row_for_any_tile_and_shape() {
     for distribution in [Distribution::UNIFORM, Distribution::Sum(3), Distribution::Sum(16), Distribution::H8]
     {
         let shape = Shape::new(&[(600, 3), (33, 2)], Layout::Keyed, distribution).unwrap();
-        let stream = Xs64::new(&shape, 77, Layer::BASE, Level::best());
+        let stream = bind(&shape, 77, Level::best());
         let block = shape.block(LANES as u32);
         for frame in [0, -1, i64::MIN, i64::MAX] {
             for (plane, w, y) in [(0, 600u32, 2), (1, 33, 1)] {
@@ -113,7 +111,7 @@ fn one_pixel_is_the_row_for_any_tile_and_shape() {
                 distribution::centre(Level::SCALAR, distribution, LANES, &row, &mut c);
                 for x in 0..w {
                     assert_eq!(
-                        noise_at(&shape, 77, frame, plane, x, y),
+                        noise_at(Generator::Xs64, &shape, 77, (frame, plane), x, y),
                         c[x as usize],
                         "{distribution:?} {x}"
                     );

@@ -1,6 +1,7 @@
 //! The kernels against the reference, and the reference against its specification.
 
 use super::*;
+use crate::noise::lfsr31::{self, Lanes};
 use crate::noise::seed::mix64;
 use crate::noise::{Distribution, distribution};
 use crate::simd::Level;
@@ -30,24 +31,21 @@ fn integer_kernels_are_the_definition() {
                     let words = numbers(n + offset, 77 + i as u64);
                     let centred: Vec<i16> = words.iter().map(|w| *w as i16).collect();
                     for legal in [(0, 65535), (4096, 60160), (16, 235)] {
-                        let noises: [(Noise<'_>, Vec<i16>); 2] = [
-                            (Noise::Words(&words[offset..]), words.iter().map(|w| (w | 1) as i16).collect()),
-                            (Noise::Centred(&centred[offset..]), centred.clone()),
-                        ];
-                        for (noise, c) in noises {
-                            let want: Vec<u16> = (offset..n + offset)
-                                .map(|x| reference(samples[x], c[x], scale, legal))
+                        for or in [0, 1] {
+                            let c = &centred[offset..];
+                            let want: Vec<u16> = (0..n)
+                                .map(|x| reference(samples[offset + x], c[x] | or, scale, legal))
                                 .collect();
                             let mut row = samples.clone();
-                            add_u16(level, &mut row[offset..], noise, scale, legal);
+                            add(level, &mut row[offset..], c, or, scale, legal);
                             assert_eq!(row[offset..], want, "{level} {scale:?} {n} {legal:?}");
                             if legal.1 < 256 && scale.fits_i16() {
                                 let (lo, hi) = (legal.0 as u8, legal.1 as u8);
                                 let mut row: Vec<u8> = samples.iter().map(|s| *s as u8).collect();
-                                let want: Vec<u8> = (offset..n + offset)
-                                    .map(|x| reference(row[x].into(), c[x], scale, legal) as u8)
+                                let want: Vec<u8> = (0..n)
+                                    .map(|x| reference(row[offset + x].into(), c[x] | or, scale, legal) as u8)
                                     .collect();
-                                add_u8(level, &mut row[offset..], noise, scale, (lo, hi));
+                                add(level, &mut row[offset..], c, or, scale, (lo, hi));
                                 assert_eq!(row[offset..], want, "{level} {scale:?} {n} {legal:?}");
                             }
                         }
@@ -60,7 +58,7 @@ fn integer_kernels_are_the_definition() {
 
 #[test]
 fn float_kernel_is_a_product_and_a_sum_and_keeps_samples_that_are_not_finite() {
-    let words = numbers(301, 5);
+    let words: Vec<i16> = numbers(301, 5).iter().map(|w| *w as i16).collect();
     let odd =
         [f32::NAN, f32::from_bits(0xffc1_2345), f32::from_bits(0x7f80_0001), f32::INFINITY, -f32::INFINITY];
     let samples: Vec<f32> = (0..301)
@@ -70,10 +68,10 @@ fn float_kernel_is_a_product_and_a_sum_and_keeps_samples_that_are_not_finite() {
     for &level in Level::available() {
         for n in LENGTHS {
             let mut row = samples.clone();
-            add_f32(level, &mut row[1..=n], Noise::Words(&words[..n]), gain);
+            add_f32(level, &mut row[1..=n], &words[..n], 1, gain);
             for x in 0..n {
                 let s = samples[x + 1];
-                let want = if s.is_finite() { s + f32::from((words[x] | 1) as i16) * gain } else { s };
+                let want = if s.is_finite() { s + f32::from(words[x] | 1) * gain } else { s };
                 assert_eq!(row[x + 1].to_bits(), want.to_bits(), "{level} {n} {x}");
             }
         }
@@ -135,4 +133,61 @@ fn scales_at_the_edges() {
         assert!(scale.is_zero() || (scale.factor() / factor - 1.0).abs() < 1e-3, "{factor}: {scale:?}");
     }
     assert!(Scale::of_factor(1e-300).is_zero() && Scale::of_factor(f64::NAN).is_zero());
+}
+
+/// Compares the fused kernel to the separate passes.
+fn compare<T: Code>(
+    level: Level,
+    (distribution, scale): (Distribution, Scale),
+    n: usize,
+    sample: impl Fn(u64) -> T,
+    legal: (T, T),
+) {
+    let lanes = Lanes::of(core::array::from_fn(|l| mix64((n * 16 + l) as u64) as u32));
+    let source: Vec<T> = (0..n + 3).map(|x| sample(mix64((x * 7 + n) as u64))).collect();
+    let mut want = source.clone();
+    let mut words = vec![0; n.next_multiple_of(64)];
+    let mut c = vec![0; n.next_multiple_of(64)];
+    lfsr31::fill_halves(Level::SCALAR, &mut lanes.clone(), &mut words);
+    distribution::centre(Level::SCALAR, distribution, 8, &words, &mut c);
+    add(Level::SCALAR, &mut want[1..=n], &c[..n], 0, scale, legal);
+    let mut got = source;
+    add_lfsr31(level, &mut got[1..=n], &lanes, distribution, scale, legal);
+    assert!(got == want, "{level} {distribution:?} {scale:?} {n}");
+}
+
+/// Strengths, distributions and the levels with registers.
+fn fused_cases<const N: usize>(strengths: [f64; N]) -> impl Iterator<Item = (Level, (Distribution, Scale))> {
+    let cases = strengths.into_iter().flat_map(|s| [(s, Distribution::UNIFORM), (s, Distribution::H8)]);
+    let cases = cases.map(|(s, distribution)| (distribution, Scale::new(distribution, s)));
+    cases.flat_map(|case| Level::available()[1..].iter().map(move |&level| (level, case)))
+}
+
+const LONG: [usize; 8] = [511, 512, 513, 767, 1920, 2047, 2048, 2049];
+
+#[test]
+fn bytes_are_those_of_filling_and_adding() {
+    for (level, case) in fused_cases([0.7, 1.5, 6.0, 13.0, 100.0]) {
+        for (n, legal) in (0..300).chain(LONG).flat_map(|n| [(n, (0, 255)), (n, (16, 235))]) {
+            compare(level, case, n, |r| r as u8, legal);
+        }
+    }
+}
+
+#[test]
+fn words_are_those_of_filling_and_adding() {
+    for (level, case) in fused_cases([1.5, 100.0, 1600.0]) {
+        let legals = [(0, 65535), (64, 940), (4096, 60160)];
+        for (n, legal) in (0..300).chain(LONG).flat_map(|n| legals.map(|legal| (n, legal))) {
+            compare(level, case, n, |r| r as u16, legal);
+        }
+    }
+}
+
+#[test]
+fn fused_kernels_are_for_one_word_and_noise_of_16_bits() {
+    let fuses = |distribution, codes| can_fuse(Level::best(), distribution, Scale::new(distribution, codes));
+    assert_eq!(fuses(Distribution::UNIFORM, 6.0), Level::best() > Level::SCALAR);
+    assert!(!fuses(Distribution::Sum(2), 6.0) && !fuses(Distribution::H8, 20000.0));
+    assert!(!can_fuse(Level::SCALAR, Distribution::UNIFORM, Scale::ZERO));
 }

@@ -2,8 +2,8 @@
 //! table of 8-bit codes.
 #![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their ten places
 
-use super::apply::KernelParams;
-use super::finish::{Codes, MARGIN, Sources, TURN};
+use super::kernel::{MARGIN, Sources, TURN, Taps};
+use super::response::{Codes, Nodes, Ramp};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Vector, multiversion, prefetch_at};
 use core::marker::PhantomData;
@@ -11,30 +11,32 @@ use core::marker::PhantomData;
 /// The prefetch distance in bytes, ahead of the samples that are being changed.
 const AHEAD: usize = 2048;
 
+/// Codes to u, S at the nodes, and the shift of its products: 14 to 30; for 8-bit samples at least 17.
+type Response<'a> = (Ramp, &'a Nodes, u32);
+
 multiversion! {
     /// Adds grain n to as many samples of a row as fill whole registers; returns their number.
     pub(super) fn add<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, n: &[i16], params: &KernelParams<'_>, legal: (T, T),
+        level, row: &mut [T], light: Option<&[T]>, n: &[i16], response: Response<'_>, legal: (T, T),
     ) -> usize => add_body;
-    /// Computes grain from its sources and adds it, by the nodes of the response; returns `false` if there is
-    /// no kernel.
+    /// Computes grain from its sources and adds it, by the nodes of the response.
     pub(super) fn finish<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, params: &KernelParams<'_>, legal: (T, T),
-    ) -> bool => finish_body;
+        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, response: Response<'_>, legal: (T, T),
+    ) => finish_body;
     /// The same with a table of codes.
     pub(super) fn finish_codes(
         level, row: &mut [u8], light: Option<&[u8]>, sources: &mut Sources<'_>, codes: &Codes, legal: (u8, u8),
-    ) -> bool => finish_codes_body;
+    ) => finish_codes_body;
     /// Means of two by two samples, for as many samples of two rows as fill whole registers; returns their
     /// number.
     pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
 }
 
 /// A sample of 8 or 16 bits in registers.
-pub(super) trait Code: CodeSample {
+pub(crate) trait Code: CodeSample {
     fn splat<V: Vector>(self, any: V) -> V;
     /// Adds the grain of a register of samples, their numbers n being those from `x` on.
-    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V;
+    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V;
     /// Means of two by two samples: of twice two neighbouring registers.
     fn means<V: Vector>(upper: [V; 2], lower: [V; 2]) -> V;
 }
@@ -46,7 +48,7 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V {
+    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V {
         let zero = old.splat8(0);
         let (samples, light) = (old.preshuffle_for_unpack(), light.preshuffle_for_unpack());
         let first = by.grain(light.unpack_low8(zero), n.at(x));
@@ -73,7 +75,7 @@ impl Code for u16 {
     }
 
     #[inline(always)]
-    fn add<V: Vector>(by: &Nodes<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
+    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
         // Shifted by 2^15 codes fit signed lanes, whose addition saturates at both ends.
         let sign = old.splat16(i16::MIN);
         let sum = old.xor(sign).adds_i16(by.any_grain(light, n.at(x))).xor(sign);
@@ -98,7 +100,7 @@ fn within<V: Vector>(sum: V, old: V, [lo, hi]: [V; 2]) -> V {
 }
 
 /// A response of nodes: its sixteen segments are looked up by bits of u.
-pub(super) struct Nodes<V> {
+pub(crate) struct Lines<V> {
     /// Of all of u, of its first and of its last sixteenth.
     base: [[V; 2]; 3],
     slope: [[V; 2]; 3],
@@ -112,31 +114,27 @@ pub(super) struct Nodes<V> {
     shift: u32,
 }
 
-impl<V: Vector> Nodes<V> {
+impl<V: Vector> Lines<V> {
     #[inline(always)]
-    fn new(zero: V, params: &KernelParams<'_>) -> Nodes<V> {
-        let [all, first, last] = params.tables();
+    fn new(zero: V, (ramp, nodes, shift): Response<'_>) -> Lines<V> {
+        let [all, first, last] = nodes.tables();
         let mut pairs = [[0; 2]; 64];
         for (pairs, [base, slope]) in pairs.chunks_exact_mut(16).zip([&all, &first, &last]) {
             for (i, pair) in pairs.iter_mut().enumerate() {
                 *pair = [base[i], slope[i]];
             }
         }
-        Nodes {
+        Lines {
             pairs,
             base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
             slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
-            low: zero.splat16(params.ramp.low as i16),
-            span: zero.splat16(params.ramp.span as i16),
-            stretch: zero.splat16(params.ramp.stretch as i16),
-            up: params.ramp.shift,
+            low: zero.splat16(ramp.low as i16),
+            span: zero.splat16(ramp.span as i16),
+            stretch: zero.splat16(ramp.stretch as i16),
+            up: ramp.shift,
             // Of wide products a half of the half, which counts twice.
-            half: zero.splat16(if params.shift < 17 {
-                1 << (params.shift - 2)
-            } else {
-                1 << (params.shift - 17)
-            }),
-            shift: params.shift,
+            half: zero.splat16(if shift < 17 { 1 << (shift - 2) } else { 1 << (shift - 17) }),
+            shift,
         }
     }
 
@@ -202,7 +200,7 @@ impl<V: Vector> Nodes<V> {
 }
 
 /// The source of numbers n.
-pub(super) trait Numbers<V> {
+pub(crate) trait Numbers<V> {
     /// A register of them from `x` on.
     fn at(&self, x: usize) -> V;
 }
@@ -239,7 +237,7 @@ impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE>
             Some((white, out)) => (white.as_ptr().wrapping_add(MARGIN), out.as_mut_ptr()),
             None => (core::ptr::null(), core::ptr::null_mut()),
         };
-        let taps = |t: super::Taps| [any.splat16(t.a), any.splat16(t.b)];
+        let taps = |t: Taps| [any.splat16(t.a), any.splat16(t.b)];
         let (across, down) = (taps(sources.across), taps(sources.down));
         let starts = (width.next_multiple_of(TURN) + 1).saturating_sub(V::BYTES / 2);
         let h = sources.h.map(|h| h.as_ptr());
@@ -278,7 +276,7 @@ trait Adds<V: Vector, T> {
 }
 
 /// By nodes, within the legal codes.
-struct ByNodes<V>(Nodes<V>, [V; 2]);
+struct ByNodes<V>(Lines<V>, [V; 2]);
 
 impl<V: Vector, T: Code> Adds<V, T> for ByNodes<V> {
     #[inline(always)]
@@ -341,10 +339,10 @@ fn add_body<V: Vector, T: Code>(
     row: &mut [T],
     light: Option<&[T]>,
     n: &[i16],
-    params: &KernelParams<'_>,
+    response: Response<'_>,
     (lo, hi): (T, T),
 ) -> usize {
-    let by = ByNodes(Nodes::new(any, params), [lo.splat(any), hi.splat(any)]);
+    let by = ByNodes(Lines::new(any, response), [lo.splat(any), hi.splat(any)]);
     whole(any, (row, light), (&Given(any, n), 0), &by)
 }
 
@@ -395,12 +393,11 @@ fn finish_body<V: Vector, T: Code>(
     row: &mut [T],
     light: Option<&[T]>,
     sources: &mut Sources<'_>,
-    params: &KernelParams<'_>,
+    response: Response<'_>,
     (lo, hi): (T, T),
-) -> bool {
-    let by = ByNodes(Nodes::new(any, params), [lo.splat(any), hi.splat(any)]);
+) {
+    let by = ByNodes(Lines::new(any, response), [lo.splat(any), hi.splat(any)]);
     by_reach(any, (row, light), sources, &by);
-    true
 }
 
 #[inline(always)]
@@ -411,15 +408,13 @@ fn finish_codes_body<V: Vector>(
     sources: &mut Sources<'_>,
     codes: &Codes,
     (lo, hi): (u8, u8),
-) -> bool {
-    // At other levels nodes are faster, but SSE2 has no shuffle that looks them up.
-    let faster = V::BYTE_TABLES || V::BYTES == 16;
-    if faster {
+) {
+    // Not for AVX2 and AVX-512 without VBMI, where nodes are faster.
+    if V::BYTE_TABLES || V::BYTES == 16 {
         let half = any.splat16(1 << (codes.shift - 17));
         let by = ByCodes { codes, half, ends: [any.splat8(lo), any.splat8(hi)] };
         by_reach(any, (row, light), sources, &by);
     }
-    faster
 }
 
 #[inline(always)]

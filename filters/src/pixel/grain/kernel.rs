@@ -1,5 +1,6 @@
 //! The separable kernel.
 
+use crate::pixel::field::mirror;
 use crate::simd::{Level, Vector, multiversion};
 
 /// The weights of `[b a 1 a b]` in 1/65536, each within -32767..=32767.
@@ -34,50 +35,12 @@ pub const fn mulhi(v: i16, m: i16) -> i16 {
     ((v as i32 * m as i32) >> 16) as i16
 }
 
-/// The index of the sample for index `i` of `len`: edges are mirrored without repeating the edge.
-pub const fn mirror(i: isize, len: usize) -> usize {
-    // Most indices are inside, and a division is slow.
-    if i >= 0 && i < len as isize {
-        return i as usize;
-    }
-    if len == 1 {
-        return 0;
-    }
-    let period = 2 * (len as isize - 1);
-    let i = i.rem_euclid(period);
-    (if i < len as isize { i } else { period - i }) as usize
-}
-
 /// Padding before and after a row.
-pub(super) const PAD: usize = 2;
+const PAD: usize = 2;
 
 // All bodies work on slices of the same length, cut before the loop, so that the compiler vectorizes them.
 
-#[inline(always)]
-fn across_body(out: &mut [i16], padded: &[i16], taps: Taps) {
-    let n = out.len();
-    let at = |d: usize| &padded[d..d + n];
-    let (g, l, r) = (at(2), at(1), at(3));
-    if taps.reach() == 0 {
-        for i in 0..n {
-            out[i] = g[i] >> 1;
-        }
-    } else if taps.reach() == 1 {
-        for i in 0..n {
-            let pair = (l[i] >> 1) + (r[i] >> 1);
-            out[i] = (g[i] >> 1).wrapping_add(mulhi(pair, taps.a));
-        }
-    } else {
-        let (ll, rr) = (at(0), at(4));
-        for i in 0..n {
-            let near = mulhi((l[i] >> 1) + (r[i] >> 1), taps.a);
-            let far = mulhi((ll[i] >> 1) + (rr[i] >> 1), taps.b);
-            out[i] = (g[i] >> 1).saturating_add(near).saturating_add(far);
-        }
-    }
-}
-
-/// The same for numbers that are halved already.
+/// The kernel along a row of numbers that are halved already.
 #[inline(always)]
 fn across_halves_body(out: &mut [i16], padded: &[i16], taps: Taps) {
     let n = out.len();
@@ -156,33 +119,15 @@ fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: T
     taps.reach() > 0 && lanes <= n
 }
 
-#[inline(always)]
-fn blend_body(sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
-    let weight = i32::from(weight);
-    if first {
-        sum.iter_mut().zip(g).for_each(|(s, &g)| *s = (1 << 14) + i32::from(g) * weight);
-    } else {
-        sum.iter_mut().zip(g).for_each(|(s, &g)| *s += i32::from(g) * weight);
-    }
-}
-
-#[inline(always)]
-fn round_saturate_body(out: &mut [i16], sum: &[i32]) {
-    out.iter_mut().zip(sum).for_each(|(o, &s)| *o = (s >> 15).clamp(-32768, 32767) as i16);
-}
-
 multiversion! {
-    fn across_rows(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_body;
     fn across_halves_plain(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
     fn across_halves_whole(level, out: &mut [i16], padded: &[i16], taps: Taps) -> bool => across_halves_registers;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
     fn down_whole(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) -> bool => down_registers;
-    fn blend_rows(level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) = blend_body;
-    fn round_saturate_rows(level, out: &mut [i16], sum: &[i32]) = round_saturate_body;
 }
 
 /// Fills the padding of two samples at either end of `row`, which is `[_, _, samples.., _, _]`.
-pub(super) fn pad(row: &mut [i16]) {
+fn pad(row: &mut [i16]) {
     let len = row.len() - 2 * PAD;
     for d in 1..=PAD {
         row[PAD - d] = row[PAD + mirror(-(d as isize), len)];
@@ -190,14 +135,7 @@ pub(super) fn pad(row: &mut [i16]) {
     }
 }
 
-/// The kernel along a row: h. `row` is `[_, _, g.., _, _]`, four longer than `out`; its ends are overwritten.
-pub fn across(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
-    assert_eq!(row.len(), out.len() + 2 * PAD);
-    pad(row);
-    across_rows(level, out, row, taps);
-}
-
-/// As [`across`] for a row of halves, g >> 1.
+/// The kernel along a row: h. `row` is `[_, _, g >> 1.., _, _]`, four longer than `out`; its ends are overwritten.
 pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
     assert_eq!(row.len(), out.len() + 2 * PAD);
     pad(row);
@@ -205,7 +143,7 @@ pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps)
 }
 
 /// As [`across_halves`], with the padding filled.
-pub(super) fn across_halves_rows(level: Level, out: &mut [i16], padded: &[i16], taps: Taps) {
+fn across_halves_rows(level: Level, out: &mut [i16], padded: &[i16], taps: Taps) {
     if !across_halves_whole(level, out, padded, taps) {
         across_halves_plain(level, out, padded, taps);
     }
@@ -218,15 +156,60 @@ pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     }
 }
 
-/// Adds a row of white numbers to a weighted sum, with the weight in 1/32768; the `first` one begins it.
-/// [`round_saturate`] completes it.
-pub fn blend(level: Level, sum: &mut [i32], g: &[i16], weight: i16, first: bool) {
-    assert_eq!(sum.len(), g.len());
-    blend_rows(level, sum, g, weight, first);
+/// Samples of an iteration: rows of h are written and read in whole iterations.
+pub const TURN: usize = 64;
+
+/// Padding before and after a halved row of white noise.
+pub const MARGIN: usize = 32;
+
+/// The inputs of a row of n.
+#[derive(Debug)]
+pub struct Sources<'a> {
+    /// Rows h at y-2 to y+2, in whole [iterations](TURN). Only as many are read as the taps reach; if there is a
+    /// fresh row, the lowest of them is not read.
+    pub h: [&'a [i16]; 5],
+    /// For the lowest row that the taps reach: the white row `[margin.., g >> 1, .., margin..]`, from [`halves_end`],
+    /// and the output for its h.
+    pub fresh: Option<(&'a [i16], &'a mut [i16])>,
+    /// The kernel along rows.
+    pub across: Taps,
+    /// The kernel along columns.
+    pub down: Taps,
 }
 
-/// The weighted sum as white numbers: rounded, saturating.
-pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32]) {
-    assert_eq!(sum.len(), out.len());
-    round_saturate_rows(level, out, sum);
+/// Mirrors the ends of a halved row of `width` white numbers after a [`MARGIN`].
+pub fn halves_end(row: &mut [i16], width: usize) {
+    pad(&mut row[MARGIN - PAD..MARGIN + width + PAD]);
+}
+
+impl Sources<'_> {
+    /// Makes n step by step.
+    pub fn n(&mut self, level: Level, out: &mut [i16]) {
+        assert!(self.suffice(out.len()));
+        let reach = self.down.reach();
+        let mut h = self.h;
+        if let Some((white, fresh)) = &mut self.fresh {
+            let padded = &white[MARGIN - PAD..MARGIN + out.len() + PAD];
+            across_halves_rows(level, &mut fresh[..out.len()], padded, self.across);
+            h[2 + reach.max(1)] = fresh;
+        }
+        for (d, h) in [2, 1, 0, 1, 2].into_iter().zip(&mut h) {
+            if d > reach {
+                *h = self.h[2];
+            }
+        }
+        down(level, out, h, self.down);
+    }
+
+    /// Whether the inputs and outputs are long enough for a row of `width`.
+    pub(super) fn suffice(&self, width: usize) -> bool {
+        let whole = width.next_multiple_of(TURN);
+        let reach = if self.down.reach() == 2 { 2 } else { 1 };
+        let old = if self.fresh.is_some() { 2 + reach } else { 3 + reach };
+        self.h[2 - reach..old].iter().all(|h| h.len() >= whole)
+            && self
+                .fresh
+                .as_ref()
+                .is_none_or(|(white, h)| white.len() >= whole + 2 * MARGIN && h.len() >= whole)
+    }
 }

@@ -31,10 +31,9 @@
 //! than a quarter of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the sample
 //! itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
 
-mod apply;
+mod add;
 mod arch;
 mod coarse;
-mod finish;
 mod kernel;
 mod mean;
 mod response;
@@ -42,10 +41,9 @@ mod skew;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{add_f32, add_linear_f32, add_u8, add_u16, light_of_linear, reference};
+pub use add::{RowKernel, add_f32, add_linear_f32, light_of_linear, reference};
 pub use coarse::{MAX_PASSES, Pass, pass_across, pass_down};
-pub use finish::{Codes, MARGIN, Sources, TURN, finish_u8, finish_u16, halves_end};
-pub use kernel::{Taps, across, across_halves, blend, down, mirror, mulhi, round_saturate};
+pub use kernel::{MARGIN, Sources, TURN, Taps, across_halves, down, halves_end, mulhi};
 pub use mean::{Luma, mean_row};
-pub use response::{Gain, NODES, Nodes, Ramp, Response, limited_near_end, rounded_sd};
+pub use response::{Codes, Gain, NODES, Nodes, Ramp, Response, limited_near_end, rounded_sd};
 pub use skew::Skew;

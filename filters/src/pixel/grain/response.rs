@@ -16,7 +16,7 @@ pub struct Ramp {
     pub span: u16,
     /// 16 less the bits of a sample.
     pub shift: u32,
-    /// What stretches the highest to 65535, in 1/65536.
+    /// Scale that maps white to 65535, in 1/65536.
     pub stretch: u16,
 }
 
@@ -56,6 +56,17 @@ pub struct Nodes {
     pub ends: [[i16; NODES]; 2],
 }
 
+impl Nodes {
+    /// For all of u, for the first and for the last sixteenth: S at the sixteen lower nodes, and twice the difference
+    /// to the next node.
+    pub(super) fn tables(&self) -> [[[i16; 16]; 2]; 3] {
+        let table = |nodes: &[i16; NODES]| {
+            [core::array::from_fn(|i| nodes[i]), core::array::from_fn(|i| slope(nodes, i))]
+        };
+        [table(&self.all), table(&self.ends[0]), table(&self.ends[1])]
+    }
+}
+
 /// The gain S for each u.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Response {
@@ -67,7 +78,7 @@ pub enum Response {
 
 /// 2 (v[i+1] - v[i]), which `mulhi` of a part in 1/32768 halves again.
 #[inline(always)]
-pub(super) const fn slope(nodes: &[i16; NODES], i: usize) -> i16 {
+const fn slope(nodes: &[i16; NODES], i: usize) -> i16 {
     2 * (nodes[i + 1] - nodes[i])
 }
 
@@ -172,6 +183,28 @@ impl Gain {
     #[inline(always)]
     pub const fn codes(&self, n: i16, s: i16) -> i32 {
         (n as i32 * s as i32 + (1 << (self.shift - 1))) >> self.shift
+    }
+}
+
+/// The response of 8-bit samples, by code: S, and its low and high bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Codes {
+    pub(super) words: [i16; 256],
+    pub(super) low: [u8; 256],
+    pub(super) high: [u8; 256],
+    pub(super) shift: u32,
+}
+
+impl Codes {
+    /// `None` for grain of more than a signed byte.
+    pub fn new(ramp: Ramp, gain: &Gain) -> Option<Box<Codes>> {
+        let all: [i16; 256] = core::array::from_fn(|code| gain.response.of(ramp.of(code as u16)));
+        let most = all.iter().copied().max().unwrap_or(0);
+        let fits = gain.fits_i16() && gain.codes(i16::MIN, most) >= -128 && gain.codes(i16::MAX, most) <= 127;
+        fits.then(|| {
+            let [low, high] = [0, 1].map(|i| all.map(|s| s.to_le_bytes()[i]));
+            Box::new(Codes { words: all, low, high, shift: gain.shift })
+        })
     }
 }
 

@@ -3,7 +3,8 @@
 use super::*;
 use crate::noise::distribution::centre;
 use crate::noise::seed::{Layer, fnv1a64, mix64};
-use crate::noise::{Distribution, Layout, Shape, xs64};
+use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
+use crate::pixel::field::mirror;
 use crate::simd::Level;
 
 /// Full-range numbers, with runs of both ends among them.
@@ -45,7 +46,8 @@ const ALL_TAPS: [Taps; 6] = [
 fn the_plane_of_the_vectors() {
     let (w, h) = (1920usize, 1080usize);
     let shape = Shape::new(&[(1920, 1080)], Layout::Keyed, Distribution::H8).unwrap();
-    let stream = xs64::Xs64::new(&shape, 1, Layer::BASE, Level::best());
+    let stream =
+        Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, Level::best()).unwrap();
     for &level in Level::available() {
         let rows: Vec<Vec<i16>> = (0..h)
             .map(|y| {
@@ -53,9 +55,10 @@ fn the_plane_of_the_vectors() {
                 stream.fill_row(0, 0, y as u32, 0..1920, &mut words);
                 let mut g = vec![0; 2048];
                 centre(level, Distribution::H8, 32, &words, &mut g);
-                let mut padded = [&[0; 2][..], &g[..w], &[0; 2]].concat();
+                let halves: Vec<i16> = g[..w].iter().map(|g| g >> 1).collect();
+                let mut padded = [&[0; 2][..], &halves, &[0; 2]].concat();
                 let mut out = vec![0; w];
-                across(level, &mut out, &mut padded, Taps::new(0.21, 0.0));
+                across_halves(level, &mut out, &mut padded, Taps::new(0.21, 0.0));
                 out
             })
             .collect();
@@ -121,36 +124,13 @@ fn the_kernel_at_every_level_and_width() {
             (0..width).map(|x| n_at(core::array::from_fn(|i| rows[i][x]), taps)).collect();
         for &level in Level::available() {
             // At an odd offset, so that no level may rely on alignment.
-            let mut padded = [&[0; 3][..], &g, &[0; 2]].concat();
             let mut out = vec![0; width + 1];
-            across(level, &mut out[1..], &mut padded[1..], taps);
-            assert_eq!(out[1..], want, "{level} {width} {taps:?}");
             let mut padded = [&[0; 3][..], &g.iter().map(|v| v >> 1).collect::<Vec<_>>(), &[0; 2]].concat();
             across_halves(level, &mut out[1..], &mut padded[1..], taps);
             assert_eq!(out[1..], want, "{level} {width} {taps:?}, halves");
             let five = core::array::from_fn(|i| &rows[i][..]);
             down(level, &mut out[1..], five, taps);
             assert_eq!(out[1..], want_down, "{level} {width} {taps:?}");
-        }
-    }
-}
-
-#[test]
-fn sums_of_frames_at_every_level() {
-    for width in [1, 31, 64, 257] {
-        let rows: Vec<Vec<i16>> = (0..3).map(|i| wild(width, i)).collect();
-        let weights = [30000i16, 12000, -20000];
-        for &level in Level::available() {
-            let (mut sum, mut out) = (vec![99; width], vec![0; width]);
-            for (i, row) in rows.iter().enumerate() {
-                blend(level, &mut sum, row, weights[i], i == 0);
-            }
-            round_saturate(level, &mut out, &sum);
-            for x in 0..width {
-                let exact: i64 = (0..3).map(|i| i64::from(rows[i][x]) * i64::from(weights[i])).sum();
-                let want = ((exact + (1 << 14)) >> 15).clamp(-32768, 32767);
-                assert_eq!(i64::from(out[x]), want, "{level} {width} {x}");
-            }
         }
     }
 }
@@ -204,40 +184,6 @@ fn gains_are_exact_roundings_of_the_factor() {
     let at = |u| f64::from(half.response.of(u)) / f64::from(1u32 << half.shift);
     for u in [0u16, 4096, 10000, 32768, 60000, 65535] {
         assert!((at(u) - 0.01 * f64::from(u) / 65536.0).abs() < 2e-6, "{u}: {}", at(u));
-    }
-}
-
-#[test]
-fn integer_samples_at_every_level_and_width() {
-    for width in 1..300 {
-        for (i, gain) in gains().iter().enumerate() {
-            let bits = 8 + ((width + i) % 9) as u8;
-            let top = ((1u32 << bits) - 1) as u16;
-            let up = |c: u32| (c << (bits - 8)) as u16;
-            let legal = if width % 2 == 0 { (0, top) } else { (up(16), up(235)) };
-            let ramp = Ramp::new(bits, legal);
-            let n = wild(width, 9);
-            let codes = |seed| wild(width, seed).iter().map(|&v| v as u16 & top).collect::<Vec<_>>();
-            let (row, light) = (codes(20), codes(30));
-            for &level in Level::available() {
-                for light in [None, Some(&light)] {
-                    let want: Vec<u16> = (0..width)
-                        .map(|x| reference(row[x], light.unwrap_or(&row)[x], n[x], ramp, gain, legal))
-                        .collect();
-                    let mut got = [&[7], &row[..]].concat();
-                    add_u16(level, &mut got[1..], light.map(|l| &l[..]), &n, ramp, gain, legal);
-                    assert_eq!(got[1..], want, "{level} {width} {bits} bits, gain {i}");
-                    if bits == 8 && gain.fits_i16() {
-                        let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
-                        let mut got = [&[7], &bytes(&row)[..]].concat();
-                        let light = light.map(|l| bytes(l));
-                        let legal = (legal.0 as u8, legal.1 as u8);
-                        add_u8(level, &mut got[1..], light.as_deref(), &n, ramp, gain, legal);
-                        assert_eq!(got[1..], bytes(&want), "{level} {width}, gain {i}");
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -358,43 +304,37 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
             let ramp = Ramp::new(bits, legal);
             let codes = |seed| wild(width, seed).iter().map(|&v| v as u16 & top).collect::<Vec<_>>();
             let (row, other) = (codes(20), codes(30));
-            for (level, fresh, lit) in Level::available()
-                .iter()
-                .flat_map(|&l| [(l, false, false), (l, true, false), (l, false, true), (l, true, true)])
+            // Skewness 0 takes the steps one by one, and changes nothing but the lowest number.
+            let even = Skew::new(|_| 0.0, 1000.0);
+            let cases = (0..8).map(|i| (i & 1 != 0, i & 2 != 0, (i & 4 != 0).then_some(&even)));
+            for (&level, (fresh, lit, skew)) in
+                Level::available().iter().flat_map(|l| cases.clone().map(move |case| (l, case)))
             {
                 let light = lit.then_some(&other[..]);
                 let lowest = |d: usize| if fresh && d == 2 + reach { &h } else { &rows[d] };
-                let n: Vec<i16> =
-                    (0..width).map(|x| n_at([0, 1, 2, 3, 4].map(|d| lowest(d)[x]), down_taps)).collect();
+                let n = (0..width).map(|x| n_at([0, 1, 2, 3, 4].map(|d| lowest(d)[x]), down_taps));
+                let n: Vec<i16> = n.map(|n| if skew.is_some() { n.max(-32767) } else { n }).collect();
                 let want: Vec<u16> = (0..width)
                     .map(|x| reference(row[x], light.unwrap_or(&row)[x], n[x], ramp, gain, legal))
                     .collect();
                 let (mut new, mut room) = (vec![5; whole], vec![0; width]);
                 let say = format!("{level} {width} {bits} bits, gain {i}, fresh {fresh}, lit {lit}");
+                let kernel =
+                    |bits| RowKernel::codes(level, bits, ramp, gain.clone(), legal).skewed(skew.cloned());
                 let mut got = [&[7], &row[..]].concat();
-                let mut made =
-                    sources(&rows, fresh.then_some((&white[..], &mut new[..])), across_taps, down_taps);
-                finish_u16(level, &mut got[1..], light, (&mut made, &mut room), (ramp, gain), legal);
+                let fresh_rows = fresh.then_some((&white[..], &mut new[..]));
+                let mut made = sources(&rows, fresh_rows, across_taps, down_taps);
+                kernel(bits.max(9)).finish((&mut got[1..], light), (&mut made, &mut room));
                 assert_eq!(got[1..], want, "{say}");
                 if bits == 8 && gain.fits_i16() {
                     let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
                     let light = light.map(bytes);
-                    let table = Codes::new(ramp, gain);
-                    assert_eq!(table.is_some(), i != 2, "gain {i}");
-                    for codes in [None, table.as_deref()] {
-                        let mut got = [&[7], &bytes(&row)[..]].concat();
-                        let mut made = sources(
-                            &rows,
-                            fresh.then_some((&white[..], &mut new[..])),
-                            across_taps,
-                            down_taps,
-                        );
-                        let legal = (legal.0 as u8, legal.1 as u8);
-                        let way = (ramp, gain, codes);
-                        let made = (&mut made, &mut room[..]);
-                        finish_u8(level, &mut got[1..], light.as_deref(), made, way, legal);
-                        assert_eq!(got[1..], bytes(&want), "{say}");
-                    }
+                    assert_eq!(Codes::new(ramp, gain).is_some(), i != 2, "gain {i}");
+                    let mut got = [&[7], &bytes(&row)[..]].concat();
+                    let fresh_rows = fresh.then_some((&white[..], &mut new[..]));
+                    let mut made = sources(&rows, fresh_rows, across_taps, down_taps);
+                    kernel(8).finish((&mut got[1..], light.as_deref()), (&mut made, &mut room));
+                    assert_eq!(got[1..], bytes(&want), "{say}");
                 }
                 if fresh {
                     assert_eq!(new[..width], h, "{say}");

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::filter::testing::lattice;
-use crate::noise::{Shape, xs64};
+use crate::noise::{Generator, Shape, noise_at};
 use crate::pixel::grain::Pass;
 
 /// White numbers of plane `p` beyond its edges too, halved.
@@ -13,7 +13,7 @@ fn white(number: i64, p: usize, size: (usize, usize), x: isize, y: isize) -> i16
         let len = len as isize;
         (if i < 0 { len - 2 * i - 1 } else { i.max(2 * i - len) }) as u32
     });
-    xs64::noise_at(&shape, 42, number, p, x, y) >> 1
+    noise_at(Generator::Xs64, &shape, 42, (number, p), x, y) >> 1
 }
 
 /// n of the whole plane, each row and column from the formulas, without a kernel or a ring of rows.
@@ -127,7 +127,7 @@ fn grain(format: &Format, given: &str) -> Grain {
         seed: 42,
         level,
         look: None,
-        gains: None,
+        kernels: None,
     }
 }
 

@@ -7,9 +7,8 @@ use super::*;
 use crate::filter::testing::lattice;
 use crate::frame::{ColorRange, Frame, Parity, PictureStructure};
 use crate::noise::Layout;
-use crate::noise::xs64;
-use crate::pixel::field::{Pole, weight};
-use crate::pixel::grain::mirror;
+use crate::noise::{Generator, noise_at};
+use crate::pixel::field::{Pole, mirror, weight};
 use crate::settings::{Animated, Settings, Value, Values};
 
 fn whole(v: i64) -> Value {
@@ -34,7 +33,7 @@ fn ways() -> Vec<Vec<(&'static str, Value)>> {
 /// The white number of a layer, computed from its address; `xs64`, seed 42.
 fn white(law: Distribution, layer: Layer, frame: i64, p: usize, x: usize, y: usize) -> i16 {
     let shape = Shape::new(&[(1, 1)], Layout::Keyed, law).unwrap();
-    xs64::noise_at(&shape, 42, frame, layer.plane(p as u32) as usize, x as u32, y as u32)
+    noise_at(Generator::Xs64, &shape, 42, (frame, layer.plane(p as u32) as usize), x as u32, y as u32)
 }
 
 /// A weighted sum added to a base, as [`crate::pixel::field`] defines it.
