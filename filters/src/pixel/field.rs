@@ -60,6 +60,7 @@ impl Pole {
 }
 
 /// The index of the sample for index `i` of `len`: edges are mirrored without repeating the edge.
+#[inline]
 pub const fn mirror(i: isize, len: usize) -> usize {
     // Most indices are inside, and a division is slow.
     if i >= 0 && i < len as isize {
