@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 /// The size of a read: large enough to hide the cost of a system call, small enough for the L2 cache, from which
-/// the rows are copied.
-const CHUNK: usize = 256 << 10;
+/// the rows are copied. It is not a multiple of the page size, since the system copies slowly between addresses that
+/// differ by little modulo 4096.
+const CHUNK: usize = (256 << 10) + 64;
 
 enum Medium {
     File(File),
