@@ -40,11 +40,13 @@ impl Info {
     /// # Errors
     /// [`SourceError::Bad`].
     pub(crate) fn check_number(&self, number: i64) -> Result<(), SourceError> {
+        if number >= self.first && self.last.is_none_or(|last| number <= last) {
+            return Ok(());
+        }
         let range = match self.last {
             Some(last) if last < self.first => "none".into(),
-            Some(last) if number > last => format!("{} to {last}", self.first),
-            _ if number < self.first => format!("from {}", self.first),
-            _ => return Ok(()),
+            Some(last) => format!("{} to {last}", self.first),
+            None => format!("from {}", self.first),
         };
         let problem = format!("frame {number} was requested; the frames are {range}");
         Err(SourceError::Bad { name: self.name.clone(), problem })

@@ -3,9 +3,10 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-/// The size of a read: large enough to hide the cost of a system call, small enough for the L2 cache, from which the
-/// rows are copied, and for reading a line before the next seek.
-const CHUNK: usize = 64 << 10;
+/// The size of a read: large enough to hide the cost of a system call, small enough for the L2 cache, from which
+/// the rows are copied. It is not a multiple of the page size, since the system copies slowly between addresses that
+/// differ by little modulo 4096.
+const CHUNK: usize = (256 << 10) + 64;
 
 enum Medium {
     File(File),
@@ -70,18 +71,17 @@ impl Input {
         self.len
     }
 
-    /// The next bytes, at most `limit`.
-    fn take(&mut self, limit: u64) -> io::Take<&mut BufReader<Medium>> {
-        let left = self.len.map_or(u64::MAX, |len| len.saturating_sub(self.pos));
-        self.reader.by_ref().take(limit.min(left))
+    /// Number of bytes up to the end of a file; of a pipe without limit.
+    fn left(&self) -> u64 {
+        self.len.map_or(u64::MAX, |len| len.saturating_sub(self.pos))
     }
 
     /// Fills `out` as far as possible; returns the number of bytes.
     pub(super) fn read_full(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let mut rest = self.take(out.len() as u64);
+        let want = out.len().min(usize::try_from(self.left()).unwrap_or(usize::MAX));
         let mut done = 0;
-        while done < out.len() {
-            match rest.read(&mut out[done..]) {
+        while done < want {
+            match self.reader.read(&mut out[done..want]) {
                 Ok(0) => break,
                 Ok(n) => done += n,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -95,7 +95,8 @@ impl Input {
     /// Reads a line into `line` (which is cleared first) and skips its newline.
     pub(super) fn line(&mut self, line: &mut Vec<u8>, limit: usize) -> io::Result<Line> {
         line.clear();
-        self.pos += self.take(limit as u64 + 1).read_until(b'\n', line)? as u64;
+        let most = self.left().min(limit as u64 + 1);
+        self.pos += self.reader.by_ref().take(most).read_until(b'\n', line)? as u64;
         Ok(match line.pop_if(|last| *last == b'\n') {
             Some(_) => Line::Complete,
             None if line.len() > limit => Line::TooLong,
@@ -105,12 +106,12 @@ impl Input {
 
     /// Skips `n` bytes; returns how many there were.
     pub(super) fn skip(&mut self, n: u64) -> io::Result<u64> {
-        let Some(len) = self.len else {
-            let skipped = io::copy(&mut self.take(n), &mut io::sink())?;
+        if self.len.is_none() {
+            let skipped = io::copy(&mut self.reader.by_ref().take(n), &mut io::sink())?;
             self.pos += skipped;
             return Ok(skipped);
-        };
-        let n = n.min(len.saturating_sub(self.pos));
+        }
+        let n = n.min(self.left());
         self.seek(self.pos + n)?;
         Ok(n)
     }
