@@ -41,7 +41,7 @@ impl Tile<'_> {
         change: &mut Change,
     ) {
         let (space, level) = (&self.painter.space, self.level());
-        let Some(cells) = self.change(part, j, samples, before, false, change) else { return };
+        let Some(cells) = self.change(part, j, samples, before, None, change) else { return };
         let Change { old, new, .. } = change;
         if space.matrix.is_some() {
             for p in (space.planes_of(part.grid) & self.writes).iter() {
@@ -87,43 +87,46 @@ impl Tile<'_> {
             top,
         };
         for k in 0..size[1] {
-            let mut changed = false;
+            // The cells of chroma that change, and those of luma in their blocks.
+            let mut changed: Option<Range<usize>> = None;
             uv.iter_mut().for_each(|row| row[..size[0]].fill(0.0));
             for (part, change) in parts().zip(&mut *chroma_rows) {
-                let Some(cells) = self.change(part, k, samples, before, false, change) else { continue };
+                let Some(cells) = self.change(part, k, samples, before, None, change) else { continue };
                 for p in (space.planes_of(part.grid) & self.writes).iter() {
                     self.yuv_row(p, &change.new, &mut uv[p.saturating_sub(1).min(1)][cells.clone()], &cells);
                 }
-                changed = true;
+                changed = Some(join(cells, changed));
             }
+            let blocks = changed.map(|c| (c.start << sx..(c.end << sx).min(luma.size[0]), c));
             let end = if k + 1 == size[1] { luma.size[1] } else { (k + 1) << sy };
             let rows = (k << sy)..end.min((k << sy) + MAX_BLOCK);
             let mut cells: [Option<Range<usize>>; MAX_BLOCK] = Default::default();
             for ((j, change), cells) in rows.clone().zip(&mut *luma_rows).zip(&mut cells) {
-                *cells = self.change(luma, j, samples, before, changed, change);
+                let covered = blocks.as_ref().map(|(fine, _)| fine.clone());
+                *cells = self.change(luma, j, samples, before, covered, change);
             }
             let n = luma.size[0];
             fine.iter_mut().for_each(|row| row[..n].fill(0.0));
-            if changed {
-                upsample_both(fine, uv, n, size[0], sx);
+            if let Some((cells, coarse)) = blocks {
+                upsample_both(fine, uv, &cells, &coarse, sx);
                 if top.is_finite() {
-                    let part = &mut chroma_scale[..n];
+                    let part = &mut chroma_scale[cells.clone()];
                     part.fill(1.0);
                     for (_, change) in rows.clone().zip(&*luma_rows) {
-                        chroma_headroom(&floor, &change.old, &change.new, fine, part);
+                        chroma_headroom(&floor, &change.old, &change.new, fine, cells.start, part);
                     }
                     for (i, part) in part.chunks(1 << sx).enumerate() {
                         let least = part.iter().fold(1.0, |a, b| if *b < a { *b } else { a });
-                        uv.iter_mut().for_each(|row| row[i] *= least);
+                        uv.iter_mut().for_each(|row| row[coarse.start + i] *= least);
                     }
                 }
                 for part in parts() {
                     for p in (space.planes_of(part.grid) & self.writes).iter() {
-                        let row = &mut uv[p.saturating_sub(1).min(1)][..size[0]];
-                        self.add::<T>(out, part, p, k, 0, row);
+                        let row = &mut uv[p.saturating_sub(1).min(1)][coarse.clone()];
+                        self.add::<T>(out, part, p, k, coarse.start, row);
                     }
                 }
-                upsample_both(fine, uv, n, size[0], sx);
+                upsample_both(fine, uv, &cells, &coarse, sx);
             }
             for ((j, change), cells) in rows.zip(&mut *luma_rows).zip(cells) {
                 let Some(cells) = cells else { continue };
@@ -137,7 +140,7 @@ impl Tile<'_> {
     }
 
     /// A row of cells as values, not multiplied by alpha where the planes are not: what was, and (but for working
-    /// colours that are samples) the change since. Gives the cells that were drawn on, or `all` of them.
+    /// colours that are samples) the change since. Gives the cells that were drawn on, and those that are `covered`.
     #[inline(always)]
     fn change(
         &self,
@@ -145,7 +148,7 @@ impl Tile<'_> {
         j: usize,
         samples: &[f32],
         before: &[f32],
-        all: bool,
+        covered: Option<Range<usize>>,
         change: &mut Change,
     ) -> Option<Range<usize>> {
         let (space, level, n) = (&self.painter.space, self.level(), part.size[0]);
@@ -171,13 +174,14 @@ impl Tile<'_> {
                 any |= differ(light, light_old, k == 0, drawn);
             }
         }
-        if any == 0 && !all {
-            return None;
+        let mut cells = covered;
+        if any != 0
+            && let Some(first) = drawn.iter().position(|d| *d != 0)
+            && let Some(last) = drawn.iter().rposition(|d| *d != 0)
+        {
+            cells = Some(join(first..last + 1, cells));
         }
-        let (first, last) = match all {
-            true => (0, n),
-            false => (drawn.iter().position(|d| *d != 0)?, drawn.iter().rposition(|d| *d != 0)? + 1),
-        };
+        let Range { start: first, end: last } = cells?;
         for (k, (_, at)) in self.colours(part).enumerate() {
             let at = at + j * part.stride;
             let (new, old) = (&mut new[k][first..last], &mut old[k][first..last]);
@@ -248,10 +252,21 @@ impl Part {
     }
 }
 
-fn upsample_both(fine: &mut [Line; 2], uv: &[Line; 2], n: usize, coarse: usize, shift: u32) {
+fn upsample_both(
+    fine: &mut [Line; 2],
+    uv: &[Line; 2],
+    cells: &Range<usize>,
+    coarse: &Range<usize>,
+    shift: u32,
+) {
     for (fine, uv) in fine.iter_mut().zip(uv) {
-        upsample(&mut fine[..n], &uv[..coarse], shift);
+        upsample(&mut fine[cells.clone()], &uv[coarse.clone()], shift);
     }
+}
+
+/// The smallest range that contains both.
+fn join(a: Range<usize>, b: Option<Range<usize>>) -> Range<usize> {
+    b.map_or(a.clone(), |b| a.start.min(b.start)..a.end.max(b.end))
 }
 
 /// The condition that no channel falls below both what it was and what was drawn.
@@ -363,10 +378,17 @@ fn add_to<T: ConvertF32>(row: &mut [T], zero: f32, span: f32, legal: (f32, f32),
 
 /// Lowers `part` to the largest part of the change of chroma for which luma need not exceed white.
 #[inline(always)]
-fn chroma_headroom(floor: &ChannelFloor, old: &Rows, delta: &Rows, [u, v]: &[Line; 2], part: &mut [f32]) {
+fn chroma_headroom(
+    floor: &ChannelFloor,
+    old: &Rows,
+    delta: &Rows,
+    [u, v]: &[Line; 2],
+    first: usize,
+    part: &mut [f32],
+) {
     let n = part.len();
-    let (old, delta) = (old.each_ref().map(|r| &r[..n]), delta.each_ref().map(|r| &r[..n]));
-    let (u, v) = (&u[..n], &v[..n]);
+    let (old, delta) = (old.each_ref().map(|r| &r[first..][..n]), delta.each_ref().map(|r| &r[first..][..n]));
+    let (u, v) = (&u[first..][..n], &v[first..][..n]);
     for i in 0..n {
         let (old, delta) = ([old[0][i], old[1][i], old[2][i]], [delta[0][i], delta[1][i], delta[2][i]]);
         let all = floor.least_luma(old, delta, u[i], v[i]);
