@@ -2,7 +2,7 @@
 
 pub use crate::filter::{Entry, Role};
 
-/// All filters, sorted by name.
+/// All filters, in the order of the help.
 pub const FILTERS: &[Entry] = &[
     crate::filter::noise::ENTRY,
     crate::filter::grain::ENTRY,

@@ -1,4 +1,4 @@
-//! The command line: [`args`](self) has the arguments, `resolve` their meaning, and `report` the messages to
+//! The command line: `args` has the arguments, `resolve` their meaning, and `report` the messages to
 //! the user.
 
 mod analyze;

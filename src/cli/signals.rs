@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const APART: Duration = Duration::from_millis(500);
 /// The time that a job has after the second signal.
 const GRACE: Duration = Duration::from_secs(3);
-/// The time that work has to end which may not see that it is to stop.
+/// The grace period of work that does not check `stop`.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Handles signals from its creation to the end of the program.

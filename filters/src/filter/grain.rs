@@ -11,8 +11,8 @@
 //! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
 //!
 //! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. Size and strength are those of a
-//! picture 1920 wide; at another width grain is what a picture of that width shows once the larger of the two is reduced
-//! to the other (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
+//! picture 1920 wide; at another width the grain is the same after both pictures are scaled to the smaller width
+//! (`Axis::scaled`). In a field of an interlaced picture rows are twice as far apart, so the kernel is half
 //! as long down as across. Float samples get the same field; scene
 //! linear ones are multiplied by powers of two, which adds to their logarithm. Grain of several sizes (`variation`) is
 //! the sum of two fields. Grain that was taken from a plate replaces the fields, sample for sample at any width.

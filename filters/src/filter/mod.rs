@@ -270,8 +270,8 @@ pub trait Spec: Send + Sync {
     }
 }
 
-/// A filter bound to a format. All methods take `&self`: a filter has no interior mutability and uses no clock, files
-/// or threads.
+/// A filter bound to a format. All methods take `&self`: results do not depend on interior state, and a filter uses no
+/// clock, files or threads.
 pub trait Render: Send + Sync + 'static {
     /// The parameters at a time: everything that its rows need and that follows from the settings and the
     /// time.

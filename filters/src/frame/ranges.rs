@@ -238,6 +238,13 @@ impl From<core::ops::Range<i64>> for Ranges {
     }
 }
 
+/// No frames if the range is empty.
+impl From<core::ops::RangeInclusive<i64>> for Ranges {
+    fn from(range: core::ops::RangeInclusive<i64>) -> Ranges {
+        Ranges::span(*range.start(), *range.end()).unwrap_or(Ranges { parts: Vec::new() })
+    }
+}
+
 /// The remaining text and its position.
 struct Reader<'a> {
     text: &'a str,

@@ -205,8 +205,7 @@ fn row_steps(shape: &Shape, plane: usize) -> u64 {
     shape.row_steps(plane, LANES as u32)
 }
 
-/// The number of words of one row, and of all planes before `plane` (of all planes if `plane` is the number
-/// of planes).
+/// The number of words of all planes before `plane` (of all planes if `plane` is the number of planes).
 fn words_before(shape: &Shape, plane: usize) -> u64 {
     (0..plane).map(|p| row_steps(shape, p) * LANES as u64 * u64::from(shape.size(p).1)).sum()
 }

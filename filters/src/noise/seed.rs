@@ -61,7 +61,7 @@ pub const fn filter_seed(user: u64, name: &str, before: u64) -> u64 {
 }
 
 /// Independent fields of noise that one filter draws for one plane. The numbers are part of every address, so they
-/// are frozen: a new use takes a new number, an old one is never given away.
+/// are frozen: a new use takes a new number, and numbers are never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layer(pub u32);
 

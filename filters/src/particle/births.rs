@@ -199,7 +199,7 @@ const EASY: f64 = (1u64 << 44) as f64;
 /// `base + j * gap + floor((over + j * rest) / rate)`, the quotient below 66.
 ///
 /// With rates up to 10^14 all products stay below 2^53 and are exact in `f64`. The quotient by way of the reciprocal
-/// is less than one off, so that what is left of the dividend says where it belongs.
+/// is less than one off, so the sign of the remainder selects the floor.
 #[inline(always)]
 fn steady_body(base: i64, gap: i64, over: i64, rest: i64, rate: i64, out: &mut [i64; BLOCK]) {
     let [over, rest, rate] = [over as f64, rest as f64, rate as f64];

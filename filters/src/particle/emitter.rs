@@ -54,7 +54,7 @@ pub enum Directions {
     Fan(f32),
 }
 
-/// Errors of nozzles.
+/// Errors of emitter shapes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EmitterShapeError {
     /// A coordinate of the place that is not a number within ±[`MAX_SPREAD`](super::MAX_SPREAD).

@@ -160,7 +160,7 @@ impl Kind {
     /// How far from its birthplace anything of a particle of this kind may be at an age in seconds, along each axis:
     /// |BASE| + |OFFSET| of speed, acceleration and size over that age. The size is that of a square turned any way.
     ///
-    /// Widened by 2^-19 of itself for the rounding of positions; what a position of that size is rounded by comes
+    /// Widened by 2^-19 of itself for the rounding of positions; the rounding error of a position of that size comes
     /// on top (see [`View`](super::View)).
     #[inline(always)]
     pub fn reach(&self, age: f32) -> [f32; 3] {

@@ -112,8 +112,8 @@ const IN_A_ROW: [u32; BLOCK] = {
     row
 };
 
-/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] says who lives and where,
-/// [`set_size_and_angle`] what they look like. Only lanes whose bit in `live` is set mean anything.
+/// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] sets `live` and the positions,
+/// [`set_size_and_angle`] size and angle. Only lanes whose bit in `live` is set mean anything.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {

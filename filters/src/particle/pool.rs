@@ -5,7 +5,7 @@
 //! starting anywhere leave the same pool, it is read in order of birth without sorting, nothing moves when a
 //! particle dies, and nothing is allocated after [`Pool::new`].
 //!
-//! What a ring pays is the dead between the living: a quarter of it at lives of 1 to 2 seconds, half of it at lives of
+//! A ring also stores dead particles: a quarter of it at lives of 1 to 2 seconds, half of it at lives of
 //! 0 to any length. Where lives vary that much, the ring holds the births since the last full sixteenth of the longest
 //! life only, and a [`SurvivorCache`] those before that lived then. It moves with the clock, not with the player, so
 //! the pool is still a function of the time.
@@ -22,14 +22,14 @@ use crate::simd::Level;
 use core::fmt;
 use core::ops::Range;
 
-/// From this part of dead in a window of the longest life on, the living are sieved. Found by measuring: a ring of a
-/// fifth dead and a survivor cache cost the same.
+/// The part of dead particles in a window of the longest life from which a survivor cache is used. Found by measuring:
+/// a ring of a fifth dead and a survivor cache cost the same.
 const VARIED: f32 = 0.2;
 
-/// A sieve's steps in the longest life. More of them sieve more often, fewer leave more dead.
+/// The number of times that the survivor cache is filled in the longest life. More cost time, fewer leave more dead.
 const STEPS: i64 = 16;
 
-/// How many blocks ahead memory is asked for: 4 kB, a few hundred nanoseconds of work.
+/// The prefetch distance in blocks: 4 kB, a few hundred nanoseconds of work.
 const AHEAD: usize = 4;
 
 /// A pool cannot be made.
@@ -178,18 +178,18 @@ impl Pool {
         self.old() + (self.young.end - self.young.start) as usize
     }
 
-    /// How many of them are the survivor cache's.
+    /// The number of blocks of the survivor cache.
     fn old(&self) -> usize {
         self.survivors.as_ref().map_or(0, SurvivorCache::blocks)
     }
 
-    /// The sieve's block `index`, and the one some way after it.
+    /// Block `index` of the survivor cache, and the one to prefetch.
     fn survivor_block(&self, index: usize) -> Option<(&SurvivorBlock, Option<&Columns>)> {
         let survivors = self.survivors.as_ref()?;
         survivors.block(index).map(|kept| (kept, survivors.block(index + AHEAD).map(|k| &k.columns)))
     }
 
-    /// The ring's block `index`, counted from its first, and the one some way after it.
+    /// Block `index` of the ring, counted from its first, and the one to prefetch.
     #[inline(always)]
     fn in_ring(&self, index: usize) -> Option<(&Columns, Option<&Columns>)> {
         // The ring's place of the first block was found by the seek; the rest follow.
@@ -206,8 +206,8 @@ impl Pool {
         }
     }
 
-    /// Says who of block `index` (below [`blocks`](Pool::blocks)) lives and where, at the time of the last seek. Blocks
-    /// may be placed in any order and at the same time; their numbers rise with the index.
+    /// Writes the live mask and the positions of block `index` (below [`blocks`](Pool::blocks)) at the time of the last
+    /// seek. Blocks may be placed in any order and at the same time; their numbers rise with the index.
     pub fn place(&self, index: usize, view: &View, out: &mut PlacedBlock) {
         let (lanes, found) = match self.survivor_block(index) {
             Some((kept, ahead)) => {

@@ -12,7 +12,7 @@ use core::ops::Range;
 pub struct LiveWindow {
     /// Flicks after which none of the kind lives.
     pub longest: i64,
-    /// Whoever is older than the youngest this many is dropped, dead or alive; no cap: `u32::MAX`.
+    /// Keeps only this many of the newest births, dead or alive; no cap: `u32::MAX`.
     ///
     /// It goes by birth number, so a particle that is dropped stays dropped.
     pub cap: u32,

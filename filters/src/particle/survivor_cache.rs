@@ -1,4 +1,4 @@
-//! Those who have outlived a mark: what a pool keeps of births before its ring, where lives vary much.
+//! A cache of long-lived particles: what a pool keeps of births before its ring, where lives vary much.
 
 use super::births::BLOCK;
 use super::clock::LAST;
@@ -18,7 +18,7 @@ pub(super) struct SurvivorBlock {
     pub(super) offset: [u32; BLOCK],
     /// Number of lane 0.
     pub(super) first: i64,
-    /// How many lanes hold someone.
+    /// The number of occupied lanes.
     count: u32,
 }
 

@@ -106,6 +106,13 @@ fn chain(
     out
 }
 
+/// Prints the recipe as [`to_chain`](Recipe::to_chain).
+impl std::fmt::Display for Recipe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.to_chain())
+    }
+}
+
 impl Recipe {
     /// Prints the recipe as a chain, which [`FromStr`](std::str::FromStr) reads back to an equal
     /// recipe.

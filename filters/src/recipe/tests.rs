@@ -411,7 +411,10 @@ fn settings_of_a_step_are_set_by_name() {
     assert_eq!(look, "noise=strength=6.5:monochrome=true:opacity='0=0;48=1':planes=y".parse().unwrap());
     let step = &mut look.steps[0];
     let unknown = step.set("strenght", 6).unwrap_err();
-    assert_eq!((unknown.parts().span.clone(), unknown.parts().hint.as_deref()), (0..8, Some("did you mean 'strength'?")));
+    assert_eq!(
+        (unknown.parts().span.clone(), unknown.parts().hint.as_deref()),
+        (0..8, Some("did you mean 'strength'?"))
+    );
     assert_eq!(step.set("strength", "0=0;48=x").unwrap_err().parts().excerpt, "strength=0=0;48=x");
     assert!(step.set("strength", f64::NAN).is_err());
 }

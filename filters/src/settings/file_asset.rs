@@ -49,7 +49,7 @@ impl PartialEq for FileAsset {
 
 impl fmt::Debug for FileAsset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Document({:?}, {:x?})", self.name, self.digest())
+        write!(f, "FileAsset({:?}, {:x?})", self.name, self.digest())
     }
 }
 

@@ -72,7 +72,7 @@ impl Output {
         Output::create_by(output, overwrite, None)
     }
 
-    /// The same. With a folder, on the same disk, nothing is left of an incomplete file.
+    /// As `create`. With a folder on the same disk, the incomplete file has no name, so nothing of it is left.
     ///
     /// # Errors
     /// See [`DiskError`].

@@ -372,7 +372,7 @@ impl Reader {
         if mem::replace(&mut self.damage_reported, true) { None } else { Some(Item::Damage(text)) }
     }
 
-    /// Seeks to a point from which `target` can be decoded, and decodes up to it: `Ok(None)` if it is intact only
+    /// Seeks to a point from which `target` can be decoded, and decodes up to it: `None` if it is intact only
     /// when decoding from the start.
     pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<frame::Video> {
         let mut limit = index.entries.len();

@@ -222,7 +222,7 @@ impl Decode for Done {
 /// The user's options for opening a source.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Frames per second for inputs without a rate (`--rate`, default 24).
+    /// Frames per second for inputs without a rate; the default is that of the format.
     pub rate: Option<Ratio>,
     /// The treatment of missing frames in a sequence (`--missing`).
     pub missing: Missing,

@@ -1,4 +1,5 @@
-//! Files of the program: [states](DiskStateCache) of simulations, and tracks (`.gfa`).
+//! Files that recipes name (tracks, effects, grain plates and tables, Lottie), and [states](DiskStateCache) of
+//! simulations.
 //!
 //! A `.gfa` file is a [stream](grainfield_filters::curve::stream) of tracks. It is played from disk, one chunk at a time,
 //! so memory does not grow with the file.

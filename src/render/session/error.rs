@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// An error. [`kind`](Error::kind) shows who can fix it, [`position`](Error::position) is its position, and
 /// [`source`](std::error::Error::source) its cause.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An error in the text of a recipe.
@@ -45,6 +45,13 @@ pub enum Error {
     /// A request for a frame was cancelled. A cancelled render is a [`RunError`], as it has a partial result.
     #[error("cancelled")]
     Cancelled,
+}
+
+/// The message, which a program shows whose `main` returns the error.
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 fn there(first: i64, last: Option<i64>) -> String {

@@ -141,6 +141,9 @@ impl Clip {
 
     /// The frames of these numbers, one after another: `0..100`, or [`Ranges`](grainfield_filters::frame::Ranges). For
     /// whole files a [`render`](Clip::render) is faster, because it reads, filters and writes side by side.
+    ///
+    /// # Errors
+    /// Each frame has a result of its own, as [`frame`](Clip::frame); the iterator goes on after an error.
     pub fn frames<'a>(
         &'a self,
         numbers: impl IntoIterator<Item = i64> + 'a,

@@ -155,14 +155,10 @@ impl Running {
         std::iter::from_fn(|| self.shared.next())
     }
 
-    /// Cancels the render. The part that was written is completed and named `NAME.partial.EXT`.
+    /// Cancels the render. Frames in progress are finished; the part that was written is completed and named
+    /// `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists: see [`RunError::partial`].
     pub fn cancel(&self) {
         self.cancel.cancel();
-    }
-
-    /// The handle that [`cancel`](Running::cancel) uses, for other threads.
-    pub fn canceller(&self) -> Cancel {
-        self.cancel.clone()
     }
 
     /// Waits for the end.

@@ -1,4 +1,4 @@
-//! One step of the agents: which of them are near each other, and what that and everything else does to each.
+//! One step of the agents: neighbour search and steering.
 //!
 //! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera.
 

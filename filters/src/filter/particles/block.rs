@@ -84,8 +84,7 @@ multiversion! {
     /// set.
     pub(super) fn fly(level, layer: &Layer, flights: [&[Row; 3]; 2], live: u64, age: &Row, out: &mut [Row; 3]) = fly_body;
 
-    /// Takes a block that was placed and dressed, with its own numbers and how it started, to where and as what it is
-    /// seen; what is not seen is no longer live.
+    /// Moves, shades and culls a placed block; particles that are not visible are no longer live.
     pub(super) fn shade_and_cull(level, bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut ParticleBlock) = shade_and_cull_body;
 }
 

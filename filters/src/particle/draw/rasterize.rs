@@ -328,7 +328,7 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The bounds of the shape, and so much more.
+    /// The bounds of the shape, widened by half the diagonal of a cell and a quarter.
     #[inline(always)]
     fn spans(&self, mask: &mut CoverageMask) {
         let Outline { cos, sin, half, form, .. } = self.outline;
@@ -338,7 +338,7 @@ impl Rasterizer<'_> {
         bounds.with_margin(self.reach() + 0.25).spans(self.block, &mut mask.span);
     }
 
-    /// No place of a cell is farther from its middle.
+    /// Half the diagonal of a cell.
     #[inline(always)]
     fn reach(&self) -> f32 {
         let [w, h] = self.block.cell();
@@ -400,7 +400,7 @@ impl Rasterizer<'_> {
         self.spans(mask);
         let Outline { cos, sin, edge, .. } = *self.outline;
         let [w, h] = self.block.cell();
-        // Places are so much nearer to the middle than corners are.
+        // Sample points lie within (1 - 1/n) of the distance of the corners.
         let share = 1.0 - 1.0 / self.n as f32;
         let reach = share * self.reach() + NEAR;
         let straight = share * 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;

@@ -197,7 +197,7 @@ fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &m
             let place = [view.x[k], view.y[k]];
             let mut sum = Sums::ZERO;
             for at in beside.clone().step_by(LANES) {
-                // They meet this one in turn.
+                // The neighbour adds this pair in its own pass.
                 accumulate_density(&view, place, at, beside.end - at, [&mut sum.0, &mut [0.0; LANES]]);
             }
             if !under.is_empty() {
@@ -239,7 +239,7 @@ fn pressures_body(
 /// Of a parcel: place, velocity, pressure over density squared, rest density over density.
 type Known = [f32; 6];
 
-/// Adds what sixteen others do to a parcel, x and y, to its sums, and takes it from theirs.
+/// Accumulates the pair forces of sixteen neighbours on a parcel, x and y; subtracts them from the neighbours.
 #[inline(always)]
 fn accumulate_forces(
     view: &View<'_>,

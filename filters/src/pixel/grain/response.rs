@@ -26,7 +26,7 @@ impl Ramp {
         let shift = 16 - u32::from(bits);
         let span = high - low;
         let top = u64::from(span) << shift;
-        // The least that brings the highest to the end.
+        // The smallest scale that maps white to 65535.
         let stretch = ((65535 - top) << 16).div_ceil(top);
         Ramp { low, span, shift, stretch: stretch as u16 }
     }
@@ -141,8 +141,8 @@ impl Gain {
         };
         let mut factors: Vec<f64> = places.iter().map(|&u| factor(u)).collect();
         if nodes {
-            // A chord of the widest lines that bend most lies below the response in the middle, so they are raised by
-            // half of that.
+            // Where the response bends most, a chord lies below it in the middle: the outer nodes are raised by half of
+            // that error.
             for (outer, inner, same) in [(1, 2, 17 + 16), (15, 14, 34)] {
                 let chord = 0.5 * (factors[outer] + factors[inner]);
                 let middle = factor(0.5 * (places[outer] + places[inner]));

@@ -6,7 +6,7 @@
 //!
 //! `(z + s (z^2 - 1)) / sqrt(1 + 2 s^2)`, of mean 0, variance 1 and skewness `(6 s + 8 s^3) / (1 + 2 s^2)^1.5` for normal z.
 //!
-//! z is held at the place where that turns, 1/2s away: 1.7 deviations or more, as the lightest grain of film, none at all,
+//! z is clamped at the extremum, 1/2s away: 1.7 deviations or more, as the lightest grain of film, none at all,
 //! holds the darkest shadows. That changes mean and variance by less than a hundredth of a deviation.
 
 use crate::simd::{Level, multiversion};
@@ -23,7 +23,7 @@ type Part = [f32; 4];
 /// How n is skewed at each brightness.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Skew {
-    /// For each u / 16: s, what the sum is multiplied by, and where z is held; and nothing.
+    /// For each u / 16: s, what the sum is multiplied by, and where z is clamped; and padding.
     parts: Box<[Part; PLACES]>,
     /// The standard deviation of n.
     deviation: f32,

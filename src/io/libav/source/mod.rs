@@ -90,7 +90,7 @@ struct Video {
     last_pts: Option<i64>,
     shape: Shape,
     decoder: Arc<Unpack>,
-    /// The text of FFmpeg's filters, because an index of their pictures differs from that of the file.
+    /// Whether FFmpeg's filters are used: an index of their pictures differs from that of the file.
     filtered: bool,
     /// The mark of the picture at the head of the queue.
     mark: Option<u32>,

@@ -21,7 +21,7 @@ pub(in crate::particle::fluid) fn densities(
 ) {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= crate::simd::Isa::Avx512 {
-        // SAFETY: levels from AVX-512 on are had by detecting the features that `densities` is compiled for.
+        // SAFETY: a level from AVX-512 on exists only if the processor has the features that `densities` is compiled for.
         return unsafe { avx512::densities(view, rows, own, below) };
     }
     plain_densities(level, view, rows, own, below);
@@ -37,7 +37,7 @@ pub(in crate::particle::fluid) fn forces(
 ) {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= crate::simd::Isa::Avx512 {
-        // SAFETY: levels from AVX-512 on are had by detecting the features that `forces` is compiled for.
+        // SAFETY: a level from AVX-512 on exists only if the processor has the features that `forces` is compiled for.
         return unsafe { avx512::forces(view, rows, own, below) };
     }
     plain_forces(level, view, rows, own, below);
