@@ -127,6 +127,9 @@ pub struct Host<'a> {
 
 impl Host<'_> {
     /// `Err(PrepareError::Cancelled)` after the host has cancelled.
+    ///
+    /// # Errors
+    /// The host has cancelled.
     pub fn check(&self) -> Result<(), PrepareError> {
         if self.stop.load(Ordering::Relaxed) { Err(PrepareError::Cancelled) } else { Ok(()) }
     }

@@ -123,11 +123,11 @@ fn a_preview_can_be_saved_as_an_image() {
     let clip = Clip::open("pattern:bars:size=49x33:format=gbrp16:frames=3").unwrap();
     let picture = clip.frame(1, &recipe("noise=strength=8")).unwrap();
     let file = folder.path().join("a.png");
-    picture.save(&file, false).unwrap();
+    picture.save(&file).unwrap();
     assert_eq!(grainfield::format::images::read(&file).unwrap().digest(), picture.frame.digest());
-    assert_eq!(picture.save(&file, false).unwrap_err().kind(), ErrorKind::Output);
-    picture.save(&file, true).unwrap();
-    assert_eq!(picture.save(folder.path().join("a.doc"), true).unwrap_err().kind(), ErrorKind::Usage);
+    assert_eq!(picture.save(&file).unwrap_err().kind(), ErrorKind::Output);
+    picture.overwrite(&file).unwrap();
+    assert_eq!(picture.overwrite(folder.path().join("a.doc")).unwrap_err().kind(), ErrorKind::Usage);
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "nothing else is left");
 }
 

@@ -52,6 +52,9 @@ impl Chain {
     /// Runs `frame` (in the format [`input`](Chain::input)) through the chain; afterwards it has the format
     /// [`output`](Chain::output). `at` is the time of the frame; `duration`, in seconds, gives the time of its
     /// second field.
+    ///
+    /// # Errors
+    /// A filter cannot be prepared for the frame, or the host has cancelled; the frame is then undefined.
     pub fn run(
         &self,
         at: &FrameTime,
@@ -67,6 +70,9 @@ impl Chain {
 
     /// Like [`run`](Chain::run), from buffers of a host to others: `input` has the format [`input`](Chain::input),
     /// and `output` receives the result in the format [`output`](Chain::output).
+    ///
+    /// # Errors
+    /// As `run`; the output is then undefined.
     #[allow(clippy::too_many_arguments)] // the arguments of `run`, with two buffers for one
     pub fn run_between(
         &self,

@@ -43,6 +43,9 @@ fn is_valid<T: Animate>(value: &T) -> bool {
 impl<T: Animate> Curve<T> {
     /// Makes a curve of the given keys, which holds the first and last value before and after them. Keys that
     /// count from the end stay unresolved until [`resolve`](Curve::resolve).
+    ///
+    /// # Errors
+    /// There are no keys or too many, they are not in order, or a value, slope or handle is out of range.
     pub fn new(keys: Vec<Key<T>>) -> Result<Curve<T>, CurveError> {
         let mut keys = keys;
         for key in &mut keys {
@@ -151,6 +154,9 @@ impl<T: Animate> Curve<T> {
     }
 
     /// Replaces frame numbers that count from the end; `last` is the number of the last frame.
+    ///
+    /// # Errors
+    /// The last frame is not known, or keys are not in order once it is.
     pub fn resolve(&self, last: Option<i64>) -> Result<Curve<T>, CurveError> {
         let mut curve = self.clone();
         for key in &mut curve.keys {

@@ -105,6 +105,9 @@ pub fn shape_names() -> impl Iterator<Item = &'static str> {
 
 impl<T: Animate> Shape<T> {
     /// Parses a shape by name, with its slopes or handles: `smooth`, `hermite 0.5 0`, `bezier 0.3 0 0.7 -2`.
+    ///
+    /// # Errors
+    /// The name, the count of numbers, or a number is wrong; with its position.
     pub fn parse(text: &str) -> Result<Shape<T>, TextError> {
         let mut words = text.split_ascii_whitespace();
         let name = words.next().unwrap_or_default();

@@ -107,6 +107,9 @@ impl Convert {
     ///
     /// Properties that the target leaves unspecified are those of the source (siting and matrix from YUV to YUV),
     /// else defaults: the matrix by [`assumed_matrix`], chroma at the left, range by [`Format::full_range`].
+    ///
+    /// # Errors
+    /// A format is invalid, or the two differ in what no conversion changes: size, rate, field, primaries.
     pub fn new(from: &Format, to: &Format, level: Level) -> Result<Convert, ConvertError> {
         from.check().and(to.check()).map_err(ConvertError::Format)?;
         if (from.width, from.height) != (to.width, to.height) {
@@ -134,6 +137,9 @@ impl Convert {
 }
 
 /// Binds one step of a [`path`].
+///
+/// # Errors
+/// As that of `Convert::new`.
 pub fn bind(from: &Format, to: &Format, level: Level) -> Result<Box<dyn Filter>, ConvertError> {
     if let Some(light) = light::Light::between(from, to, level)? {
         return Ok(light.boxed());

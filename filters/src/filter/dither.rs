@@ -113,6 +113,9 @@ pub struct Dither {
 
 impl Dither {
     /// From a format to one that differs only in its lower depth. Panics for other formats.
+    ///
+    /// # Errors
+    /// A plane is too large or empty.
     pub fn new(
         from: &Format,
         to: &Format,

@@ -394,6 +394,9 @@ impl Entry {
     }
 
     /// Binds the filter with these settings, without a chain; `seed` is used if the settings have none.
+    ///
+    /// # Errors
+    /// A setting has a wrong value, or the filter does not support the format.
     pub fn bind(
         &self,
         values: &Values,

@@ -140,6 +140,9 @@ fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
 }
 
 /// The effective effect of these settings: the file's or else the preset's, with the given blend and colour.
+///
+/// # Errors
+/// The effect file has not been read, or the effect cannot be drawn.
 pub fn effect(values: &Values) -> Result<Effect, SettingError> {
     ParticlesSettings::read(values).effect()
 }
@@ -195,6 +198,9 @@ impl Spec for ParticlesSettings {
 
 /// How many particles may live at a time with these settings in a format: a proven bound, never above
 /// [`MAX_PARTICLES`], more being refused.
+///
+/// # Errors
+/// The effect cannot be drawn, or needs more particles.
 pub fn max_alive(values: &Values, format: &Format) -> Result<i64, SettingError> {
     Ok(ParticlesSettings::read(values).particles()?.bound(format, 0, Level::SCALAR)?.alive)
 }

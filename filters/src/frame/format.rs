@@ -241,6 +241,9 @@ impl Format {
     }
 
     /// Checks the limits that all other code relies on. Sources call it before the first frame.
+    ///
+    /// # Errors
+    /// The format exceeds a limit, or its properties contradict each other.
     pub fn check(&self) -> Result<(), FormatError> {
         if !(1..=MAX_SIDE).contains(&self.width) || !(1..=MAX_SIDE).contains(&self.height) {
             return Err(FormatError::Size(self.width, self.height));

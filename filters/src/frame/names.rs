@@ -48,6 +48,9 @@ impl Format {
     /// Makes a format of the given size from a pixel format name. Accepts the names that [`name`](Format::name)
     /// returns, the byte orders `le` and `be` (samples are always held in native order), and `yuvj420p` for
     /// full range.
+    ///
+    /// # Errors
+    /// No pixel format has this name, or the size exceeds a limit.
     pub fn from_name(name: &str, width: u32, height: u32) -> Result<Format, NameError> {
         let err = || NameError(name.into());
         let base = name.strip_suffix("le").or(name.strip_suffix("be")).unwrap_or(name);

@@ -55,6 +55,9 @@ impl Part {
 
 impl Ranges {
     /// All frames from `first` to `last`, inclusive.
+    ///
+    /// # Errors
+    /// `last` is before `first`.
     pub fn span(first: i64, last: i64) -> Result<Ranges, RangesError> {
         if last < first {
             return Err(RangesError { at: 0, problem: RangesProblem::Reversed(first, last) });

@@ -73,6 +73,9 @@ impl core::error::Error for ShapeError {}
 
 impl Shape {
     /// A shape of the given plane sizes (width, height); `distribution` determines the words of each pixel.
+    ///
+    /// # Errors
+    /// A plane is too large or empty, or the number of planes or words per pixel is not possible.
     pub fn new(
         sizes: &[(u32, u32)],
         layout: Layout,
@@ -97,6 +100,9 @@ impl Shape {
 
     /// The shape of pictures of a format, all planes, alpha included. Both fields of a frame of odd height have the
     /// shape of the larger, so that they are parts of one sequence.
+    ///
+    /// # Errors
+    /// A plane is too large or empty.
     pub fn of(format: &Format, layout: Layout, distribution: Distribution) -> Result<Shape, ShapeError> {
         let format = match format.picture {
             PictureStructure::Frame => *format,
@@ -153,6 +159,9 @@ pub enum CycleStart {
 
 impl CycleStart {
     /// The state at position 0: 31 bits, never zero.
+    ///
+    /// # Errors
+    /// The state stays at zero.
     pub fn state(self) -> Result<u32, ShapeError> {
         match self {
             CycleStart::Seed(seed) => Ok(1 + (super::seed::mix64(seed) % u64::from(M31)) as u32),

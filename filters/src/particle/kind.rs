@@ -108,6 +108,9 @@ pub struct Kind {
 
 impl Kind {
     /// A kind with the [standard](Parameter) parameters and any number of its own.
+    ///
+    /// # Errors
+    /// A parameter is out of range, the life is too long, or there are too many parameters.
     pub fn new(standard: [Spread; STANDARD], extra: Vec<Spread>) -> Result<Kind, KindError> {
         let count = STANDARD + extra.len();
         if count > MAX_PARAMETERS {

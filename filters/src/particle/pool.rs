@@ -118,6 +118,9 @@ impl Pool {
 
     /// A pool for every time in `span` (flicks), of at most `most` particles. It is empty until the first
     /// [`seek`](Pool::seek).
+    ///
+    /// # Errors
+    /// More than `most` particles may live at a time, or the machine does not give the memory.
     pub fn new(
         emitter: Emitter,
         kind: Kind,

@@ -122,6 +122,9 @@ impl Recipe {
     }
 
     /// Parses TOML. The caller adds the file name to an error: [`RecipeError::named`].
+    ///
+    /// # Errors
+    /// The first error in the text, with its position.
     pub fn parse_toml(text: &str) -> Result<Recipe, RecipeError> {
         document::parse(text, FILTERS)
     }

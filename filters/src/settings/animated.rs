@@ -24,6 +24,9 @@ impl<T: Animate> Animated<T> {
     }
 
     /// Resolves keys that count from the end.
+    ///
+    /// # Errors
+    /// As that of curves.
     pub fn resolve(&self, last: Option<i64>) -> Result<Animated<T>, CurveError> {
         Ok(match self {
             Animated::Constant(v) => Animated::Constant(*v),

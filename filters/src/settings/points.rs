@@ -55,6 +55,9 @@ impl core::error::Error for PointsError {}
 impl Points {
     /// Makes a function of points in order. An error is the one for their text, with a point's number instead of
     /// a byte range.
+    ///
+    /// # Errors
+    /// There are too few or too many points, they are not in order, or one is out of range.
     pub fn new(points: &[[f64; 2]], min: f64, max: f64) -> Result<Points, PointsError> {
         let fail = |i: usize, problem| Err(PointsError { at: i..i + 1, problem });
         if points.is_empty() {
@@ -78,6 +81,9 @@ impl Points {
     }
 
     /// Parses `x=y;x=y;...`.
+    ///
+    /// # Errors
+    /// The text is not a list of points, or they are wrong as for a list.
     pub fn parse(text: &str, min: f64, max: f64) -> Result<Points, PointsError> {
         let mut points = Vec::new();
         let mut spans = Vec::new();

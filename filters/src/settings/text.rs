@@ -102,6 +102,9 @@ impl From<TextError> for ValueError {
 impl Setting {
     /// Parses a value of this setting. Surrounding white space is ignored; numbers are the same in every locale; a
     /// curve is accepted if [`Kind::animatable`]. The result has passed [`check`](Setting::check).
+    ///
+    /// # Errors
+    /// The text is not a value of this setting; with the position of what is wrong.
     pub fn parse(&self, text: &str) -> Result<Value, ValueError> {
         let at = trim(text, 0);
         self.parse_trimmed(&text[at.clone()]).map_err(|e| e.shifted(at.start))

@@ -84,6 +84,9 @@ impl Values {
     }
 
     /// Parses the values of a preset, `strength=2.2:size=0.8`: a chain's form without quotes.
+    ///
+    /// # Errors
+    /// The first setting that is unknown or has a wrong value.
     pub fn parse(settings: &'static [Setting], text: &str) -> Result<Values, SettingError> {
         let mut values = Values::new(settings);
         for part in text.split(':').filter(|part| !part.is_empty()) {
@@ -102,6 +105,9 @@ impl Values {
 
     /// Sets a value. Returns an error if there is no such setting, or the value has the wrong kind or is out of
     /// range.
+    ///
+    /// # Errors
+    /// There is no such setting, or the value has the wrong kind or is out of range.
     pub fn set(&mut self, id: &str, value: Value) -> Result<(), SettingError> {
         let Some(i) = self.settings.iter().position(|s| s.id == id) else { return Err(unknown(id)) };
         self.settings[i].check(&value)?;
@@ -158,6 +164,9 @@ impl Values {
     }
 
     /// Returns an error for settings that have no effect with the chosen words and must not be given.
+    ///
+    /// # Errors
+    /// A setting was given that has no effect with the chosen words.
     pub fn check(&self) -> Result<(), SettingError> {
         for (setting, _) in self.iter_given() {
             let Some(OnlyWhen { setting: of, words, refused: true }) = setting.only_when else { continue };
@@ -175,6 +184,9 @@ impl Values {
     }
 
     /// Resolves curve keys that count from the end; `last` is the number of the last frame.
+    ///
+    /// # Errors
+    /// A curve that counts from the end, if the last frame is not known or its keys are not in order.
     pub fn resolve(&mut self, last: Option<i64>) -> Result<(), SettingError> {
         for (setting, value) in self.settings.iter().zip(&mut self.given) {
             let resolved = match value {
@@ -215,6 +227,9 @@ impl PartialEq for Values {
 
 impl Setting {
     /// Returns an error for a value of the wrong kind or out of range.
+    ///
+    /// # Errors
+    /// The value has the wrong kind or is out of range.
     pub fn check(&self, value: &Value) -> Result<(), SettingError> {
         let err = |problem| Err(SettingError { setting: self.id, problem });
         match (self.kind, value) {

@@ -36,6 +36,9 @@ impl From<ffmpeg_next::Error> for AvError {
 }
 
 /// `Err` for negative codes, the value for others.
+///
+/// # Errors
+/// The negative code as an error.
 pub fn check(code: i32) -> Result<i32, AvError> {
     if code < 0 { Err(AvError(code)) } else { Ok(code) }
 }

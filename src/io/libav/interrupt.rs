@@ -95,6 +95,9 @@ struct Fifo {
 
 /// Opens a named pipe without waiting for its writer. Its reads wait until there are data or the stop request, which
 /// is an error.
+///
+/// # Errors
+/// The pipe cannot be opened.
 pub fn fifo(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
     let file = reach::open_with(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK), path)?;
     Ok(Box::new(Fifo { file, stop }))

@@ -74,6 +74,9 @@ pub fn exact(format: &Format) -> Option<sys::AVPixelFormat> {
 
 impl Layout {
     /// Reads libav's description.
+    ///
+    /// # Errors
+    /// The pixel format has no counterpart.
     pub fn of(pix_fmt: impl Into<Pixel>) -> Result<Layout, Unsupported> {
         let pix_fmt = pix_fmt.into();
         let name = name(pix_fmt);

@@ -78,6 +78,9 @@ impl Decoded {
 }
 
 /// Decodes a file's bytes.
+///
+/// # Errors
+/// libav cannot decode the bytes, or their pixel format has no counterpart.
 pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     let _log = Log::new().enter();
     let size = i32::try_from(file.len()).map_err(|_| AvError(-libc::EFBIG))?;
@@ -108,6 +111,9 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
 }
 
 /// Appends a picture as a file. `interleave` writes row `y` as packed samples, for formats that are not planar.
+///
+/// # Errors
+/// libav has no such encoder, or cannot encode the picture.
 pub fn encode(
     still: Still,
     frame: &Frame,

@@ -160,7 +160,7 @@ struct Writing {
 }
 
 struct Shared {
-    input: Mutex<Input>,
+    input: Mutex<Option<Input>>,
     writing: Mutex<Writing>,
     turn_changed: Condvar,
     ending: Mutex<Ending>,
@@ -232,7 +232,7 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcom
         rescue,
         total: setup.plan.total,
         offset: setup.plan.offset,
-        input: Mutex::new(Input::new(setup.plan)),
+        input: Mutex::new(Some(Input::new(setup.plan))),
         writing: Mutex::new(Writing {
             turn: 0,
             sink: Some(setup.sink),
@@ -411,6 +411,10 @@ fn helpers(setup: &Setup) -> HelperPool {
 
 /// Finishes or abandons the sink.
 fn conclude(shared: &Shared) -> Outcome {
+    // Files that FFmpeg's filters write are complete once the source is closed. A reader that is blocked keeps it.
+    if let Ok(mut input) = shared.input.try_lock() {
+        input.take();
+    }
     let mut writing = lock(&shared.writing);
     if writing.failure.is_none()
         && shared.stop.load(Ordering::Relaxed)

@@ -71,6 +71,7 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
         return None;
     }
+    let input = input.as_mut()?;
     let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
     let mut pending: Vec<_> =
         input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();

@@ -42,10 +42,22 @@ impl Picture {
     /// rounded without dither. The file gets its name when it is complete.
     ///
     /// # Errors
-    /// Of the kind usage for an unknown extension or an impossible conversion, of the kind output if the file cannot be
-    /// written, or exists and `overwrite` is false.
-    pub fn save(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<(), Error> {
-        let name = path.as_ref().as_os_str();
+    /// Of the kind usage for an unknown extension or an impossible conversion, of the kind output if the file exists or
+    /// cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.write(path.as_ref(), false)
+    }
+
+    /// The same, replacing an existing file.
+    ///
+    /// # Errors
+    /// As [`save`](Picture::save).
+    pub fn overwrite(&self, path: impl AsRef<Path>) -> Result<(), Error> {
+        self.write(path.as_ref(), true)
+    }
+
+    fn write(&self, path: &Path, overwrite: bool) -> Result<(), Error> {
+        let name = path.as_os_str();
         let to = sequence::sink::accepts(name, self.format()).map_err(JobError::from)?;
         let frame = in_format(&self.frame, to)?;
         let mut bytes = Vec::new();

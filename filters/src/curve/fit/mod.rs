@@ -122,6 +122,9 @@ const fn when(at: KeyTime) -> Ratio {
 
 /// Fits a curve of the given shape, with few keys, that is no farther than `bound` from any sample. Times must
 /// increase; frame numbers may be negative. The curve holds before the first sample and after the last.
+///
+/// # Errors
+/// There are no samples or too many, a value or the bound is not allowed, or times do not increase.
 pub fn fit(samples: &[Sample], shape: FitShape, bound: f64) -> Result<Curve, FitError> {
     let data = data(samples, bound)?;
     // A negative frame number of a key would count from the end. A sample's negative number does not, so shift

@@ -102,6 +102,9 @@ pub(super) fn fault<T>(at: u64, what: &'static str) -> Result<T, StreamError> {
 }
 
 /// What is wrong with the name of a track, if anything.
+///
+/// # Errors
+/// What is wrong with the name.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
     match name {
         "" => Err("it is empty"),

@@ -40,6 +40,9 @@ pub(super) fn curves(
 
 /// The formats that a conversion goes through, the last of which is `to`: one step, or three if transfer or alpha
 /// change, of which the second is `Light`.
+///
+/// # Errors
+/// As that of `Convert::new`.
 pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
     let alpha = from.has_alpha() && to.has_alpha() && from.alpha != to.alpha;
     let curves = curves(from, to)?;

@@ -24,6 +24,9 @@ pub(super) const fn by_height(height: u32) -> Matrix {
 /// RGB had. Between YUV and grey, range and matrix stay. `yuvj...` is full range. The siting stays if the subsampling
 /// does; newly subsampled chroma is at the left. Alpha keeps its kind. Linear light of float pictures becomes
 /// display-referred in integers ([`displayed`]). Other properties are those of `from`.
+///
+/// # Errors
+/// No pixel format has this name, or it does not suit the size.
 pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
     let named = Format::from_name(name, from.width, from.height)?;
     let alpha = match (named.alpha, from.alpha) {

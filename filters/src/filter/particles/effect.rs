@@ -83,6 +83,9 @@ impl Effect {
     }
 
     /// Rejects effects that cannot be drawn.
+    ///
+    /// # Errors
+    /// The first layer or setting that cannot be drawn.
     pub fn check(&self) -> Result<(), EffectError> {
         if self.layers.is_empty() || self.layers.len() > MAX_LAYERS {
             return Err(EffectError::Layers(self.layers.len()));

@@ -47,6 +47,9 @@ impl core::error::Error for ImageError {}
 impl Image {
     /// From rows of R, G, B and alpha, 0 to 1, display values, not premultiplied. Values are clamped to 0..1, and NaN
     /// is 0.
+    ///
+    /// # Errors
+    /// The image is empty or too large, or the number of texels is not width times height.
     pub fn new(width: usize, height: usize, rgba: &[[f32; 4]]) -> Result<Image, ImageError> {
         let sides = 1..=MAX_IMAGE_SIDE;
         if !sides.contains(&width) || !sides.contains(&height) {
@@ -67,6 +70,9 @@ impl Image {
 
     /// A page of a flip-book: frame `index` of a sheet of `across` by `down`, row by row. If a side is not divisible,
     /// its last texels are left out.
+    ///
+    /// # Errors
+    /// A page would be empty.
     pub fn part(&self, index: usize, across: usize, down: usize) -> Result<Image, ImageError> {
         let (across, down) = (across.max(1), down.max(1));
         let [w, h] = [self.size[0] / across, self.size[1] / down];

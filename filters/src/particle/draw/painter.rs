@@ -60,6 +60,9 @@ pub struct Painter {
 
 impl Painter {
     /// A painter for pictures (frames or fields) of a format, with the styles to which splats refer by index.
+    ///
+    /// # Errors
+    /// There are too many styles, or a style's gain is not a number from 0 to 1000.
     pub fn new(format: &Format, styles: Vec<SplatStyle>, level: Level) -> Result<Painter, PainterError> {
         Painter::with_space(format, styles, BlendSpace::Gamma, level)
     }
@@ -67,6 +70,9 @@ impl Painter {
     /// The same with colours mixed in code values, or in linear light by the picture's transfer function (without a
     /// tag, sRGB for R, G and B and BT.1886 for everything else). Colours are display values in either case, and opaque
     /// splats look the same.
+    ///
+    /// # Errors
+    /// As `new`.
     pub fn with_space(
         format: &Format,
         styles: Vec<SplatStyle>,

@@ -94,11 +94,17 @@ fn soft(v: f32) -> Result<f32, ShapeError> {
 
 impl Shape {
     /// A disc.
+    ///
+    /// # Errors
+    /// The softness is not in 0..=1.
     pub fn disc(softness: f32) -> Result<Shape, ShapeError> {
         Ok(Shape::Disc { soft: soft(softness)? })
     }
 
     /// A ring.
+    ///
+    /// # Errors
+    /// `inner` is not in 0..1, or the softness is not in 0..=1.
     pub fn ring(inner: f32, softness: f32) -> Result<Shape, ShapeError> {
         if !(0.0..1.0).contains(&inner) {
             return Err(ShapeError::Inner(inner));
@@ -107,11 +113,17 @@ impl Shape {
     }
 
     /// A streak.
+    ///
+    /// # Errors
+    /// The softness is not in 0..=1.
     pub fn streak(softness: f32) -> Result<Shape, ShapeError> {
         Ok(Shape::Streak { soft: soft(softness)? })
     }
 
     /// A convex polygon, its corners in either sense of rotation.
+    ///
+    /// # Errors
+    /// The corners are too few or too many, not convex or beyond -1 to 1, or the softness is not in 0..=1.
     pub fn polygon(corners: &[[f32; 2]], softness: f32) -> Result<Shape, ShapeError> {
         let n = corners.len();
         if !(3..=MAX_CORNERS).contains(&n) {

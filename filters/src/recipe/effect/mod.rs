@@ -42,11 +42,17 @@ pub const VERSION: i64 = 1;
 
 /// Parses an effect and reads its pictures. The caller adds the file name to an error:
 /// [`RecipeError::named`].
+///
+/// # Errors
+/// The first error in the text or in a picture, with its position.
 pub fn parse_with(text: &str, picture: LoadPicture<'_>) -> Result<Effect, RecipeError> {
     read::parse(text, picture)
 }
 
 /// Parses an effect without reading its pictures.
+///
+/// # Errors
+/// The first error in the text, with its position.
 pub fn parse(text: &str) -> Result<Effect, RecipeError> {
     parse_with(text, &mut |_| Ok(None))
 }

@@ -88,6 +88,9 @@ fn length(bytes: &[u8]) -> io::Result<[u8; 4]> {
 
 impl<W: Write> Writer<W> {
     /// Writes the properties of the stream.
+    ///
+    /// # Errors
+    /// The segment cannot be written.
     pub fn new(out: W, stream: &Stream) -> io::Result<Writer<W>> {
         let mut writer = Writer { out, sum: Xxh64::default(), packets: 0, pictures: 0 };
         writer.put(MAGIC)?;
@@ -120,6 +123,9 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a packet.
+    ///
+    /// # Errors
+    /// The segment cannot be written.
     pub fn packet(&mut self, packet: &Packet) -> io::Result<()> {
         self.put(&[1])?;
         for t in [packet.pts, packet.dts, packet.duration] {
@@ -133,6 +139,9 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes the end; returns the underlying writer, and the checksum of all bytes.
+    ///
+    /// # Errors
+    /// The segment cannot be written.
     pub fn finish(mut self) -> io::Result<(W, u64)> {
         self.put(&[0])?;
         for n in [self.packets, self.pictures] {
@@ -213,6 +222,9 @@ impl<R: Read> Raw<'_, R> {
 
 impl Reader<BufReader<File>> {
     /// Opens a segment.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a segment of this version.
     pub fn open(path: &Path) -> Result<Self, SegmentError> {
         let file = File::open(path)?;
         let len = file.metadata()?.len();
@@ -222,6 +234,9 @@ impl Reader<BufReader<File>> {
 
 impl<R: Read> Reader<R> {
     /// Reads the head of a segment with this number of bytes.
+    ///
+    /// # Errors
+    /// The bytes cannot be read, or are not a segment of this version.
     pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
         let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
         let mut sum = Xxh64::default();
@@ -238,6 +253,9 @@ impl<R: Read> Reader<R> {
     }
 
     /// The next packet; `None` at the end.
+    ///
+    /// # Errors
+    /// The segment cannot be read, or is damaged.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, SegmentError> {
         if self.ended {
             return Ok(None);
@@ -291,6 +309,9 @@ fn numbers(tail: &[u8], packets: Option<u64>) -> Result<u64, SegmentError> {
 }
 
 /// The number of pictures of a segment, read from its end.
+///
+/// # Errors
+/// The file cannot be read, or is not a complete segment.
 pub fn pictures(path: &Path) -> Result<u64, SegmentError> {
     let mut from = File::open(path)?;
     from.seek(SeekFrom::End(-(TAIL as i64)))?;
@@ -299,6 +320,9 @@ pub fn pictures(path: &Path) -> Result<u64, SegmentError> {
 
 /// The presentation time and duration of each packet of a segment, and the number of pictures. Reads only the headers
 /// of packets.
+///
+/// # Errors
+/// The file cannot be read, or is not a complete segment.
 pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
     let mut reader = Reader::open(path)?;
     let mut times = Vec::new();

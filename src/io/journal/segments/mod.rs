@@ -153,6 +153,9 @@ impl SegmentGrid {
     }
 
     /// The recorded checksum of each segment.
+    ///
+    /// # Errors
+    /// The manifest cannot be read.
     pub fn checksums(&self) -> io::Result<impl Fn(i64) -> Option<u64>> {
         let manifest = self.manifest_files.read()?;
         Ok(move |cell| manifest.entries.get(&cell)?.last().map(|entry| entry.hash))

@@ -39,6 +39,9 @@ pub struct Shard {
 
 /// Joins shards in order. `carried` is that of the source, from which other streams are copied. Returns the number of
 /// packets, and warnings about losses in the container.
+///
+/// # Errors
+/// A shard cannot be read or does not continue the one before, or the output cannot be written.
 pub fn join(
     output: &OsStr,
     overwrite: bool,

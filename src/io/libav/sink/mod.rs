@@ -40,6 +40,9 @@ pub fn recognises(output: &OsStr) -> bool {
 /// 4:4:4 for editing and archiving (FFV1, ProRes).
 ///
 /// If the encoder supports no such format, the error names encoders that do.
+///
+/// # Errors
+/// The container or encoder is unknown, or supports no format without loss; the message names encoders that do.
 pub fn accepts(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
     super::init();
     choose::choose(output, format, encoding).map(|choice| choice.format)
@@ -53,6 +56,9 @@ pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Optio
 
 /// Prepares the file under a temporary name: opens the encoder, makes the streams, and finds what the
 /// container cannot store. `plan.format` must come from [`accepts`].
+///
+/// # Errors
+/// The encoder rejects its options, the output exists, or cannot be written.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let _log = Log::new().enter();
     Ok(match &plan.journal.segments {

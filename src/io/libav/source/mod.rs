@@ -51,6 +51,9 @@ const AHEAD: usize = 16;
 const NEAR: i64 = 48;
 
 /// Opens a file, or an address with a protocol in `options.allow_protocol`.
+///
+/// # Errors
+/// The file cannot be opened or has no video, or the options do not fit it.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
     let mut place = input_url(input, &options.allow_protocol, &options.stop)
@@ -61,6 +64,9 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
+///
+/// # Errors
+/// The stream has no video, or the options do not fit it.
 pub fn from_reader(
     name: String,
     reader: Box<dyn Read + Send>,
