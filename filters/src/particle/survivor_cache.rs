@@ -58,7 +58,7 @@ pub(super) struct SurvivorCache {
     /// The mark and the block that the edge is at; nothing before the first seek.
     mark: Option<(i64, i64)>,
     step: i64,
-    /// Scratch: a block taken out to be sieved.
+    /// Scratch: a block that is taken out to be compacted.
     spare: Box<(Columns, PlacedBlock)>,
 }
 
@@ -90,7 +90,7 @@ impl SurvivorCache {
         self.kept.capacity() * size_of::<SurvivorBlock>()
     }
 
-    /// Goes to the last mark at or before `at`. From the mark before, those kept and the ring's births are sieved;
+    /// Goes to the last mark at or before `at`. From the mark before, those kept and the ring's births are compacted;
     /// from anywhere else, all that may live at the mark are born again.
     pub(super) fn seek(
         &mut self,

@@ -173,7 +173,7 @@ fn read(pool: &Pool, view: &View) -> Vec<(i64, Placed)> {
 
 #[test]
 fn the_pool_holds_the_living_particles_after_any_sequence_of_frames() {
-    // Lives that vary much are sieved, others are not.
+    // Lives that vary much use the survivor cache, others do not.
     let mut even = *test_kind().standard();
     even[Parameter::Life as usize] = Spread { base: 2.0, offset: 0.2 };
     for kind in [test_kind(), Kind::new(even, vec![]).unwrap()] {

@@ -154,7 +154,8 @@ impl Order {
         number(level, self.cells, &now.x, &now.y, &mut self.goal);
         self.starts.clear();
         self.starts.resize(w * h + 2, 0);
-        // Counted two places further on, summed up, then moved on to one place further on as parcels are put there.
+        // Counts are offset by two: after the prefix sum, entry cell + 1 is the position at which the next parcel of the
+        // cell is written, and in the end the start of the next cell.
         for cell in &self.goal {
             self.starts[*cell as usize + 2] += 1;
         }

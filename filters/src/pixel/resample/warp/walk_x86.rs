@@ -200,8 +200,8 @@ fn store<T: CodeSample>(out: &mut [T; 8], codes: __m128i, top: u16) {
     }
 }
 
-/// Of two places four rows of four samples, as pairs of the first two rows and of the last two; deeper ones than 8 bits
-/// around 32768.
+/// Loads windows of 4x4 samples at two positions, interleaved for `madd`: the first two rows, and the last two. Samples
+/// of more than 8 bits have an offset of 32768.
 ///
 /// # Safety
 /// All of them must be readable.
@@ -228,7 +228,8 @@ unsafe fn rows4<T: CodeSample>(a: *const T, b: *const T, stride: usize) -> (__m2
     (rows(0), rows(2))
 }
 
-/// Of eight places two rows of two samples in pairs: places 0, 1, 4, 5 and 2, 3, 6, 7; deeper ones around 32768.
+/// Loads windows of 2x2 samples at eight positions in pairs: positions 0, 1, 4, 5 and 2, 3, 6, 7. Samples of more than 8
+/// bits have an offset of 32768.
 ///
 /// # Safety
 /// All of them must be readable.
