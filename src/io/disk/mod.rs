@@ -1,6 +1,6 @@
 //! Everything that touches a user's folder: [incomplete files](partial) that get their names in one step, the [output
 //! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the checks that a job never
-//! [writes](same) a file that it reads and that no other program changes it, and the limit on [which
+//! writes a file that it reads and that no other program changes it, and the limit on [which
 //! files](reach) may be read.
 //!
 //! It uses no other module of the crate.
