@@ -186,6 +186,8 @@ fn a_render_reports_its_frames_and_can_be_cancelled() {
     assert!(file.exists());
     // The existing file stays, and the clip still renders frames.
     assert_eq!(render(&clip).start().err().unwrap().kind(), ErrorKind::Output);
+    let none = clip.render(&look).frames(11..11).to("null:").run(|_| ());
+    assert_eq!(none.unwrap_err().kind(), ErrorKind::Usage);
     clip.frame(11, &look).unwrap();
 
     let long = Clip::open("pattern:zoneplate:size=320x240").unwrap();

@@ -37,7 +37,7 @@ pub(super) fn value_hint(problem: &ValueProblem, typed: &str) -> Option<String> 
 
 impl Step {
     /// Sets a setting of the filter, or one that all filters have, to a value in the form that a chain has: a number, a
-    /// word, a curve.
+    /// word, a curve. Curves in files (`@`) belong to the whole recipe: parse them with it.
     ///
     /// # Errors
     /// No such setting, or not a value of it; the error marks the wrong part of `name=value`.

@@ -264,6 +264,12 @@ fn upsample_both(
     }
 }
 
+/// `n` columns of each row.
+#[inline(always)]
+fn columns<const N: usize>(rows: &[Line; N], first: usize, n: usize) -> [&[f32]; N] {
+    rows.each_ref().map(|row| &row[first..][..n])
+}
+
 /// The smallest range that contains both.
 fn join(a: Range<usize>, b: Option<Range<usize>>) -> Range<usize> {
     b.map_or(a.clone(), |b| a.start.min(b.start)..a.end.max(b.end))
@@ -382,15 +388,14 @@ fn chroma_headroom(
     floor: &ChannelFloor,
     old: &Rows,
     delta: &Rows,
-    [u, v]: &[Line; 2],
+    uv: &[Line; 2],
     first: usize,
     part: &mut [f32],
 ) {
     let n = part.len();
-    let (old, delta) = (old.each_ref().map(|r| &r[first..][..n]), delta.each_ref().map(|r| &r[first..][..n]));
-    let (u, v) = (&u[first..][..n], &v[first..][..n]);
+    let (old, delta, [u, v]) = (columns(old, first, n), columns(delta, first, n), columns(uv, first, n));
     for i in 0..n {
-        let (old, delta) = ([old[0][i], old[1][i], old[2][i]], [delta[0][i], delta[1][i], delta[2][i]]);
+        let (old, delta) = (old.map(|r| r[i]), delta.map(|r| r[i]));
         let all = floor.least_luma(old, delta, u[i], v[i]);
         let none = floor.least_luma(old, delta, 0.0, 0.0);
         let luma = floor.luma[0] * old[0] + floor.luma[1] * old[1] + floor.luma[2] * old[2];
@@ -408,16 +413,14 @@ fn raise_luma(
     floor: &ChannelFloor,
     old: &Rows,
     delta: &Rows,
-    [u, v]: &[Line; 2],
+    uv: &[Line; 2],
     first: usize,
     luma: &mut [f32],
 ) {
     let n = luma.len();
-    let ([g0, b0, r0], [g1, b1, r1]) =
-        (old.each_ref().map(|r| &r[first..][..n]), delta.each_ref().map(|r| &r[first..][..n]));
-    let (u, v) = (&u[first..][..n], &v[first..][..n]);
+    let (old, delta, [u, v]) = (columns(old, first, n), columns(delta, first, n), columns(uv, first, n));
     for i in 0..n {
-        let least = floor.least_luma([g0[i], b0[i], r0[i]], [g1[i], b1[i], r1[i]], u[i], v[i]);
+        let least = floor.least_luma(old.map(|r| r[i]), delta.map(|r| r[i]), u[i], v[i]);
         luma[i] = if least > luma[i] { least } else { luma[i] };
     }
 }

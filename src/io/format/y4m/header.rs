@@ -95,11 +95,14 @@ pub(super) fn excerpt(bytes: &[u8]) -> String {
 
 /// The error if `start`, the first bytes of an input, cannot begin a y4m stream.
 pub(super) fn not_y4m(start: &[u8]) -> HeaderError {
-    let known: [(usize, &[u8], &str); 4] = [
+    let known: [(usize, &[u8], &str); 7] = [
         (4, b"ftyp", "is an MP4 or QuickTime file"),
         (0, b"\x1aE\xdf\xa3", "is a Matroska or WebM file"),
         (8, b"AVI ", "is an AVI file"),
         (0, FRAME, "is the middle of a stream, without its header"),
+        (0, b"\x1f\x8b", "is a gzip file: unpack it first"),
+        (0, b"\x28\xb5\x2f\xfd", "is a zstd file: unpack it first"),
+        (0, b"\xfd7zXZ", "is an xz file: unpack it first"),
     ];
     if start.is_empty() {
         return HeaderError::Empty;
@@ -457,6 +460,7 @@ mod tests {
         }
         assert!(not_y4m(b"\x89PNG\r\n").to_string().contains("PNG"));
         assert!(not_y4m(b"\0\0\0\x20ftypisom").to_string().contains("MP4"));
+        assert!(not_y4m(b"\x1f\x8b\x08").to_string().contains("unpack"));
         assert!(not_y4m(b"hello").to_string().contains("YUV4MPEG2"));
     }
 
