@@ -1,18 +1,19 @@
 //! Runs one frame through a chain.
 //!
-//! Layers that work in place are fused: each band of rows goes through all of them while it is in the cache. A
-//! layer that reads beyond its own row needs its whole input first, so it starts a new pass over the picture.
+//! Layers that read no other rows than those they write are fused: each band of rows goes through all of them while it
+//! is in the cache, and what lies between two depths or formats is never stored as a picture. A layer that reads beyond
+//! its own row needs its whole input first, so it starts a new pass over the picture.
 
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
-use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
+use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneMut, PlaneSet, Scratch};
 use crate::host::{Host, PrepareError, wait};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
 
-/// Size of a band, all planes together, in bytes: a part of one core's cache.
+/// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
 /// The buffers that a worker lends to [`Chain::run`], which reuses them for each frame.
@@ -20,7 +21,17 @@ const BAND_BYTES: usize = 256 << 10;
 pub struct Workspace {
     spare: Option<Frame>,
     between: Option<Frame>,
-    scratch: Mutex<Vec<(Scratch, Scratch)>>,
+    scratch: Mutex<Vec<BandScratch>>,
+}
+
+/// The memory for the work on one band.
+#[derive(Debug, Default)]
+struct BandScratch {
+    filter: Scratch,
+    /// Rows as they were before a layer that is blended.
+    saved_rows: Scratch,
+    /// Pictures between two layers.
+    between: Scratch,
 }
 
 /// The work on one picture (the frame, or one field) of a layer in this frame.
@@ -94,7 +105,7 @@ impl Chain {
             match (position.first, position.last) {
                 (true, true) => self.pass_between(pass, input, output.reborrow(), work, host),
                 (true, false) => {
-                    between.reset(pass[0].layer.output);
+                    between.reset(output_format(pass));
                     self.pass_between(pass, input, between.as_mut(), work, host);
                 }
                 (false, true) => self.pass_between(pass, between.as_ref(), output.reborrow(), work, host),
@@ -109,7 +120,7 @@ impl Chain {
     }
 
     /// Calls `run` for each pass over the picture, after its states are prepared. A pass consists of one layer of any
-    /// kind and the local layers after it.
+    /// kind and the layers after it that read only their own rows. All of them work in place if the first does.
     fn passes(
         &self,
         at: &FrameTime,
@@ -129,7 +140,9 @@ impl Chain {
         while !rest.is_empty() {
             // Planes that the first layer does not write are copied only after it, so no layer can join its pass.
             let alone = !rest[0].local && !rest[0].writes_all();
-            let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(|a| a.local).count() };
+            let in_place = rest[0].local;
+            let joins = |a: &&ActiveStage<'_>| a.local || (!in_place && a.reads_own_rows());
+            let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(joins).count() };
             let (pass, later) = rest.split_at_mut(len);
             for a in pass.iter_mut() {
                 a.prepare(states, host)?;
@@ -208,8 +221,8 @@ impl Chain {
             return;
         }
         let head = &pass[0];
-        let output = spare.get_or_insert_with(|| Frame::new(head.layer.output));
-        output.reset(head.layer.output);
+        let output = spare.get_or_insert_with(|| Frame::new(output_format(pass)));
+        output.reset(output_format(pass));
         self.bands(pass, Some(frame.as_ref()), output.as_mut(), scratch, host);
         for p in (0..head.layer.output.planes()).filter(|&p| !head.writes_plane(p)) {
             output.swap_plane(p, frame);
@@ -227,32 +240,30 @@ impl Chain {
         host: &Host<'_>,
     ) {
         let head = &pass[0];
-        let planes = 0..head.layer.output.planes();
-        if head.local {
+        if !head.local {
+            let planes = (0..head.layer.output.planes()).filter(|&p| !head.writes_plane(p));
             planes.for_each(|p| copy_rows(&input, &mut output, p));
-            self.bands(pass, None, output, &work.scratch, host);
-        } else {
-            planes.filter(|&p| !head.writes_plane(p)).for_each(|p| copy_rows(&input, &mut output, p));
-            self.bands(pass, Some(input), output, &work.scratch, host);
         }
+        self.bands(pass, Some(input), output, &work.scratch, host);
     }
 
+    /// Renders a pass band by band. If its first layer works in place, the input, if any, is copied first.
     fn bands(
         &self,
         pass: &[ActiveStage<'_>],
         input: Option<FrameRef<'_>>,
         output: FrameMut<'_>,
-        pool: &Mutex<Vec<(Scratch, Scratch)>>,
+        pool: &Mutex<Vec<BandScratch>>,
         host: &Host<'_>,
     ) {
         let format = output.format;
-        let fields = pass.iter().any(|a| a.parts.len() > 1);
+        let layers: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
         let extra =
             pass.iter().flat_map(|a| &a.parts).flat_map(|p| &p.now).map(|now| now.plan.extra_rows).max();
-        let step = band_rows(&format, fields, host.executor.width(), extra.unwrap_or(0) as usize);
+        let step = band_rows(pass, host.executor.width(), extra.unwrap_or(0) as usize);
         let mut start = step;
         while start < height {
             let (band, below) = rest.split_at_row(start);
@@ -269,22 +280,90 @@ impl Chain {
                 return;
             };
             let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let (mut scratch, mut saved_rows) = take().unwrap_or_default();
-            for (k, a) in pass.iter().enumerate() {
-                let input = if k == 0 { input } else { None };
-                a.render(self, input, &mut band, &mut scratch, &mut saved_rows);
-            }
-            pool.lock().unwrap_or_else(PoisonError::into_inner).push((scratch, saved_rows));
+            let mut scratch = take().unwrap_or_default();
+            self.band(&layers, input, &mut band, &mut scratch);
+            pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         });
     }
+
+    /// Renders a band of rows through groups of layers, of which all but the first of each work in place.
+    fn band(
+        &self,
+        groups: &[&[ActiveStage<'_>]],
+        input: Option<FrameRef<'_>>,
+        output: &mut FrameMut<'_>,
+        scratch: &mut BandScratch,
+    ) {
+        let [group, later @ ..] = groups else { return };
+        if later.is_empty() {
+            return self.group(group, input, output, scratch);
+        }
+        let mut memory = core::mem::take(&mut scratch.between);
+        let (mut picture, rest) = band_between(output, output_format(group), &mut memory);
+        self.group(group, input, &mut picture, scratch);
+        scratch.between = core::mem::take(rest);
+        self.band(later, Some(picture.as_ref()), output, scratch);
+        *rest = core::mem::take(&mut scratch.between);
+        scratch.between = memory;
+    }
+
+    fn group(
+        &self,
+        group: &[ActiveStage<'_>],
+        mut input: Option<FrameRef<'_>>,
+        output: &mut FrameMut<'_>,
+        scratch: &mut BandScratch,
+    ) {
+        if group[0].local
+            && let Some(input) = input.take()
+        {
+            (0..input.format.planes()).for_each(|p| copy_rows(&input, output, p));
+        }
+        for layer in group {
+            layer.render(self, input.take(), output, scratch);
+        }
+    }
+}
+
+/// The format of the picture after a pass.
+fn output_format(pass: &[ActiveStage<'_>]) -> Format {
+    pass[pass.len() - 1].layer.output
+}
+
+/// A picture of another format for the rows of `band`, and the rest of the memory.
+fn band_between<'a>(
+    band: &FrameMut<'_>,
+    format: Format,
+    memory: &'a mut Scratch,
+) -> (FrameMut<'a>, &'a mut Scratch) {
+    let luma = band.plane(0).rows();
+    let plane = |p: usize| {
+        let (width, height) = if p < format.planes() { format.plane_size(p) } else { (0, 0) };
+        let (_, sy) = format.plane_subsampling(p);
+        let row = width * format.depth.bytes();
+        (row, (luma.start >> sy)..luma.end.div_ceil(1 << sy).min(height), height)
+    };
+    let planes = [0, 1, 2, 3].map(plane);
+    let stride = |row: usize| row.next_multiple_of(64);
+    let sizes = planes.clone().map(|(row, rows, _)| stride(row) * rows.len());
+    let (buffers, rest) = memory.buffers_and_rest(sizes);
+    let mut planes = planes.into_iter();
+    let planes = buffers.map(|data| match planes.next() {
+        Some((row, rows, height)) => PlaneMut::of_rows(data, stride(row), row, rows, height),
+        None => PlaneMut::default(),
+    });
+    (FrameMut::new(format, planes), rest)
 }
 
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
 /// but at least twice the `extra` rows that a band costs.
-fn band_rows(format: &Format, fields: bool, threads: usize, extra: usize) -> usize {
-    let (_, height) = format.plane_size(0);
-    let block = (1 << format.subsampling.1) * if fields { 2 } else { 1 };
-    let row_bytes = (format.frame_bytes() / height.max(1)).max(1);
+fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
+    let (_, height) = pass[0].layer.output.plane_size(0);
+    let written = pass.chunk_by(|_, next| next.local).map(|layers| output_format(layers).frame_bytes());
+    let row_bytes = (written.sum::<usize>() / height.max(1)).max(1);
+    let fields = pass.iter().any(|a| a.parts.len() > 1);
+    let subsampling = pass.iter().map(|a| a.layer.output.subsampling.1).max();
+    let block = (1 << subsampling.unwrap_or(0)) * if fields { 2 } else { 1 };
     let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra);
     rows.next_multiple_of(block).max(block)
 }
@@ -296,6 +375,12 @@ impl ActiveStage<'_> {
 
     fn writes_all(&self) -> bool {
         (0..self.layer.output.planes()).all(|p| self.writes_plane(p))
+    }
+
+    /// Whether it writes every plane from the same rows of its input.
+    fn reads_own_rows(&self) -> bool {
+        let own = |part: &Part| part.now.as_ref().is_some_and(|now| now.plan.reach == Reach::Rows(0));
+        self.parts.iter().all(own) && self.writes_all()
     }
 
     fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), PrepareError> {
@@ -338,9 +423,9 @@ impl ActiveStage<'_> {
         chain: &Chain,
         input: Option<FrameRef<'_>>,
         band: &mut FrameMut<'_>,
-        scratch: &mut Scratch,
-        saved_rows: &mut Scratch,
+        scratch: &mut BandScratch,
     ) {
+        let BandScratch { filter: scratch, saved_rows, .. } = scratch;
         band.format = self.layer.output;
         for (i, part) in self.parts.iter().enumerate() {
             let input = input.map(|f| part.parity.map_or(f, |parity| f.field(parity)));

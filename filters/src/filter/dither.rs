@@ -13,8 +13,8 @@ use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::noise::seed::{GOLDEN, Layer, key, mix64};
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, ShapeError, Stream};
-use crate::pixel::convert::Code;
-use crate::pixel::dither::{Reduce, ToBytes, blue, high_pass, reduce_row, uniform_row};
+use crate::pixel::convert::{Code, CodeSample};
+use crate::pixel::dither::{Reduce, Uniform, blue, high_pass, reduce_row, uniform_noise, uniform_row};
 use crate::settings::{ChoiceEnum, SettingError};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -175,67 +175,76 @@ impl Render for Dither {
     }
 
     fn render(&self, (index, reduce): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
+            match self.to.depth {
+                Depth::Bits(8) => self.plane::<u8>(p, *index, &reduce[p], band, scratch),
+                _ => self.plane::<u16>(p, *index, &reduce[p], band, scratch),
+            }
+        }
+    }
+}
+
+impl Dither {
+    fn plane<D: CodeSample>(
+        &self,
+        p: usize,
+        index: i64,
+        by: &Reduce,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
         let Some(input) = band.input else {
             unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
         };
-        let frame = self.stream.frame(*index);
-        let block = self.stream.block();
-        let (mut offsets, mut tiles) = (Vec::new(), Vec::new());
-        for p in band.writes.iter().filter(|&p| p < self.to.planes()) {
-            let by = &reduce[p];
-            let (width, _) = self.to.plane_size(p);
-            let whole = (width + 1).next_multiple_of(block);
-            let [words, noise] = scratch.buffers::<u16, 2>([2 * whole, whole]);
-            let noise: &mut [i16] = bytemuck::cast_slice_mut(noise);
-            let offset = key(self.seed, *index, Layer::DITHER_OFFSET.plane(p as u32), 0);
-            let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
-            noise.fill(0);
-            let mut started = false;
-            offsets.clear();
-            let bytes = ToBytes::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
-            for y in band.output.plane(p).rows() {
-                match mode {
-                    Mode::Tpdf => frame.centred(p, y as u32, words, noise),
-                    Mode::HighPass => {
-                        // The words of the row above are those that were drawn for that row.
-                        let (above, own) = words.split_at_mut(whole);
-                        if started {
-                            above.copy_from_slice(own);
-                        } else {
-                            frame.words(p, y as u32, above);
-                        }
-                        frame.words(p, y as u32 + 1, own);
-                        let rows = [&above[..width + 1], &own[..width + 1]];
-                        high_pass(self.level, &mut noise[..width], rows, y % 2 == 1);
-                        started = true;
+        let (input, output) = (input.plane(p), band.output.plane_mut(p));
+        let frame = self.stream.frame(index);
+        let (width, _) = self.to.plane_size(p);
+        let whole = (width + 1).next_multiple_of(self.stream.block());
+        let [words, noise] = scratch.buffers::<u16, 2>([2 * whole, whole]);
+        let noise: &mut [i16] = bytemuck::cast_slice_mut(noise);
+        noise.fill(0);
+        let offset = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 0);
+        let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
+        let uniform = Uniform::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
+        let (mut offsets, mut places) = (Vec::new(), Vec::new());
+        let mut started = false;
+        for y in output.rows() {
+            let (out, row) = (output.row_mut::<D>(y), input.row(y));
+            match mode {
+                Mode::Tpdf => frame.centred(p, y as u32, words, noise),
+                Mode::HighPass => {
+                    // The words of the row above are those that were drawn for that row.
+                    let (above, own) = words.split_at_mut(whole);
+                    if started {
+                        above.copy_from_slice(own);
+                    } else {
+                        frame.words(p, y as u32, above);
                     }
-                    Mode::Blue => {
-                        let (x, down) = (offset as usize % blue::SIDE, (offset >> 32) as usize % blue::SIDE);
-                        blue::fill(&mut noise[..width], x, y + down);
-                    }
-                    Mode::Uniform => {
-                        if offsets.is_empty() || y % blue::SIDE == 0 {
-                            offsets.clear();
-                            offsets.extend(self.tiles(*index, p, y / blue::SIDE, width));
-                        }
-                        tiles.clear();
-                        tiles.extend(offsets.iter().map(|[left, down]| blue::place(*left, y + down)));
-                        if let Some(bytes) = &bytes {
-                            let out = band.output.plane_mut(p).row_mut::<u8>(y);
-                            uniform_row(self.level, out, input.plane(p).row(y), &tiles, bytes);
-                            continue;
-                        }
-                        blue::fill_tiles(&mut noise[..width], &tiles, by.uniform_part());
-                    }
-                    Mode::None => {}
+                    frame.words(p, y as u32 + 1, own);
+                    let rows = [&above[..width + 1], &own[..width + 1]];
+                    high_pass(self.level, &mut noise[..width], rows, y % 2 == 1);
+                    started = true;
                 }
-                let (row, noise) = (input.plane(p).row::<u16>(y), &noise[..width]);
-                let plane = band.output.plane_mut(p);
-                match self.to.depth {
-                    Depth::Bits(8) => reduce_row::<u8>(self.level, plane.row_mut(y), row, noise, by),
-                    _ => reduce_row::<u16>(self.level, plane.row_mut(y), row, noise, by),
+                Mode::Blue => {
+                    let (x, down) = (offset as usize % blue::SIDE, (offset >> 32) as usize % blue::SIDE);
+                    blue::fill(&mut noise[..width], x, y + down);
                 }
+                Mode::Uniform => {
+                    if offsets.is_empty() || y % blue::SIDE == 0 {
+                        offsets.clear();
+                        offsets.extend(self.tiles(index, p, y / blue::SIDE, width));
+                    }
+                    places.clear();
+                    places.extend(offsets.iter().map(|[left, down]| blue::place(*left, y + down)));
+                    if let Some(uniform) = &uniform {
+                        uniform_row(self.level, out, row, &places, uniform);
+                        continue;
+                    }
+                    uniform_noise(&mut noise[..width], &places, by);
+                }
+                Mode::None => {}
             }
+            reduce_row(self.level, out, row, &noise[..width], by);
         }
     }
 }

@@ -89,13 +89,30 @@ impl<'a> PlaneRef<'a> {
         (bytemuck::cast_slice(&self.data[..whole]), self.stride / size)
     }
 
-    /// One field of a whole plane.
+    /// The rows of one field, numbered as in the field.
     pub fn field(&self, parity: Parity) -> PlaneRef<'a> {
-        debug_assert_eq!(self.count, self.height, "fields are taken of whole planes");
-        let skip = (parity == Parity::Bottom) as usize;
-        let count = (self.height + 1 - skip) / 2;
-        let data = if count == 0 { &[] } else { &self.data[skip * self.stride..] };
-        PlaneRef { data, stride: 2 * self.stride, first: 0, count, height: count, ..*self }
+        let field = FieldRows::new(self.first, self.count, self.height, parity);
+        let start = (field.skip * self.stride).min(self.data.len());
+        let FieldRows { first, count, height, .. } = field;
+        PlaneRef { data: &self.data[start..], stride: 2 * self.stride, first, count, height, ..*self }
+    }
+}
+
+/// The rows of a field within rows of a frame.
+struct FieldRows {
+    /// Rows of the frame before the first of the field.
+    skip: usize,
+    first: usize,
+    count: usize,
+    height: usize,
+}
+
+impl FieldRows {
+    fn new(first: usize, count: usize, height: usize, parity: Parity) -> FieldRows {
+        let odd = (parity == Parity::Bottom) as usize;
+        let skip = (first + odd) % 2;
+        let count = (count + 1).saturating_sub(skip) / 2;
+        FieldRows { skip, first: (first + skip) / 2, count, height: (height + 1 - odd) / 2 }
     }
 }
 
@@ -179,23 +196,21 @@ impl<'a> PlaneMut<'a> {
 
     /// The rows of one field, numbered as in the field.
     pub fn field(self, parity: Parity) -> PlaneMut<'a> {
-        let odd = (parity == Parity::Bottom) as usize;
-        // the first row of the view that belongs to the field
-        let skip = (self.first + odd) % 2;
-        let count = (self.count + 1).saturating_sub(skip) / 2;
+        let FieldRows { skip, first, count, height } =
+            FieldRows::new(self.first, self.count, self.height, parity);
         let start = (skip * self.stride).min(self.data.len());
         PlaneMut {
             data: &mut self.data[start..],
             stride: 2 * self.stride,
             row_bytes: self.row_bytes,
-            first: (self.first + skip) / 2,
+            first,
             count,
-            height: (self.height + 1 - odd) / 2,
+            height,
         }
     }
 }
 
-/// A view of a whole picture.
+/// A view of a picture or of a band of its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameRef<'a> {
     /// The format.
@@ -244,6 +259,11 @@ impl<'a> FrameMut<'a> {
         self.planes[p].as_ref()
     }
 
+    /// An immutable view of the same rows.
+    pub fn as_ref(&self) -> FrameRef<'_> {
+        FrameRef::new(self.format, self.planes.each_ref().map(PlaneMut::as_ref))
+    }
+
     /// All planes, mutable.
     pub fn planes_mut(&mut self) -> &mut [PlaneMut<'a>; 4] {
         &mut self.planes
@@ -287,11 +307,16 @@ mod tests {
                 let (a, b) = PlaneMut::new(&mut data, 5, 3, height).split_at_row(cut);
                 for mut part in [a, b] {
                     for parity in [Parity::Top, Parity::Bottom] {
+                        let odd = (parity == Parity::Bottom) as u8;
                         let mut field = part.reborrow().field(parity);
                         for y in field.rows() {
-                            let row = 2 * y + (parity == Parity::Bottom) as usize;
+                            let row = 2 * y + usize::from(odd);
                             field.row_mut::<u8>(y).fill(row as u8 + 1);
                         }
+                        let rows = field.rows();
+                        let same = part.as_ref().field(parity);
+                        assert_eq!(same.rows(), rows);
+                        assert!(rows.into_iter().all(|y| same.row::<u8>(y) == [(2 * y) as u8 + 1 + odd; 3]));
                     }
                 }
                 for y in 0..height {

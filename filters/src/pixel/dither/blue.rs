@@ -8,7 +8,7 @@
 //! All sums are integers, and the first of equal positions is taken, so the mask is the same on every machine.
 
 use crate::noise::seed::mix64;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// Columns and rows.
 pub const SIDE: usize = 64;
@@ -120,30 +120,37 @@ pub fn triangular() -> &'static [i16] {
 }
 
 /// Each row of ranks twice, so that [`SIDE`] of them follow each other from every column on.
-fn doubled<T: Copy>(of: impl Fn(u16) -> T) -> Vec<T> {
+fn doubled(of: impl Fn(u16) -> u16) -> Vec<u16> {
     let row = |row: &[u16]| row.iter().chain(row).map(|&rank| of(rank)).collect::<Vec<_>>();
     ranks().chunks_exact(SIDE).flat_map(row).collect()
 }
 
-/// The index in a table of `doubled` rows of the mask from a column on.
+/// The index in a table of doubled rows of the mask from a column on.
 pub fn place(column: usize, row: usize) -> usize {
     row % SIDE * 2 * SIDE + column
 }
 
-/// The mask as 256 levels, for a reduction by 8 bits.
-pub fn levels() -> &'static [u16] {
-    static LEVELS: LazyLock<Vec<u16>> = LazyLock::new(|| doubled(|rank| rank >> 4));
-    &LEVELS
+/// The ranks, each row twice.
+pub fn doubled_ranks() -> &'static [u16] {
+    static RANKS: LazyLock<Vec<u16>> = LazyLock::new(|| doubled(|rank| rank));
+    &RANKS
 }
 
-/// Fills a row with uniform noise of less than half a code, in 1/32768, times `part` / 32768: each tile starts at
-/// its [`place`].
-pub fn fill_tiles(out: &mut [i16], places: &[usize], part: i16) {
-    static NOISE: LazyLock<Vec<i16>> = LazyLock::new(|| doubled(|rank| 8 * rank as i16 + 4 - 16384));
-    for (out, &at) in out.chunks_mut(SIDE).zip(places) {
-        let noise = &NOISE[at..at + out.len()];
-        out.iter_mut().zip(noise).for_each(|(o, &r)| *o = ((i32::from(r) * i32::from(part)) >> 15) as i16);
-    }
+/// A rank as uniform noise of less than half a code, in 1/32768, times `part` / 32768.
+pub fn uniform(rank: u16, part: i32) -> i16 {
+    (((8 * i32::from(rank) + 4 - 16384) * part) >> 15) as i16
+}
+
+/// The mask for a reduction by `shift` bits, 1 to 8: numbers below `1 << shift` that are added before the shift, each
+/// row twice.
+pub fn levels(shift: u32) -> &'static [u16] {
+    static LEVELS: [OnceLock<Vec<u16>>; 8] = [const { OnceLock::new() }; 8];
+    // Of a reduction to 8 bits, every level is equally frequent.
+    let level = |rank| match shift {
+        8 => rank >> 4,
+        _ => ((16384 + i32::from(uniform(rank, 32767 - (1 << (15 - shift))))) >> (15 - shift)) as u16,
+    };
+    LEVELS[shift as usize - 1].get_or_init(|| doubled(level))
 }
 
 /// Fills a row from the mask, which repeats horizontally and vertically.

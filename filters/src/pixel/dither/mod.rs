@@ -21,7 +21,7 @@ pub mod blue;
 mod tests;
 
 use super::convert::{Code, CodeSample};
-use crate::simd::{Level, Vector, multiversion};
+use crate::simd::{Level, multiversion};
 
 /// The conversion from deeper to shallower codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,14 +29,18 @@ pub struct Reduce {
     /// Shallow codes per deep code, and the constant that is added, in 2^-32.
     m: u32,
     b: i64,
+    /// The highest deep code; what is above counts as it.
+    deepest: u16,
     /// The legal codes.
-    lo: i64,
-    hi: i64,
+    lo: i32,
+    hi: i32,
     /// The highest code.
-    top: i64,
+    top: i32,
 }
 
 const HALF: i64 = 1 << 31;
+/// Keeps sums of the kernel positive: two codes, in 2^-16.
+const BIAS: u32 = 2 << 16;
 
 impl Reduce {
     /// A conversion to fewer codes; `legal` are the codes that legal samples stay within. Panics if the codes are
@@ -46,35 +50,43 @@ impl Reduce {
         let (si, so) = (i128::from(from.span), i128::from(to.span));
         let m = ((so << 32) + si / 2) / si;
         let b = (i128::from(to.zero) << 32) - ((i128::from(from.zero) * so) << 32).div_euclid(si);
-        Reduce { m: m as u32, b: b as i64, lo: lo.into(), hi: hi.into(), top: to.top.into() }
+        let (lo, hi, top) = (lo.into(), hi.into(), to.top.into());
+        Reduce { m: m as u32, b: b as i64, deepest: from.top, lo, hi, top }
     }
 
     /// The factor of uniform noise, in 1/32768: exact codes have been rounded to deeper ones, and half of a deep code
     /// must not carry them to the next code.
-    pub const fn uniform_part(&self) -> i16 {
-        32767 - (self.m >> 17) as i16
+    const fn uniform_part(&self) -> i32 {
+        32767 - (self.m >> 17) as i32
     }
 
     /// One sample: the reference.
+    pub fn one(&self, v: u16, r: i16) -> u16 {
+        let x = i64::from(v.min(self.deepest)) * i64::from(self.m) + self.b + HALF;
+        self.legalize((x >> 32) as i32, ((x + (i64::from(r) << 17)) >> 32) as i32)
+    }
+
+    /// A rounded code with noise: if it is legal without noise, it stays legal.
     #[inline(always)]
-    pub const fn one(&self, v: u16, r: i16) -> u16 {
-        let x = v as i64 * self.m as i64 + self.b + HALF;
-        let plain = x >> 32;
-        let code = (x + ((r as i64) << 17)) >> 32;
-        let lo = if plain < self.lo { plain } else { self.lo };
-        let hi = if plain > self.hi { plain } else { self.hi };
-        let code = if code < lo { lo } else { code };
-        let code = if code > hi { hi } else { code };
+    fn legalize(&self, plain: i32, code: i32) -> u16 {
         // A deep code may be slightly outside of the shallow codes.
-        let code = if code < 0 { 0 } else { code };
-        (if code > self.top { self.top } else { code }) as u16
+        code.max(plain.min(self.lo)).min(plain.max(self.hi)).max(0).min(self.top) as u16
     }
 }
 
 #[inline(always)]
 fn reduce_body<D: CodeSample>(out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) {
     let by = *by;
-    out.iter_mut().zip(row).zip(noise).for_each(|((o, &v), &r)| *o = D::of(by.one(v, r)));
+    // The sum of the reference in 2^-16, from two products of 32 bits.
+    let (high, low) = (by.m >> 16, by.m & 0xffff);
+    let b = by.b + HALF + (i64::from(BIAS) << 16);
+    let (b_high, b_low) = ((b >> 16) as u32, (b & 0xffff) as u32);
+    let code = |sum: u32| (sum >> 16) as i32 - (BIAS >> 16) as i32;
+    for ((o, &v), &r) in out.iter_mut().zip(row).zip(noise) {
+        let v = u32::from(v.min(by.deepest));
+        let sum = (v * high).wrapping_add(b_high).wrapping_add((v * low + b_low) >> 16);
+        *o = D::of(by.legalize(code(sum), code(sum.wrapping_add_signed(2 * i32::from(r)))));
+    }
 }
 
 #[inline(always)]
@@ -87,93 +99,66 @@ fn high_pass_body(out: &mut [i16], above: &[u16], own: &[u16], odd: bool) {
     }
 }
 
-/// From 16 bits to 8, where a code equals 256 or 257 deep codes.
+/// Uniform noise from 16 bits, where a shallow code equals a power of two of deep codes, or 257 of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ToBytes {
-    /// Full range: codes of 257 are rescaled to 256.
+pub struct Uniform {
+    /// Deep codes of a shallow one, as a power of two.
+    shift: u32,
+    /// Full range to 8 bits: codes of 257 are rescaled to 256.
     full: bool,
     /// Aligns the codes of full-range chroma to multiples of 257.
     offset: u16,
-    lo: u8,
-    hi: u8,
+    lo: u16,
+    hi: u16,
 }
 
-impl ToBytes {
-    /// `None` for any other depths.
-    pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<ToBytes> {
+impl Uniform {
+    /// `None` for other codes: fewer than 16 bits, or full range to more than 8 bits.
+    pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<Uniform> {
+        if from.is_float() || to.is_float() || from.top != u16::MAX {
+            return None;
+        }
         let full = (from.span, to.span) == (65535, 255);
-        let limited = from.span == to.span << 8 && from.zero == to.zero << 8;
-        let fits =
-            !from.is_float() && !to.is_float() && (from.top, to.top) == (65535, 255) && (full || limited);
+        let shift = u16::BITS - (u32::from(to.top) + 1).ilog2();
+        let aligned = from.span == to.span << shift && from.zero == to.zero << shift;
         let offset = if full { to.zero * 257 - from.zero } else { 0 };
-        fits.then(|| ToBytes { full, offset: offset as u16, lo: lo.min(255) as u8, hi: hi.min(255) as u8 })
+        (full || aligned).then(|| Uniform { shift, full, offset: offset as u16, lo, hi: hi.min(to.top) })
     }
 
-    /// One sample with a level of the mask, 0 to 255: the reference.
+    /// One sample with a [level](blue::levels) of the mask: the reference.
     #[inline(always)]
-    pub const fn one(&self, v: u16, level: u16) -> u8 {
+    pub fn one(&self, v: u16, level: u16) -> u16 {
         let v = if self.full {
             // Near black, chroma has no space for the whole offset.
-            let v = v.saturating_add(if v < self.offset { v } else { self.offset });
+            let v = v.saturating_add(v.min(self.offset));
             v - (v >> 8)
         } else {
             v
         };
-        let code = (v.saturating_add(level) >> 8) as u8;
-        let plain = (v.saturating_add(128) >> 8) as u8;
-        let lo = if plain < self.lo { plain } else { self.lo };
-        let hi = if plain > self.hi { plain } else { self.hi };
-        let code = if code < lo { lo } else { code };
-        if code > hi { hi } else { code }
+        let code = v.saturating_add(level) >> self.shift;
+        let plain = v.saturating_add(1 << (self.shift - 1)) >> self.shift;
+        code.max(plain.min(self.lo)).min(plain.max(self.hi))
     }
 }
 
-#[inline(always)]
-fn uniform_body(out: &mut [u8], row: &[u16], levels: &[u16], by: &ToBytes) {
-    out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &t)| *o = by.one(v, t));
-}
+/// The samples of a tile of the mask.
+type Tile<T> = [T; blue::SIDE];
 
-/// Whole tiles in registers; returns their number.
 #[inline(always)]
-fn uniform_registers<V: Vector>(
-    any: V,
-    out: &mut [[u8; blue::SIDE]],
-    row: &[[u16; blue::SIDE]],
-    places: &[usize],
-    by: &ToBytes,
-) -> usize {
-    let levels = blue::levels();
-    let (offset, half) = (any.splat16(by.offset as i16), any.splat16(128));
-    let (lo, hi) = (any.splat8(by.lo), any.splat8(by.hi));
-    let code = |v: V| {
-        if by.full {
-            let v = v.adds_u16(v.min_u16(offset));
-            v.sub16(v.shr_u16(8))
-        } else {
-            v
-        }
-    };
-    let bytes = |a: V, b: V| a.shr_u16(8).pack_u16(b.shr_u16(8)).unshuffle_after_pack();
+fn uniform_body<D: CodeSample>(out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &Uniform) {
+    let (by, levels) = (*by, blue::levels(by.shift));
     for ((out, row), &at) in out.iter_mut().zip(row).zip(places) {
-        let samples = row.chunks_exact(V::BYTES).zip(levels[at..][..blue::SIDE].chunks_exact(V::BYTES));
-        for (out, (v, t)) in out.chunks_exact_mut(V::BYTES).zip(samples) {
-            let (v, t) = (v.split_at(V::BYTES / 2), t.split_at(V::BYTES / 2));
-            let (a, b) = (code(any.load(v.0)), code(any.load(v.1)));
-            let sum = bytes(a.adds_u16(any.load(t.0)), b.adds_u16(any.load(t.1)));
-            let plain = bytes(a.adds_u16(half), b.adds_u16(half));
-            sum.max_u8(plain.min_u8(lo)).min_u8(plain.max_u8(hi)).store(out);
-        }
+        let levels = levels[at..][..blue::SIDE].iter();
+        out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &level)| *o = D::of(by.one(v, level)));
     }
-    row.len()
 }
 
 multiversion! {
     fn reduce_rows<D: CodeSample>(level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) = reduce_body;
     fn high_pass_rows(level, out: &mut [i16], above: &[u16], own: &[u16], odd: bool) = high_pass_body;
-    fn uniform_rest(level, out: &mut [u8], row: &[u16], levels: &[u16], by: &ToBytes) = uniform_body;
-    fn uniform_tiles(
-        level, out: &mut [[u8; blue::SIDE]], row: &[[u16; blue::SIDE]], places: &[usize], by: &ToBytes,
-    ) -> usize => uniform_registers;
+    fn uniform_tiles<D: CodeSample>(
+        level, out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &Uniform,
+    ) = uniform_body;
 }
 
 /// Rounds a row with the given noise, in 1/32768 of a shallow code. Panics if the rows differ in length.
@@ -183,14 +168,26 @@ pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise
 }
 
 /// Rounds a row with uniform noise; each tile of [`blue::SIDE`] samples uses the noise of its
-/// [`blue::place`].
-pub fn uniform_row(level: Level, out: &mut [u8], row: &[u16], places: &[usize], by: &ToBytes) {
+/// [`blue::place`]. Panics if the lengths differ.
+pub fn uniform_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], places: &[usize], by: &Uniform) {
     assert!(out.len() == row.len() && places.len() == row.len().div_ceil(blue::SIDE));
-    let tiles = out.as_chunks_mut().0;
-    let done = uniform_tiles(level, tiles, row.as_chunks().0, places, by);
-    let (out, row) = (&mut out[done * blue::SIDE..], &row[done * blue::SIDE..]);
-    for ((out, row), &at) in out.chunks_mut(blue::SIDE).zip(row.chunks(blue::SIDE)).zip(&places[done..]) {
-        uniform_rest(level, out, row, &blue::levels()[at..], by);
+    let ((tiles, out), (row, rest)) = (out.as_chunks_mut(), row.as_chunks());
+    uniform_tiles(level, tiles, row, places, by);
+    if !rest.is_empty() {
+        let (mut last, mut samples) = ([D::of(0); blue::SIDE], [0; blue::SIDE]);
+        samples[..rest.len()].copy_from_slice(rest);
+        uniform_tiles(level, core::slice::from_mut(&mut last), &[samples], &places[tiles.len()..], by);
+        out.copy_from_slice(&last[..out.len()]);
+    }
+}
+
+/// Fills a row with uniform noise of less than half a code, in 1/32768; each tile of [`blue::SIDE`] samples uses the
+/// noise of its [`blue::place`].
+pub fn uniform_noise(out: &mut [i16], places: &[usize], by: &Reduce) {
+    let part = by.uniform_part();
+    for (out, &at) in out.chunks_mut(blue::SIDE).zip(places) {
+        let ranks = &blue::doubled_ranks()[at..][..out.len()];
+        out.iter_mut().zip(ranks).for_each(|(o, &rank)| *o = blue::uniform(rank, part));
     }
 }
 

@@ -70,13 +70,25 @@ fn rows_at_every_level() {
                         assert_eq!(i32::from(out[x]), i32::from(words[x + 1] / 2) - i32::from(beside / 2));
                     }
                 }
-                if let Some(bytes) = ToBytes::new(from, to, legal) {
+                if let Some(uniform) = Uniform::new(from, to, legal) {
                     let places: Vec<usize> =
                         (0..width.div_ceil(64)).map(|i| blue::place(7 * i % 64, 63 - i)).collect();
-                    let level_at = |x: usize| blue::levels()[places[x / 64] + x % 64];
-                    let mut out = vec![7u8; width];
-                    uniform_row(level, &mut out, &row, &places, &bytes);
-                    assert!((0..width).all(|x| out[x] == bytes.one(row[x], level_at(x))), "{level} {width}");
+                    let levels = blue::levels(uniform.shift);
+                    let want: Vec<u16> =
+                        (0..width).map(|x| uniform.one(row[x], levels[places[x / 64] + x % 64])).collect();
+                    let mut out = vec![7u16; width + 1];
+                    uniform_row(level, &mut out[1..], &row, &places, &uniform);
+                    assert_eq!(out[1..], want, "{level} {width}");
+                    if to.top == 255 {
+                        let mut out = vec![7u8; width];
+                        uniform_row(level, &mut out, &row, &places, &uniform);
+                        assert!(out.iter().zip(&want).all(|(&a, &b)| u16::from(a) == b), "{level} {width}");
+                    } else {
+                        // The same as the general form.
+                        let mut noise = vec![0; width];
+                        uniform_noise(&mut noise, &places, &by);
+                        assert!((0..width).all(|x| by.one(row[x], noise[x]) == want[x]), "{from:?} {to:?}");
+                    }
                 }
             }
         }
@@ -86,25 +98,26 @@ fn rows_at_every_level() {
 #[test]
 fn uniform_noise_leaves_exact_codes_and_no_mean() {
     use crate::pixel::convert::Scale;
-    assert_eq!(blue::levels().iter().copied().max(), Some(255));
+    for shift in 1..=8 {
+        let levels = blue::levels(shift).iter();
+        assert_eq!(levels.map(|l| l >> shift).max(), Some(0), "{shift}");
+    }
     for (from, to, legal) in codes().into_iter().filter(|c| c.0.top == 65535) {
         let up = Scale::new(to, from);
         let by = Reduce::new(from, to, legal);
-        let bytes = ToBytes::new(from, to, legal);
-        assert_eq!(bytes.is_some(), to.top == 255, "{from:?} {to:?}");
+        let bytes = Uniform::new(from, to, legal).filter(|_| to.top == 255);
         for code in 0..=to.top {
             let v = up.one(code);
             for level in 0..256u16 {
                 // The limits of the mask's level: ranks of 4096.
                 for rank in [16 * level, 16 * level + 15] {
-                    let r = 8 * i32::from(rank) + 4 - 16384;
-                    let r = ((r * i32::from(by.uniform_part())) >> 15) as i16;
+                    let r = blue::uniform(rank, by.uniform_part());
                     // Full-range chroma of 0 was clipped in the conversion to 16 bits.
                     let exact = by.one(v, 0) == code && v > 0;
                     assert!(by.one(v, r) == code || !exact, "{from:?} {to:?} {code} {r}");
                 }
                 if let Some(bytes) = &bytes {
-                    assert_eq!(u16::from(bytes.one(v, level)), code, "{from:?} {to:?} {level}");
+                    assert_eq!(bytes.one(v, level), code, "{from:?} {to:?} {level}");
                 }
             }
         }
