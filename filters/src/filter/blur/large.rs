@@ -7,7 +7,8 @@
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
 use crate::pixel::convert::CodeSample;
-use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
+use crate::pixel::resample::{Kernel, Pass, weigh_rows, weigh_shifted};
+use crate::simd::multiversion;
 
 /// The sigma in samples above which this method is used.
 pub(super) const FROM: f64 = 8.0;
@@ -59,7 +60,6 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     let (first, last) = (cell(from - up as i64), cell(to + up as i64));
     let (m, count) = (xs.cells + 2, (last - first + 1) as usize);
     let high = (to - from + 1) as usize;
-    let ones = vec![T::UNIT; 1 << ys.log];
     let lens = [m * count, m * high, job.width.max(m), m, m + 2 * left];
     let [cells, blurred, acc, wide, padded] = scratch.buffers::<u32, 5>(lens);
     let cells = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(cells)[..m * count];
@@ -69,33 +69,39 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..m + 2 * left];
 
     for (i, out) in (0i64..).zip(cells.chunks_exact_mut(m)) {
-        let row = |k: usize| {
-            let y = ((first + i) << ys.log) + k as i64;
-            job.input.row::<T>(y.clamp(0, height as i64 - 1) as usize)
-        };
-        accumulate_rows(job.level, &mut acc[..job.width], &ones, row);
-        T::average(out, &acc[..job.width], (xs.log, ys.log), job.bits);
+        let sums = &mut acc[..job.width];
+        sums.fill(T::ZERO);
+        for k in 0..1 << ys.log {
+            let y = ((first + i) << ys.log) + k;
+            add_row(job.level, sums, job.input.row::<T>(y.clamp(0, height as i64 - 1) as usize));
+        }
+        average::<T>(job.level, out, sums, (xs.log, ys.log), job.bits);
     }
     for (i, out) in (0i64..).zip(blurred.chunks_exact_mut(m)) {
         let row = |k: usize| &cells[(cell(from + i + k as i64 - up as i64) - first) as usize * m..][..m];
-        accumulate_rows(job.level, &mut acc[..m], &down, row);
-        round_saturate(job.level, wide, &acc[..m], 16, Pass::Direct);
+        weigh_rows(job.level, (wide, acc), &down, row, (16, Pass::Direct));
         pad(padded, wide, left);
-        accumulate_shifted(job.level, &mut acc[..m], padded, &across);
-        round_saturate(job.level, out, &acc[..m], 16, Pass::Direct);
+        weigh_shifted(job.level, (out, acc), padded, &across, (16, Pass::Direct));
     }
     for y in rows {
         let (top, part) = ys.place(y);
         let row = |c: i64| &blurred[((c - from).min(to - from) as usize) * m..][..m];
-        T::between(
-            job.output.row_mut::<T>(y),
-            [row(top), row(top + 1)],
-            part,
-            (xs, ys),
-            &mut acc[..m],
-            job.bits,
-        );
+        let out = job.output.row_mut::<T>(y);
+        between::<T>(job.level, out, [row(top), row(top + 1)], part, (xs, ys), &mut acc[..m], job.bits);
     }
+}
+
+#[inline(always)]
+fn add_body<T: Coarse>(sums: &mut [T::Sum], row: &[T]) {
+    sums.iter_mut().zip(row).for_each(|(sum, v)| *sum = v.add_to(*sum, T::UNIT));
+}
+
+multiversion! {
+    fn add_row<T: Coarse>(level, sums: &mut [T::Sum], row: &[T]) = add_body;
+    fn average<T: Coarse>(level, out: &mut [T::Wide], sums: &[T::Sum], logs: (u32, u32), bits: u8) = T::average;
+    fn between<T: Coarse>(
+        level, out: &mut [T], rows: [&[T::Wide]; 2], part: u32, axes: (Axis, Axis), room: &mut [T::Sum], bits: u8,
+    ) = T::between;
 }
 
 /// The operations on samples of the reduced picture.
@@ -121,15 +127,42 @@ fn whole(log: u32) -> u32 {
     if log == 0 { 1 } else { 2 << log }
 }
 
-/// Calls `each(sample, cell, part)`; cells are counted from the one before the first.
-fn places(axis: Axis, count: usize, mut each: impl FnMut(usize, usize, u32)) {
-    for x in 0..count {
-        let (c, part) = axis.place(x);
-        each(x, (c + 1) as usize, part);
+/// Calls `each(sample, cell, part)` for the samples from `x` on; cells are counted from the one before the first.
+#[inline(always)]
+fn places<T>(axis: Axis, x: usize, out: &mut [T], mut each: impl FnMut(&mut T, usize, u32)) {
+    for (x, out) in (x..).zip(out) {
+        let (cell, part) = axis.place(x);
+        each(out, (cell + 1) as usize, part);
     }
 }
 
+/// Means of whole cells of `D` columns.
+#[inline(always)]
+fn means<const D: usize>(out: &mut [u16], sums: &[i32], mean: impl Fn(i32) -> u16) {
+    for (out, cell) in out.iter_mut().zip(sums.as_chunks::<D>().0) {
+        *out = mean(cell.iter().sum());
+    }
+}
+
+/// The samples between the centres of cells `D` columns wide, from the first on; returns their number.
+#[inline(always)]
+fn interpolate<T: CodeSample, const D: usize>(
+    out: &mut [T],
+    cells: &[i32],
+    (half, shift, top): (u32, u32, u32),
+) -> usize {
+    let (spans, _) = out.as_chunks_mut::<D>();
+    for ((span, &a), &b) in spans.iter_mut().zip(cells).zip(&cells[1..]) {
+        for (j, out) in (0u32..).zip(span) {
+            let sum = a as u32 * (2 * D as u32 - 2 * j - 1) + b as u32 * (2 * j + 1) + half;
+            *out = <T as CodeSample>::of((sum >> shift).min(top) as u16);
+        }
+    }
+    spans.len() * D
+}
+
 impl<T: CodeSample> Coarse for T {
+    #[inline(always)]
     fn average(out: &mut [u16], sums: &[i32], (lx, ly): (u32, u32), bits: u8) {
         let lift = 16 - u32::from(bits);
         let half = (1i32 << (lx + ly)) >> 1;
@@ -138,13 +171,25 @@ impl<T: CodeSample> Coarse for T {
         let mean = |sum: i32| (((sum << lift) + half) >> (lx + ly)) as u16;
         let end = out.len() - 1;
         (out[0], out[end]) = (mean(first << lx), mean(last << lx));
-        for (out, cell) in out[1..end].iter_mut().zip(sums.chunks(d)) {
+        let out = &mut out[1..end];
+        match lx {
+            0 => means::<1>(out, sums, mean),
+            1 => means::<2>(out, sums, mean),
+            2 => means::<4>(out, sums, mean),
+            3 => means::<8>(out, sums, mean),
+            _ => out
+                .iter_mut()
+                .zip(sums.chunks_exact(d))
+                .for_each(|(out, cell)| *out = mean(cell.iter().sum())),
+        }
+        let rest = sums.chunks_exact(d).remainder();
+        if let Some(out) = out.last_mut().filter(|_| !rest.is_empty()) {
             // A cell at the edge of the picture repeats the last sample.
-            let sum = cell.iter().sum::<i32>() + last * (d - cell.len()) as i32;
-            *out = mean(sum);
+            *out = mean(rest.iter().sum::<i32>() + last * (d - rest.len()) as i32);
         }
     }
 
+    #[inline(always)]
     fn between(
         out: &mut [T],
         [a, b]: [&[u16]; 2],
@@ -160,14 +205,28 @@ impl<T: CodeSample> Coarse for T {
         let shift = down.trailing_zeros() + across.trailing_zeros() + 16 - u32::from(bits);
         let half = (1u32 << shift) >> 1;
         let top = (1u32 << bits) - 1;
-        places(xs, out.len(), |x, l, part| {
+        let each = |out: &mut T, l: usize, part: u32| {
             let sum = room[l] as u32 * (across - part) + room[l + 1] as u32 * part;
-            out[x] = <T as CodeSample>::of(((sum + half) >> shift).min(top) as u16);
-        });
+            *out = <T as CodeSample>::of(((sum + half) >> shift).min(top) as u16);
+        };
+        // The first half of a cell lies before its centre.
+        let first = ((1 << xs.log) / 2).min(out.len());
+        let (before, rest) = out.split_at_mut(first);
+        places(xs, 0, before, each);
+        let (cells, to) = (&room[1..], (half, shift, top));
+        let done = match xs.log {
+            1 => interpolate::<T, 2>(rest, cells, to),
+            2 => interpolate::<T, 4>(rest, cells, to),
+            3 => interpolate::<T, 8>(rest, cells, to),
+            4 => interpolate::<T, 16>(rest, cells, to),
+            _ => 0,
+        };
+        places(xs, first + done, &mut rest[done..], each);
     }
 }
 
 impl Coarse for f32 {
+    #[inline(always)]
     fn average(out: &mut [f32], sums: &[f32], (lx, ly): (u32, u32), _: u8) {
         let d = 1usize << lx;
         let part = 1.0 / (1u32 << (lx + ly)) as f32;
@@ -180,6 +239,7 @@ impl Coarse for f32 {
         }
     }
 
+    #[inline(always)]
     fn between(
         out: &mut [f32],
         [a, b]: [&[f32]; 2],
@@ -192,9 +252,9 @@ impl Coarse for f32 {
         for ((v, &a), &b) in room.iter_mut().zip(a).zip(b) {
             *v = (a * (down - part as f32) + b * part as f32) * (1.0 / down);
         }
-        places(xs, out.len(), |x, l, part| {
+        places(xs, 0, out, |out, l, part| {
             let v = (room[l] * (across - part as f32) + room[l + 1] * part as f32) * (1.0 / across);
-            out[x] = if v.is_nan() { f32::NAN } else { v };
+            *out = if v.is_nan() { f32::NAN } else { v };
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass, accumulate_rows, accumulate_shifted, round_saturate};
+use crate::pixel::resample::{Kernel, Pass, weigh_rows, weigh_shifted};
 
 /// Blurs the rows of the output in this band.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
@@ -17,10 +17,9 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..width + 2 * left];
     for y in job.output.rows() {
         let row = |k: usize| job.input.row::<T>((y + k).saturating_sub(up).min(last));
-        accumulate_rows(job.level, acc, &down, row);
-        round_saturate(job.level, wide, acc, job.bits, Pass::Widen);
+        weigh_rows(job.level, (wide, acc), &down, row, (job.bits, Pass::Widen));
         pad(padded, wide, left);
-        accumulate_shifted(job.level, acc, padded, &across);
-        round_saturate(job.level, job.output.row_mut::<T>(y), acc, job.bits, Pass::Narrow);
+        let out = job.output.row_mut::<T>(y);
+        weigh_shifted(job.level, (out, acc), padded, &across, (job.bits, Pass::Narrow));
     }
 }

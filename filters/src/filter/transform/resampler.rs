@@ -5,8 +5,8 @@ use crate::filter::Band;
 use crate::frame::{Depth, Format, PictureStructure, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate_rows, accumulate_shifted,
-    accumulate1, dot_row, round_saturate,
+    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate1, dot_row, round_saturate,
+    weigh_rows, weigh_shifted,
 };
 use crate::simd::Level;
 
@@ -229,26 +229,6 @@ impl Resampler {
         }
     }
 
-    /// Weights the rows of a window, with the precision between two passes.
-    fn down<'a, T: Warp>(
-        &self,
-        out: &mut [T::Wide],
-        acc: &mut [T::Sum],
-        weights: &[T::Sum],
-        row: impl Fn(usize) -> &'a [T],
-        bits: u8,
-    ) {
-        let mut rows: [&[T]; 8] = [&[]; 8];
-        let mut done = 0;
-        if let Some(rows) = rows.get_mut(..weights.len()) {
-            rows.iter_mut().enumerate().for_each(|(k, r)| *r = row(k));
-            done = T::down(self.level, out, rows, weights, bits);
-        }
-        let acc = &mut acc[done..];
-        accumulate_rows(self.level, acc, weights, |k| &row(k)[done..]);
-        round_saturate(self.level, &mut out[done..], acc, bits, Pass::Widen);
-    }
-
     /// Vertically first, then horizontally.
     fn level_rows<T: Warp>(
         &self,
@@ -293,7 +273,7 @@ impl Resampler {
             let direct = from <= first && last <= to;
             let offset = (first - from).max(0) as usize;
             let made = if direct { &mut padded[offset..offset + count] } else { &mut *wide };
-            self.down(made, &mut acc[..count], weights, row, patch.bits);
+            weigh_rows(self.level, (made, acc), weights, row, (patch.bits, Pass::Widen));
             if direct {
                 for i in (from..first).chain(last..to) {
                     let value = patch.edge.map(i, lo, hi).map_or(color, |i| padded[(i - from) as usize]);
@@ -305,17 +285,15 @@ impl Resampler {
                 }
             }
             let out = output.row_mut::<T>(y);
-            let done = if columns.alike {
+            if columns.alike {
                 let shifted = &padded[columns.at[0] as usize..];
-                let done = T::along(self.level, out, shifted, &columns.weights, patch.bits);
-                accumulate_shifted(self.level, &mut acc[done..width], &shifted[done..], &columns.weights);
-                done
-            } else {
-                let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);
-                let weights = &columns.weights[done * plan.phases.0.taps..];
-                dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
-                done
-            };
+                let to = (patch.bits, Pass::Narrow);
+                weigh_shifted(self.level, (out, acc), shifted, &columns.weights, to);
+                continue;
+            }
+            let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);
+            let weights = &columns.weights[done * plan.phases.0.taps..];
+            dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
             round_saturate(self.level, &mut out[done..], &acc[done..width], patch.bits, Pass::Narrow);
         }
     }

@@ -1,23 +1,7 @@
-//! Vertical and horizontal passes without a change of position, each rounded immediately.
+//! Windows at individual positions, for the kernel that processes four of them at a time.
 //!
-//! The kernels process as many samples as fill their registers and return their number; the rest is for
-//! [`accumulate_rows`](super::accumulate_rows), [`accumulate_shifted`](super::accumulate_shifted) and
-//! [`dot_row`](super::dot_row), to which they are bit-identical.
-
-/// The largest number of taps of a kernel.
-pub(super) const MAX_TAPS: usize = 8;
-
-/// The weights as 16-bit numbers; `None` if they do not fit or their number is odd.
-pub(super) fn narrow(w: &[i32]) -> Option<([i16; MAX_TAPS], usize)> {
-    let mut out = [0; MAX_TAPS];
-    if w.len() > MAX_TAPS || !w.len().is_multiple_of(2) {
-        return None;
-    }
-    for (out, &w) in out.iter_mut().zip(w) {
-        *out = i16::try_from(w).ok()?;
-    }
-    Some((out, w.len()))
-}
+//! It processes as many samples as fill its registers and returns their number; the rest is for
+//! [`dot_row`](super::dot_row), to which it is bit-identical.
 
 /// Windows of four samples in groups of four: the first of the eight samples that contain them, the offset of each
 /// window, and all sixteen weights.

@@ -6,6 +6,7 @@
 //! place, to the bit ([`carry`], [`Warp::carry`]), so that what is not finite moves with the picture and does not
 //! spread.
 
+mod arch;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod level_x86;
@@ -16,8 +17,7 @@ mod warp;
 
 pub use level::Quads;
 pub use rows::{
-    Kernel, Pass, accumulate_rows, accumulate_shifted, accumulate1, accumulate4, carry, dot_row,
-    round_saturate,
+    Kernel, Pass, accumulate1, accumulate4, carry, dot_row, round_saturate, weigh_rows, weigh_shifted,
 };
 pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
 

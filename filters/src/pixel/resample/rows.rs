@@ -1,5 +1,6 @@
 //! Sums of whole rows, of shifted rows, and of windows at individual positions.
 
+use super::arch::{self, MAX_TAPS};
 use super::{BITS, weights};
 use crate::frame::Sample;
 use crate::pixel::convert::CodeSample;
@@ -178,38 +179,54 @@ pub fn round_saturate<T: Kernel>(level: Level, out: &mut [T], acc: &[T::Sum], bi
     round(level, out, acc, by, top);
 }
 
-/// A weighted sum of rows; `row(k)` is the row of weight `w[k]`. Rows are at least as long as `acc`.
-pub fn accumulate_rows<'a, T: Kernel>(
+/// A weighted sum of rows, rounded; `row(k)` is the row of weight `w[k]`. Rows and `acc`, whose contents are lost, are at
+/// least as long as `out`.
+pub fn weigh_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
     level: Level,
-    acc: &mut [T::Sum],
-    w: &[T::Sum],
-    row: impl Fn(usize) -> &'a [T],
+    (out, acc): (&mut [D], &mut [S::Sum]),
+    w: &[S::Sum],
+    row: impl Fn(usize) -> &'a [S],
+    (bits, pass): (u8, Pass),
 ) {
+    let n = out.len();
+    if size_of::<S>() == 2 && size_of::<D>() == 2 && (1..=MAX_TAPS).contains(&w.len()) {
+        let mut rows: [&[u16]; MAX_TAPS] = [&[]; MAX_TAPS];
+        let rows = &mut rows[..w.len()];
+        rows.iter_mut().enumerate().for_each(|(k, r)| *r = bytemuck::cast_slice(row(k)));
+        let (by, top) = shift::<D>(bits, pass);
+        let (out, w) = (bytemuck::cast_slice_mut(out), bytemuck::cast_slice(w));
+        if arch::weigh(level, out, rows, w, by, top as u16) {
+            return;
+        }
+    }
+    let acc = &mut acc[..n];
     let fours = w.chunks_exact(4);
     let rest = fours.remainder();
     for (i, w) in fours.enumerate() {
         let k = 4 * i;
-        accumulate4(
-            level,
-            acc,
-            [row(k), row(k + 1), row(k + 2), row(k + 3)],
-            [w[0], w[1], w[2], w[3]],
-            i > 0,
-        );
+        let rows = [row(k), row(k + 1), row(k + 2), row(k + 3)];
+        accumulate4(level, acc, rows, [w[0], w[1], w[2], w[3]], i > 0);
     }
     let first = w.len() - rest.len();
     for (k, &w) in (first..).zip(rest) {
         accumulate1(level, acc, row(k), w, k > 0);
     }
     if w.is_empty() {
-        acc.fill(T::ZERO);
+        acc.fill(S::ZERO);
     }
+    round_saturate(level, out, acc, bits, pass);
 }
 
 /// The same of one row, shifted by one more sample for each weight.
-pub fn accumulate_shifted<T: Kernel>(level: Level, acc: &mut [T::Sum], row: &[T], w: &[T::Sum]) {
-    let n = acc.len();
-    accumulate_rows(level, acc, w, |k| &row[k..k + n]);
+pub fn weigh_shifted<S: Kernel, D: Kernel<Sum = S::Sum>>(
+    level: Level,
+    out: (&mut [D], &mut [S::Sum]),
+    row: &[S],
+    w: &[S::Sum],
+    to: (u8, Pass),
+) {
+    let n = out.0.len();
+    weigh_rows(level, out, w, |k| &row[k..k + n], to);
 }
 
 /// Sums over windows of the same length that begin at `at[i]` in `row`, each with its own weights.

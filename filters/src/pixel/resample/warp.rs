@@ -358,18 +358,8 @@ pub trait Warp: Kernel {
     /// Copies the nearest source sample where the result of a walk is not finite.
     fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: SampleLine) {}
 
-    /// Weighted sums of rows to intermediate values: as many samples as a hand-written kernel can process; returns
-    /// their number.
-    fn down(_: Level, _: &mut [Self::Wide], _: &[&[Self]], _: &[Self::Sum], _: u8) -> usize {
-        0
-    }
-
-    /// The same of neighbours, to samples of `bits` bits.
-    fn along(_: Level, _: &mut [Self], _: &[Self::Wide], _: &[Self::Sum], _: u8) -> usize {
-        0
-    }
-
-    /// The same of windows.
+    /// Weighted sums over windows, to samples of `bits` bits: as many samples as a hand-written kernel can process;
+    /// returns their number.
     fn windows(_: Level, _: &mut [Self], _: &[Self::Wide], _: &Quads, _: u8) -> usize {
         0
     }
@@ -396,14 +386,6 @@ impl<T: CodeSample> Warp for T {
         for (start, end) in [(touching.0.min(first), first), (done, touching.1.max(done))] {
             walk_any(level, &mut out[start..end], from, walk.at(start), by);
         }
-    }
-
-    fn down(level: Level, wide: &mut [u16], rows: &[&[T]], w: &[i32], bits: u8) -> usize {
-        arch::down(level, wide, rows, w, bits)
-    }
-
-    fn along(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
-        arch::along(level, out, row, w, bits)
     }
 
     fn windows(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {

@@ -4,7 +4,7 @@
 
 use super::{Patch, Phases, SampleLine};
 use crate::pixel::convert::CodeSample;
-use crate::pixel::resample::level::{Quads, narrow};
+use crate::pixel::resample::level::Quads;
 use crate::pixel::resample::rows::{Pass, shift};
 use crate::simd::Level;
 
@@ -42,39 +42,6 @@ pub(super) fn walk<T: CodeSample>(
         };
     }
     let _ = (level, out, from, walk, by);
-    0
-}
-
-/// Rows, weighed and rounded to what stands between two passes.
-pub(super) fn down<T: CodeSample>(
-    level: Level,
-    out: &mut [u16],
-    rows: &[&[T]],
-    w: &[i32],
-    bits: u8,
-) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if level.isa() >= Isa::Avx2
-        && let Some((w, n)) = narrow(w)
-    {
-        // SAFETY: as above.
-        return unsafe { level_x86::down(out, rows, &w[..n], shift::<T>(bits, Pass::Widen).0) };
-    }
-    let _ = (level, out, rows, w, bits, narrow);
-    0
-}
-
-/// A row and its neighbours, weighed and rounded to samples.
-pub(super) fn along<T: CodeSample>(level: Level, out: &mut [T], row: &[u16], w: &[i32], bits: u8) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    if level.isa() >= Isa::Avx2
-        && let Some((w, n)) = narrow(w)
-    {
-        let (by, top) = shift::<T>(bits, Pass::Narrow);
-        // SAFETY: as above.
-        return unsafe { level_x86::along(out, row, &w[..n], by, top as u16) };
-    }
-    let _ = (level, out, row, w, bits);
     0
 }
 
