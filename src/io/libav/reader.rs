@@ -171,6 +171,10 @@ impl Reader {
         self.stage = Some(Stage { text, graph: None, built_for: (0, 0, 0), feed, ready, ended: false });
     }
 
+    pub(crate) fn has_filters(&self) -> bool {
+        self.stage.is_some()
+    }
+
     /// The filter graph, after the first picture.
     pub(crate) fn graph(&self) -> Option<&Graph> {
         self.stage.as_ref()?.graph.as_ref()

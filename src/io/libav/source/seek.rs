@@ -31,9 +31,9 @@ impl Video {
         }
     }
 
-    /// The cache entry of the exact index.
+    /// The cache entry of the exact index. With FFmpeg's filters there is none, since it would describe their pictures.
     pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
-        let place = self.place.as_ref().filter(|_| !self.filtered)?;
+        let place = self.place.as_ref().filter(|_| !self.reader.has_filters())?;
         IndexCache::new_exact(place, self.reader.demuxer.video())
     }
 
