@@ -2,7 +2,7 @@
 
 use crate::disk::{DiskError, Output, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
-use crate::journal::JournalConfig;
+use crate::journal::{JournalConfig, SourceEnds};
 use crate::media::source::{Carried, FrameStamp};
 use grainfield_filters::frame::{Format, Frame};
 use std::ffi::OsStr;
@@ -22,9 +22,8 @@ pub struct Plan {
     pub overwrite: bool,
     /// The number of frames, if it is known.
     pub frames: Option<u64>,
-    /// Whether the first frame is the source's first, and the last its last: otherwise sound, subtitles and
-    /// chapters are cut.
-    pub whole: (bool, bool),
+    /// The ends of the source that are rendered.
+    pub ends: SourceEnds,
     /// Encoding options for video files.
     pub encoding: Encoding,
     /// Records for resuming or joining jobs.

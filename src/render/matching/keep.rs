@@ -12,6 +12,7 @@ use grainfield_filters::plate::{Cutter, LEAST, MOST, Plate, PlateError, TILE};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::Formats;
+use grainfield_io::journal::SourceEnds;
 use grainfield_io::media::{FrameStamp, Plan};
 use grainfield_io::sink::{self, SinkError};
 use grainfield_measure::Field;
@@ -59,7 +60,7 @@ impl PlateGrain {
             untouched_format: false,
             overwrite,
             frames: Some(1),
-            whole: (true, true),
+            ends: SourceEnds::BOTH,
             encoding: Encoding::default(),
             journal: Default::default(),
             lost_in_video: Vec::new(),

@@ -19,6 +19,7 @@ pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Su
 use grainfield_io::disk::SameFile;
 use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
+use grainfield_io::journal::SourceEnds;
 use grainfield_io::journal::resume::ResumeError;
 
 use crate::pipeline::{self, ConstantRate, Setup};
@@ -186,7 +187,7 @@ impl Job {
         };
         let first = info.first + request.frame_offset;
         let since = frames.as_ref().and_then(Ranges::min).map_or(0, |n| n.saturating_sub(first));
-        let whole = whole(frames.as_ref(), first, options.last);
+        let source_ends = source_ends(frames.as_ref(), first, options.last);
         let given = select::SelectionInput {
             request: &request,
             input: &input_file,
@@ -195,7 +196,7 @@ impl Job {
             info: &info,
             chain: &chain,
             frames,
-            whole,
+            ends: source_ends,
         };
         let selected = select::select(&given)?;
         let (given_files, wanted) = (source.files(), selected.wanted.as_ref());
@@ -217,7 +218,7 @@ impl Job {
             untouched_format: chain.output() == &info.format,
             overwrite: request.overwrite,
             frames: total,
-            whole,
+            ends: source_ends,
             encoding: sink::Encoding {
                 repeatable: selected.journal.segments.is_some(),
                 ..request.encoding.clone()
@@ -336,11 +337,10 @@ fn strict(request: &Request, lost: &[Note]) -> Result<(), JobError> {
     }
 }
 
-/// Whether the first requested frame is the first one, and the last requested one the last.
-fn whole(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> (bool, bool) {
-    let Some(frames) = frames else { return (true, true) };
+fn source_ends(frames: Option<&Ranges>, first: i64, last: Option<i64>) -> SourceEnds {
+    let Some(frames) = frames else { return SourceEnds::BOTH };
     let to_end = frames.is_unbounded() || last.is_some_and(|last| frames.max() == Some(last));
-    (frames.min() == Some(first), to_end)
+    SourceEnds { first: frames.min() == Some(first), last: to_end }
 }
 
 /// The properties of an input, reading no more of it than necessary.

@@ -8,6 +8,7 @@
 //! The data for joining a shard that is one file is a [`ShardRecord`] in its manifest.
 
 use crate::encoding::{Audio, Subs};
+use crate::journal::SourceEnds;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -58,8 +59,8 @@ pub struct Video {
     /// lines.
     #[serde(skip)]
     pub times: Vec<(i64, i64)>,
-    /// Whether the first frame of all shards is the source's first, and the last one its last.
-    pub whole: (bool, bool),
+    /// The ends of the source that all shards together render.
+    pub ends: SourceEnds,
     /// How sound is written.
     pub audio: Audio,
     /// How subtitles are written.

@@ -7,6 +7,7 @@ use super::language::language_in;
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
+use crate::journal::SourceEnds;
 use crate::libav::container::{Container, ContainerFamily, among, id_name};
 use crate::libav::dict::Tagged;
 use crate::libav::raw::parameters;
@@ -35,14 +36,13 @@ pub(crate) enum Planned {
 type Candidate = (Planned, Option<String>);
 
 /// Plans the streams, by index, and returns warnings about losses and conversions. `extents` are those of the streams,
-/// by index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
-/// first picture is the input's first, and the last its last.
+/// by index, for a container without times; `fits` tests whether the container accepts a plan.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
     container: Container,
     encoding: &Encoding,
-    whole: (bool, bool),
+    ends: SourceEnds,
     extents: &[AudioExtent],
     mut fits: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
@@ -108,13 +108,13 @@ pub(crate) fn plan(
     for (i, plan) in plans.iter().enumerate() {
         let early =
             input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
-        if whole.0 && early > APART {
+        if ends.first && early > APART {
             warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
         }
-        let ends = |i: usize| extents.get(i).and_then(|extent| extent.end);
+        let end_of = |i: usize| extents.get(i).and_then(|extent| extent.end);
         let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
-        let after = ends(i).zip(ends(video)).map_or(0.0, |(end, shown)| end - shown);
-        if whole.1 && audio && after > APART && container.ends_with_picture() {
+        let after = end_of(i).zip(end_of(video)).map_or(0.0, |(end, shown)| end - shown);
+        if ends.last && audio && after > APART && container.ends_with_picture() {
             warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
         }
     }

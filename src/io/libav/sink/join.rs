@@ -64,7 +64,7 @@ pub fn join(
         no_chapters: first.video.no_chapters,
         ..Encoding::default()
     };
-    let whole = first.video.whole;
+    let ends = first.video.ends;
     let head = ShardReader::open(&first.path)?;
     let output_params = OutputParams {
         output,
@@ -73,7 +73,7 @@ pub fn join(
         container,
         base,
         rate: details::ratio(head.stream().avg_frame_rate).unwrap_or(Ratio::ONE),
-        whole,
+        ends,
         encoding: &encoding,
         source,
         timecode: None,
@@ -107,7 +107,7 @@ pub fn join(
             return Err(other_count(shard));
         }
     }
-    output_file.rest((!whole.1).then_some(end))?;
+    output_file.rest((!ends.last).then_some(end))?;
     output_file.finish(Ok(()))?;
     Ok((times.len() as u64, losses))
 }

@@ -18,12 +18,17 @@ use std::ffi::CStr;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
 /// The input's tags and chapters that the container loses.
-pub(super) fn lost_metadata(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
+pub(super) fn lost_metadata(
+    input: &Input,
+    to: Container,
+    chapters: bool,
+    to_source_end: bool,
+) -> Vec<String> {
     let mut losses = Vec::new();
     match to.chapters() {
         _ if input.context().nb_chapters == 0 || !chapters => {}
         Chapters::Never => losses.push("chapters are lost".into()),
-        Chapters::First if !whole_end => {
+        Chapters::First if !to_source_end => {
             losses
                 .push("chapters are lost: this container stores them before the last frame is known".into());
         }

@@ -222,7 +222,7 @@ impl Segmented {
         if extra.is_none() {
             self.output_file.begin(0)?;
         }
-        self.output_file.rest((!self.setup.whole_end).then_some(end))?;
+        self.output_file.rest((!self.setup.to_source_end).then_some(end))?;
         Ok(times)
     }
 

@@ -44,7 +44,7 @@ pub(super) struct Setup {
     /// The HDR10 metadata of the container.
     pub(super) hdr: Hdr,
     /// Whether the last picture is the source's last.
-    pub(super) whole_end: bool,
+    pub(super) to_source_end: bool,
     pub(super) warnings: Vec<String>,
     pub(super) notes: Vec<String>,
 }
@@ -75,7 +75,7 @@ pub(super) fn prepare(
         container,
         base,
         rate: choice.format.rate,
-        whole: plan.whole,
+        ends: plan.ends,
         encoding: &plan.encoding,
         source,
         timecode,
@@ -112,10 +112,10 @@ pub(super) fn prepare(
     let name = output.to_string_lossy().into_owned();
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();
-    let (whole_end, warnings) = (plan.whole.1, Vec::new());
+    let (to_source_end, warnings) = (plan.ends.last, Vec::new());
     let log = Log::here();
     let mut setup =
-        Setup { log, name, container, choice, encoding, clock, base, hdr, whole_end, warnings, notes };
+        Setup { log, name, container, choice, encoding, clock, base, hdr, to_source_end, warnings, notes };
     let encoder = setup.encoder(&hdr)?;
     let (output_file, more) =
         OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;

@@ -190,7 +190,7 @@ impl Sink for Video {
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let (_log, mut video) = (self.setup.log.enter(), self);
-        let (file, result) = video.close(video.setup.whole_end)?;
+        let (file, result) = video.close(video.setup.to_source_end)?;
         file.finish(result)
     }
 

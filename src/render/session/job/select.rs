@@ -10,7 +10,7 @@ use grainfield_io::journal::resume::{
 };
 use grainfield_io::journal::segments::{self, SegmentGrid};
 use grainfield_io::journal::shard::{self, Kind, ShardRecord};
-use grainfield_io::journal::{CommitHook, JournalConfig};
+use grainfield_io::journal::{CommitHook, JournalConfig, SourceEnds};
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source::{self, Info, Input, Source, SourceError};
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(super) struct SelectionInput<'a> {
     pub(super) chain: &'a Chain,
     /// Cut off at the source's end if that is known.
     pub(super) frames: Option<Ranges>,
-    pub(super) whole: (bool, bool),
+    pub(super) ends: SourceEnds,
 }
 
 /// The last frame of a source whose length is unknown, found by reading all of it.
@@ -286,7 +286,7 @@ fn one(
             shard.video = Some(shard::Video {
                 tick: (0, 1),
                 times: Vec::new(),
-                whole: given.whole,
+                ends: given.ends,
                 audio: request.encoding.audio,
                 subs: request.encoding.subs,
                 no_chapters: request.encoding.no_chapters,

@@ -68,7 +68,7 @@ pub const MANIFEST: Target = Target {
          asked 0123456789abcdef0123456789abcdef 1-10x2,12-\n\
          file 1001 0123456789abcdef0123456789abcdef 0123456789abcdef 12 5 0123456789abcdef\n",
         "shard 0123456789abcdef {\"index\":1,\"count\":2,\"kind\":\"video\",\"input\":\"a\",\"wanted\":5,\"written\":5,\
-         \"video\":{\"tick\":[1,24],\"whole\":[true,false],\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
+         \"video\":{\"tick\":[1,24],\"ends\":{\"first\":true,\"last\":false},\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
          \"allow_protocol\":[]}}\ntimes 0123456789abcdef [[0,1],[2,1]]\n",
     ],
 };
