@@ -6,7 +6,7 @@ use super::values::check_png;
 use super::{job, print, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_io::disk::{FileRef, Output};
+use grainfield_io::disk::{FileRef, OutputFile};
 use grainfield_render::analyze::{self, Report, ReportHandle};
 use std::ffi::{OsStr, OsString};
 
@@ -63,7 +63,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Result<Exit, Fai
         let resolved = resolved(typed, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the measurement.
-        plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
+        plot = name.map(|name| OutputFile::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };
     let sight = report_handle.clone();

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::disk::{FileAccess, FileRef, Output};
+use grainfield_io::disk::{FileAccess, FileRef, OutputFile};
 use grainfield_render::analyze::plot::{MAX_TRACKS, Track, short, tracks};
 use grainfield_render::assets::{self, Table, open_tracks};
 use std::error::Error;
@@ -258,7 +258,7 @@ fn run_fit(typed: &Fit) -> Result<String, Failure> {
 }
 
 fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = Output::create(output, overwrite)?;
+    let mut file = OutputFile::create(output, overwrite)?;
     file.put(bytes)?;
     Ok(file.finish()?)
 }

@@ -9,7 +9,7 @@ use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{Access, FileAccess, FileRef, Output};
+use grainfield_io::disk::{Access, FileAccess, FileRef, OutputFile};
 use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
 use grainfield_render::matching::{
@@ -134,8 +134,9 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;
     }
     // Opened at the beginning: failing now is better than after the work.
-    let create =
-        |name: &Option<OsString>| name.as_ref().map(|name| Output::create(name, typed.overwrite)).transpose();
+    let create = |name: &Option<OsString>| {
+        name.as_ref().map(|name| OutputFile::create(name, typed.overwrite)).transpose()
+    };
     let (output, drawing) = (create(&typed.output)?, create(&typed.plot)?);
     let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);

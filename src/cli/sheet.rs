@@ -6,7 +6,7 @@ use super::values::{Keywords, check_png};
 use super::{job, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_io::disk::Output;
+use grainfield_io::disk::OutputFile;
 use grainfield_render::sheet::{self, Compare, Layout, Thumbnails};
 use std::ffi::OsString;
 
@@ -69,7 +69,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
         let resolved = resolve::request(input, to, overwrite, filters, Some(span), common, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the rendering.
-        output = Some(Output::create(&name, overwrite)?);
+        output = Some(OutputFile::create(&name, overwrite)?);
         Ok(resolved)
     };
     let exit = job(say, false, begin, move |r| sheet::prepare(r, layout, &taken));

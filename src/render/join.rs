@@ -2,14 +2,14 @@
 //! changed bytes.
 
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{DiskError, Output, SameFile, folder_of};
+use grainfield_io::disk::{DiskError, OutputFile, SameFile, folder_of};
 use grainfield_io::format::Formats;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
     Entry, Manifest, ManifestNames, Mismatch, ResumeError, State, Wanted, changed, state,
 };
 use grainfield_io::journal::shard::{Kind, Shard, ShardRecord};
-use grainfield_io::sink::{Files, Output as Parsed, SinkError};
+use grainfield_io::sink::{Files, Output, SinkError};
 use grainfield_io::source::{self, SourceError};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -167,8 +167,8 @@ pub fn join(
     }
 }
 
-fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
-    Parsed::parse(name, Formats::default())
+fn output_of(name: &OsStr) -> Result<Output, SinkError> {
+    Output::parse(name, Formats::default())
 }
 
 fn total(all: &[Part], of: impl Fn(&ShardRecord) -> u64) -> u64 {
@@ -301,7 +301,7 @@ fn plain(
     stop: &AtomicBool,
 ) -> Result<Joined, JoinError> {
     const MAX_HEADER: u64 = 1 << 16;
-    let mut out = Output::create(output, overwrite)?;
+    let mut out = OutputFile::create(output, overwrite)?;
     let mut head: Option<Vec<u8>> = None;
     let mut bytes = vec![0; 1 << 18];
     for Part { path, .. } in all {

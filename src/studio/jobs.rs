@@ -114,7 +114,7 @@ impl Jobs {
     fn save(&self, text: &str) -> Result<(), Fault> {
         // A rename replaces the list atomically, so that readers never see half of it.
         let path = self.path();
-        let written = disk::Output::create(path.as_os_str(), true).and_then(|mut out| {
+        let written = disk::OutputFile::create(path.as_os_str(), true).and_then(|mut out| {
             out.put(text.as_bytes())?;
             out.finish()
         });

@@ -1,6 +1,6 @@
 //! The interface of sinks.
 
-use crate::disk::{DiskError, Output, OutputRescue, PartialOutput};
+use crate::disk::{DiskError, OutputFile, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
 use crate::journal::{JournalConfig, SourceEnds};
 use crate::media::source::{Carried, FrameStamp};
@@ -203,7 +203,7 @@ impl Encode for Plain {
 }
 
 /// The rescue of an output that is one file.
-pub(crate) fn rescue(out: &Output) -> Result<Arc<dyn Rescue>, SinkError> {
+pub(crate) fn rescue(out: &OutputFile) -> Result<Arc<dyn Rescue>, SinkError> {
     let rescue = out.rescue().map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
     Ok(Arc::new(rescue))
 }
@@ -213,8 +213,8 @@ impl Plan {
     ///
     /// # Errors
     /// If it exists and may not be replaced, or cannot be created.
-    pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
-        let mut out = Output::create(output, self.overwrite)?;
+    pub fn open(&self, output: &OsStr) -> Result<OutputFile, SinkError> {
+        let mut out = OutputFile::create(output, self.overwrite)?;
         if let Some(hook) = self.journal.commit_hook.clone() {
             out.before_commit(hook.boxed());
         }

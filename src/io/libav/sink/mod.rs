@@ -14,12 +14,12 @@ mod clock;
 mod encoder;
 pub mod join;
 mod losses;
-mod output_file;
 mod packet;
 mod segmented;
 mod setup;
 mod shard_reader;
 mod video;
+mod video_file;
 
 use super::container::Container;
 use super::error::AvError;

@@ -5,7 +5,7 @@ use super::choose::choose;
 use super::clock::Clock;
 use super::encoder::{Encoder, OpenError, threads};
 use super::losses::lost_picture;
-use super::output_file::{OutputFile, OutputParams};
+use super::video_file::{VideoFile, VideoFileParams};
 use super::{av_fault, fault, usage};
 use crate::encoding::Encoding;
 use crate::libav::container::Container;
@@ -54,7 +54,7 @@ pub(super) fn prepare(
     output: &OsStr,
     plan: &Plan,
     folder: Option<&Path>,
-) -> Result<(Setup, Encoder, OutputFile), SinkError> {
+) -> Result<(Setup, Encoder, VideoFile), SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::of(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
@@ -68,7 +68,7 @@ pub(super) fn prepare(
     let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
         timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
     });
-    let output_params = OutputParams {
+    let params = VideoFileParams {
         output,
         overwrite: plan.overwrite,
         folder,
@@ -81,14 +81,14 @@ pub(super) fn prepare(
         timecode,
         picture_only: alone,
     };
-    let input = output_params.input()?;
+    let input = params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     let hdr = from.map_or_else(Hdr::default, Hdr::of_stream);
     let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
     let in_frames = source.map_or(&[][..], |s| &s.side_data);
     let mut losses = lost_picture(from, in_frames, container, &choice, &hdr);
     let mut lost = plan.lost_in_video.clone();
-    lost.retain(|what| output_params.timecode.is_none() || what != "time code");
+    lost.retain(|what| params.timecode.is_none() || what != "time code");
     losses.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
@@ -117,15 +117,15 @@ pub(super) fn prepare(
     let mut setup =
         Setup { log, name, container, choice, encoding, clock, base, hdr, to_source_end, warnings, notes };
     let encoder = setup.encoder(&hdr)?;
-    let (output_file, more) =
-        OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
+    let (video_file, more) =
+        VideoFile::create(&params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
     losses.extend(more);
     if !losses.is_empty() {
         let lost = losses.join("; ");
         setup.warnings =
             vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
     }
-    Ok((setup, encoder, output_file))
+    Ok((setup, encoder, video_file))
 }
 
 /// Whether HDR10 metadata of frames still describe the picture, whose transfer the job may have changed.

@@ -4,7 +4,7 @@
 use super::losses::lost_metadata;
 use super::shard_reader::whole_pictures;
 use super::{av_fault, fault, usage};
-use crate::disk::{Output, Partial, PartialOutput};
+use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
 use crate::journal::SourceEnds;
 use crate::journal::segments::timeline::Time;
@@ -31,14 +31,14 @@ use std::path::Path;
 use sys::AVRational;
 
 /// A file being written.
-pub(super) struct OutputFile {
+pub(super) struct VideoFile {
     pub(super) name: String,
     pub(super) container: Container,
     ends: SourceEnds,
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
-    pub(super) out: Output,
+    pub(super) out: OutputFile,
     /// The number of packets of the picture in the file.
     pub(super) pictures: u64,
     /// The picture's stream in the output.
@@ -55,7 +55,7 @@ pub(super) struct OutputFile {
 }
 
 /// The parameters of an output file.
-pub(super) struct OutputParams<'a> {
+pub(super) struct VideoFileParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
     /// The folder for an incomplete file of which nothing is to be left.
@@ -72,7 +72,7 @@ pub(super) struct OutputParams<'a> {
     pub(super) picture_only: bool,
 }
 
-impl OutputParams<'_> {
+impl VideoFileParams<'_> {
     /// The input, opened a second time; `None` for a pipe and for inputs that are not containers.
     pub(super) fn input(&self) -> Result<Option<Input>, SinkError> {
         let opened = self.source.map_or(Ok(None), Input::open);
@@ -88,8 +88,8 @@ impl OutputParams<'_> {
     }
 
     /// Creates the file under a temporary name, and its muxer.
-    fn create_file(&self) -> Result<(Output, Muxer), SinkError> {
-        let out = Output::create_by(self.output, self.overwrite, self.folder)?;
+    fn create_file(&self) -> Result<(OutputFile, Muxer), SinkError> {
+        let out = OutputFile::create_by(self.output, self.overwrite, self.folder)?;
         let partial = out.partial();
         let partial =
             partial.ok_or_else(|| fault(self.output, "is not a file; a video container needs one".into()))?;
@@ -208,27 +208,27 @@ struct Timecodes {
     adjust: Option<(Ratio, Ratio)>,
 }
 
-impl OutputFile {
+impl VideoFile {
     /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. Also returns the
     /// properties that the container loses, one clause each.
     pub(super) fn create(
-        output_params: &OutputParams<'_>,
+        params: &VideoFileParams<'_>,
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
-    ) -> Result<(OutputFile, Vec<String>), SinkError> {
-        let &OutputParams { output, container, ends, base, source, picture_only, .. } = output_params;
-        let no_chapters = output_params.encoding.no_chapters || picture_only;
+    ) -> Result<(VideoFile, Vec<String>), SinkError> {
+        let &VideoFileParams { output, container, ends, base, source, picture_only, .. } = params;
+        let no_chapters = params.encoding.no_chapters || picture_only;
         let mut losses = Vec::new();
         if source.is_some_and(|s| s.place.is_none()) && !picture_only {
             losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
         }
-        let (out, mut muxer) = output_params.create_file()?;
+        let (out, mut muxer) = params.create_file()?;
         let mut timecodes = Timecodes::default();
         if !picture_only && let Some(input) = &input {
             losses.extend(lost_metadata(input, container, !no_chapters, ends.last));
-            timecodes = output_params.timecodes(input, &mut losses);
+            timecodes = params.timecodes(input, &mut losses);
         }
         let mut stream = 0;
         let mut picture = |muxer: &mut Muxer, from: Option<&sys::AVStream>| {
@@ -236,17 +236,17 @@ impl OutputFile {
         };
         let copies = match input {
             None => {
-                output_params.picture_stream(&mut muxer, |muxer| picture(muxer, None))?;
+                params.picture_stream(&mut muxer, |muxer| picture(muxer, None))?;
                 None
             }
             Some(input) => {
                 let picture = |muxer: &mut Muxer, from: &sys::AVStream| picture(muxer, Some(from));
                 let code = timecodes.of_file;
-                Some(output_params.all_streams(input, code, &mut muxer, &mut losses, picture)?)
+                Some(params.all_streams(input, code, &mut muxer, &mut losses, picture)?)
             }
         };
         let (start, jumps) = source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
-        let output_file = OutputFile {
+        let video_file = VideoFile {
             name: output.to_string_lossy().into_owned(),
             container,
             ends,
@@ -262,7 +262,7 @@ impl OutputFile {
             timecode: timecodes.adjust,
             shift: 0,
         };
-        Ok((output_file, losses))
+        Ok((video_file, losses))
     }
 
     pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -345,7 +345,7 @@ impl OutputFile {
     }
 
     /// Writes the trailer. Returns the file, how many of its pictures can be played, and the reason if it is incomplete.
-    fn close(mut self) -> (Output, u64, Result<(), SinkError>) {
+    fn close(mut self) -> (OutputFile, u64, Result<(), SinkError>) {
         // a transport stream has no end, and Matroska plays without it; most others do not
         let stream = self.container.name() == "mpegts";
         let endless = stream || self.container.is_matroska();
@@ -358,7 +358,7 @@ impl OutputFile {
                 fault(&self.name, problem)
             }),
         };
-        let OutputFile { muxer, mut out, pictures, .. } = self;
+        let VideoFile { muxer, mut out, pictures, .. } = self;
         let mut kept = (0, 0);
         if pictures > 0 && (closed.is_ok() || endless) {
             kept = (pictures, closed.as_ref().map_or(torn.unwrap_or(u64::MAX), |size| *size));
