@@ -107,7 +107,7 @@ fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolv
     let mut resolved =
         resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;
     let beside = &mut resolved.request.beside;
-    beside.write("the report", FileRef::Output);
+    beside.write("the report", FileRef::Stdout);
     if let Some(plot) = plot {
         beside.write("the plot", &plot);
     }

@@ -228,7 +228,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     if typed.status || typed.dry_run {
         let mut access = FileAccess::default();
         access.read("the list of jobs", plan.list.clone());
-        access.write("the report", FileRef::Output);
+        access.write("the report", FileRef::Stdout);
         access.check()?;
         return status::look(&typed, &plan, environment);
     }

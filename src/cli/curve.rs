@@ -144,10 +144,10 @@ fn bound(text: &str) -> Result<f64, String> {
 fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Failure> {
     let place = |name: &OsStr| FileRef::Path(name.into());
     let mut access = FileAccess::default();
-    access.read("the input", if input == "-" { FileRef::Input } else { place(input) });
+    access.read("the input", if input == "-" { FileRef::Stdin } else { place(input) });
     access.write(
         "the output",
-        output.map_or(FileRef::Output, |o| if o == "-" { FileRef::Output } else { place(o) }),
+        output.map_or(FileRef::Stdout, |o| if o == "-" { FileRef::Stdout } else { place(o) }),
     );
     Ok(access.check()?)
 }

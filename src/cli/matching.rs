@@ -122,7 +122,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         resolve::check_input(input, environment)?;
         access.read_all(what, grainfield_io::source::reads(input));
     }
-    access.write("the report", FileRef::Output);
+    access.write("the report", FileRef::Stdout);
     for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
         name.iter().for_each(|name| access.write(what, name));
     }

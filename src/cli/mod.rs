@@ -104,7 +104,7 @@ fn ffmpegs(line: &[OsString]) -> Option<String> {
 /// The files named in a command line, all of which may be read: messages must not be written to one of them.
 fn files_in_arguments(line: &[OsString]) -> FileAccess {
     let mut access = FileAccess::default();
-    if FileRef::Errors.identity().is_some() {
+    if FileRef::Stderr.identity().is_some() {
         for word in line.iter().skip(1) {
             access.read_all("a file of the command line", source::reads(word));
             // `@` and `#` enclose the name of a curve's file
@@ -159,7 +159,7 @@ fn job(
         let Resolved { request, notes } = resolve()?;
         let signals = Signals::watch()?;
         // before the first note
-        if FileRef::Errors.identity().is_some() {
+        if FileRef::Stderr.identity().is_some() {
             request.file_access()?.check_errors()?;
         }
         let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
@@ -258,7 +258,7 @@ fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure>
     resolve::check_input(&typed.input, environment)?;
     let mut access = typed.source.lavfi.as_deref().map(job::files_in_graph).unwrap_or_default();
     access.read_all("the input", source::reads(&typed.input));
-    access.write("the report", FileRef::Output);
+    access.write("the report", FileRef::Stdout);
     access.check().and_then(|()| access.check_external_writes())?;
     let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;
     if typed.json {

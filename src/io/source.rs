@@ -36,7 +36,7 @@ impl Input {
     /// playlist. Empty if the input does not exist.
     pub fn reads(&self) -> Vec<FileRef> {
         if self.name == "-" {
-            return vec![FileRef::Input];
+            return vec![FileRef::Stdin];
         }
         let mut all = self.format.map_or_else(Vec::new, |format| (format.reads)(&self.name));
         if let [one] = &all[..] {

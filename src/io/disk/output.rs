@@ -160,7 +160,7 @@ impl OutputFile {
 
     /// Declares that another writer has left an incomplete file, of which `bytes` bytes are worth keeping. Only the writer
     /// knows its number of frames.
-    pub fn left_elsewhere(&mut self, bytes: u64) {
+    pub fn keep_foreign_bytes(&mut self, bytes: u64) {
         self.written = u64::MAX;
         self.marks = VecDeque::from([bytes]);
     }

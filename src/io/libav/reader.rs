@@ -72,7 +72,7 @@ pub(crate) struct Reader {
     damage_reported: bool,
     errors: u32,
     /// The error before the first picture.
-    pub(crate) early: Option<String>,
+    pub(crate) early_error: Option<String>,
     /// The message that the input is cut off, reported after all pictures before that point.
     cut: Option<String>,
     /// The decoder's messages about the last picture, if messages are its only sign of damage.
@@ -111,7 +111,7 @@ impl Reader {
             decoded_any: false,
             damage_reported: false,
             errors: 0,
-            early: None,
+            early_error: None,
             cut: None,
             decoder_messages: String::new(),
             damaged: false,
@@ -248,14 +248,14 @@ impl Reader {
     /// The next decoded picture, or another item; `None` at the end.
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
-            let got = self.decoder.receive(&mut self.picture);
-            if !matches!(got, Ok(Received::NeedsInput)) && self.has_new_errors() {
+            let received = self.decoder.receive(&mut self.picture);
+            if !matches!(received, Ok(Received::NeedsInput)) && self.has_new_errors() {
                 if self.restart_single_threaded()? {
                     continue;
                 }
                 return Ok(Some(Item::Restart));
             }
-            match got {
+            match received {
                 Ok(Received::Frame) => {
                     self.returned = self.returned.map(|n| n + 1);
                     (self.decoded_any, self.damage_reported, self.errors) = (true, false, 0);
@@ -339,7 +339,13 @@ impl Reader {
             {
                 let p = self.packet.av();
                 let seek = self.packet.dts().unwrap_or(p.pts);
-                seek_points.push(SeekPoint { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
+                seek_points.push(SeekPoint {
+                    rank,
+                    size: p.size.max(0) as u32,
+                    pos: p.pos,
+                    seek,
+                    failures: 0,
+                });
             }
             picture::mark(&mut self.packet, rank)?;
         }
@@ -369,7 +375,7 @@ impl Reader {
     fn damage(&mut self, error: AvError) -> Option<Item> {
         let text = format!("{error}{}", recent_messages());
         if !self.decoded_any {
-            self.early.get_or_insert(text);
+            self.early_error.get_or_insert(text);
             return None;
         }
         self.damaged = true;
@@ -386,7 +392,7 @@ impl Reader {
             if !self.seek_to_entry(index, i) {
                 return None;
             }
-            if let Some(picture) = self.until(target, index.entries[i].pts) {
+            if let Some(picture) = self.decode_to(target, index.entries[i].pts) {
                 return Some(picture);
             }
         }
@@ -399,7 +405,7 @@ impl Reader {
     }
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact.
-    fn until(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
+    fn decode_to(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
         // Errors of pictures that lead the entry are expected.
         let mut errors_at_entry = None;
         loop {

@@ -10,7 +10,7 @@ mod subtitles;
 mod tags;
 
 pub(crate) use extent::{AudioExtent, measure_extents};
-pub(crate) use packets::{Span, StreamCopier, fits};
+pub(crate) use packets::{Span, StreamCopier, container_accepts};
 pub(crate) use route::{Planned, plan};
 pub(crate) use tags::{TIMECODE, add_chapters, move_timecodes, tags, timecode_after, video_tags};
 

@@ -1,7 +1,7 @@
 //! Plans how each stream of the input is written to a container.
 
 use super::Input;
-use super::audio::{Target, rate};
+use super::audio::{Target, supported_rate};
 use super::extent::{AudioExtent, is_audio};
 use super::language::language_in;
 use super::tags::is_statistic;
@@ -36,7 +36,7 @@ pub(crate) enum Planned {
 type Candidate = (Planned, Option<String>);
 
 /// Plans the streams, by index, and returns warnings about losses and conversions. `extents` are those of the streams,
-/// by index, for a container without times; `fits` tests whether the container accepts a plan.
+/// by index, for a container without times; `accepts` tests whether the container accepts a plan.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
@@ -44,14 +44,14 @@ pub(crate) fn plan(
     encoding: &Encoding,
     ends: SourceEnds,
     extents: &[AudioExtent],
-    mut fits: impl FnMut(&[Planned]) -> bool,
+    mut accepts: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
-    let first = input.stream(video).and_then(starts);
-    let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
+    let first = input.stream(video).and_then(start_seconds);
+    let after = |stream| Some(start_seconds(stream)? - first?).filter(|_| container.counts_frames());
     let candidates = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
         Some(stream) => {
-            let late = after(stream).is_some_and(|lag| lag > APART);
+            let late = after(stream).is_some_and(|lag| lag > MAX_AUDIO_OFFSET);
             let gap = extents.get(i).and_then(|extent| extent.gap);
             candidates(i, stream, container, encoding, (late, gap))
         }
@@ -60,13 +60,13 @@ pub(crate) fn plan(
     let candidates: Vec<Vec<Candidate>> = candidates.collect();
     let mut plans: Vec<Planned> = candidates.iter().map(|candidates| candidates[0].0).collect();
     let mut chosen: Vec<&Candidate> = candidates.iter().map(|candidates| &candidates[0]).collect();
-    if !fits(&plans) {
+    if !accepts(&plans) {
         // in order, each with the best plan that works with those before it
         plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
         for (i, candidates) in candidates.iter().enumerate() {
             let found = candidates.iter().find(|candidate| {
                 plans[i] = candidate.0;
-                candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || fits(&plans)
+                candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || accepts(&plans)
             });
             // the last option is to leave it out
             chosen[i] = found.unwrap_or(&candidates[0]);
@@ -108,13 +108,13 @@ pub(crate) fn plan(
     for (i, plan) in plans.iter().enumerate() {
         let early =
             input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
-        if ends.first && early > APART {
+        if ends.first && early > MAX_AUDIO_OFFSET {
             warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
         }
         let end_of = |i: usize| extents.get(i).and_then(|extent| extent.end);
         let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
         let after = end_of(i).zip(end_of(video)).map_or(0.0, |(end, shown)| end - shown);
-        if ends.last && audio && after > APART && container.ends_with_picture() {
+        if ends.last && audio && after > MAX_AUDIO_OFFSET && container.ends_with_picture() {
             warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
         }
     }
@@ -122,10 +122,10 @@ pub(crate) fn plan(
 }
 
 /// A larger offset between the starts of sound and picture is audible, seconds.
-const APART: f64 = 0.05;
+const MAX_AUDIO_OFFSET: f64 = 0.05;
 
 /// The start of a stream, seconds.
-fn starts(stream: &sys::AVStream) -> Option<f64> {
+fn start_seconds(stream: &sys::AVStream) -> Option<f64> {
     let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
     (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
 }
@@ -195,17 +195,17 @@ fn candidates(
                     let copy = copy.map(|candidate| (candidate.0, early));
                     return copy.into_iter().chain([dropped("sound")]).collect();
                 }
-                let encoded = encoded(to, own).into_iter().map(|into| {
-                    let warning = || format!("{} is {}", label("sound"), becomes(own, into));
+                let encodings = encodings(to, own).into_iter().map(|into| {
+                    let warning = || format!("{} is {}", label("sound"), conversion_text(own, into));
                     let changed = (into.rate, into.channels) != own;
                     (Planned::Audio(into), (how == Audio::Auto || changed).then(warning))
                 });
                 let copy = copy.filter(|_| how == Audio::Auto && (gapless || (!late && gap.is_none())));
-                copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
+                copy.into_iter().chain(encodings).chain([dropped("sound")]).collect()
             }
         },
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
-            let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
+            let text = text_codec(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
                 (
                     Planned::Text(other),
                     Some(format!("{} is converted to {}", label("subtitle"), id_name(other))),
@@ -250,12 +250,12 @@ fn candidates(
 
 /// The encodings for sound of a rate and number of channels, the best first: all channels in any of the container's
 /// codecs come before fewer in the default one, and the sound's own rate before another.
-fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
+fn encodings(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
     for channels in [own_channels].into_iter().chain(fewer) {
         for codec in to.audio_codecs() {
-            for rate in [rate(codec, own_rate), 48_000, 44_100] {
+            for rate in [supported_rate(codec, own_rate), 48_000, 44_100] {
                 let into = Target { codec, rate, channels };
                 if !all.contains(&into) {
                     all.push(into);
@@ -267,7 +267,7 @@ fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
 }
 
 /// Describes the conversion of sound.
-fn becomes(own: (i32, i32), into: Target) -> String {
+fn conversion_text(own: (i32, i32), into: Target) -> String {
     let mut text = format!("encoded as {}", id_name(into.codec));
     if into.channels != own.1 {
         let names = match into.channels {
@@ -288,7 +288,7 @@ fn is_cover(id: AVCodecID) -> bool {
 }
 
 /// The text subtitle codec of a container, for text subtitles.
-fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
+fn text_codec(to: Container, from: AVCodecID) -> Option<AVCodecID> {
     // SAFETY: a static description or null.
     let from = unsafe { sys::avcodec_descriptor_get(from).as_ref() }?;
     if from.props & sys::AV_CODEC_PROP_TEXT_SUB == 0 {

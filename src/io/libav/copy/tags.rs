@@ -87,9 +87,10 @@ pub(crate) fn move_timecodes(output: &mut sys::AVFormatContext, rate: sys::AVRat
 
 /// Whether it is one of mkvmerge's tags about a stream's size and duration.
 pub(super) fn is_statistic(key: &str) -> bool {
-    let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    let is_or_begins =
+        |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
     key.starts_with("_STATISTICS_")
-        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))
+        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| is_or_begins(name))
 }
 
 /// Adds the input's chapters, cut to the span and shifted with it.

@@ -94,7 +94,7 @@ impl IndexCache {
             size: size as u32,
             pos,
             seek,
-            doubt: 0,
+            failures: 0,
         });
         let exact = ExactIndex { frames, seek_points: seek_points.collect() };
         (rest.is_empty() && !exact.frames.is_empty()).then_some(exact)
@@ -177,7 +177,7 @@ mod tests {
         index_cache.put(&index());
         assert_eq!(index_cache.take(), Some(index()));
         let record = FrameRecord { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
-        let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
+        let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, failures: 0 };
         let exact = ExactIndex {
             frames: vec![record, FrameRecord { damaged: false, ..record }],
             seek_points: vec![seek_point],

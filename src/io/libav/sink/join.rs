@@ -100,13 +100,13 @@ pub fn join(
             let Some(time) = next.next().filter(|_| count <= shard.video.times.len()) else {
                 return Err(other_count(shard));
             };
-            video_file.put_at(&mut packet, time, base)?;
+            video_file.write_packet_at(&mut packet, time, base)?;
         }
         if count != shard.video.times.len() {
             return Err(other_count(shard));
         }
     }
-    video_file.rest((!ends.last).then_some(end))?;
+    video_file.finish_copies((!ends.last).then_some(end))?;
     video_file.finish(Ok(()))?;
     Ok((times.len() as u64, losses))
 }

@@ -2,7 +2,7 @@
 
 use super::encoder::{Encoder, EncoderProgress};
 use super::fault;
-use super::packet::{from_stored, kind, sides, to_stored};
+use super::packet::{from_stored, kind, stored_side_data, to_stored};
 use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
@@ -129,7 +129,7 @@ impl Segmented {
         };
         let base = encoder.time_base();
         let extra = extra(encoder.parameters().av()).to_vec();
-        let stream = Stream { tick: (base.num, base.den), extra, side: sides(hdr.side_data()) };
+        let stream = Stream { tick: (base.num, base.den), extra, side: stored_side_data(hdr.side_data()) };
         let partial = Partial::unnamed(&self.grid.path(cell), &self.grid.folder).map_err(|e| self.io(e))?;
         let file = BufWriter::with_capacity(1 << 18, partial.file().try_clone().map_err(|e| self.io(e))?);
         let writer = Writer::new(file, &stream).map_err(|e| self.io(e))?;
@@ -198,7 +198,7 @@ impl Segmented {
             let base = AVRational { num: reader.stream.tick.0, den: reader.stream.tick.1 };
             match &extra {
                 None => {
-                    self.adopt(&reader.stream)?;
+                    self.copy_header(&reader.stream)?;
                     self.video_file.begin(first)?;
                     extra = Some(reader.stream.clone());
                 }
@@ -212,8 +212,8 @@ impl Segmented {
             while let Some(packet) = reader.next_packet().map_err(broken)? {
                 let Some(time) = next.next() else { break };
                 let packet = from_stored(&packet);
-                let made = packet.map_err(|e| self.video_file.fault("a packet cannot be made", e));
-                self.video_file.put_at(&mut made?, time, base)?;
+                let mut packet = packet.map_err(|e| self.video_file.fault("a packet cannot be made", e))?;
+                self.video_file.write_packet_at(&mut packet, time, base)?;
             }
             if checksum(cell) != Some(reader.checksum()) {
                 return Err(broken(SegmentError::Bad("its bytes are not those that were written")));
@@ -222,12 +222,12 @@ impl Segmented {
         if extra.is_none() {
             self.video_file.begin(0)?;
         }
-        self.video_file.rest((!self.setup.to_source_end).then_some(end))?;
+        self.video_file.finish_copies((!self.setup.to_source_end).then_some(end))?;
         Ok(times)
     }
 
     /// Copies the header of the first segment's stream to the container.
-    fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
+    fn copy_header(&mut self, stream: &Stream) -> Result<(), SinkError> {
         let to = self.video_file.muxer.get(self.video_file.stream);
         for (number, bytes) in &stream.side {
             if let Some(kind) = kind(*number) {
@@ -267,7 +267,7 @@ impl Sink for Segmented {
             Some(segment) => segment,
             None => self.start(cell, carried)?,
         };
-        let (pts, duration) = self.setup.clock.shown(stamp);
+        let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         // encoders require increasing times
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);
@@ -282,7 +282,7 @@ impl Sink for Segmented {
     }
 
     fn keeps_times(&self) -> bool {
-        self.setup.clock.grid.is_none()
+        self.setup.clock.rounded_from.is_none()
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -62,9 +62,9 @@ pub(super) fn prepare(
     let clock = Clock::of(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
-    let alone = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
+    let picture_only = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
     // shards are joined without the tags of the first one
-    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.journal.commit_hook.is_none());
+    let codes = plan.timecode.as_ref().filter(|_| !picture_only && plan.journal.commit_hook.is_none());
     let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
         timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
     });
@@ -79,7 +79,7 @@ pub(super) fn prepare(
         encoding: &plan.encoding,
         source,
         timecode,
-        picture_only: alone,
+        picture_only,
     };
     let input = params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
@@ -95,7 +95,7 @@ pub(super) fn prepare(
     let rate = choice.format.rate;
     let seconds = rate.recip().unwrap_or(Ratio::ONE);
     match container.has_constant_rate() {
-        _ if clock.grid.is_none() || !source.is_some_and(|s| s.variable) => {}
+        _ if clock.rounded_from.is_none() || !source.is_some_and(|s| s.variable) => {}
         true if !container.audio_codecs().is_empty() => {
             let problem = format!(
                 "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
@@ -134,14 +134,14 @@ fn is_hdr(choice: &Choice) -> bool {
 }
 
 /// Side data that describe how the picture is shown.
-const SHOWN: [AVPacketSideDataType; 3] =
+const DISPLAY_SIDE_DATA: [AVPacketSideDataType; 3] =
     [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL];
 
 impl Setup {
     /// Completes HDR10 metadata of the container by those of a picture. `None` if that adds nothing.
     pub(super) fn more_hdr(&self, carried: Option<&FrameSideData>) -> Option<Hdr> {
         let carried = carried.filter(|_| is_hdr(&self.choice))?;
-        Some(self.hdr.or(Hdr::of_frame(carried.props()))).filter(|hdr| hdr.says() != self.hdr.says())
+        Some(self.hdr.or(Hdr::of_frame(carried.props()))).filter(|hdr| hdr.presence() != self.hdr.presence())
     }
 
     /// Opens the encoder.
@@ -184,7 +184,7 @@ impl Setup {
         if let Some(from) = from {
             stream.disposition = from.disposition;
             video_tags(from, stream, self.container);
-            copy_stream_side_data(from, stream, &SHOWN);
+            copy_stream_side_data(from, stream, &DISPLAY_SIDE_DATA);
         }
         stream.add_tags([("encoder".into(), format!("Lavc {}", self.choice.name()))]);
         self.describe(stream, encoder, &self.hdr)?;
@@ -200,10 +200,12 @@ impl Setup {
     ) -> Result<(), AvError> {
         // in newer versions, side data of the stream are part of its parameters, and would be lost with the old
         // ones
-        let shown = SHOWN.iter().filter_map(|&kind| Some((kind, stream_side_data(stream, kind)?.to_vec())));
-        let shown: Vec<_> = shown.collect();
+        let display = DISPLAY_SIDE_DATA
+            .iter()
+            .filter_map(|&kind| Some((kind, stream_side_data(stream, kind)?.to_vec())));
+        let display: Vec<_> = display.collect();
         set_parameters(stream, encoder.parameters().av())?;
-        for (kind, bytes) in shown.into_iter().chain(hdr.side_data()) {
+        for (kind, bytes) in display.into_iter().chain(hdr.side_data()) {
             set_stream_side_data(stream, kind, &bytes);
         }
         let par = parameters_mut(stream);

@@ -50,7 +50,7 @@ impl ShardReader {
 
 /// The number of pictures in the first bytes of a file whose writing failed there, since later bytes may be invalid; and
 /// the position of the last one. 0 if the file cannot be read.
-pub(super) fn whole_pictures(path: &Path, bytes: u64) -> (u64, u64) {
+pub(super) fn intact_pictures(path: &Path, bytes: u64) -> (u64, u64) {
     let (mut count, mut last) = (0, 0);
     let mut packet = Packet::empty();
     if let Ok(mut reader) = ShardReader::open(path) {

@@ -124,7 +124,7 @@ impl Video {
         while self.encoder.receive(&mut self.packet).map_err(|e| self.fault("the encoder failed", e))? {
             self.shared.progress.step(0, 1);
             let (packet, base) = (&mut self.packet, self.encoder.time_base());
-            self.shared.with_file(&self.setup, |file| file.put(packet, base))?;
+            self.shared.with_file(&self.setup, |file| file.write_packet(packet, base))?;
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Video {
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
                 let end = (!to_end).then_some(self.end);
-                result = self.shared.with_file(&self.setup, |file| file.rest(end));
+                result = self.shared.with_file(&self.setup, |file| file.finish_copies(end));
             }
         }
         let file = self.shared.video_file.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -159,7 +159,7 @@ impl Sink for Video {
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
-        let (pts, duration) = self.setup.clock.shown(stamp);
+        let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         let first = self.last.is_none();
         // encoders require increasing times
         let pts = self.last.map_or(pts, |last| pts.max(last + 1));
@@ -177,7 +177,7 @@ impl Sink for Video {
     }
 
     fn keeps_times(&self) -> bool {
-        self.setup.clock.grid.is_none()
+        self.setup.clock.rounded_from.is_none()
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! streams.
 
 use super::losses::lost_metadata;
-use super::shard_reader::whole_pictures;
+use super::shard_reader::intact_pictures;
 use super::{av_fault, fault, usage};
 use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
@@ -11,8 +11,8 @@ use crate::journal::segments::timeline::Time;
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
-    AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, fits, measure_extents,
-    move_timecodes, plan as route, tags, timecode_after,
+    AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts,
+    measure_extents, move_timecodes, plan as route, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::dict::{Tag, Tagged};
@@ -163,7 +163,7 @@ impl VideoFileParams<'_> {
         let video = self.source.map_or(0, |s| s.video);
         let mut plans = vec![Planned::Drop; input.streams().len()];
         plans.get_mut(video).into_iter().for_each(|plan| *plan = Planned::Picture);
-        let mut tried = |plans: &[Planned]| fits(&input, plans, self.container, &mut picture);
+        let mut tried = |plans: &[Planned]| container_accepts(&input, plans, self.container, &mut picture);
         tried(&plans).map_err(|e| self.refused(e))?;
         if !self.picture_only {
             let (extents, takes) = (self.extents()?, |plans: &[Planned]| tried(plans).is_ok());
@@ -306,10 +306,10 @@ impl VideoFile {
 
     /// Writes a packet of the picture, with times in ticks of `base` and after the shift, after the sound that
     /// precedes it.
-    pub(super) fn put(&mut self, packet: &mut Packet, base: AVRational) -> Result<(), SinkError> {
+    pub(super) fn write_packet(&mut self, packet: &mut Packet, base: AVRational) -> Result<(), SinkError> {
         let dts = packet.av().dts;
         if let Some(copies) = &mut self.copies {
-            let copied = copies.until(dts, base, &mut self.muxer);
+            let copied = copies.write_before(dts, base, &mut self.muxer);
             copied.map_err(|e| self.fault("an extra stream cannot be copied", e))?;
         }
         let written = self.muxer.write(packet, base, self.stream);
@@ -319,7 +319,7 @@ impl VideoFile {
     }
 
     /// Writes a packet of the picture at a time before the shift.
-    pub(super) fn put_at(
+    pub(super) fn write_packet_at(
         &mut self,
         packet: &mut Packet,
         time: &Time,
@@ -329,11 +329,11 @@ impl VideoFile {
         p.pts = time.pts.saturating_sub(self.shift);
         p.dts = time.dts.saturating_sub(self.shift);
         p.duration = time.duration;
-        self.put(packet, base)
+        self.write_packet(packet, base)
     }
 
     /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
-    pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
+    pub(super) fn finish_copies(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
             Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
@@ -349,8 +349,8 @@ impl VideoFile {
         // a transport stream has no end, and Matroska plays without it; most others do not
         let stream = self.container.name() == "mpegts";
         let endless = stream || self.container.is_matroska();
-        let torn = self.muxer.torn();
-        let closed = match torn {
+        let unwritten_from = self.muxer.unwritten_from();
+        let closed = match unwritten_from {
             // a gap before its end would be an error
             Some(_) if endless => Err(fault(&self.name, "its end could not be written".into())),
             _ => self.muxer.end().map_err(|e| {
@@ -361,15 +361,15 @@ impl VideoFile {
         let VideoFile { muxer, mut out, pictures, .. } = self;
         let mut kept = (0, 0);
         if pictures > 0 && (closed.is_ok() || endless) {
-            kept = (pictures, closed.as_ref().map_or(torn.unwrap_or(u64::MAX), |size| *size));
-            if let (Some(torn), Some(partial)) = (muxer.torn(), out.partial()) {
-                let (whole, last) = whole_pictures(&partial.path(), torn);
+            kept = (pictures, closed.as_ref().map_or(unwritten_from.unwrap_or(u64::MAX), |size| *size));
+            if let (Some(end), Some(partial)) = (muxer.unwritten_from(), out.partial()) {
+                let (count, last) = intact_pictures(&partial.path(), end);
                 // its pictures have no lengths: the last one is torn
-                kept = if stream { (whole.saturating_sub(1), last) } else { (whole, kept.1) };
+                kept = if stream { (count.saturating_sub(1), last) } else { (count, kept.1) };
             }
         }
         if kept.0 > 0 {
-            out.left_elsewhere(kept.1);
+            out.keep_foreign_bytes(kept.1);
         }
         (out, kept.0, closed.map(drop))
     }

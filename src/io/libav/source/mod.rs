@@ -70,7 +70,7 @@ struct Video {
     /// The address for a restart; `None` if reading is forward only.
     place: Option<InputUrl>,
     /// The reason for that.
-    backwards: &'static str,
+    forward_only_reason: &'static str,
     reader: Reader,
     index: IndexState,
     queue: VecDeque<Item>,
@@ -80,7 +80,7 @@ struct Video {
     counting: bool,
     ended: bool,
     /// Whether the next picture was found by seeking, so that seeking again would not help.
-    reached: bool,
+    found_by_seeking: bool,
     clock: Clock,
     /// The last timestamp returned.
     last_pts: Option<i64>,
@@ -211,7 +211,7 @@ impl Source for Video {
                 return Err(self.bad(format!(
                     "frame {number} was requested after frame {}, but {}",
                     self.next - 1,
-                    self.backwards
+                    self.forward_only_reason
                 )));
             }
             return self.skip_to(number);
@@ -232,7 +232,7 @@ impl Source for Video {
                 return self.seek(number);
             }
         }
-        let entry = match (&self.index, self.promised(number)) {
+        let entry = match (&self.index, self.indexed_pts(number)) {
             (IndexState::Packets(index), Some(target)) => {
                 let entry = index.entry_before(target, usize::MAX).map_or(0, |i| index.entries[i].order);
                 let here = index.frames.get(self.next as usize).and_then(|t| index.order(*t)).unwrap_or(0);
@@ -246,7 +246,7 @@ impl Source for Video {
         if let Some((entry, here)) = entry {
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                return self.reach(number);
+                return self.seek_exact(number);
             }
         }
         if number < self.next || self.ended || self.broken() {

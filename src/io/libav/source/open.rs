@@ -84,7 +84,7 @@ impl Head {
         if nominal.is_none() {
             notes.push(format!("the input has no frame rate; assuming {} frames per second", format.rate));
         }
-        if let Some(text) = &reader.early {
+        if let Some(text) = &reader.early_error {
             notes.push(format!("data before the first complete frame is skipped: {text}"));
         }
         (format, notes)
@@ -104,7 +104,7 @@ fn first_picture(reader: &mut Reader, name: &str) -> Result<frame::Video, Source
         Ok(Some(Item::Damage(text))) => undecodable(format!(": {text}")),
         Ok(Some(Item::Broken(error, text))) => Err(av_error(name, error, &format!("cannot be read{text}"))),
         Ok(Some(Item::Restart) | None) => {
-            undecodable(reader.early.as_ref().map_or_else(recent_messages, |text| format!(": {text}")))
+            undecodable(reader.early_error.as_ref().map_or_else(recent_messages, |text| format!(": {text}")))
         }
         Err(error) if reader.has_filters() => {
             Err(invalid(name, format!("--lavfi: {error}{}", recent_messages())))
@@ -159,7 +159,7 @@ impl Video {
         format.check().map_err(|e| invalid(&name, e.to_string()))?;
         let clock = head.clock(&reader, format.rate);
         let carried = source_file(&reader.demuxer, &head.first, place.clone(), &clock, rates.variable);
-        let backwards = if filters_allow_seeking(&reader) {
+        let forward_only_reason = if filters_allow_seeking(&reader) {
             "a pipe cannot be read backwards; use a file"
         } else {
             "the filters of --lavfi use several frames, so they cannot run backwards"
@@ -183,14 +183,14 @@ impl Video {
         let mut video = Video {
             info,
             place,
-            backwards,
+            forward_only_reason,
             reader,
             index: IndexState::Untried,
             queue,
             next: 0,
             counting: true,
             ended: false,
-            reached: false,
+            found_by_seeking: false,
             clock,
             last_pts: None,
             shape,

@@ -43,10 +43,10 @@ impl Video {
         let Some(place) = self.place.clone() else { return Ok(()) };
         self.queue.clear();
         self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
-        let made = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
+        let index = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
         // The next read has to restart.
         self.ended = true;
-        self.index = match made {
+        self.index = match index {
             Some(exact) => {
                 self.new_notes.push(format!(
                     "{}: its packets do not identify its frames, so all {} were decoded once to make an exact index",
@@ -107,15 +107,15 @@ impl Video {
 
     /// The timestamp of the picture after the current one; items before it are kept.
     pub(super) fn peek(&mut self) -> Option<i64> {
-        let of = |item: &Item| match item {
+        let timestamp = |item: &Item| match item {
             Item::Picture(p) => Some(p.timestamp()),
             _ => None,
         };
-        if let Some(found) = self.queue.iter().find_map(of) {
+        if let Some(found) = self.queue.iter().find_map(timestamp) {
             return found;
         }
         while let Ok(Some(item)) = self.reader.next() {
-            let found = of(&item);
+            let found = timestamp(&item);
             let broken = matches!(item, Item::Broken(..) | Item::Restart);
             self.queue.push_back(item);
             if found.is_some() || broken {
@@ -132,12 +132,12 @@ impl Video {
                 None => {
                     // Decoders drop pictures after some entries that they return when decoding from the
                     // start.
-                    if !self.counting && self.promises(self.next) {
-                        self.reach(self.next)?;
+                    if !self.counting && self.indexed_pts(self.next).is_some() {
+                        self.seek_exact(self.next)?;
                         continue;
                     }
                     // Fewer pictures than the packets promised.
-                    if matches!(self.index, IndexState::Packets(_)) && self.promises(self.next) {
+                    if matches!(self.index, IndexState::Packets(_)) && self.indexed_pts(self.next).is_some() {
                         self.index = IndexState::Unreliable;
                     }
                     self.ended = true;
@@ -161,28 +161,28 @@ impl Video {
             let mark = self.mark.take().or_else(|| take_mark(&mut picture));
             let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
             let mut durations = None;
-            let right = match &self.index {
+            let is_expected = match &self.index {
                 IndexState::Packets(_) => {
-                    self.promised(self.next) == Some(pts)
-                        && (self.counting || self.reached || !is_damaged(&picture))
+                    self.indexed_pts(self.next) == Some(pts)
+                        && (self.counting || self.found_by_seeking || !is_damaged(&picture))
                 }
                 IndexState::Exact(exact) => {
                     let frame = exact.get(self.next);
-                    let is_same = |f: &FrameRecord| mark == Some(f.mark) && f.is(&picture);
-                    let right = self.reached || frame.is_some_and(is_same);
-                    if let Some(record) = frame.filter(|_| right) {
+                    let is_same = |f: &FrameRecord| mark == Some(f.mark) && f.matches(&picture);
+                    let same = self.found_by_seeking || frame.is_some_and(is_same);
+                    if let Some(record) = frame.filter(|_| same) {
                         (pts, durations) = (record.pts, Some(record.durations));
                         if record.damaged {
                             picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
                         }
                     }
-                    right
+                    same
                 }
                 _ => true,
             };
-            if !right {
+            if !is_expected {
                 if !self.counting {
-                    self.reach(self.next)?;
+                    self.seek_exact(self.next)?;
                     continue;
                 }
                 // Decoding from the start is right, so the index is wrong.
@@ -191,7 +191,7 @@ impl Video {
                     _ => IndexState::Impossible,
                 };
             }
-            self.reached = false;
+            self.found_by_seeking = false;
             self.last_pts = Some(pts);
             let number = self.next;
             self.next += 1;
@@ -199,13 +199,8 @@ impl Video {
         }
     }
 
-    /// Whether the index has a frame of that number.
-    pub(super) fn promises(&self, number: i64) -> bool {
-        self.promised(number).is_some()
-    }
-
     /// The timestamp of a frame in the index.
-    pub(super) fn promised(&self, number: i64) -> Option<i64> {
+    pub(super) fn indexed_pts(&self, number: i64) -> Option<i64> {
         match &self.index {
             IndexState::Packets(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
             IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
@@ -234,7 +229,7 @@ impl Video {
     }
 
     /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
-    pub(super) fn reach(&mut self, number: i64) -> Result<(), SourceError> {
+    pub(super) fn seek_exact(&mut self, number: i64) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
@@ -248,8 +243,8 @@ impl Video {
                 self.make_exact()?;
             }
         }
-        let promised = self.promised(number);
-        let found = match (&mut self.index, promised) {
+        let target = self.indexed_pts(number);
+        let found = match (&mut self.index, target) {
             (IndexState::Packets(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
             (IndexState::Exact(exact), Some(_)) => {
                 exact.seek(&mut self.reader, number).map(|(picture, mark)| (picture, Some(mark)))
@@ -260,13 +255,17 @@ impl Video {
         if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
             self.index = IndexState::Unreliable;
             self.make_exact()?;
-            return if self.promises(number) { self.reach(number) } else { self.recount(number) };
+            return if self.indexed_pts(number).is_some() {
+                self.seek_exact(number)
+            } else {
+                self.recount(number)
+            };
         }
         if let Some((picture, mark)) = found {
-            self.last_pts = self.promised(number - 1);
+            self.last_pts = self.indexed_pts(number - 1);
             self.mark = mark;
             self.queue.push_back(Item::Picture(picture));
-            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
+            (self.next, self.counting, self.ended, self.found_by_seeking) = (number, false, false, true);
             return Ok(());
         }
         self.recount(number)
@@ -275,12 +274,13 @@ impl Video {
     /// Restarts, and counts up to frame `number`.
     pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
         let Some(place) = &self.place else {
-            return Err(self.bad(self.backwards.into()));
+            return Err(self.bad(self.forward_only_reason.into()));
         };
         self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
         self.queue.clear();
         self.mark = None;
-        (self.next, self.counting, self.ended, self.last_pts, self.reached) = (0, true, false, None, false);
+        (self.next, self.counting, self.ended, self.last_pts, self.found_by_seeking) =
+            (0, true, false, None, false);
         self.skip_to(number)
     }
 
@@ -290,9 +290,9 @@ impl Video {
             match self.step() {
                 Ok(Some(_)) => {}
                 Ok(None) => {
-                    let there = self.next;
+                    let count = self.next;
                     return Err(
-                        self.bad(format!("frame {number} was requested, but there are only {there} frames"))
+                        self.bad(format!("frame {number} was requested, but there are only {count} frames"))
                     );
                 }
                 // Damage is reported only for requested frames.
