@@ -58,8 +58,8 @@ impl Input {
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(
-                "--lavfi applies to inputs that FFmpeg reads; Grainfield reads this one itself ({}). Use filters \
-                    of -f, or filter with FFmpeg first: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield \
+                "FFmpeg's filters run on inputs that FFmpeg reads; Grainfield reads this one itself ({}). Use its own \
+                    filters, or filter with FFmpeg first: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield \
                     render - OUTPUT",
                 info.kind
             );

@@ -104,7 +104,7 @@ pub enum Access {
     Read,
     /// It may write the file.
     Write,
-    /// A library writes the file, and replaces an existing one, which therefore requires `-y`.
+    /// A library writes the file, and replaces an existing one, which must be allowed.
     WriteExternal,
     /// It may write the file, which is beside an output: none of several jobs may read it, in any order.
     WriteBeside,
@@ -180,10 +180,8 @@ pub enum SameFile {
     /// The file is written in two roles.
     #[error("{0} and {1} are the same file: choose another name")]
     Twice(String, String),
-    /// The file exists, and `-y` was not given.
-    #[error(
-        "{0} exists and would be replaced: choose another name, delete it, or use -y where the command has it"
-    )]
+    /// The file exists and may not be replaced.
+    #[error("{0} exists and would be replaced: choose another name, or delete it")]
     Exists(String),
     /// The file is in a folder that a job deletes at its end; the folder, and the role and path of the file.
     #[error("{0} contains {1} ({2}), but Grainfield removes files from it: move that file to another folder")]

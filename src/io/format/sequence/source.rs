@@ -3,7 +3,7 @@
 //! The input is a file, a pattern (`plate.%05d.exr`, `plate.####.exr`, `@`, `$F4`), a glob (`*`, `?`) or a folder.
 //! Frames keep the numbers of their files; a single image is frame 0. The first file determines the format, and a
 //! file with a different size, depth or family is an error. Times follow from the numbers, including gaps: frame `n`
-//! is shown at `(n - first) / rate`, independent of `--missing`.
+//! is shown at `(n - first) / rate`, independent of missing frames.
 
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
@@ -119,8 +119,7 @@ impl Sequence {
         };
         let holes = self.files.holes();
         let all = if holes.len() == 1 && holes[0].0 == holes[0].1 { String::new() } else { listed(&holes) };
-        let problem = format!("{problem}{all}; --missing hold, black or skip continues without it");
-        SourceError::Bad { name: self.info.name.clone(), problem }
+        SourceError::Missing { name: self.info.name.clone(), problem: problem + &all }
     }
 }
 

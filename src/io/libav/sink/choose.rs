@@ -1,7 +1,7 @@
 //! Chooses the encoder, and its nearest pixel format in which nothing is lost.
 
 use super::choice::{Choice, assumed_siting, keeps_full_range, private_option};
-use super::{fault, usage};
+use super::{encoding_error, fault};
 use crate::encoding::Encoding;
 use crate::libav::container::{Container, among, video_encoder};
 use crate::libav::pixfmt::{self, Layout};
@@ -31,7 +31,7 @@ const KNOWN: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_ks f
 
 /// Chooses by file name, format and the user's options.
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
-    let bad = |problem| usage(output, problem);
+    let bad = |problem| encoding_error(output, problem);
     let container =
         Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
     let (names, by_user) = match &encoding.codec {
@@ -57,7 +57,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         // Other encoders ignore the table, and encode without grain and without an error.
         if encoding.film_grain.is_some() && name != "libaom-av1" {
             return Err(bad(format!(
-                "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
+                "{name} writes no film grain table into the stream: the table needs the codec libaom-av1"
             )));
         }
         if !container.supports(codec.id().into()) {
@@ -66,7 +66,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         if let Some((width, height)) = least(codec.name(), format) {
             let (own, others) = (codec.name(), able(Some(container), format).join(", "));
             small = Some(format!(
-                "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; --codec {others} can",
+                "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; {others} can",
                 format.width, format.height
             ));
             continue;
@@ -99,7 +99,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     if refused.is_empty() {
         return Err(fault(
             output,
-            format!("this FFmpeg has none of the encoders {}; choose another with --codec", names.join(", ")),
+            format!("this FFmpeg has none of the encoders {}; choose another codec", names.join(", ")),
         ));
     }
     Err(bad(no_loss(container, &refused, format, by_user)))
@@ -110,9 +110,9 @@ fn always_loses(container: Container, name: &str, format: &Format) -> String {
     let able = lossless(container, format);
     let instead = match able.is_empty() {
         true => format!("no encoder for {} can do that; name the output NAME.mkv", container.name()),
-        false => format!("--codec {} can", able.join(", ")),
+        false => format!("{} can", able.join(", ")),
     };
-    format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
+    format!("lossless: {name} cannot keep {} as it is; {instead}", format.name())
 }
 
 /// The pixel format of an encoder that keeps every sample unchanged.
@@ -134,7 +134,7 @@ fn no_encoder(name: &str) -> String {
         other => grainfield_filters::recipe::nearest(other, KNOWN.split_ascii_whitespace()),
     };
     let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists them".to_owned());
-    format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
+    format!("codec {name}: this FFmpeg has no such video encoder; {advice}")
 }
 
 /// `libx264` and `libx265` print errors about presets directly, not to logs, so presets are checked before.
@@ -144,7 +144,7 @@ fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
     let known =
         PRESETS.split(", ").any(|known| known == preset) || preset.bytes().all(|b| b.is_ascii_digit());
-    (!known).then(|| format!("--preset {preset}: {name} has {PRESETS}"))
+    (!known).then(|| format!("preset {preset}: {name} has {PRESETS}"))
 }
 
 /// The error that a quality is outside the encoder's scale. libx264 and libx265 clamp it, others fail without naming
@@ -155,7 +155,7 @@ fn quality_problem(name: &str, codec: Codec, encoding: &Encoding) -> Option<Stri
         "libx264" | "libx264rgb" | "libx265" => 51.0,
         _ => private_option(codec, c"crf")?.max,
     };
-    (crf > most).then(|| format!("--crf {crf}: the scale of {name} is 0 to {most}; lower is better"))
+    (crf > most).then(|| format!("quality {crf}: the scale of {name} is 0 to {most}; lower is better"))
 }
 
 /// The error that a container does not support an encoder, with those that it supports.
@@ -168,13 +168,13 @@ fn cannot_hold(container: Container, codec: Codec, format: &Format, encoding: &E
     let what = if by_user || !encoding.lossless {
         format!("{} video", codec.id().name())
     } else {
-        "FFV1 video, the default of --lossless".into()
+        "FFV1 video, the default for lossless encoding".into()
     };
     let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
     let instead = match able.is_empty() {
         true => String::new(),
-        false => format!("use --codec {}, or ", able.join(", ")),
+        false => format!("use the codec {}, or ", able.join(", ")),
     };
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
@@ -218,21 +218,20 @@ fn no_loss(container: Container, refused: &[Codec], format: &Format, by_user: bo
         if takes.is_empty() {
             let name = names.join(" or ");
             let others = able(Some(container), format).join(", ");
-            return format!(
-                "{name} takes frames in the memory of a graphics card only; --codec {others} can"
-            );
+            return format!("{name} takes frames in the memory of a graphics card only; {others} can");
         }
         text += &format!(", which takes {}", takes.join(", "));
     }
     let (here, anywhere) = (able(Some(container), format), able(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
-        (false, _) => format!("; --codec {} can", here.join(", ")),
-        (true, false) => format!("; use NAME.mkv or NAME.mov with --codec {}", anywhere.join(", ")),
+        (false, _) => format!("; {} can", here.join(", ")),
+        (true, false) => format!("; use NAME.mkv or NAME.mov with the codec {}", anywhere.join(", ")),
         (true, true) => "; no encoder in this FFmpeg can do it".into(),
     };
     let lossy = refused.iter().find_map(|&codec| less(codec, format));
-    let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
-    format!("{text}{instead}. To accept the loss, add {lossy}")
+    let lossy =
+        lossy.map_or_else(|| "another pixel format".into(), |name| format!("the pixel format {name}"));
+    format!("{text}{instead}. To accept the loss, choose {lossy}")
 }
 
 /// The nearest pixel format of an encoder with less depth or else without alpha, by our name.
@@ -414,11 +413,11 @@ mod tests {
         assert!(
             alpha.contains("by libx264 or libx265; use NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
         );
-        assert!(alpha.ends_with("To accept the loss, add --pix-fmt yuv420p"), "{alpha}");
+        assert!(alpha.ends_with("To accept the loss, choose the pixel format yuv420p"), "{alpha}");
         for (format, advice) in [
-            ("gbrp16", "--pix-fmt yuv420p10"),
-            ("yuv422p16", "--pix-fmt yuv422p10"),
-            ("grayf32", "--pix-fmt gray10"),
+            ("gbrp16", "the pixel format yuv420p10"),
+            ("yuv422p16", "the pixel format yuv422p10"),
+            ("grayf32", "the pixel format gray10"),
         ] {
             let text = chosen("a.mp4", format, |_| ()).unwrap_err();
             assert!(text.ends_with(advice), "{text}");
@@ -426,14 +425,11 @@ mod tests {
             assert!(chosen("a.mp4", name, |_| ()).is_ok(), "{name} is refused too");
         }
         let deep = chosen("a.mp4", "yuv420p10", |e| e.codec = Some("mpeg4".into())).unwrap_err();
-        assert!(deep.contains("mpeg4, which takes yuv420p; --codec libx264, libx265"), "{deep}");
+        assert!(deep.contains("mpeg4, which takes yuv420p; libx264, libx265"), "{deep}");
         let webm = chosen("a.webm", "yuv420p", |e| e.lossless = true).unwrap_err();
         let mpeg4 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("mpeg4".into()));
         let lossy = chosen("a.mkv", "yuv420p", mpeg4).unwrap_err();
-        assert!(
-            lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("--codec ffv1, libx264"),
-            "{lossy}"
-        );
+        assert!(lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("; ffv1, libx264"), "{lossy}");
         let x264 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("libx264".into()));
         assert!(chosen("a.mp4", "yuv422p10", x264).is_ok());
         let rgb = chosen("a.mkv", "gbrp", x264).unwrap_err();

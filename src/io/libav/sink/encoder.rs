@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 
-/// The default number of an encoder's threads (`--codec-opt threads=N` overrides it): one for each 130000 samples of
+/// The default number of an encoder's threads (its option `threads` overrides it): one for each 130000 samples of
 /// the picture, at most 12. It is the same on every machine.
 pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32

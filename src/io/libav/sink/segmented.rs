@@ -52,7 +52,7 @@ impl Shared {
 }
 
 impl Rescue for Shared {
-    /// Complete segments are kept for `--resume`.
+    /// Complete segments are kept for resuming.
     fn end(&self) -> Result<PartialOutput, SinkError> {
         let frames = self.written().take();
         if self.before + frames.unwrap_or(0) == 0 {

@@ -6,7 +6,7 @@ use super::clock::Clock;
 use super::encoder::{Encoder, OpenError, threads};
 use super::losses::lost_picture;
 use super::video_file::{VideoFile, VideoFileParams};
-use super::{av_fault, fault, usage};
+use super::{av_fault, encoding_error, fault};
 use crate::encoding::Encoding;
 use crate::libav::container::Container;
 use crate::libav::copy::{timecode_after, video_tags};
@@ -97,12 +97,8 @@ pub(super) fn prepare(
     match container.has_constant_rate() {
         _ if clock.rounded_from.is_none() || !source.is_some_and(|s| s.variable) => {}
         true if !container.audio_codecs().is_empty() => {
-            let problem = format!(
-                "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
-                 to repeat frames where they last longer, or name the output NAME.mov",
-                container.name()
-            );
-            return Err(usage(output, problem));
+            let name = output.to_string_lossy().into_owned();
+            return Err(SinkError::VaryingRate { name, container: container.name(), rate });
         }
         true => losses.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
         false => losses.push(format!("timestamps are rounded to multiples of {seconds} s")),
@@ -159,7 +155,7 @@ impl Setup {
                     keys.join(", "),
                     choice.name()
                 );
-                usage(name, problem)
+                encoding_error(name, problem)
             }
             OpenError::Av(error) => {
                 // the system's error about a missing device is not an error of the output

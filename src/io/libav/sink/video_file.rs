@@ -3,7 +3,7 @@
 
 use super::losses::lost_metadata;
 use super::shard_reader::intact_pictures;
-use super::{av_fault, fault, usage};
+use super::{av_fault, encoding_error, fault};
 use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
 use crate::journal::SourceEnds;
@@ -191,10 +191,10 @@ impl VideoFileParams<'_> {
         let messages = crate::libav::log::drain().join("; ");
         let messages = if messages.is_empty() { error.to_string() } else { messages };
         let problem = format!(
-            "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec with --codec",
+            "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec",
             self.container.name()
         );
-        usage(self.output, problem)
+        encoding_error(self.output, problem)
     }
 }
 

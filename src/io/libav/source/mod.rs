@@ -17,7 +17,7 @@ use crate::libav::demux::{ByteSource, OpenError};
 use crate::libav::error::AvError;
 use crate::libav::index::Index;
 use crate::libav::index::exact::{ExactIndex, durations};
-use crate::libav::input_url::{InputUrl, input_url};
+use crate::libav::input_url::{InputUrl, InputUrlError, input_url};
 use crate::libav::log::{Log, recent_messages};
 use crate::libav::picture::{field_order, is_damaged};
 use crate::libav::pixfmt;
@@ -46,8 +46,10 @@ const NEAR: i64 = 48;
 /// The file cannot be opened or has no video, or the options do not fit it.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
-    let mut place = input_url(input, &options.allow_protocol, &options.stop)
-        .map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
+    let mut place = input_url(input, &options.allow_protocol, &options.stop).map_err(|e| match e {
+        InputUrlError::Protocol(protocol) => SourceError::Protocol { name: name.clone(), protocol },
+        InputUrlError::Zero => SourceError::Bad { name: name.clone(), problem: e.to_string() },
+    })?;
     place.cache = options.cache.clone();
     let opened = OpenedFile::new(Path::new(input));
     Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Place(place), options)? }))
@@ -281,7 +283,7 @@ impl Source for Video {
             let now = shape.describe(&picture);
             return Err(self.bad(format!(
                 "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
-                    format (use --lavfi with scale and format)"
+                    format (FFmpeg's filters scale and format convert them)"
             )));
         }
         let fields = self.info.format.fields;

@@ -107,7 +107,7 @@ fn first_picture(reader: &mut Reader, name: &str) -> Result<frame::Video, Source
             undecodable(reader.early_error.as_ref().map_or_else(recent_messages, |text| format!(": {text}")))
         }
         Err(error) if reader.has_filters() => {
-            Err(invalid(name, format!("--lavfi: {error}{}", recent_messages())))
+            Err(invalid(name, format!("FFmpeg's filters: {error}{}", recent_messages())))
         }
         Err(error) => Err(av_error(name, error, "cannot be decoded")),
     }
@@ -148,7 +148,7 @@ impl Video {
             Reader::open(from, options.threads.unwrap_or(0)).map_err(|e| open_error(&name, e))?;
         if let Some(text) = &options.lavfi {
             if text.contains('\0') {
-                return Err(invalid(&name, "--lavfi: the graph contains a zero byte".into()));
+                return Err(invalid(&name, "FFmpeg's filters: the graph contains a zero byte".into()));
             }
             reader.filter(text.clone(), details::feed(&reader.demuxer));
         }
@@ -162,7 +162,7 @@ impl Video {
         let forward_only_reason = if filters_allow_seeking(&reader) {
             "a pipe cannot be read backwards; use a file"
         } else {
-            "the filters of --lavfi use several frames, so they cannot run backwards"
+            "FFmpeg's filters use several frames, so they cannot run backwards"
         };
         let place = place.filter(|_| reader.demuxer.seekable() && filters_allow_seeking(&reader));
         let info = Info {
