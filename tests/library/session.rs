@@ -208,18 +208,6 @@ fn a_render_reports_its_frames_and_can_be_cancelled() {
 }
 
 #[test]
-fn a_clip_can_be_read_once_for_a_render() {
-    let folder = tempfile::tempdir().unwrap();
-    ffmpeg(folder.path(), "-f lavfi -i testsrc=size=48x32:rate=5:duration=1 -pix_fmt yuv420p in.y4m");
-    let input = folder.path().join("in.y4m");
-    let clip = Clip::open(&input).unwrap();
-    std::fs::remove_file(&input).unwrap();
-    assert_eq!(clip.render(&recipe("")).to("null:").start().err().unwrap().kind(), ErrorKind::Input);
-    let running = clip.into_render(&recipe("noise")).to("null:").start().unwrap();
-    assert_eq!(running.wait().unwrap().frames, 5);
-}
-
-#[test]
 fn notes_have_codes() {
     let codes = |output: &str| -> Vec<NoteCode> {
         let folder = tempfile::tempdir().unwrap();

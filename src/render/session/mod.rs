@@ -100,7 +100,7 @@ impl Clip {
         job::check_numbers(&request, &opened)?;
         let shown = |n: i64| n + request.frame_offset;
         let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
-        let format = request.seen(&opened.format);
+        let format = request.tagged_format(&opened.format);
         let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
         let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;

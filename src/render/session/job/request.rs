@@ -156,7 +156,7 @@ impl Request {
     }
 
     /// The format of the input with the user's overrides of tags.
-    pub(crate) fn seen(&self, format: &Format) -> Format {
+    pub(crate) fn tagged_format(&self, format: &Format) -> Format {
         Format {
             matrix: self.matrix.unwrap_or(format.matrix),
             range: self.range.unwrap_or(format.range),
