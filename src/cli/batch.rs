@@ -17,7 +17,7 @@ use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source;
-use grainfield_render::batch::jobs::{self, Job, Jobs};
+use grainfield_render::batch::jobs::{self, BatchJob, JobList};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
@@ -174,7 +174,7 @@ pub(super) struct Batch {
 
 /// The queue of jobs.
 struct Plan {
-    jobs: Vec<Job>,
+    jobs: Vec<BatchJob>,
     queue: Queue,
     /// The list, or the name that stands for it.
     list: PathBuf,
@@ -195,7 +195,7 @@ impl Plan {
 
     /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A
     /// list that cannot be read at the moment still has all jobs.
-    fn has(&self, job: &Job) -> bool {
+    fn has(&self, job: &BatchJob) -> bool {
         let Some(listed) = &self.listed else { return true };
         let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
@@ -212,7 +212,7 @@ impl Plan {
 }
 
 /// Reads a list of jobs.
-fn read_list(path: &Path) -> Result<Jobs, Failure> {
+fn read_list(path: &Path) -> Result<JobList, Failure> {
     let failed = |text: String| Failure::failed(format!("{}: {text}", path.display()));
     let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
     if size > list::MAX_TEXT {
@@ -220,7 +220,7 @@ fn read_list(path: &Path) -> Result<Jobs, Failure> {
     }
     let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Jobs::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
+    JobList::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
 pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
@@ -235,10 +235,10 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     check_overwrite(&typed, &plan, environment)?;
     let signals = Signals::watch()?;
     let report = BatchReporter::new(typed.common.say, plan.jobs.len());
-    let perform = |job: &Job, start: batch::Start<'_>| {
+    let perform = |job: &BatchJob, start: batch::Start<'_>| {
         perform(&typed, &plan, environment, &signals, &report, job, start)
     };
-    let tell = |Job { name, .. }: &Job, event: &Event| match event {
+    let tell = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
         Event::Before => report.note(name, "done before"),
         Event::FailedBefore(why) => report.note(name, &format!("failed before ({why}); --retry tries again")),
         Event::Stale(why) => report.error(name, &format!("{why}; -y renders it again")),
@@ -315,7 +315,7 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
     let shard = resolve::shard_of(&typed.shard)?;
     let path = Path::new(&typed.input);
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let (list, mut jobs, folder, listed): (_, Vec<Job>, _, _) = if listed {
+    let (list, mut jobs, folder, listed): (_, Vec<BatchJob>, _, _) = if listed {
         if typed.to.is_some() {
             return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
         }
@@ -343,10 +343,10 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
             jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
         let folder = jobs::fixed(to);
         // the part before the first brace is the output folder; the rest of the name is the job's
-        let own = |job: Job| {
+        let own = |job: BatchJob| {
             let output =
                 Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
-            Job { output, ..job }
+            BatchJob { output, ..job }
         };
         let list = folder.join("grainfield-batch");
         (list, found.jobs.into_iter().map(own).collect(), folder, None)
@@ -362,7 +362,7 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
 }
 
 /// A job as a command line of `render`.
-fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
+fn typed_line(job: &BatchJob, output: OsString) -> Result<Box<Render>, clap::Error> {
     let mut line: Vec<OsString> = vec!["render".into()];
     line.extend(job.options.iter().cloned());
     line.extend(["--".into(), job.input.clone(), output]);
@@ -380,7 +380,7 @@ fn in_short(error: &clap::Error) -> String {
 
 /// Checks the options of the jobs of a list with these names, by default of all; the first that 'render' does not have
 /// is an error with its line.
-fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
+fn understood(jobs: &[BatchJob], names: &[String]) -> Result<(), String> {
     // most jobs of a list have the options of another
     let mut fine = BTreeSet::new();
     for (i, job) in jobs.iter().enumerate() {
@@ -414,7 +414,7 @@ fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
 }
 
 /// A job as a command line of `render`.
-fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, Failure> {
+fn render(typed: &Batch, job: &BatchJob, output: OsString) -> Result<Render, Failure> {
     let mut render = *typed_line(job, output).map_err(|error| Failure::usage(in_short(&error)))?;
     render.overwrite |= typed.overwrite;
     let (own, all) = (&mut render.common.machine, &typed.common.machine);
@@ -431,7 +431,7 @@ fn request(
     typed: &Batch,
     plan: &Plan,
     environment: &Environment,
-    job: &Job,
+    job: &BatchJob,
     make: bool,
 ) -> Result<Resolved, Failure> {
     let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
@@ -466,7 +466,7 @@ fn perform(
     environment: &Environment,
     signals: &Signals,
     report: &BatchReporter,
-    job: &Job,
+    job: &BatchJob,
     start: batch::Start<'_>,
 ) -> End {
     if !plan.has(job) {

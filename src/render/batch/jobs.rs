@@ -11,7 +11,7 @@ pub const MAX_JOBS: usize = 100_000;
 
 /// One render, as written in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Job {
+pub struct BatchJob {
     /// The name, which is unique.
     pub name: String,
     /// The input.
@@ -37,11 +37,11 @@ pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
     path.strip_prefix(absolute(&folder.join("."))).map(Path::to_path_buf).unwrap_or(path)
 }
 
-impl Job {
+impl BatchJob {
     /// A job with default options, named by its output.
-    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Job {
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> BatchJob {
         let (input, output) = (input.into(), output.into());
-        Job { name: output.to_string_lossy().into_owned(), input, output, ..Job::default() }
+        BatchJob { name: output.to_string_lossy().into_owned(), input, output, ..BatchJob::default() }
     }
 
     /// Whether its options allow replacing an existing output.
@@ -52,11 +52,11 @@ impl Job {
 
 /// A list of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Jobs {
+pub struct JobList {
     /// The folder for outputs, if it is given.
     pub folder: Option<PathBuf>,
     /// In the order of the list.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<BatchJob>,
 }
 
 /// An error in a list, and what would be right.
@@ -97,7 +97,7 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
     Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
 }
 
-impl Jobs {
+impl JobList {
     /// Returns an error for no jobs, too many, and two with the same name or output, whatever its spelling.
     pub(super) fn check(&self, outputs_folder: &Path) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
@@ -137,7 +137,7 @@ const MAX_SEEN: usize = 10_000_000;
 ///
 /// # Errors
 /// [`JobsError`] if the pattern is invalid, matches no file, or makes two jobs with one output.
-pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
+pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, JobsError> {
     let place = format!("'{input}'");
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
@@ -172,7 +172,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
         }
         folders = next;
     }
-    let mut jobs = Jobs::default();
+    let mut jobs = JobList::default();
     for (folder, found) in folders {
         let mut add = |file: &OsStr, stem: String| -> Result<(), JobsError> {
             let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -181,7 +181,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
             let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job { name, input, output, options, ..Job::default() });
+            jobs.jobs.push(BatchJob { name, input, output, options, ..BatchJob::default() });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
         let names = match listed(&folder, &mut seen, &place) {
@@ -333,7 +333,7 @@ mod tests {
         }
         let found = |input: &str, to: &str| {
             let jobs = glob(&format!("{root}/{input}"), to, &[]).map_err(|e| e.to_string())?;
-            let short = |j: &Job| {
+            let short = |j: &BatchJob| {
                 let input = j.input.to_str().unwrap().strip_prefix(root).unwrap().to_owned();
                 (input, j.output.to_str().unwrap().to_owned())
             };

@@ -8,7 +8,7 @@ pub mod queue;
 
 use crate::session::job::Summary;
 use fingerprint::Fingerprint;
-use jobs::Job;
+use jobs::BatchJob;
 use queue::{Claim, Lease, Queue, Record, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub struct Batch<'a> {
     /// The status file and locks.
     pub queue: &'a Queue,
     /// The jobs.
-    pub jobs: &'a [Job],
+    pub jobs: &'a [BatchJob],
     /// The number of jobs at a time.
     pub at_once: usize,
     /// Whether to retry failed jobs.
@@ -86,9 +86,9 @@ pub struct Batch<'a> {
     /// Set to cancel.
     pub stop: &'a AtomicBool,
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
-    pub perform: &'a (dyn Fn(&Job, Start<'_>) -> End + Sync),
+    pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
-    pub tell: &'a (dyn Fn(&Job, &Event) + Sync),
+    pub tell: &'a (dyn Fn(&BatchJob, &Event) + Sync),
 }
 
 /// How a job begins.
@@ -250,15 +250,17 @@ mod tests {
     use std::time::Duration;
 
     /// Jobs whose outputs are not files, named by their numbers.
-    fn jobs(count: usize) -> Vec<Job> {
-        let job = |i: usize| Job { name: i.to_string(), ..Job::new("pattern:bars", format!("job {i}")) };
+    fn jobs(count: usize) -> Vec<BatchJob> {
+        let job =
+            |i: usize| BatchJob { name: i.to_string(), ..BatchJob::new("pattern:bars", format!("job {i}")) };
         (0..count).map(job).collect()
     }
 
-    fn run(queue: &Queue, jobs: &[Job], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
+    fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
         let stop = AtomicBool::new(false);
-        let perform: &(dyn Fn(&Job, Start<'_>) -> End + Sync) = &|job, _| perform(job.name.parse().unwrap());
-        let (stop, tell, overwrite) = (&stop, &|_: &Job, _: &Event| {}, false);
+        let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
+            &|job, _| perform(job.name.parse().unwrap());
+        let (stop, tell, overwrite) = (&stop, &|_: &BatchJob, _: &Event| {}, false);
         Batch { queue, jobs, at_once: 3, retry, overwrite, stop, perform, tell }.run().unwrap()
     }
 

@@ -398,9 +398,9 @@ impl Shot {
         let clean = self.clean_frames[0].clean.format();
         let rendered = Format { depth: self.format().depth, ..*clean };
         let mut all = Residual::new(&rendered, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut over = Over::new(steps, clean, &rendered, seed, &self.stop)?;
+        let mut renderer = StepRenderer::new(steps, clean, &rendered, seed, &self.stop)?;
         for CleanFrame { number, time, duration, clean } in &self.clean_frames {
-            all.add(&over.frame(clean, *number, *time, *duration)?, clean);
+            all.add(&renderer.frame(clean, *number, *time, *duration)?, clean);
         }
         Ok(all)
     }
@@ -425,21 +425,21 @@ fn ramps(format: &Format) -> Vec<CleanFrame> {
 }
 
 /// Steps bound to pictures, with everything needed to render them.
-pub(super) struct Over<'a> {
+pub(super) struct StepRenderer<'a> {
     chain: Chain,
     work: Workspace,
     states: States,
     stop: &'a AtomicBool,
 }
 
-impl Over<'_> {
+impl StepRenderer<'_> {
     pub(super) fn new<'a>(
         steps: &[Step],
         input: &Format,
         output: &Format,
         seed: u64,
         stop: &'a AtomicBool,
-    ) -> Result<Over<'a>, MatchError> {
+    ) -> Result<StepRenderer<'a>, MatchError> {
         let options = grainfield_filters::chain::Options {
             seed,
             level: Level::best(),
@@ -449,7 +449,7 @@ impl Over<'_> {
         let depth = output.depth;
         let chain =
             Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;
-        Ok(Over { chain, work: Workspace::default(), states: States::default(), stop })
+        Ok(StepRenderer { chain, work: Workspace::default(), states: States::default(), stop })
     }
 
     pub(super) fn frame(

@@ -2,7 +2,7 @@
 
 use super::fit::{Curve, distance_db, solved};
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot, painted};
+use super::shot::{MatchError, Shot, StepRenderer, painted};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
@@ -193,11 +193,11 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
     let flat = painted(format, |_, _| 128.0);
-    let mut over = Over::new(&steps(params), &format, &format, 0, shot.stop())?;
+    let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.stop())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..BENCH_FRAMES {
-        all.add(&over.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
+        all.add(&renderer.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
     }
     Ok(all)
 }
