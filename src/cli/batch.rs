@@ -234,7 +234,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     }
     check_overwrite(&typed, &plan, environment)?;
     let signals = Signals::watch()?;
-    let report = BatchReporter::new(typed.common.say, plan.jobs.len());
+    let report = BatchReporter::new(typed.common.report, plan.jobs.len());
     let perform = |job: &BatchJob, start: batch::Start<'_>| {
         perform(&typed, &plan, environment, &signals, &report, job, start)
     };
@@ -324,14 +324,14 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
                 --shard, -y, the machine options and the message options go on the command line";
             return Err(Failure::usage(text));
         }
-        let seen = path.metadata().map_or(0, |meta| file_id(path, &meta));
+        let read_id = path.metadata().map_or(0, |meta| file_id(path, &meta));
         let list = read_list(path)?;
         // before the first job, so that a typing error is reported immediately and not after hours of
         // rendering
         understood(&list.jobs, &typed.job)
             .map_err(|text| Failure::usage(format!("{}: {text}", path.display())))?;
         let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
-        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((seen, None))))
+        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((read_id, None))))
     } else {
         let Some(to) = &typed.to else {
             return Err(Failure::usage(format!(
@@ -358,7 +358,7 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
         )));
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
-    Ok(Plan { jobs, queue: Queue::of(&list, &folder, shard), list, listed })
+    Ok(Plan { jobs, queue: Queue::new(&list, &folder, shard), list, listed })
 }
 
 /// A job as a command line of `render`.
@@ -435,7 +435,7 @@ fn request(
     make: bool,
 ) -> Result<Resolved, Failure> {
     let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
-        .map_err(|e| Failure::of(Exit::Failed, &e))?;
+        .map_err(|e| Failure::from_error(Exit::Failed, &e))?;
     if job.input == OsStr::new("-") {
         return Err(Failure::usage("a job reads files, not standard input"));
     }
@@ -475,7 +475,7 @@ fn perform(
     let reporter = report.job(&job.name);
     let nothing = Summary::default();
     let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
-        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
+        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), reader_gone: false });
     };
     let fail = |text: String, partial: Option<&Path>, summary: Summary| {
         end(Exit::Failed, Some(&text), partial, &summary);

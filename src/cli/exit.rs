@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// An error with its causes.
-    pub(super) fn of(exit: Exit, error: &dyn Error) -> Failure {
+    pub(super) fn from_error(exit: Exit, error: &dyn Error) -> Failure {
         Failure { exit, text: chain(error) }
     }
 }
@@ -97,7 +97,7 @@ macro_rules! failures {
         impl From<$error> for Failure {
             fn from(error: $error) -> Failure {
                 let is_usage: fn(&$error) -> bool = $is_usage;
-                Failure::of(if is_usage(&error) { Exit::Usage } else { Exit::Failed }, &error)
+                Failure::from_error(if is_usage(&error) { Exit::Usage } else { Exit::Failed }, &error)
             }
         }
     )*};
@@ -125,6 +125,6 @@ impl From<session::Error> for Failure {
             ErrorKind::Interrupted => Exit::Interrupted,
             _ => Exit::Failed,
         };
-        Failure::of(exit, &error)
+        Failure::from_error(exit, &error)
     }
 }

@@ -131,7 +131,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     }
     access.check()?;
     if !typed.overwrite {
-        access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;
+        access.check_external_writes().map_err(|error| Failure::from_error(Exit::Failed, &error))?;
     }
     // Opened at the beginning: failing now is better than after the work.
     let create =
@@ -179,7 +179,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         file.finish()?;
     }
     if let (Some(name), Some(kept)) = (&typed.keep, &fitted.kept) {
-        kept.write(name, typed.overwrite).map_err(|error| Failure::of(Exit::Failed, &error))?;
+        kept.write(name, typed.overwrite).map_err(|error| Failure::from_error(Exit::Failed, &error))?;
     }
     let warn = |text: String| eprintln_quietly(&format!("{} {text}", Style::of_stderr().warning()));
     if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {

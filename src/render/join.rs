@@ -171,8 +171,8 @@ fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
     Parsed::parse(name, Formats::default())
 }
 
-fn total(all: &[Part], of: impl Fn(&ShardRecord) -> u64) -> u64 {
-    all.iter().map(|part| of(&part.record)).fold(0, u64::saturating_add)
+fn total(all: &[Part], count: impl Fn(&ShardRecord) -> u64) -> u64 {
+    all.iter().map(|part| count(&part.record)).fold(0, u64::saturating_add)
 }
 
 /// A shard, and its records.
@@ -275,8 +275,8 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
     }
     all.sort_by_key(|part| part.record.index);
     let count = all.first().map_or(0, |part| part.record.count);
-    let there = |index: &u32| all.binary_search_by_key(index, |part| part.record.index).is_ok();
-    let mut missing = (1..=count).filter(|index| !there(index));
+    let is_there = |index: &u32| all.binary_search_by_key(index, |part| part.record.index).is_ok();
+    let mut missing = (1..=count).filter(|index| !is_there(index));
     if let Some(index) = missing.next() {
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
     }
@@ -390,9 +390,9 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     if manifest.entries.is_empty() {
         return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
     }
-    let there = pattern.scan().map_err(io)?;
+    let existing = pattern.scan().map_err(io)?;
     // all frames must have the settings of the first
-    let found = there.iter().find_map(|&n| {
+    let found = existing.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
         manifest.find(n, meta.len(), changed(&meta))
     });
@@ -408,12 +408,12 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let wanted = Wanted { key, settings, source_hash: None };
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &requested {
-        let ended = ranges.bounded(there.last().copied().unwrap_or(0));
+        let ended = ranges.bounded(existing.last().copied().unwrap_or(0));
         numbers.extend(ended.iter());
     }
     numbers.sort_unstable();
     numbers.dedup();
-    let mut missing = numbers.iter().filter(|n| there.binary_search(n).is_err());
+    let mut missing = numbers.iter().filter(|n| existing.binary_search(n).is_err());
     if let Some(first) = missing.next() {
         let problem = format!("frame {first} is missing{}", others(missing.count() as u64));
         return Err(bad(&pattern.path(*first), problem));
@@ -430,7 +430,7 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         }
     }
     let mut warnings = Vec::new();
-    let beyond = there.iter().filter(|n| numbers.binary_search(n).is_err()).count();
+    let beyond = existing.iter().filter(|n| numbers.binary_search(n).is_err()).count();
     if beyond > 0 {
         warnings.push(format!("{beyond} files with names of this sequence do not belong to this render"));
     }

@@ -194,9 +194,9 @@ impl Endpoints for Sheet {
         }
         let grid = Grid::new(&self.layout, count, &plan.format);
         // Pictures to be compared sample by sample are kept at full size.
-        let whole = self.is_source && self.layout.compare == Some(Compare::Diff);
+        let full_size = self.is_source && self.layout.compare == Some(Compare::Diff);
         let most = 1 << 30;
-        if whole && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
+        if full_size && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
             return Err(JobError::Usage(
                 "--compare diff: these frames need more than 1 GiB of memory: select fewer with --frames"
                     .into(),

@@ -136,7 +136,7 @@ impl Jobs {
     }
 
     fn queue(&self, list: &JobList) -> Queue {
-        Queue::of(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
+        Queue::new(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
     }
 
     /// The folder of complete segments of a job, relative to that of the list.

@@ -40,7 +40,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    fn of(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
+    fn new(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
         let (mut files, mut sum) = (0, Xxh64::default());
         for path in paths {
             let id = path.metadata().map_or(0, |meta| file_id(&path, &meta));
@@ -113,7 +113,7 @@ impl Scope {
         let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
         options.push(format!("input {}", self.input(&job.input)));
         let input = source::reads(&job.input).into_iter().filter_map(path);
-        Fingerprint { options, reads: [(self.input(&job.input), Stamp::of(input))].into(), output: None }
+        Fingerprint { options, reads: [(self.input(&job.input), Stamp::new(input))].into(), output: None }
     }
 
     /// Adds all files that a job reads, those of its input included or not.
@@ -125,7 +125,7 @@ impl Scope {
     ) {
         let input: BTreeSet<PathBuf> = source::reads(&job.input).into_iter().filter_map(path).collect();
         for path in reads.cloned().filter_map(path).filter(|path| !input.contains(path)) {
-            fingerprint.reads.insert(self.relative(&path), Stamp::of([path]));
+            fingerprint.reads.insert(self.relative(&path), Stamp::new([path]));
         }
     }
 
@@ -140,12 +140,12 @@ impl Scope {
         match (Output::parse(&name, Formats::default()).ok()?.files(), self.shard) {
             (Files::Nothing | Files::Stream(_), _) => None,
             (Files::One(path, _), Some(shard)) => {
-                Some((Stamp::of([PathBuf::from(shard.named(path.as_os_str()))]), false))
+                Some((Stamp::new([PathBuf::from(shard.named(path.as_os_str()))]), false))
             }
-            (Files::One(path, _) | Files::Image(path), _) => Some((Stamp::of([path]), false)),
+            (Files::One(path, _) | Files::Image(path), _) => Some((Stamp::new([path]), false)),
             (Files::Many(pattern), None) => {
-                let there = pattern.scan().unwrap_or_default();
-                Some((Stamp::of(there.into_iter().map(|n| pattern.path(n))), true))
+                let existing = pattern.scan().unwrap_or_default();
+                Some((Stamp::new(existing.into_iter().map(|n| pattern.path(n))), true))
             }
             // which files are those of the shard is known when the input is open
             (Files::Many(_), Some(_)) => Some((Stamp::default(), true)),
@@ -196,7 +196,7 @@ impl Scope {
         }
         let changed = |(path, before): (&String, &Stamp)| match now.reads.get(path) {
             Some(now) => now != before,
-            None => Stamp::of([self.folder.join(path)]) != *before,
+            None => Stamp::new([self.folder.join(path)]) != *before,
         };
         if let Some((path, _)) = then.reads.iter().find(|read| changed(*read)) {
             return stale(format!("was made before {path} was changed"));

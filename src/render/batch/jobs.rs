@@ -129,7 +129,7 @@ impl JobList {
 }
 
 /// The largest number of files and folders that a pattern of inputs may examine.
-const MAX_SEEN: usize = 10_000_000;
+const MAX_EXAMINED: usize = 10_000_000;
 
 /// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
 /// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
@@ -152,7 +152,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, Jobs
     let fixed = parts.iter().take_while(|c| !wild(c.as_os_str())).count();
     let root: PathBuf = parts[..fixed].iter().collect();
     let mut folders = vec![(root, PathBuf::new())];
-    let mut seen = 0;
+    let mut examined = 0;
     for part in &parts[fixed..] {
         let mut next = Vec::new();
         for (folder, found) in folders {
@@ -160,7 +160,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, Jobs
                 next.push((folder.join(part), found.join(part)));
                 continue;
             }
-            for name in listed(&folder, &mut seen, &place)? {
+            for name in listed(&folder, &mut examined, &place)? {
                 let hidden = bytes(&name).starts_with(b".");
                 if !hidden
                     && glob_matches(bytes(part.as_os_str()), bytes(&name))
@@ -184,7 +184,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, Jobs
             jobs.jobs.push(BatchJob { name, input, output, options, ..BatchJob::default() });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
-        let names = match listed(&folder, &mut seen, &place) {
+        let names = match listed(&folder, &mut examined, &place) {
             Ok(names) => names,
             // a missing folder contains no inputs
             Err(_) if !folder.exists() => continue,
@@ -216,14 +216,14 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, Jobs
     Ok(jobs)
 }
 
-fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
+fn listed(folder: &Path, examined: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
     let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = Vec::new();
     let entries = std::fs::read_dir(real);
     for entry in entries.or_else(|e| bad(place, format!("{}: {e}", real.display())))? {
         names.push(entry.or_else(|e| bad(place, format!("{}: {e}", real.display())))?.file_name());
-        *seen += 1;
-        if *seen > MAX_SEEN {
+        *examined += 1;
+        if *examined > MAX_EXAMINED {
             return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
         }
     }

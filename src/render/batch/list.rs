@@ -52,7 +52,7 @@ impl JobList {
             return Err(JobsError::Most("16 MiB of text"));
         }
         let document = DeTable::parse(text).map_err(|e| JobsError::Toml(e.to_string()))?;
-        let reader = Reader { folder, lines: Lines::of(text) };
+        let reader = Reader { folder, lines: Lines::new(text) };
         reader.list(document.get_ref())
     }
 }
@@ -61,7 +61,7 @@ impl JobList {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Lines {
+    fn new(text: &str) -> Lines {
         Lines(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
     }
 

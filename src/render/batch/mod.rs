@@ -265,7 +265,7 @@ mod tests {
     }
 
     fn queue(folder: &tempfile::TempDir) -> Queue {
-        Queue::of(&folder.path().join("q.toml"), folder.path(), None)
+        Queue::new(&folder.path().join("q.toml"), folder.path(), None)
     }
 
     #[test]

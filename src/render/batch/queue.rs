@@ -143,7 +143,7 @@ fn beside(list: &Path, ending: &str) -> PathBuf {
 
 impl Queue {
     /// The queue of a list (which need not exist under that name). Creates no files yet.
-    pub fn of(list: &Path, outputs: &Path, shard: Option<Shard>) -> Queue {
+    pub fn new(list: &Path, outputs: &Path, shard: Option<Shard>) -> Queue {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let by = format!("{}:{}", host.trim(), std::process::id());
         let folder = list.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -320,7 +320,7 @@ mod tests {
     use std::io::Write;
 
     fn queue(list: &Path) -> Queue {
-        Queue::of(list, list.parent().unwrap(), None)
+        Queue::new(list, list.parent().unwrap(), None)
     }
 
     fn job() -> BatchJob {
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn the_spelling_of_an_output_makes_no_other_job() {
-        let queue = Queue::of(Path::new("/here/q"), Path::new("/here"), None);
+        let queue = Queue::new(Path::new("/here/q"), Path::new("/here"), None);
         let id = |output: &str| queue.id(&BatchJob { output: output.into(), ..job() });
         for same in ["./x.y4m", ".//x.y4m", "/here/x.y4m", "hash:x.y4m"] {
             assert_eq!(id(same), id("x.y4m"), "{same}");

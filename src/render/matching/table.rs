@@ -76,7 +76,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     // A ridge of 1 is nearly white noise, and always has a solution.
     let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
     let deviations = settle_grain(shot, &mut params, &format, plate)?;
-    let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
+    let wanted: Vec<Curve> = planes.iter().map(Curve::measured).collect();
     let mut curves = wanted.clone();
     let mut render = |curves: &[Curve]| {
         strengths(&mut params, curves, &deviations);
@@ -85,7 +85,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let mut rendered = render(&curves)?;
     for _ in 0..ROUNDS {
         for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
-            *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
+            *curve = curve.corrected(wanted, &Curve::measured(rendered), 1.0);
         }
         rendered = render(&curves)?;
     }
@@ -164,10 +164,10 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
 fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
     let shift = (6..=9u8).rev().find(|&s| (largest * f64::from(1u32 << s)).round() <= 127.0)?;
-    let whole =
+    let integers =
         |f: &Filter| f.taps.iter().map(|t| (t * f64::from(1u32 << shift)).round() as i8).collect::<Vec<_>>();
     let none = |p| vec![0; Params::coefficient_count(LAG as u8, p)];
-    let of = |p: usize| filters.get(p).map_or_else(|| none(p), whole);
+    let coefficients = |p: usize| filters.get(p).map_or_else(|| none(p), integers);
     // Weak enough that the strongest template is not clipped.
     let gain = filters.iter().map(|f| 1.0 / f.new).fold(0.0, f64::max);
     let grain_shift = (0..3u8).find(|&s| WHITE * gain / f64::from(1u32 << s) <= MOST_DEVIATION).unwrap_or(3);
@@ -178,7 +178,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     Some(Params {
         points: [flat(0), flat(1), flat(2)],
         lag: LAG as u8,
-        coefficients: [of(0), of(1), of(2)],
+        coefficients: [coefficients(0), coefficients(1), coefficients(2)],
         coefficient_shift: shift,
         grain_shift,
         scaling_shift: 8,

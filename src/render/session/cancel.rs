@@ -24,7 +24,7 @@ impl Cancel {
     }
 
     /// A handle that is cancelled by setting the flag.
-    pub(super) fn of(flag: Arc<AtomicBool>) -> Cancel {
+    pub(super) fn from_flag(flag: Arc<AtomicBool>) -> Cancel {
         Cancel(flag)
     }
 

@@ -122,7 +122,7 @@ impl Job {
     /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
-        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::of(self.stop()));
+        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::from_flag(self.stop()));
         let stop = self.stop();
         let run = move || self.run(&|event| events.0.push(event), &stop);
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);

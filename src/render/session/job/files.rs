@@ -139,13 +139,13 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
 }
 
 /// The names in settings of these kinds that have not been read yet.
-fn not_loaded(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+fn not_loaded(step: &Step, is_wanted: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
     let missing = |value: &Value| match value {
         Value::Image(picture) => picture.frame().is_none(),
         Value::File(file) => file.digest().is_none(),
         _ => false,
     };
-    let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));
+    let named = step.values.iter_given().filter(|(s, value)| is_wanted(&s.kind) && missing(value));
     named.map(|(s, value)| (s, value.clone())).collect()
 }
 
