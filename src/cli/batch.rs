@@ -253,7 +253,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
         at_once: typed.jobs.into(),
         retry: typed.retry || typed.overwrite,
         overwrite: typed.overwrite,
-        stop: &signals.stop,
+        cancel: &signals.cancel,
         perform: &perform,
         tell: &tell,
     };
@@ -483,7 +483,7 @@ fn perform(
     };
     let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
         end(signals.exit(), Some(&text), partial, &summary);
-        End::Stopped(text, summary)
+        End::Cancelled(text, summary)
     };
     let executed =
         request(typed, plan, environment, job, true).and_then(|Resolved { mut request, notes }| {
@@ -506,7 +506,7 @@ fn perform(
             End::Done(summary)
         }
         Err(RunError { failure, partial, summary }) => match *failure {
-            RunFailure::Stopped => {
+            RunFailure::Cancelled => {
                 let kept = kept(resumable, partial.as_deref(), &summary, reporter.so_far().frames);
                 stopped(kept, partial.as_deref(), summary)
             }

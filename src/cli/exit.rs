@@ -122,7 +122,7 @@ impl From<session::Error> for Failure {
     fn from(error: session::Error) -> Failure {
         let exit = match error.kind() {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Interrupted => Exit::Interrupted,
+            ErrorKind::Cancelled => Exit::Interrupted,
             _ => Exit::Failed,
         };
         Failure::from_error(exit, &error)

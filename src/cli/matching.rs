@@ -139,8 +139,8 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     let (output, drawing) = (create(&typed.output)?, create(&typed.plot)?);
     let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);
-    source.stop = Arc::clone(&signals.stop);
-    let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
+    source.stop = Arc::clone(signals.cancel.flag());
+    let options = Options { frames: typed.frames, area: typed.area, source, cancel: signals.cancel.clone() };
     let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || -> Result<Fitted, MatchError> {
         let shot = Shot::read(&plate, clean.as_deref(), &options)?;
@@ -164,7 +164,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         };
         Ok(Fitted { text, chain, matched, frames, blind, doubt, kept })
     };
-    let Some(fitted) = signals.unless_stopped(work) else {
+    let Some(fitted) = signals.unless_cancelled(work) else {
         return Ok(report_error(signals.exit(), "interrupted"));
     };
     let fitted = fitted?;

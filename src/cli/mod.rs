@@ -194,10 +194,10 @@ fn execute(
     notes: &[String],
     render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
 ) -> Result<Option<(bool, RenderResult)>, Failure> {
-    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
+    (request.cancel, request.abort) = (signals.cancel.clone(), Arc::clone(&signals.abort));
     notes.iter().for_each(|note| report.note(note));
     let (input, recipe) = (lossy(&request.input), request.recipe.canonical());
-    let Some(job) = signals.unless_stopped(move || render(request)?.prepare()) else { return Ok(None) };
+    let Some(job) = signals.unless_cancelled(move || render(request)?.prepare()) else { return Ok(None) };
     let job = job?;
     job.notes().iter().for_each(|note| report.note_or_warn(note));
     let (output, resumable) = (lossy(job.output()), job.is_resumable());
@@ -229,7 +229,7 @@ fn ended(report: &Reporter, signals: &Signals, result: RenderResult, advice: Opt
                 });
                 return Exit::Done;
             }
-            RunFailure::Stopped => {
+            RunFailure::Cancelled => {
                 (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
             }
             failure => (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary),

@@ -1,6 +1,7 @@
 //! Joins shards, after checking that they belong to one render: none missing, none twice, the same settings, no
 //! changed bytes.
 
+use crate::session::Cancel;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::disk::{DiskError, Output, SameFile, folder_of};
 use grainfield_io::format::Formats;
@@ -15,7 +16,6 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An error while joining shards.
 #[derive(Debug, thiserror::Error)]
@@ -86,8 +86,8 @@ pub enum JoinError {
     #[error("{0} (sound, subtitles and other streams are copied from the source)")]
     Source(#[from] SourceError),
     /// The user cancelled.
-    #[error("interrupted")]
-    Stopped,
+    #[error("cancelled")]
+    Cancelled,
 }
 
 impl JoinError {
@@ -127,10 +127,10 @@ pub fn join(
     shards: &[PathBuf],
     frames: Option<&Ranges>,
     overwrite: bool,
-    stop: &AtomicBool,
+    cancel: &Cancel,
 ) -> Result<Joined, JoinError> {
     match output_of(output)?.files() {
-        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, stop),
+        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, cancel),
         _ if frames.is_some() => Err(JoinError::Usage("--frames applies to numbered images only".into())),
         Files::Many(_) => Err(JoinError::Usage(
             "shards of a sequence write to one folder: 'grainfield join OUTPUT', without shards, checks that it \
@@ -142,7 +142,7 @@ pub fn join(
         Files::One(path, kind) => {
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             check_overwrite(output, &found)?;
-            let all = checked(&found, stop)?;
+            let all = checked(&found, cancel)?;
             let Some(Part { path: first, record, .. }) = all.first() else {
                 return Err(JoinError::Usage("no shards given".into()));
             };
@@ -154,8 +154,8 @@ pub fn join(
             let (count, wanted, written) = (record.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
             let mut joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
-                Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, stop)?,
-                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, stop)?,
+                Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, cancel)?,
+                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
             };
             joined.shards = count;
             joined.frames = written;
@@ -247,7 +247,7 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
 }
 
 /// All shards of one render, in order.
-fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError> {
+fn checked(paths: &[PathBuf], cancel: &Cancel) -> Result<Vec<Part>, JoinError> {
     let mut all: Vec<Part> = Vec::new();
     for path in paths {
         let part = Part::read(path)?;
@@ -281,8 +281,8 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
     }
     for Part { path, entry, .. } in &all {
-        if stop.load(Ordering::Relaxed) {
-            return Err(JoinError::Stopped);
+        if cancel.is_cancelled() {
+            return Err(JoinError::Cancelled);
         }
         if !entry.is_intact(path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? {
             let problem = format!("{}; render this shard again", Mismatch::Damaged);
@@ -298,7 +298,7 @@ fn plain(
     overwrite: bool,
     all: &[Part],
     header: bool,
-    stop: &AtomicBool,
+    cancel: &Cancel,
 ) -> Result<Joined, JoinError> {
     const MAX_HEADER: u64 = 1 << 16;
     let mut out = Output::create(output, overwrite)?;
@@ -327,8 +327,8 @@ fn plain(
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(io(e)),
             }
-            if stop.load(Ordering::Relaxed) {
-                return Err(JoinError::Stopped);
+            if cancel.is_cancelled() {
+                return Err(JoinError::Cancelled);
             }
         }
     }
@@ -382,7 +382,7 @@ fn video(output: &OsStr, _: bool, _: &[Part]) -> Result<Joined, JoinError> {
 }
 
 /// Checks that all frames of a sequence exist, are intact, and have the same settings.
-fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Result<Joined, JoinError> {
+fn sequence(pattern: &Pattern, frames: Option<&Ranges>, cancel: &Cancel) -> Result<Joined, JoinError> {
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
     let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
@@ -419,8 +419,8 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
         return Err(bad(&pattern.path(*first), problem));
     }
     for &number in &numbers {
-        if stop.load(Ordering::Relaxed) {
-            return Err(JoinError::Stopped);
+        if cancel.is_cancelled() {
+            return Err(JoinError::Cancelled);
         }
         let path = pattern.path(number);
         match state(&manifest, number, &path, &wanted, true)? {

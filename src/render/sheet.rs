@@ -120,7 +120,7 @@ impl std::fmt::Debug for Thumbnails {
 /// afterwards. For a comparison, the source is rendered here.
 ///
 /// # Errors
-/// Of the kinds usage, input, output and interrupted.
+/// Of the kinds usage, input, output and cancelled.
 pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Render, Error> {
     request.pix_fmt = Some("gbrp".into());
     let ends =

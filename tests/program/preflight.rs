@@ -118,7 +118,7 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
             "recipe=seed=6,noise=strength=20".parse::<grainfield_filters::recipe::Recipe>().expect("a chain");
         Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
     };
-    job("a", None).expect("a job").run(&|_| {}, &std::sync::Arc::default()).expect("it runs");
+    job("a", None).expect("a job").run(&|_| {}).expect("it runs");
     let line = "hash pattern:grey:size=16x8:frames=2 -f noise=strength=20 --seed";
     assert_eq!(s.read("a"), s.run(&format!("{line} 6")).ok().out);
     assert_ne!(s.read("a"), s.run(&format!("{line} 0")).ok().out);

@@ -48,7 +48,7 @@ pub fn prepare(
         rate: request.rate,
         missing: request.missing,
         allow_protocol: request.allow_protocol.clone(),
-        stop: request.stop.clone(),
+        stop: Arc::clone(request.cancel.flag()),
         ..Default::default()
     };
     let reference = match clean {

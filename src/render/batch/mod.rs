@@ -6,7 +6,7 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
-use crate::session::job::Summary;
+use crate::session::{Cancel, Summary};
 use fingerprint::Fingerprint;
 use jobs::BatchJob;
 use queue::{Claim, Lease, Queue, Record, State};
@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The result of a job.
@@ -25,7 +25,7 @@ pub enum End {
     /// It failed for this reason.
     Failed(String, Summary),
     /// It was cancelled; with what is kept.
-    Stopped(String, Summary),
+    Cancelled(String, Summary),
     /// It was not begun, because it is no longer in the list, or was postponed.
     Removed,
 }
@@ -84,7 +84,7 @@ pub struct Batch<'a> {
     /// the option `overwrite`.
     pub overwrite: bool,
     /// Set to cancel.
-    pub stop: &'a AtomicBool,
+    pub cancel: &'a Cancel,
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
     pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
@@ -114,7 +114,7 @@ impl Batch<'_> {
             let work = || {
                 while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut add = Tally::default();
-                    if self.stop.load(Ordering::Relaxed) {
+                    if self.cancel.is_cancelled() {
                         add.left = 1;
                     } else {
                         self.one(place, &old, &mut add);
@@ -221,7 +221,7 @@ fn ended(
             lease.set(State::Failed, count(&s), Some(why), fingerprint())?;
             tally.failed += 1;
         }
-        End::Stopped(kept, s) => {
+        End::Cancelled(kept, s) => {
             let frames = count(&s);
             tally.left += 1;
             lease.set(State::Waiting, frames, Some(kept), None)?;
@@ -257,11 +257,10 @@ mod tests {
     }
 
     fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
-        let stop = AtomicBool::new(false);
         let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
             &|job, _| perform(job.name.parse().unwrap());
-        let (stop, tell, overwrite) = (&stop, &|_: &BatchJob, _: &Event| {}, false);
-        Batch { queue, jobs, at_once: 3, retry, overwrite, stop, perform, tell }.run().unwrap()
+        let (cancel, tell, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
+        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, tell }.run().unwrap()
     }
 
     fn queue(folder: &tempfile::TempDir) -> Queue {
@@ -296,7 +295,7 @@ mod tests {
         let fails = |i: usize| match i {
             1 => End::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
-            3 => End::Stopped("interrupted".into(), Summary::default()),
+            3 => End::Cancelled("interrupted".into(), Summary::default()),
             _ => End::Done(Summary::default()),
         };
         let tally = run(&queue, &jobs, false, &fails);

@@ -1,6 +1,7 @@
 //! The frames of a plate and of its clean version, and rendering over the clean version, or over a ramp if
 //! there is none.
 
+use crate::session::Cancel;
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
 use grainfield_filters::host::{CurrentThread, Host, NoCache, PrepareError};
@@ -13,7 +14,6 @@ use grainfield_measure::blind::{self, Check, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The default number of frames.
 const DEFAULT_FRAMES: i64 = 8;
@@ -77,8 +77,8 @@ pub struct Options {
     pub area: Option<Area>,
     /// Options for opening both inputs.
     pub source: source::Options,
-    /// Set to cancel.
-    pub stop: Arc<AtomicBool>,
+    /// Cancels reading and rendering.
+    pub cancel: Cancel,
 }
 
 /// A clean frame and its time.
@@ -97,7 +97,7 @@ pub struct Shot {
     /// The numbers of the plate's first and last frame.
     span: (i64, i64),
     area: Option<Area>,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
 }
 
 /// The grain of a plate.
@@ -312,7 +312,7 @@ impl Shot {
             clean_frames = ramps(plates[0].format());
         }
         let names = std::iter::once(info.name).chain(clean.map(|c| c.name)).collect();
-        Ok(Shot { names, plates, clean_frames, span, area: options.area, stop: Arc::clone(&options.stop) })
+        Ok(Shot { names, plates, clean_frames, span, area: options.area, cancel: options.cancel.clone() })
     }
 
     /// Whether there is no clean version.
@@ -398,15 +398,15 @@ impl Shot {
         let clean = self.clean_frames[0].clean.format();
         let rendered = Format { depth: self.format().depth, ..*clean };
         let mut all = Residual::new(&rendered, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut renderer = StepRenderer::new(steps, clean, &rendered, seed, &self.stop)?;
+        let mut renderer = StepRenderer::new(steps, clean, &rendered, seed, &self.cancel)?;
         for CleanFrame { number, time, duration, clean } in &self.clean_frames {
             all.add(&renderer.frame(clean, *number, *time, *duration)?, clean);
         }
         Ok(all)
     }
 
-    pub(super) fn stop(&self) -> &AtomicBool {
-        &self.stop
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 }
 
@@ -429,7 +429,7 @@ pub(super) struct StepRenderer<'a> {
     chain: Chain,
     work: Workspace,
     states: States,
-    stop: &'a AtomicBool,
+    cancel: &'a Cancel,
 }
 
 impl StepRenderer<'_> {
@@ -438,7 +438,7 @@ impl StepRenderer<'_> {
         input: &Format,
         output: &Format,
         seed: u64,
-        stop: &'a AtomicBool,
+        cancel: &'a Cancel,
     ) -> Result<StepRenderer<'a>, MatchError> {
         let options = grainfield_filters::chain::Options {
             seed,
@@ -449,7 +449,7 @@ impl StepRenderer<'_> {
         let depth = output.depth;
         let chain =
             Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;
-        Ok(StepRenderer { chain, work: Workspace::default(), states: States::default(), stop })
+        Ok(StepRenderer { chain, work: Workspace::default(), states: States::default(), cancel })
     }
 
     pub(super) fn frame(
@@ -459,7 +459,7 @@ impl StepRenderer<'_> {
         time: Ratio,
         duration: Ratio,
     ) -> Result<Frame, MatchError> {
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: self.stop };
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: self.cancel.flag() };
         let mut frame = clean.clone();
         let at = FrameTime::of_time(number, time);
         self.chain.run(&at, duration, &mut frame, &mut self.work, &self.states, &host)?;

@@ -193,7 +193,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
     let flat = painted(format, |_, _| 128.0);
-    let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.stop())?;
+    let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.cancel())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..BENCH_FRAMES {

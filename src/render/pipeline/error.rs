@@ -55,8 +55,8 @@ pub enum Failure {
         error: FrameError,
     },
     /// The user cancelled.
-    #[error("interrupted")]
-    Stopped,
+    #[error("cancelled")]
+    Cancelled,
     /// The reader has closed the pipe.
     #[error("the reader has closed the pipe")]
     Closed,

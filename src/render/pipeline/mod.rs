@@ -9,8 +9,8 @@
 //! render bands of the frames in progress and share the simulation's steps, as many as are missing to the number that
 //! may run. The pool is used through [`Executor`](grainfield_filters::host::Executor) only, and nothing blocks inside it.
 //!
-//! A stop writes the frames that have been read and finishes the sink, on a thread of its own, however long that takes as
-//! long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
+//! A cancelled pipeline writes the frames that have been read and finishes the sink, on a thread of its own, however
+//! long that takes as long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
 //! ([`Rescue`]), and threads that do not return are abandoned. They own their data.
 
 mod error;
@@ -58,9 +58,11 @@ pub struct Setup {
     pub store: Arc<dyn StateCache + Send + Sync>,
     /// The frame times of a sink with a constant rate.
     pub constant_rate: Option<ConstantRate>,
+    /// Set from outside to cancel.
+    pub cancelled: Arc<AtomicBool>,
     /// Set from outside to end at once.
     pub abort: Arc<AtomicBool>,
-    /// How long a stop waits for a sink that makes no progress: [`PATIENCE`].
+    /// How long a cancelled pipeline waits for a sink that makes no progress: [`PATIENCE`].
     pub patience: Duration,
 }
 
@@ -86,14 +88,14 @@ pub struct Outcome {
     pub partial: Option<PathBuf>,
 }
 
-/// How long a stop waits for a sink that makes no progress.
+/// How long a cancelled pipeline waits for a sink that makes no progress.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs to the end, a failure, or `stop`. The sink is finished or abandoned accordingly. Events are reported on the
-/// calling thread.
-pub fn run(setup: Setup, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Outcome {
+/// Runs to the end, a failure, or until it is cancelled. The sink is finished or abandoned accordingly. Events are
+/// reported on the calling thread.
+pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
     let (slots, abort, patience) = (setup.slots, Arc::clone(&setup.abort), setup.patience);
-    let shared = match Shared::new(setup, stop) {
+    let shared = match Shared::new(setup) {
         Ok(shared) => Arc::new(shared),
         Err(error) => {
             let failure = Some(Failure::Frame { number: None, time: None, error: error.into() });

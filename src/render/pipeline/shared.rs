@@ -40,7 +40,7 @@ pub(super) struct Shared {
     pub(super) written: AtomicU64,
     pub(super) ready: AtomicU64,
     /// Set from outside to cancel.
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) cancelled: Arc<AtomicBool>,
     pub(super) chain: Arc<Chain>,
     pub(super) states: States,
     pub(super) decoder: Arc<dyn Decode>,
@@ -73,7 +73,7 @@ pub(super) struct PendingEvents {
 }
 
 impl Shared {
-    pub(super) fn new(setup: Setup, stop: &Arc<AtomicBool>) -> Result<Shared, SinkError> {
+    pub(super) fn new(setup: Setup) -> Result<Shared, SinkError> {
         Ok(Shared {
             threads: helpers(&setup),
             decoder: setup.plan.source.decoder(),
@@ -97,7 +97,7 @@ impl Shared {
             issued: AtomicU64::new(0),
             written: AtomicU64::new(0),
             ready: AtomicU64::new(0),
-            stop: Arc::clone(stop),
+            cancelled: setup.cancelled,
             chain: setup.chain,
             states: States::default(),
             on_error: setup.on_error,

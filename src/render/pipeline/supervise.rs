@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The interval at which progress is reported and the stop flag is checked.
+/// The interval at which progress is reported and the flag for cancelling is checked.
 const TICK: Duration = Duration::from_millis(20);
-/// The interval at which a stop reports what it waits for.
+/// The interval at which a cancelled pipeline reports what it waits for.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Numbers of which one changes whenever anything moves.
@@ -47,7 +47,7 @@ impl<'a> Supervisor<'a> {
         Supervisor { shared, tell, progress, moved, closing: None, reported: None, concluding: false }
     }
 
-    /// Watches until the end. With `abort`, or when nothing moves for longer than `patience` after a stop, the sink is
+    /// Watches until the end. With `abort`, or when nothing moves for longer than `patience` after cancelling, the sink is
     /// ended from outside.
     pub(super) fn run(mut self, abort: &AtomicBool, patience: Duration) -> Outcome {
         loop {
@@ -86,7 +86,8 @@ impl<'a> Supervisor<'a> {
         (ending.alive > 0, ending.outcome.take())
     }
 
-    /// For how long nothing has moved since tickets are no longer issued. Reports the frames that a stop waits for.
+    /// For how long nothing has moved since tickets are no longer issued. Reports the frames that a cancelled pipeline
+    /// waits for.
     fn still(&mut self) -> Duration {
         let shared = self.shared;
         let load = |n: &AtomicU64| n.load(Ordering::Relaxed);
@@ -96,15 +97,15 @@ impl<'a> Supervisor<'a> {
         if progress != self.progress {
             (self.progress, self.moved) = (progress, Instant::now());
         }
-        let stopped = shared.stop.load(Ordering::Relaxed);
-        if stopped {
+        let cancelled = shared.cancelled.load(Ordering::Relaxed);
+        if cancelled {
             shared.closing.store(true, Ordering::Relaxed);
         }
         if !shared.closing.load(Ordering::Relaxed) {
             return Duration::ZERO;
         }
         let closing = *self.closing.get_or_insert_with(Instant::now);
-        if stopped && closing.elapsed() > REPORT_INTERVAL / 2 {
+        if cancelled && closing.elapsed() > REPORT_INTERVAL / 2 {
             self.report_unfinished(held + issued.saturating_sub(written));
         }
         self.moved.max(closing).elapsed()
@@ -138,7 +139,7 @@ impl<'a> Supervisor<'a> {
         shared.report(self.tell);
         summary.frames = left.frames.unwrap_or(summary.frames);
         let failure = shared.writing.try_lock().ok().and_then(|mut writing| writing.failure.take());
-        Outcome { summary, failure: failure.or(Some(Failure::Stopped)), partial: left.partial }
+        Outcome { summary, failure: failure.or(Some(Failure::Cancelled)), partial: left.partial }
     }
 }
 
@@ -150,10 +151,10 @@ fn conclude(shared: &Shared) -> Outcome {
     }
     let mut writing = lock(&shared.writing);
     if writing.failure.is_none()
-        && shared.stop.load(Ordering::Relaxed)
+        && shared.cancelled.load(Ordering::Relaxed)
         && !shared.finished.load(Ordering::Relaxed)
     {
-        writing.failure = Some(Failure::Stopped);
+        writing.failure = Some(Failure::Cancelled);
     }
     let (sink, failed) = (writing.sink.take(), writing.failure.is_some());
     // the sink may take long

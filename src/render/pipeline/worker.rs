@@ -84,7 +84,7 @@ pub(super) fn work(shared: &Shared) {
 /// A ticket with the source's result; `None` if there are no more.
 fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     let mut input = lock(&shared.input);
-    if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
+    if shared.closing.load(Ordering::Relaxed) || shared.cancelled.load(Ordering::Relaxed) {
         return None;
     }
     let input = input.as_mut()?;
@@ -99,8 +99,8 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if !pending.is_empty() {
         lock(&shared.pending).notes.extend(pending);
     }
-    // A read that was in progress at the stop has been cancelled.
-    if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
+    // A read that was in progress when the pipeline was cancelled has ended early.
+    if matches!(next, Next::Failed(..)) && shared.cancelled.load(Ordering::Relaxed) {
         return None;
     }
     if let Next::End = next {
@@ -125,7 +125,7 @@ fn process(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Resu
     // The user may have overridden tags.
     frame.retag(*shared.chain.input());
     let at = FrameTime::of_time(stamp.number, stamp.time);
-    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.stop };
+    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.cancelled };
     shared
         .chain
         .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
@@ -193,12 +193,12 @@ fn leave_out_or_end(shared: &Shared, writing: &mut Writing, failed: FailedFrame)
     let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
     let failure = match error {
         FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
-        FrameError::Filter(PrepareError::Cancelled) => Failure::Stopped,
+        FrameError::Filter(PrepareError::Cancelled) => Failure::Cancelled,
         // the sound for the output could not be read any more
         FrameError::Sink(SinkError::Io { cause, .. })
-            if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
+            if cause.kind() == ErrorKind::Interrupted && shared.cancelled.load(Ordering::Relaxed) =>
         {
-            Failure::Stopped
+            Failure::Cancelled
         }
         error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
         error => Failure::Frame { number: None, time: None, error },

@@ -75,7 +75,7 @@ pub enum ErrorKind {
     /// A filter failed for a frame.
     Filter,
     /// It was cancelled.
-    Interrupted,
+    Cancelled,
     /// A defect of this program.
     Internal,
 }
@@ -104,7 +104,7 @@ impl Error {
             Error::Begin(e) => of_begin(e),
             Error::Frame { cause, .. } => of_frame(cause),
             Error::Run(e) => e.kind(),
-            Error::Cancelled => ErrorKind::Interrupted,
+            Error::Cancelled => ErrorKind::Cancelled,
         }
     }
 
@@ -134,7 +134,7 @@ impl RunError {
     pub fn kind(&self) -> ErrorKind {
         match &*self.failure {
             Failure::Frame { error, .. } => of_frame(error),
-            Failure::Stopped => ErrorKind::Interrupted,
+            Failure::Cancelled => ErrorKind::Cancelled,
             Failure::Closed => ErrorKind::Output,
         }
     }

@@ -27,6 +27,7 @@ pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
 use crate::assets::DiskStateCache;
 use crate::pipeline::{self, ConstantRate, Setup};
 pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Summary};
+use crate::session::Cancel;
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::host::{NoCache, StateCache};
@@ -39,13 +40,12 @@ use grainfield_io::source::{self, Info, SourceError};
 use opened::{BoundRequest, Opened, RequestedFrames};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// A render that is ready to run: input opened, filters bound, output created under a temporary name. Dropping it
 /// removes that.
 pub struct Job {
     setup: Setup,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
     output: OsString,
     resumable: bool,
     /// The store of states, if there is one.
@@ -105,7 +105,7 @@ impl Job {
             None => Arc::new(NoCache),
         };
         Ok(Job {
-            stop: request.stop,
+            cancel: request.cancel.clone(),
             output: output.name().to_owned(),
             resumable,
             states,
@@ -128,6 +128,7 @@ impl Job {
                 threads,
                 on_error: request.on_error,
                 store,
+                cancelled: Arc::clone(request.cancel.flag()),
                 abort: request.abort,
                 patience: pipeline::PATIENCE,
             },
@@ -154,9 +155,9 @@ impl Job {
         self.total
     }
 
-    /// The stop flag of its request.
-    pub(super) fn stop(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.stop)
+    /// The handle of its request.
+    pub(super) fn cancel(&self) -> Cancel {
+        self.cancel.clone()
     }
 
     /// The frame rate of the output.
@@ -164,12 +165,12 @@ impl Job {
         self.rate
     }
 
-    /// Runs to the end, an error, or `stop`, and reports events on the calling thread.
+    /// Runs to the end, an error, or [`Request::cancel`], and reports events on the calling thread.
     ///
     /// # Errors
     /// [`RunError`], with the partial result.
-    pub fn run(self, tell: &dyn Fn(Event), stop: &Arc<AtomicBool>) -> Result<Summary, RunError> {
-        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell, stop);
+    pub fn run(self, tell: &dyn Fn(Event)) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell);
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(failure) = self.states.as_ref().and_then(|states| states.take_failure()) {
             tell(Event::Note(NoteCode::Cache.note(format!(

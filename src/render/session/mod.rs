@@ -125,7 +125,7 @@ impl Clip {
     /// The same for a viewer, which may cancel it: [`Newest`] cancels earlier requests.
     ///
     /// # Errors
-    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    /// Of the kinds usage (the recipe, no such frame), input, filter, cancelled and internal.
     pub fn frame_cancellable(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture> {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);

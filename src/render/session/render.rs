@@ -113,7 +113,7 @@ impl Clip {
     pub fn render(&self, recipe: &Recipe) -> Render {
         let fresh = self.inner().request.clone();
         let request =
-            Request { recipe: recipe.clone(), stop: Arc::default(), abort: Arc::default(), ..fresh };
+            Request { recipe: recipe.clone(), cancel: Cancel::new(), abort: Arc::default(), ..fresh };
         Render::new(request)
     }
 }
@@ -122,9 +122,8 @@ impl Job {
     /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
-        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::from_flag(self.stop()));
-        let stop = self.stop();
-        let run = move || self.run(&|event| events.0.push(event), &stop);
+        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), self.cancel());
+        let run = move || self.run(&|event| events.0.push(event));
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
         Running { shared, cancel, thread: thread.ok() }
     }
@@ -154,7 +153,7 @@ impl Running {
     /// Waits for the end.
     ///
     /// # Errors
-    /// Of the kinds input, output, filter, interrupted and internal, with the partial result.
+    /// Of the kinds input, output, filter, cancelled and internal, with the partial result.
     pub fn wait(mut self) -> Result<Summary, RunError> {
         let failed = |text: String| {
             let error = FrameError::Panic(text);
