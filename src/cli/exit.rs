@@ -1,5 +1,6 @@
 //! How commands end: exit codes, and errors with their messages.
 
+use super::advice::advice;
 use super::bound::BoundError;
 use grainfield_filters::recipe::RecipeError;
 use grainfield_io::disk::{DiskError, SameFile};
@@ -71,13 +72,13 @@ impl Failure {
     }
 
     /// An error with its causes.
-    pub(super) fn from_error(exit: Exit, error: &dyn Error) -> Failure {
+    pub(super) fn from_error(exit: Exit, error: &(dyn Error + 'static)) -> Failure {
         Failure { exit, text: chain(error) }
     }
 }
 
-/// An error with its causes, one per line, without those that the text above contains.
-pub(super) fn chain(error: &dyn Error) -> String {
+/// An error with its causes, one per line, without those that the text above contains, and advice.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -87,6 +88,10 @@ pub(super) fn chain(error: &dyn Error) -> String {
             text += &reason;
         }
         next = cause.source();
+    }
+    if let Some(advice) = advice(error) {
+        text += "\n  ";
+        text += advice;
     }
     text
 }

@@ -1,6 +1,7 @@
 //! The command line: `args` has the arguments, `resolve` their meaning, and `report` the messages to
 //! the user.
 
+mod advice;
 mod analyze;
 mod args;
 mod batch;

@@ -195,7 +195,7 @@ fn a_frame_of_the_source_obstructs() {
         [("fluid=obstacle_frame=30", 0), ("fluid=obstacle_frame=-1", 0), ("fluid=obstacle_frame=3", 100)]
     {
         let e = refused(input, chain, offset);
-        assert!(e.is_usage() && e.to_string().contains("has the frames"), "{e}");
+        assert!(e.is_usage() && e.to_string().contains("its frames"), "{e}");
     }
     let e = refused("-", "fluid=obstacle_frame=3", 0);
     assert!(e.to_string().contains("name a file"), "{e}");
@@ -207,5 +207,5 @@ fn too_little_memory_is_an_error() {
     request.recipe = "fluid=particles=200000".parse::<Recipe>().unwrap();
     request.memory = Some(20_000_000);
     let e = Job::prepare(request).err().unwrap();
-    assert!(e.is_usage() && e.to_string().contains("--memory"), "{e}");
+    assert!(e.is_usage() && e.to_string().contains("memory"), "{e}");
 }

@@ -293,11 +293,14 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
-            return bad("--to", format!("'{to}': a closing brace is missing"));
+            return bad("the pattern of outputs", format!("'{to}': a closing brace is missing"));
         };
         let key = &rest[open + 1..open + close];
         let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
-            return bad("--to", format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"));
+            return bad(
+                "the pattern of outputs",
+                format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"),
+            );
         };
         out.push_str(value);
         rest = &rest[open + close + 1..];

@@ -283,7 +283,7 @@ impl Queue {
 fn without_locks(e: io::Error) -> io::Error {
     let problem = format!(
         "this disk does not support file locks ({e}), which keep several processes from rendering the same job; \
-            put the list on another disk, or divide the work with --shard"
+            put the list on another disk, or divide the work into shards"
     );
     io::Error::new(e.kind(), problem)
 }

@@ -16,9 +16,9 @@ pub enum FrameError {
     /// A filter failed.
     #[error("{0}")]
     Filter(#[from] PrepareError),
-    /// Its time is lost, with `--strict`.
-    #[error("{0} (an error because of --strict)")]
-    TimeLost(String),
+    /// Its time is lost, which a strict render does not allow.
+    #[error("{0}, which is an error in a strict render")]
+    TimeLost(LostTime),
     /// A defect of this program.
     #[error("internal error: {0}. Please report it with the command that led to it")]
     Panic(String),
@@ -38,6 +38,21 @@ pub enum FrameError {
         /// The source.
         name: String,
     },
+}
+
+/// A frame whose time the output does not keep.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[error(
+    "timestamps are lost: the input shows frame {number} at {:.3} s, but the output has the constant rate {rate}",
+    .time.to_f64()
+)]
+pub struct LostTime {
+    /// The frame.
+    pub number: i64,
+    /// Its time in seconds.
+    pub time: Ratio,
+    /// The frame rate of the output.
+    pub rate: Ratio,
 }
 
 /// The reason why a pipeline ended early.

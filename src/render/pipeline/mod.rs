@@ -21,7 +21,7 @@ mod shared;
 mod supervise;
 mod worker;
 
-pub use error::{Failure, FrameError};
+pub use error::{Failure, FrameError, LostTime};
 pub(crate) use executor::HelperPool;
 pub use grainfield_io::journal::FrameList;
 pub use input::Plan;

@@ -2,7 +2,7 @@
 
 use super::input::Next;
 use super::shared::{Shared, Writing};
-use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Summary};
+use super::{Failure, FrameDone, FrameError, LostTime, NoteCode, OnError, Summary};
 use crate::lock;
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
@@ -220,16 +220,11 @@ fn check_constant_rate(shared: &Shared, writing: &mut Writing, stamp: &FrameStam
         return Ok(());
     }
     writing.constant_rate = None;
-    let text = format!(
-        "timestamps are lost: the input shows frame {} at {:.3} s, but the output has the constant rate {}",
-        stamp.number,
-        stamp.time.to_f64(),
-        constant_rate.rate
-    );
+    let lost = LostTime { number: stamp.number, time: stamp.time, rate: constant_rate.rate };
     if constant_rate.strict {
-        return Err(FrameError::TimeLost(text));
+        return Err(FrameError::TimeLost(lost));
     }
-    lock(&shared.pending).notes.push(NoteCode::TimesLost.note(text));
+    lock(&shared.pending).notes.push(NoteCode::TimesLost.note(lost.to_string()));
     Ok(())
 }
 

@@ -16,11 +16,11 @@ pub(crate) use bind::chain_options;
 pub use bind::target;
 pub use endpoints::Endpoints;
 pub(crate) use endpoints::{Collector, FirstFrames, NamedEndpoints};
-pub use error::{JobError, RunError};
+pub use error::{JobError, LAST_NUMBER, NoFrame, RequestError, RunError, SourceFrameError};
 pub use external_files::files_in_graph;
 pub(crate) use files::{check as check_source_frames, load};
 pub use files::{files_in_recipe, load_files};
-pub use limits::{DEFAULT_MEMORY, LAST_NUMBER};
+pub use limits::DEFAULT_MEMORY;
 pub(crate) use limits::{check_numbers, threads};
 pub use request::{Cache, Fields, OutputTransfer, Request, TransferChoice};
 

@@ -44,7 +44,7 @@ use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
-use job::Request;
+use job::{NoFrame, Request};
 use std::sync::Arc;
 
 /// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
@@ -131,11 +131,10 @@ impl Clip {
             return Err(Error::Cancelled);
         }
         let bound_recipe = self.0.bound.get(self, recipe, cancel)?;
-        let Info { name, first, last, .. } = &self.0.info;
-        let inside = number >= *first && last.is_none_or(|last| number <= last);
+        let info = &self.0.info;
+        let inside = number >= info.first && info.last.is_none_or(|last| number <= last);
         let found = if inside { self.0.frames.get(number, cancel)? } else { None };
-        let frame =
-            found.ok_or_else(|| Error::NoFrame { name: name.clone(), number, first: *first, last: *last })?;
+        let frame = found.ok_or_else(|| NoFrame::new(info, number, 0))?;
         self.filter(&frame, &bound_recipe, cancel)
     }
 

@@ -1,6 +1,6 @@
 //! Binds the filters of a request to its input and its output.
 
-use super::{Fields, JobError, OutputTransfer, Request};
+use super::{Fields, JobError, OutputTransfer, Request, RequestError};
 use grainfield_filters::chain;
 use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Format, Parity};
@@ -25,8 +25,7 @@ pub(crate) fn chain_options(
 fn level(wanted: Option<Isa>) -> Result<Level, JobError> {
     let best = Level::best();
     let Some(isa) = wanted else { return Ok(best) };
-    Level::of(isa)
-        .ok_or_else(|| JobError::Usage(format!("--level {isa}: this machine supports at most {best}")))
+    Ok(Level::of(isa).ok_or(RequestError::Level { wanted: isa, best })?)
 }
 
 fn fields(wanted: Fields, input: &Format) -> chain::Fields {
@@ -57,12 +56,9 @@ fn samples(request: &Request, output: &Output, native: &Format) -> Result<Format
     let wanted = retarget(native, name)?;
     let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
-        return Err(JobError::Usage(format!(
-            "--pix-fmt {name}: {} cannot hold {}; the nearest it can is {}",
-            request.output.to_string_lossy(),
-            wanted.name(),
-            accepted.name()
-        )));
+        let output = request.output.to_string_lossy().into_owned();
+        let (wanted, nearest) = (wanted.name(), accepted.name());
+        return Err(RequestError::PixFmt { output, wanted, nearest }.into());
     }
     Ok(accepted)
 }

@@ -1,14 +1,12 @@
 //! Numbers of frames, threads and frames in progress.
 
+use super::error::{LAST_NUMBER, NoFrame, RequestError};
 use super::{JobError, Request};
 use grainfield_filters::chain::Chain;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source::Info;
 
-/// Frame numbers stay below 2^53, so that curves can use them as `f64` and fields can double them.
-pub const LAST_NUMBER: i64 = 1 << 53;
-
-/// The default of `--memory`.
+/// The default limit on memory in bytes.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
 pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
@@ -18,34 +16,26 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
     let sums = [info.first.checked_add(offset), info.last.map_or(Some(0), |l| l.checked_add(offset))];
     if numbers.into_iter().flatten().any(|n| !inside(n)) || sums.iter().any(|n| n.is_none_or(|n| !inside(n)))
     {
-        return Err(JobError::Usage(format!(
-            "--frame-offset {offset}: frame numbers must stay within 2^53 ({LAST_NUMBER}) of zero"
-        )));
+        return Err(RequestError::FrameOffset(offset).into());
     }
     let Some(ranges) = &request.frames else { return Ok(()) };
-    let ranges = info.last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last + offset));
+    let last = info.last.map(|last| last + offset);
+    let ranges = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
     let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
-        return Err(JobError::Usage(format!("--frames: {} has none of these frames", info.name)));
+        return Err(RequestError::NoFrames(info.name.clone()).into());
     };
-    let first = info.first + offset;
-    if min < first {
-        return Err(JobError::Usage(format!(
-            "frame {min} was requested, but {} starts at {first}",
-            info.name
-        )));
+    let before = Some(min).filter(|min| *min < info.first + offset);
+    let outside = before.or(Some(max).filter(|max| last.is_some_and(|last| *max > last)));
+    match outside {
+        Some(number) => Err(RequestError::from(NoFrame::new(info, number, offset)).into()),
+        None => Ok(()),
     }
-    if let Some(last) = info.last.map(|l| l + offset)
-        && max > last
-    {
-        return Err(JobError::Usage(format!("frame {max} was requested, but {} ends at {last}", info.name)));
-    }
-    Ok(())
 }
 
 /// The number of threads.
 pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     match request.threads {
-        Some(0) => Err(JobError::Usage("--threads: at least one thread is needed".into())),
+        Some(0) => Err(RequestError::NoThreads.into()),
         Some(threads) => Ok(threads),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from).min(64)),
     }
@@ -66,10 +56,7 @@ pub(super) fn slots(
     let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {
-        return Err(JobError::Usage(format!(
-            "--memory: one frame needs {} MB",
-            (need.fixed + per_slot).div_ceil(1_000_000)
-        )));
+        return Err(RequestError::Memory(need.fixed + per_slot).into());
     }
     let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     // A thread that waits for the disk leaves a core idle, so use one more frame.

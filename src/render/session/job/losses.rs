@@ -8,7 +8,7 @@ use grainfield_io::source::{Info, Missing};
 /// Returns an error for a loss if the request allows none.
 pub(super) fn check(request: &Request, lost: &[Note]) -> Result<(), JobError> {
     match lost.first() {
-        Some(first) if request.strict => Err(JobError::Strict(first.text.clone())),
+        Some(first) if request.strict => Err(JobError::Strict(first.clone())),
         _ => Ok(()),
     }
 }
@@ -62,11 +62,14 @@ pub(super) fn unused_options(request: &Request, info: &Info) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(rate) = request.rate.filter(|rate| *rate != info.format.rate) {
         let own = info.format.rate;
-        notes.push(format!("{}: --rate {rate} is not used, because the input has the rate {own}", info.name));
+        notes.push(format!(
+            "{}: the rate {rate} is not used, because the input has the rate {own}",
+            info.name
+        ));
     }
     if request.missing != Missing::Error && !info.kind.starts_with("image") {
         notes.push(format!(
-            "{}: --missing is not used, because the input is not a sequence of images",
+            "{}: the choice for missing frames is not used, because the input is not a sequence of images",
             info.name
         ));
     }

@@ -2,7 +2,7 @@
 //! complete yet.
 
 use super::opened::BoundRequest;
-use super::{Fields, JobError, Request};
+use super::{Fields, JobError, Request, RequestError};
 use crate::pipeline::FrameList;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::format::images::pattern::Pattern;
@@ -65,10 +65,6 @@ impl Selection {
     }
 }
 
-fn usage<T>(text: impl Into<String>) -> Result<T, JobError> {
-    Err(JobError::Usage(text.into()))
-}
-
 pub(super) fn select(bound: &BoundRequest<'_>) -> Result<Selection, JobError> {
     let BoundRequest { request, opened, frames, .. } = bound;
     let files = opened.output.files();
@@ -82,7 +78,7 @@ pub(super) fn select(bound: &BoundRequest<'_>) -> Result<Selection, JobError> {
     // a source without frames reports it itself
     let Some(all) = requested(bound) else { return Ok(Selection::all(None)) };
     if request.shard.is_some() && all.is_unbounded() {
-        return usage("--shard: the length of this input is not known; give --frames A-B");
+        return Err(RequestError::ShardLength.into());
     }
     // segments of a render that fits into one would only lose it whole when it is interrupted
     let several = all.is_unbounded() || all.count() > segments::DEFAULT_FRAMES;
@@ -93,7 +89,7 @@ pub(super) fn select(bound: &BoundRequest<'_>) -> Result<Selection, JobError> {
     let source_ids =
         SourceIds::for_input(opened.input.name(), opened.source.files(), &reads, request.frame_offset);
     if matches!(source_ids, SourceIds::Unknown) && request.resume != Resume::No {
-        return usage("--resume: a pipe cannot be compared with the earlier source; name a file");
+        return Err(RequestError::ResumePipe.into());
     }
     let list = shard_frames(request, &all, segment_frames);
     let tracker = Tracker { bound, all, source_ids, segment_frames };
@@ -121,15 +117,11 @@ fn check_output(bound: &BoundRequest<'_>, files: &Files, video: bool) -> Result<
         check_ascending(request, ranges)?;
     }
     if request.segments.is_some() && !video {
-        return usage(
-            "--segments applies to video files only (NAME.mkv, .mp4 ...): other outputs can be resumed without it",
-        );
+        return Err(RequestError::Segments.into());
     }
     if matches!(files, Files::Nothing | Files::Stream(_)) && request.resume != Resume::No {
-        return usage(format!(
-            "--resume: {} is not a file, so there is nothing to resume",
-            opened.output.name().display()
-        ));
+        let name = opened.output.name().to_string_lossy().into_owned();
+        return Err(RequestError::ResumeStream(name).into());
     }
     Ok(())
 }
@@ -347,11 +339,8 @@ fn check_ascending(request: &Request, frames: &Ranges) -> Result<(), JobError> {
     if frames.iter().take(enough).eq(frames.ascending().take(enough)) {
         return Ok(());
     }
-    let output = request.output.to_string_lossy();
-    usage(format!(
-        "--frames {frames}: {output} is a video, which needs frames in ascending order without repeats; write \
-            numbered images or y4m instead"
-    ))
+    let (frames, output) = (frames.clone(), request.output.to_string_lossy().into_owned());
+    Err(RequestError::Order { frames, output }.into())
 }
 
 /// The hash of the whole source.
