@@ -58,7 +58,7 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Result<Exit, Fai
         (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
     name.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
-    let (say, mut plot) = (typed.common.say, None);
+    let (report_args, mut plot) = (typed.common.report, None);
     let begin = || {
         let resolved = resolved(typed, environment)?;
         resolved.request.check_files()?;
@@ -66,8 +66,8 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Result<Exit, Fai
         plot = name.map(|name| OutputFile::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };
-    let sight = report_handle.clone();
-    let exit = job(say, true, begin, move |request| Ok(analyze::prepare(request, other, &sight)?));
+    let handle = report_handle.clone();
+    let exit = job(report_args, true, begin, move |request| Ok(analyze::prepare(request, other, &handle)?));
     let (Exit::Done, Some(report)) = (exit, report_handle.report()) else {
         return Ok(exit);
     };

@@ -17,7 +17,7 @@ use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source;
-use grainfield_render::batch::jobs::{self, Job, Jobs};
+use grainfield_render::batch::jobs::{self, BatchJob, JobList};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
@@ -174,7 +174,7 @@ pub(super) struct Batch {
 
 /// The queue of jobs.
 struct Plan {
-    jobs: Vec<Job>,
+    jobs: Vec<BatchJob>,
     queue: Queue,
     /// The list, or the name that stands for it.
     list: PathBuf,
@@ -195,7 +195,7 @@ impl Plan {
 
     /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A
     /// list that cannot be read at the moment still has all jobs.
-    fn has(&self, job: &Job) -> bool {
+    fn has(&self, job: &BatchJob) -> bool {
         let Some(listed) = &self.listed else { return true };
         let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
@@ -212,7 +212,7 @@ impl Plan {
 }
 
 /// Reads a list of jobs.
-fn read_list(path: &Path) -> Result<Jobs, Failure> {
+fn read_list(path: &Path) -> Result<JobList, Failure> {
     let failed = |text: String| Failure::failed(format!("{}: {text}", path.display()));
     let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
     if size > list::MAX_TEXT {
@@ -220,7 +220,7 @@ fn read_list(path: &Path) -> Result<Jobs, Failure> {
     }
     let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Jobs::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
+    JobList::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
 pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
@@ -234,11 +234,11 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     }
     check_overwrite(&typed, &plan, environment)?;
     let signals = Signals::watch()?;
-    let report = BatchReporter::new(typed.common.say, plan.jobs.len());
-    let perform = |job: &Job, start: batch::Start<'_>| {
+    let report = BatchReporter::new(typed.common.report, plan.jobs.len());
+    let perform = |job: &BatchJob, start: batch::Start<'_>| {
         perform(&typed, &plan, environment, &signals, &report, job, start)
     };
-    let tell = |Job { name, .. }: &Job, event: &Event| match event {
+    let tell = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
         Event::Before => report.note(name, "done before"),
         Event::FailedBefore(why) => report.note(name, &format!("failed before ({why}); --retry tries again")),
         Event::Stale(why) => report.error(name, &format!("{why}; -y renders it again")),
@@ -253,7 +253,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
         at_once: typed.jobs.into(),
         retry: typed.retry || typed.overwrite,
         overwrite: typed.overwrite,
-        stop: &signals.stop,
+        cancel: &signals.cancel,
         perform: &perform,
         tell: &tell,
     };
@@ -315,7 +315,7 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
     let shard = resolve::shard_of(&typed.shard)?;
     let path = Path::new(&typed.input);
     let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let (list, mut jobs, folder, listed): (_, Vec<Job>, _, _) = if listed {
+    let (list, mut jobs, folder, listed): (_, Vec<BatchJob>, _, _) = if listed {
         if typed.to.is_some() {
             return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
         }
@@ -324,14 +324,14 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
                 --shard, -y, the machine options and the message options go on the command line";
             return Err(Failure::usage(text));
         }
-        let seen = path.metadata().map_or(0, |meta| file_id(path, &meta));
+        let read_id = path.metadata().map_or(0, |meta| file_id(path, &meta));
         let list = read_list(path)?;
         // before the first job, so that a typing error is reported immediately and not after hours of
         // rendering
         understood(&list.jobs, &typed.job)
             .map_err(|text| Failure::usage(format!("{}: {text}", path.display())))?;
         let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
-        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((seen, None))))
+        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((read_id, None))))
     } else {
         let Some(to) = &typed.to else {
             return Err(Failure::usage(format!(
@@ -343,10 +343,10 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
             jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
         let folder = jobs::fixed(to);
         // the part before the first brace is the output folder; the rest of the name is the job's
-        let own = |job: Job| {
+        let own = |job: BatchJob| {
             let output =
                 Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
-            Job { output, ..job }
+            BatchJob { output, ..job }
         };
         let list = folder.join("grainfield-batch");
         (list, found.jobs.into_iter().map(own).collect(), folder, None)
@@ -358,11 +358,11 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
         )));
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
-    Ok(Plan { jobs, queue: Queue::of(&list, &folder, shard), list, listed })
+    Ok(Plan { jobs, queue: Queue::new(&list, &folder, shard), list, listed })
 }
 
 /// A job as a command line of `render`.
-fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
+fn typed_line(job: &BatchJob, output: OsString) -> Result<Box<Render>, clap::Error> {
     let mut line: Vec<OsString> = vec!["render".into()];
     line.extend(job.options.iter().cloned());
     line.extend(["--".into(), job.input.clone(), output]);
@@ -380,7 +380,7 @@ fn in_short(error: &clap::Error) -> String {
 
 /// Checks the options of the jobs of a list with these names, by default of all; the first that 'render' does not have
 /// is an error with its line.
-fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
+fn understood(jobs: &[BatchJob], names: &[String]) -> Result<(), String> {
     // most jobs of a list have the options of another
     let mut fine = BTreeSet::new();
     for (i, job) in jobs.iter().enumerate() {
@@ -414,7 +414,7 @@ fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
 }
 
 /// A job as a command line of `render`.
-fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, Failure> {
+fn render(typed: &Batch, job: &BatchJob, output: OsString) -> Result<Render, Failure> {
     let mut render = *typed_line(job, output).map_err(|error| Failure::usage(in_short(&error)))?;
     render.overwrite |= typed.overwrite;
     let (own, all) = (&mut render.common.machine, &typed.common.machine);
@@ -431,11 +431,11 @@ fn request(
     typed: &Batch,
     plan: &Plan,
     environment: &Environment,
-    job: &Job,
+    job: &BatchJob,
     make: bool,
 ) -> Result<Resolved, Failure> {
     let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
-        .map_err(|e| Failure::of(Exit::Failed, &e))?;
+        .map_err(|e| Failure::from_error(Exit::Failed, &e))?;
     if job.input == OsStr::new("-") {
         return Err(Failure::usage("a job reads files, not standard input"));
     }
@@ -466,7 +466,7 @@ fn perform(
     environment: &Environment,
     signals: &Signals,
     report: &BatchReporter,
-    job: &Job,
+    job: &BatchJob,
     start: batch::Start<'_>,
 ) -> End {
     if !plan.has(job) {
@@ -475,7 +475,7 @@ fn perform(
     let reporter = report.job(&job.name);
     let nothing = Summary::default();
     let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
-        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
+        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), reader_gone: false });
     };
     let fail = |text: String, partial: Option<&Path>, summary: Summary| {
         end(Exit::Failed, Some(&text), partial, &summary);
@@ -483,7 +483,7 @@ fn perform(
     };
     let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
         end(signals.exit(), Some(&text), partial, &summary);
-        End::Stopped(text, summary)
+        End::Cancelled(text, summary)
     };
     let executed =
         request(typed, plan, environment, job, true).and_then(|Resolved { mut request, notes }| {
@@ -506,7 +506,7 @@ fn perform(
             End::Done(summary)
         }
         Err(RunError { failure, partial, summary }) => match *failure {
-            RunFailure::Stopped => {
+            RunFailure::Cancelled => {
                 let kept = kept(resumable, partial.as_deref(), &summary, reporter.so_far().frames);
                 stopped(kept, partial.as_deref(), summary)
             }

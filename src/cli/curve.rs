@@ -246,7 +246,9 @@ fn run_fit(typed: &Fit) -> Result<String, Failure> {
             let mut map = serde_json::Map::new();
             for (name, curve) in curves {
                 let list = assets::to_lottie(&curve).map_err(|e| {
-                    Failure::usage(format!("track '{name}': {e}; --shape hermite and linear work too"))
+                    Failure::usage(format!(
+                        "track '{name}': {e}; --shape bezier, hermite and linear have handles"
+                    ))
                 })?;
                 map.insert(name, list);
             }
@@ -295,7 +297,7 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
     }
 }
 
-fn named(name: &str, e: impl Error) -> Failure {
+fn named(name: &str, e: impl Error + 'static) -> Failure {
     let text = chain(&e);
     Failure::failed(if text.starts_with(name) { text } else { format!("{name}: {text}") })
 }

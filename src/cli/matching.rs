@@ -131,7 +131,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     }
     access.check()?;
     if !typed.overwrite {
-        access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;
+        access.check_external_writes().map_err(|error| Failure::from_error(Exit::Failed, &error))?;
     }
     // Opened at the beginning: failing now is better than after the work.
     let create = |name: &Option<OsString>| {
@@ -140,8 +140,8 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     let (output, drawing) = (create(&typed.output)?, create(&typed.plot)?);
     let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);
-    source.stop = Arc::clone(&signals.stop);
-    let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
+    source.stop = Arc::clone(signals.cancel.flag());
+    let options = Options { frames: typed.frames, area: typed.area, source, cancel: signals.cancel.clone() };
     let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || -> Result<Fitted, MatchError> {
         let shot = Shot::read(&plate, clean.as_deref(), &options)?;
@@ -165,7 +165,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         };
         Ok(Fitted { text, chain, matched, frames, blind, doubt, kept })
     };
-    let Some(fitted) = signals.unless_stopped(work) else {
+    let Some(fitted) = signals.unless_cancelled(work) else {
         return Ok(report_error(signals.exit(), "interrupted"));
     };
     let fitted = fitted?;
@@ -180,7 +180,7 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         file.finish()?;
     }
     if let (Some(name), Some(kept)) = (&typed.keep, &fitted.kept) {
-        kept.write(name, typed.overwrite).map_err(|error| Failure::of(Exit::Failed, &error))?;
+        kept.write(name, typed.overwrite).map_err(|error| Failure::from_error(Exit::Failed, &error))?;
     }
     let warn = |text: String| eprintln_quietly(&format!("{} {text}", Style::of_stderr().warning()));
     if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {

@@ -61,7 +61,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
     if !with.is_empty() {
         title = format!("{title} with {}", with.join(", "));
     }
-    let (say, thumbnails) = (typed.common.say, Thumbnails::default());
+    let (report_args, thumbnails) = (typed.common.report, Thumbnails::default());
     let (taken, mut output) = (thumbnails.clone(), None);
     let begin = || {
         let Sheet { input, output: name, overwrite, filters, span, common, .. } = typed;
@@ -72,7 +72,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
         output = Some(OutputFile::create(&name, overwrite)?);
         Ok(resolved)
     };
-    let exit = job(say, false, begin, move |r| sheet::prepare(r, layout, &taken));
+    let exit = job(report_args, false, begin, move |r| sheet::prepare(r, layout, &taken));
     let (Exit::Done, Some(mut output)) = (exit, output) else {
         return Ok(exit);
     };

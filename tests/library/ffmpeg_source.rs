@@ -526,7 +526,7 @@ fn film_sequences() {
         let request = grainfield::session::job::Request::new(folder.join(name), copy.clone());
         let job = grainfield::session::job::Job::prepare(request).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(!job.notes().iter().any(|note| note.code.is_loss()), "{name}: {:?}", job.notes());
-        job.run(&|_| {}, &std::sync::Arc::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        job.run(&|_| {}).unwrap_or_else(|e| panic!("{name}: {e}"));
         let again: Vec<String> = all(&mut *open(&copy)).into_iter().map(|s| s.hash).collect();
         assert_eq!(again, ours, "{name} written");
     }

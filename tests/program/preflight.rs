@@ -110,7 +110,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
 /// The library behaves like the command line.
 #[test]
 fn the_seed_of_a_recipe_counts_in_the_library() {
-    use grainfield::session::job::{Job, JobError, Request};
+    use grainfield::session::job::{Job, JobError, Request, RequestError};
     let s = Session::new();
     let job = |name: &str, threads: Option<usize>| {
         let output = format!("hash:{}", s.path(name).display());
@@ -118,11 +118,11 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
             "recipe=seed=6,noise=strength=20".parse::<grainfield_filters::recipe::Recipe>().expect("a chain");
         Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
     };
-    job("a", None).expect("a job").run(&|_| {}, &std::sync::Arc::default()).expect("it runs");
+    job("a", None).expect("a job").run(&|_| {}).expect("it runs");
     let line = "hash pattern:grey:size=16x8:frames=2 -f noise=strength=20 --seed";
     assert_eq!(s.read("a"), s.run(&format!("{line} 6")).ok().out);
     assert_ne!(s.read("a"), s.run(&format!("{line} 0")).ok().out);
-    assert!(matches!(job("b", Some(0)).err(), Some(JobError::Usage(_))));
+    assert!(matches!(job("b", Some(0)).err(), Some(JobError::Request(RequestError::NoThreads))));
 }
 
 #[cfg(feature = "ffmpeg")]

@@ -237,7 +237,7 @@ fn segments_of_other_settings_are_not_used() {
     let old = |more: &str| s.run(&format!("render in.y4m old.mkv --lossless --segments {more}")).ends(1);
     old("--resume").says("00000000.segment is not in the manifest");
     old("--resume -y").says("segments/lock").says("another version");
-    s.run("render in.y4m out.png --segments").ends(2).says("--segments applies to video");
+    s.run("render in.y4m out.png --segments").ends(2).says("only a video").says("--segments");
 }
 
 #[test]

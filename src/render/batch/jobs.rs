@@ -11,7 +11,7 @@ pub const MAX_JOBS: usize = 100_000;
 
 /// One render, as written in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Job {
+pub struct BatchJob {
     /// The name, which is unique.
     pub name: String,
     /// The input.
@@ -37,11 +37,11 @@ pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
     path.strip_prefix(absolute(&folder.join("."))).map(Path::to_path_buf).unwrap_or(path)
 }
 
-impl Job {
+impl BatchJob {
     /// A job with default options, named by its output.
-    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Job {
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> BatchJob {
         let (input, output) = (input.into(), output.into());
-        Job { name: output.to_string_lossy().into_owned(), input, output, ..Job::default() }
+        BatchJob { name: output.to_string_lossy().into_owned(), input, output, ..BatchJob::default() }
     }
 
     /// Whether its options allow replacing an existing output.
@@ -52,11 +52,11 @@ impl Job {
 
 /// A list of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Jobs {
+pub struct JobList {
     /// The folder for outputs, if it is given.
     pub folder: Option<PathBuf>,
     /// In the order of the list.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<BatchJob>,
 }
 
 /// An error in a list, and what would be right.
@@ -97,7 +97,7 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
     Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
 }
 
-impl Jobs {
+impl JobList {
     /// Returns an error for no jobs, too many, and two with the same name or output, whatever its spelling.
     pub(super) fn check(&self, outputs_folder: &Path) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
@@ -129,7 +129,7 @@ impl Jobs {
 }
 
 /// The largest number of files and folders that a pattern of inputs may examine.
-const MAX_SEEN: usize = 10_000_000;
+const MAX_EXAMINED: usize = 10_000_000;
 
 /// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
 /// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
@@ -137,7 +137,7 @@ const MAX_SEEN: usize = 10_000_000;
 ///
 /// # Errors
 /// [`JobsError`] if the pattern is invalid, matches no file, or makes two jobs with one output.
-pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
+pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, JobsError> {
     let place = format!("'{input}'");
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
@@ -152,7 +152,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
     let fixed = parts.iter().take_while(|c| !wild(c.as_os_str())).count();
     let root: PathBuf = parts[..fixed].iter().collect();
     let mut folders = vec![(root, PathBuf::new())];
-    let mut seen = 0;
+    let mut examined = 0;
     for part in &parts[fixed..] {
         let mut next = Vec::new();
         for (folder, found) in folders {
@@ -160,7 +160,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
                 next.push((folder.join(part), found.join(part)));
                 continue;
             }
-            for name in listed(&folder, &mut seen, &place)? {
+            for name in listed(&folder, &mut examined, &place)? {
                 let hidden = bytes(&name).starts_with(b".");
                 if !hidden
                     && glob_matches(bytes(part.as_os_str()), bytes(&name))
@@ -172,7 +172,7 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
         }
         folders = next;
     }
-    let mut jobs = Jobs::default();
+    let mut jobs = JobList::default();
     for (folder, found) in folders {
         let mut add = |file: &OsStr, stem: String| -> Result<(), JobsError> {
             let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().into_owned();
@@ -181,10 +181,10 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
             let input = folder.join(file).into_os_string();
             let name = input.to_string_lossy().into_owned();
             let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job { name, input, output, options, ..Job::default() });
+            jobs.jobs.push(BatchJob { name, input, output, options, ..BatchJob::default() });
             if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
         };
-        let names = match listed(&folder, &mut seen, &place) {
+        let names = match listed(&folder, &mut examined, &place) {
             Ok(names) => names,
             // a missing folder contains no inputs
             Err(_) if !folder.exists() => continue,
@@ -216,14 +216,14 @@ pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsErr
     Ok(jobs)
 }
 
-fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
+fn listed(folder: &Path, examined: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
     let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut names = Vec::new();
     let entries = std::fs::read_dir(real);
     for entry in entries.or_else(|e| bad(place, format!("{}: {e}", real.display())))? {
         names.push(entry.or_else(|e| bad(place, format!("{}: {e}", real.display())))?.file_name());
-        *seen += 1;
-        if *seen > MAX_SEEN {
+        *examined += 1;
+        if *examined > MAX_EXAMINED {
             return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
         }
     }
@@ -293,11 +293,14 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
-            return bad("--to", format!("'{to}': a closing brace is missing"));
+            return bad("the pattern of outputs", format!("'{to}': a closing brace is missing"));
         };
         let key = &rest[open + 1..open + close];
         let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
-            return bad("--to", format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"));
+            return bad(
+                "the pattern of outputs",
+                format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"),
+            );
         };
         out.push_str(value);
         rest = &rest[open + close + 1..];
@@ -333,7 +336,7 @@ mod tests {
         }
         let found = |input: &str, to: &str| {
             let jobs = glob(&format!("{root}/{input}"), to, &[]).map_err(|e| e.to_string())?;
-            let short = |j: &Job| {
+            let short = |j: &BatchJob| {
                 let input = j.input.to_str().unwrap().strip_prefix(root).unwrap().to_owned();
                 (input, j.output.to_str().unwrap().to_owned())
             };

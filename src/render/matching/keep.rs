@@ -178,15 +178,9 @@ impl Sums {
 /// Cuts the grain of a plate with a clean version into tiles.
 ///
 /// # Errors
-/// [`MatchError::Unequal`] if no part of the plate has enough measured grain.
+/// [`MatchError::NoTiles`] if no part of the plate has enough measured grain.
 pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> {
     let format = shot.format();
-    let few = |what: &str| {
-        let problem = format!(
-            "{what} with enough measured grain (--frames and --area select more, or other parts): no grain can be kept"
-        );
-        Err(MatchError::Unequal(problem))
-    };
     let fields = shot.grain_of(measured);
     let sums: Vec<Vec<Sums>> = fields
         .iter()
@@ -212,9 +206,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
             break;
         }
     }
-    let Some((_, side, found)) = best else {
-        return few(&format!("there is no part of {LEAST}x{LEAST} samples"));
-    };
+    let (_, side, found) = best.ok_or(MatchError::NoTiles)?;
     let parts = parts(measured);
     let mut picture = Frame::new(kept_format(format, side, found.len()));
     for (tile, &(n, x, y)) in found.iter().enumerate() {
@@ -236,10 +228,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
         cutter.add(picture)?;
         cutter.finish()
     };
-    match cut(&picture) {
-        Ok(plate) => Ok(PlateGrain { picture, plate, cells: cells(side, format.plane_size(0)) }),
-        Err(e) => few(&format!("the grain is not usable ({e}); there is no part")),
-    }
+    Ok(PlateGrain { plate: cut(&picture)?, picture, cells: cells(side, format.plane_size(0)) })
 }
 
 /// The number of patches that cover a frame, at most.

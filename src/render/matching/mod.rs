@@ -20,5 +20,5 @@ mod table;
 pub use keep::{PlateGrain, check_name, keep};
 pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
-pub use shot::{Blind, Doubt, MatchError, Measured, Options, Shot};
+pub use shot::{Blind, Doubt, MatchError, Measured, NoGrain, Options, Shot};
 pub use table::{TableMatch, table};

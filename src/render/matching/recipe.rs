@@ -68,7 +68,7 @@ pub fn recipe(
     let (luma, colours) = spectra.split_at_mut(1);
     let colours = if coloured { colours } else { &mut [] };
     let wanted = Curve::smooth(&plate.planes()[0]);
-    let skewness = Skewness::of(&plate.planes()[0], &wanted);
+    let skewness = Skewness::measured(&plate.planes()[0], &wanted);
     for round in 0..ROUNDS {
         if generated {
             settings.fit(&format, &mut luma[0], colours);
@@ -79,7 +79,7 @@ pub fn recipe(
         let curve = Curve::smooth(&rendered.planes()[0]);
         settings.curve = settings.curve.corrected(&wanted, &curve, part);
         if generated && (round == 0 || settings.skew > 0.0) {
-            let skew = skewness.setting(settings.skew, Skewness::of(&rendered.planes()[0], &curve));
+            let skew = skewness.setting(settings.skew, Skewness::measured(&rendered.planes()[0], &curve));
             settings.skew += part * (skew.unwrap_or(0.0) - settings.skew);
         }
         if format.is_rgb() && !generated {
@@ -106,19 +106,19 @@ pub fn recipe(
     Ok(RecipeMatch { recipe: Recipe { steps, ..Recipe::default() }, matched })
 }
 
-fn overall(of: &Residual) -> f64 {
-    of.planes()[0].overall().0.max(1e-6)
+fn overall(grain: &Residual) -> f64 {
+    grain.planes()[0].overall().0.max(1e-6)
 }
 
 /// The combined strength of U and V.
-fn chroma_strength(of: &Residual) -> f64 {
+fn chroma_strength(grain: &Residual) -> f64 {
     let power = |p: &PlaneGrain| p.overall().0.powi(2);
-    (of.planes()[1..].iter().map(power).sum::<f64>() / 2.0).sqrt()
+    (grain.planes()[1..].iter().map(power).sum::<f64>() / 2.0).sqrt()
 }
 
 /// The mean correlation of channels.
-fn common(of: &Residual) -> f64 {
-    of.planes()[1..].iter().map(|p| p.channel.value()).sum::<f64>() / 2.0
+fn common(grain: &Residual) -> f64 {
+    grain.planes()[1..].iter().map(|p| p.channel.value()).sum::<f64>() / 2.0
 }
 
 /// The settings that follow from the measurements without rendering.
@@ -156,12 +156,13 @@ fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
     if rho < TEMPORAL[0] || frames < 2 {
         return (0.0, 1);
     }
-    let seen = (frames - 1).min(4) as usize;
-    let off = |of: &dyn Fn(usize) -> f64| (0..seen).map(|i| (lags[i] - of(i + 1)).powi(2)).sum::<f64>();
+    let known = (frames - 1).min(4) as usize;
+    let off =
+        |model: &dyn Fn(usize) -> f64| (0..known).map(|i| (lags[i] - model(i + 1)).powi(2)).sum::<f64>();
     let powers = off(&|n| rho.powi(n as i32));
     let held = |h: u32| off(&|n| (1.0 - n as f64 / f64::from(h)).max(0.0));
     let best = (2..=4).min_by(|&a, &b| held(a).total_cmp(&held(b))).unwrap_or(2);
-    if seen > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
+    if known > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
 }
 
 impl GrainSettings {

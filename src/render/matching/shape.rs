@@ -51,7 +51,7 @@ pub(super) struct Wanted {
     /// The part of the variance that is white, whatever the settings.
     white: f64,
     /// The sums of rendered and of computed spectra, and the number of them.
-    made: Vec<[f64; 2]>,
+    spectra: Vec<[f64; 2]>,
     renders: f64,
 }
 
@@ -79,22 +79,22 @@ fn least([mut low, mut high]: [f64; 2], f: impl Fn(f64) -> f64) -> (f64, f64) {
 }
 
 impl Wanted {
-    pub(super) fn new(format: &Format, plane: usize, of: &PlaneGrain) -> Wanted {
-        let rings = of.rings();
-        let (width, height, tiles) = of.spectrum.tiles();
-        let count: f64 = of.bins.iter().map(|b| b.count).sum();
+    pub(super) fn new(format: &Format, plane: usize, measured: &PlaneGrain) -> Wanted {
+        let rings = measured.rings();
+        let (width, height, tiles) = measured.spectrum.tiles();
+        let count: f64 = measured.bins.iter().map(|b| b.count).sum();
         let chance = |ring: &Ring| 4.343 * 4.343 / (ring.modes * tiles as f64 * INDEPENDENT).max(1.0);
         let step = code_step(format);
-        let rounded = of.bins.iter().map(|bin| {
+        let rounded = measured.bins.iter().map(|bin| {
             let square = bin.strength().powi(2);
             if square > 0.0 { bin.count * (step * step / 12.0 / square).min(1.0) } else { 0.0 }
         });
         Wanted {
             format: *format,
             plane,
-            spectrum: of.spectrum.like(width, height),
+            spectrum: measured.spectrum.like(width, height),
             chances: rings.iter().map(chance).collect(),
-            made: vec![[0.0; 2]; rings.len()],
+            spectra: vec![[0.0; 2]; rings.len()],
             renders: 0.0,
             model: MODEL_DB[0],
             rings: powers(&rings),
@@ -103,20 +103,20 @@ impl Wanted {
     }
 
     /// The model of a ring: a spectrum, rounded.
-    fn ring(&self, made: f64) -> f64 {
-        self.white + (1.0 - self.white) * made
+    fn ring(&self, model_power: f64) -> f64 {
+        self.white + (1.0 - self.white) * model_power
     }
 
     /// How far a spectrum is off, in variances by chance.
-    fn distance(&self, made: impl Fn(usize) -> f64) -> f64 {
+    fn distance(&self, model_power: impl Fn(usize) -> f64) -> f64 {
         let floor = FLOOR * self.rings.iter().copied().fold(0.0, f64::max);
         let db = |power: f64| 10.0 * (power + floor).max(1e-12).log10();
         // Each render has as much chance as the plate.
         let chances = if self.renders > 0.0 { 1.0 + 1.0 / self.renders } else { 1.0 };
         let one = |(i, (wanted, chance)): (usize, (&f64, &f64))| {
-            let [rendered, computed] = self.made[i];
+            let [rendered, computed] = self.spectra[i];
             let corrected = if computed > 0.0 { rendered / computed } else { 1.0 };
-            let off = db(self.ring(made(i)) * corrected) - db(*wanted);
+            let off = db(self.ring(model_power(i)) * corrected) - db(*wanted);
             off * off / (chance * chances + self.model * self.model)
         };
         self.rings.iter().zip(&self.chances).enumerate().map(one).sum()
@@ -178,7 +178,7 @@ impl Wanted {
 
 /// Corrects the model for rounding, clipping and the measurement itself by the spectra of rendered grain of the same
 /// strength.
-pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, made: &[PlaneGrain]) {
+pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, rendered: &[PlaneGrain]) {
     let Shape { size, sharpness, variation } = *shape;
     let sizes = Sizes { size, sharpness, chroma };
     let computed: Vec<Vec<f64>> = wanted
@@ -188,7 +188,7 @@ pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, made: &
             (0..wanted.rings.len()).map(mixed(&parts, variation)).collect()
         })
         .collect();
-    let rendered: Vec<Vec<f64>> = made.iter().map(|plane| powers(&plane.rings())).collect();
+    let rendered: Vec<Vec<f64>> = rendered.iter().map(|plane| powers(&plane.rings())).collect();
     if wanted.iter().all(|w| w.renders == 0.0) {
         let off = |white: f64| {
             let one = |((wanted, computed), rendered): ((&Wanted, &Vec<f64>), &Vec<f64>)| {
@@ -203,8 +203,8 @@ pub(super) fn correct(wanted: &mut [Wanted], shape: &Shape, chroma: f64, made: &
     for ((wanted, computed), rendered) in wanted.iter_mut().zip(&computed).zip(&rendered) {
         for (i, (computed, rendered)) in computed.iter().zip(rendered).enumerate() {
             let computed = wanted.ring(*computed);
-            wanted.made[i][0] += rendered;
-            wanted.made[i][1] += computed;
+            wanted.spectra[i][0] += rendered;
+            wanted.spectra[i][1] += computed;
         }
         wanted.renders += 1.0;
     }

@@ -1,9 +1,12 @@
 //! The frames of a plate and of its clean version, and rendering over the clean version, or over a ramp if
 //! there is none.
 
+use crate::session::Cancel;
+use crate::session::job::NoFrame;
 use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
 use grainfield_filters::host::{CurrentThread, Host, NoCache, PrepareError};
+use grainfield_filters::plate::{LEAST, PlateError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
 use grainfield_io::media::SinkError;
@@ -13,7 +16,6 @@ use grainfield_measure::blind::{self, Check, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The default number of frames.
 const DEFAULT_FRAMES: i64 = 8;
@@ -42,9 +44,30 @@ pub enum MatchError {
     /// The plate's grain cannot be kept under this name.
     #[error(transparent)]
     Sink(#[from] SinkError),
-    /// The inputs do not match, or are too small. The text says what would be right.
-    #[error("{0}")]
-    Unequal(String),
+    /// An input lacks a frame.
+    #[error(transparent)]
+    NoFrame(#[from] NoFrame),
+    /// The plate has none of the requested frames.
+    #[error("{0} has none of the requested frames")]
+    NoFrames(String),
+    /// The area reaches beyond the picture.
+    #[error("the area reaches beyond the picture of {0}x{1}")]
+    Area(usize, usize),
+    /// The picture, or the area, is too small.
+    #[error("{0}x{1} is too small to measure grain: at least 64x64 samples are needed")]
+    Small(usize, usize),
+    /// The inputs have different formats.
+    #[error(
+        "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
+        .0[0].0, description(&.0[0].1), .0[1].0, description(&.0[1].1)
+    )]
+    Different(Box<[(String, Format); 2]>),
+    /// No part of the plate is large enough.
+    #[error("no part of {LEAST}x{LEAST} samples has enough measured grain: no grain can be kept")]
+    NoTiles,
+    /// The filter does not accept the kept grain.
+    #[error("the measured grain cannot be kept: {0}")]
+    Tiles(#[from] PlateError),
     /// The fitted look cannot be rendered.
     #[error(transparent)]
     Chain(#[from] ChainError),
@@ -53,19 +76,40 @@ pub enum MatchError {
     Prepare(#[from] PrepareError),
     /// The plate has no grain.
     #[error("{0}: there is no grain to match")]
-    Nothing(String),
+    NoGrain(#[from] NoGrain),
+}
+
+/// The evidence that a plate has no grain.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum NoGrain {
+    /// Without a clean version, too few blocks show grain only.
+    #[error(
+        "in {0} too few blocks differ from frame to frame by grain only, without motion, texture or compression"
+    )]
+    FewBlocks(String),
+    /// Rounding makes differences of this strength, in 8-bit code values.
+    #[error("{0} has differences of {1:.2}, which rounding to codes makes")]
+    Rounding(String, f64),
+    /// Plate and clean version are equal.
+    #[error("{} do not differ", .0.join(" and "))]
+    Equal(Vec<String>),
 }
 
 impl MatchError {
-    /// Whether the user can fix the error by changing the command.
+    /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
         match self {
             MatchError::Source(e) => e.is_usage(),
             MatchError::Sink(e) => e.is_usage(),
-            MatchError::Unequal(_) => true,
-            _ => false,
+            MatchError::Chain(_) | MatchError::Prepare(_) | MatchError::NoGrain(_) => false,
+            _ => true,
         }
     }
+}
+
+fn description(format: &Format) -> String {
+    let range = if format.full_range() { "full range" } else { "limited range" };
+    format!("{}x{} {} {range}", format.width, format.height, format.name())
 }
 
 /// The part of the inputs to measure.
@@ -77,8 +121,8 @@ pub struct Options {
     pub area: Option<Area>,
     /// Options for opening both inputs.
     pub source: source::Options,
-    /// Set to cancel.
-    pub stop: Arc<AtomicBool>,
+    /// Cancels reading and rendering.
+    pub cancel: Cancel,
 }
 
 /// A clean frame and its time.
@@ -97,7 +141,7 @@ pub struct Shot {
     /// The numbers of the plate's first and last frame.
     span: (i64, i64),
     area: Option<Area>,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
 }
 
 /// The grain of a plate.
@@ -116,23 +160,23 @@ pub struct Measured {
 pub enum Doubt {
     /// There are no three different pictures.
     #[error(
-        "fewer than three different pictures do not tell grain from motion or texture; measure more with --frames"
+        "fewer than three different pictures do not tell grain from motion or texture; measure more frames"
     )]
     Few,
     /// Plain parts of single frames were measured.
-    #[error("texture of plain parts may count as grain; select a static shot with --frames, or give --clean")]
+    #[error("texture of plain parts may count as grain; select a static shot, or give a clean version")]
     Texture,
     /// Compression has removed grain.
     #[error("compression has removed grain; match a less compressed plate")]
     Compressed,
     /// Motion may add this share to the strength.
-    #[error("motion may change the strength by {:.0} %; select a static shot or part, or give --clean", 100.0 * .0)]
+    #[error("motion may change the strength by {:.0} %; select a static shot or part, or give a clean version", 100.0 * .0)]
     Motion(f64),
     /// The differences between frames contradict those from the clean version.
     #[error(
         "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2} (coarse grain {:.2}), the \
          clean version of {:.2} ({:.2}): it still holds grain or lacks detail, as after denoising; compare with a match \
-         without --clean",
+         without a clean version",
         .0.strengths[0], .0.coarse[0], .0.strengths[1], .0.coarse[1]
     )]
     Clean(Check),
@@ -195,23 +239,13 @@ pub(super) fn painted(format: Format, code: impl Fn(usize, usize) -> f64) -> Fra
 }
 
 fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
-    let name = source.info().name.clone();
-    let (first, last) = (source.info().first, source.info().last);
-    let there = last.map_or_else(
-        || format!("its frames begin at {first}"),
-        |last| format!("its frames are {first} to {last}"),
-    );
-    let missing = || {
-        MatchError::Unequal(format!(
-            "{name} has no frame {number}; {there}: select frames of both clips with --frames"
-        ))
-    };
-    if number < first || last.is_some_and(|last| number > last) {
-        return Err(missing());
+    let missing = NoFrame::new(source.info(), number, 0);
+    if number < missing.first || missing.last.is_some_and(|last| number > last) {
+        return Err(missing.into());
     }
     source.seek(number)?;
     let mut slot = Slot::default();
-    let stamp = source.next(&mut slot)?.filter(|s| s.number == number).ok_or_else(missing)?;
+    let stamp = source.next(&mut slot)?.filter(|s| s.number == number).ok_or(missing)?;
     source.decoder().decode(&stamp, &mut slot)?;
     Ok((stamp, slot.frame))
 }
@@ -230,13 +264,11 @@ fn check_area(format: &Format, area: Option<Area>) -> Result<(), MatchError> {
     if let Some(area) = area
         && (area.x + area.width > width || area.y + area.height > height)
     {
-        return Err(MatchError::Unequal(format!("--area reaches beyond the picture of {width}x{height}")));
+        return Err(MatchError::Area(width, height));
     }
     let (w, h) = area.map_or((width, height), |a| (a.width, a.height));
     if w * h < LEAST_AREA || w < 16 || h < 16 {
-        return Err(MatchError::Unequal(format!(
-            "{w}x{h} is too small to measure grain: at least 64x64 samples are needed"
-        )));
+        return Err(MatchError::Small(w, h));
     }
     Ok(())
 }
@@ -247,17 +279,7 @@ fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
     if shape(&a.format) == shape(&b.format) {
         return Ok(());
     }
-    let description = |f: &Format| {
-        let range = if f.full_range() { "full range" } else { "limited range" };
-        format!("{}x{} {} {range}", f.width, f.height, f.name())
-    };
-    Err(MatchError::Unequal(format!(
-        "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
-        a.name,
-        description(&a.format),
-        b.name,
-        description(&b.format)
-    )))
+    Err(MatchError::Different(Box::new([a, b].map(|info| (info.name.clone(), info.format)))))
 }
 
 /// The requested frames, or the first ones.
@@ -306,13 +328,13 @@ impl Shot {
             span = Some((span.map_or(number, |s: (i64, i64)| s.0), number));
         }
         let Some(span) = span else {
-            return Err(MatchError::Unequal(format!("{} has none of these frames", info.name)));
+            return Err(MatchError::NoFrames(info.name));
         };
         if clean.is_none() {
             clean_frames = ramps(plates[0].format());
         }
         let names = std::iter::once(info.name).chain(clean.map(|c| c.name)).collect();
-        Ok(Shot { names, plates, clean_frames, span, area: options.area, stop: Arc::clone(&options.stop) })
+        Ok(Shot { names, plates, clean_frames, span, area: options.area, cancel: options.cancel.clone() })
     }
 
     /// Whether there is no clean version.
@@ -333,26 +355,18 @@ impl Shot {
     /// Measures the grain of the plate.
     ///
     /// # Errors
-    /// [`MatchError::Nothing`] if there is no grain.
+    /// [`MatchError::NoGrain`] if there is no grain.
     pub fn measure(&self) -> Result<Measured, MatchError> {
         let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
         if self.is_blind() {
             let frames: Vec<&Frame> = self.plates.iter().collect();
             let Found { grain, method, blocks, gone, evidence } = blind::measure(&frames, self.area);
             if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
-                return Err(MatchError::Nothing(format!(
-                    "in {} too few blocks differ from frame to frame by grain only, without motion, texture or \
-                     compression (give a clean version with --clean, or select a static shot or part with --frames and \
-                     --area)",
-                    self.names[0]
-                )));
+                return Err(NoGrain::FewBlocks(self.names[0].clone()).into());
             }
             let (step, strength) = (code_step(self.format()), grain.planes()[0].overall().0);
             if strength < WEAK * step {
-                return Err(MatchError::Nothing(format!(
-                    "{} has differences of {strength:.2}, which rounding to codes makes",
-                    self.names[0]
-                )));
+                return Err(NoGrain::Rounding(self.names[0].clone(), strength).into());
             }
             let blind = Blind { method, blocks, held: grain.held(), gone, bound: evidence.bound };
             let doubt = if !evidence.followed {
@@ -369,7 +383,7 @@ impl Shot {
         let mut grain = Residual::new(self.format(), self.area);
         self.plates.iter().zip(&self.clean_frames).for_each(|(plate, frame)| grain.add(plate, &frame.clean));
         if none(&grain) {
-            return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
+            return Err(NoGrain::Equal(self.names.clone()).into());
         }
         // The last frames: denoisers begin with frames that they hardly change.
         let from = self.plates.len().saturating_sub(CHECKED);
@@ -398,15 +412,15 @@ impl Shot {
         let clean = self.clean_frames[0].clean.format();
         let rendered = Format { depth: self.format().depth, ..*clean };
         let mut all = Residual::new(&rendered, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut over = Over::new(steps, clean, &rendered, seed, &self.stop)?;
+        let mut renderer = StepRenderer::new(steps, clean, &rendered, seed, &self.cancel)?;
         for CleanFrame { number, time, duration, clean } in &self.clean_frames {
-            all.add(&over.frame(clean, *number, *time, *duration)?, clean);
+            all.add(&renderer.frame(clean, *number, *time, *duration)?, clean);
         }
         Ok(all)
     }
 
-    pub(super) fn stop(&self) -> &AtomicBool {
-        &self.stop
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 }
 
@@ -425,21 +439,21 @@ fn ramps(format: &Format) -> Vec<CleanFrame> {
 }
 
 /// Steps bound to pictures, with everything needed to render them.
-pub(super) struct Over<'a> {
+pub(super) struct StepRenderer<'a> {
     chain: Chain,
     work: Workspace,
     states: States,
-    stop: &'a AtomicBool,
+    cancel: &'a Cancel,
 }
 
-impl Over<'_> {
+impl StepRenderer<'_> {
     pub(super) fn new<'a>(
         steps: &[Step],
         input: &Format,
         output: &Format,
         seed: u64,
-        stop: &'a AtomicBool,
-    ) -> Result<Over<'a>, MatchError> {
+        cancel: &'a Cancel,
+    ) -> Result<StepRenderer<'a>, MatchError> {
         let options = grainfield_filters::chain::Options {
             seed,
             level: Level::best(),
@@ -449,7 +463,7 @@ impl Over<'_> {
         let depth = output.depth;
         let chain =
             Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;
-        Ok(Over { chain, work: Workspace::default(), states: States::default(), stop })
+        Ok(StepRenderer { chain, work: Workspace::default(), states: States::default(), cancel })
     }
 
     pub(super) fn frame(
@@ -459,7 +473,7 @@ impl Over<'_> {
         time: Ratio,
         duration: Ratio,
     ) -> Result<Frame, MatchError> {
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: self.stop };
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: self.cancel.flag() };
         let mut frame = clean.clone();
         let at = FrameTime::of_time(number, time);
         self.chain.run(&at, duration, &mut frame, &mut self.work, &self.states, &host)?;

@@ -2,7 +2,7 @@
 
 use super::fit::{Curve, distance_db, solved};
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot, painted};
+use super::shot::{MatchError, Shot, StepRenderer, painted};
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
@@ -76,7 +76,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     // A ridge of 1 is nearly white noise, and always has a solution.
     let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
     let deviations = settle_grain(shot, &mut params, &format, plate)?;
-    let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
+    let wanted: Vec<Curve> = planes.iter().map(Curve::measured).collect();
     let mut curves = wanted.clone();
     let mut render = |curves: &[Curve]| {
         strengths(&mut params, curves, &deviations);
@@ -85,7 +85,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let mut rendered = render(&curves)?;
     for _ in 0..ROUNDS {
         for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
-            *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
+            *curve = curve.corrected(wanted, &Curve::measured(rendered), 1.0);
         }
         rendered = render(&curves)?;
     }
@@ -164,10 +164,10 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
 fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
     let shift = (6..=9u8).rev().find(|&s| (largest * f64::from(1u32 << s)).round() <= 127.0)?;
-    let whole =
+    let integers =
         |f: &Filter| f.taps.iter().map(|t| (t * f64::from(1u32 << shift)).round() as i8).collect::<Vec<_>>();
     let none = |p| vec![0; Params::coefficient_count(LAG as u8, p)];
-    let of = |p: usize| filters.get(p).map_or_else(|| none(p), whole);
+    let coefficients = |p: usize| filters.get(p).map_or_else(|| none(p), integers);
     // Weak enough that the strongest template is not clipped.
     let gain = filters.iter().map(|f| 1.0 / f.new).fold(0.0, f64::max);
     let grain_shift = (0..3u8).find(|&s| WHITE * gain / f64::from(1u32 << s) <= MOST_DEVIATION).unwrap_or(3);
@@ -178,7 +178,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     Some(Params {
         points: [flat(0), flat(1), flat(2)],
         lag: LAG as u8,
-        coefficients: [of(0), of(1), of(2)],
+        coefficients: [coefficients(0), coefficients(1), coefficients(2)],
         coefficient_shift: shift,
         grain_shift,
         scaling_shift: 8,
@@ -193,11 +193,11 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
     let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
     let flat = painted(format, |_, _| 128.0);
-    let mut over = Over::new(&steps(params), &format, &format, 0, shot.stop())?;
+    let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.cancel())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..BENCH_FRAMES {
-        all.add(&over.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
+        all.add(&renderer.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
     }
     Ok(all)
 }

@@ -1,7 +1,7 @@
 //! Errors and their positions.
 
 use crate::pipeline::{Failure, FrameError};
-use crate::session::job::{JobError, RunError};
+use crate::session::job::{JobError, NoFrame, RunError};
 use grainfield_filters::chain::ChainError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;
@@ -19,17 +19,8 @@ pub enum Error {
     #[error(transparent)]
     Begin(#[from] JobError),
     /// The source has no such frame.
-    #[error("{name} has no frame {number}{}", there(*.first, *.last))]
-    NoFrame {
-        /// The source.
-        name: String,
-        /// The requested frame.
-        number: i64,
-        /// The first existing frame.
-        first: i64,
-        /// The last existing frame, if it is known.
-        last: Option<i64>,
-    },
+    #[error(transparent)]
+    NoFrame(#[from] NoFrame),
     /// A frame failed.
     #[error("frame {number}: {cause}")]
     Frame {
@@ -54,13 +45,6 @@ impl std::fmt::Debug for Error {
     }
 }
 
-fn there(first: i64, last: Option<i64>) -> String {
-    match last {
-        Some(last) => format!(": its frames are {first} to {last}"),
-        None => format!(": its frames start at {first}"),
-    }
-}
-
 /// The kind of an error, by who can fix it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,7 +59,7 @@ pub enum ErrorKind {
     /// A filter failed for a frame.
     Filter,
     /// It was cancelled.
-    Interrupted,
+    Cancelled,
     /// A defect of this program.
     Internal,
 }
@@ -100,11 +84,11 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
+            Error::Recipe(_) | Error::NoFrame(_) => ErrorKind::Usage,
             Error::Begin(e) => of_begin(e),
             Error::Frame { cause, .. } => of_frame(cause),
             Error::Run(e) => e.kind(),
-            Error::Cancelled => ErrorKind::Interrupted,
+            Error::Cancelled => ErrorKind::Cancelled,
         }
     }
 
@@ -117,7 +101,9 @@ impl Error {
                 position.filter = Some(*place);
                 position.setting = Some(error.setting).filter(|id| !id.is_empty());
             }
-            Error::NoFrame { number, .. } | Error::Frame { number, .. } => position.frame = Some(*number),
+            Error::NoFrame(NoFrame { number, .. }) | Error::Frame { number, .. } => {
+                position.frame = Some(*number)
+            }
             Error::Run(RunError { failure, .. }) => {
                 if let Failure::Frame { number, time, .. } = &**failure {
                     (position.frame, position.time) = (*number, *time);
@@ -134,7 +120,7 @@ impl RunError {
     pub fn kind(&self) -> ErrorKind {
         match &*self.failure {
             Failure::Frame { error, .. } => of_frame(error),
-            Failure::Stopped => ErrorKind::Interrupted,
+            Failure::Cancelled => ErrorKind::Cancelled,
             Failure::Closed => ErrorKind::Output,
         }
     }

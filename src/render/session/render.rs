@@ -6,7 +6,6 @@ use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::source::Source;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -18,19 +17,18 @@ const EVENTS: usize = 4096;
 /// A render that has not been prepared yet.
 pub struct Render {
     request: Request,
-    source: Option<Box<dyn Source>>,
     ends: Box<dyn Endpoints>,
 }
 
 impl Render {
     /// A render of a request, which opens its input separately.
     pub fn new(request: Request) -> Render {
-        Render { request, source: None, ends: Box::new(NamedEndpoints) }
+        Render { request, ends: Box::new(NamedEndpoints) }
     }
 
     /// The same with another source and sink. The request's output then only determines the accepted formats.
     pub fn between(request: Request, ends: impl Endpoints + 'static) -> Render {
-        Render { request, source: None, ends: Box::new(ends) }
+        Render { request, ends: Box::new(ends) }
     }
 
     /// Renders only these frames, in this order, by the user's numbers, as `0..100`; by default all.
@@ -95,13 +93,13 @@ impl Render {
     /// # Errors
     /// Of the kinds usage, input and output.
     pub fn prepare(mut self) -> Result<Job, Error> {
-        Ok(Job::reading(self.request, self.source, &mut *self.ends)?)
+        Ok(Job::between(self.request, &mut *self.ends)?)
     }
 }
 
 impl Clip {
     /// A render of a recipe, which opens the input a second time, so that the clip still gives frames. A pipe can be read
-    /// only once: see [`into_render`](Clip::into_render).
+    /// only once: render it with [`Render::new`] instead of opening a clip.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -115,16 +113,8 @@ impl Clip {
     pub fn render(&self, recipe: &Recipe) -> Render {
         let fresh = self.inner().request.clone();
         let request =
-            Request { recipe: recipe.clone(), stop: Arc::default(), abort: Arc::default(), ..fresh };
+            Request { recipe: recipe.clone(), cancel: Cancel::new(), abort: Arc::default(), ..fresh };
         Render::new(request)
-    }
-
-    /// A render that reads from the clip's source; afterwards the clip only gives frames that it has
-    /// kept.
-    pub fn into_render(self, recipe: &Recipe) -> Render {
-        // The source only obeys the stop flag with which it was opened.
-        let request = Request { recipe: recipe.clone(), ..self.inner().request.clone() };
-        Render { source: self.inner().frames.take(), ..Render::new(request) }
     }
 }
 
@@ -132,9 +122,8 @@ impl Job {
     /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
         let shared = Arc::new(Shared::default());
-        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::of(self.stop()));
-        let stop = self.stop();
-        let run = move || self.run(&|event| events.0.push(event), &stop);
+        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), self.cancel());
+        let run = move || self.run(&|event| events.0.push(event));
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
         Running { shared, cancel, thread: thread.ok() }
     }
@@ -164,7 +153,7 @@ impl Running {
     /// Waits for the end.
     ///
     /// # Errors
-    /// Of the kinds input, output, filter, interrupted and internal, with the partial result.
+    /// Of the kinds input, output, filter, cancelled and internal, with the partial result.
     pub fn wait(mut self) -> Result<Summary, RunError> {
         let failed = |text: String| {
             let error = FrameError::Panic(text);

@@ -1,6 +1,7 @@
 //! The request for a job.
 
 use crate::pipeline::OnError;
+use crate::session::Cancel;
 use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
@@ -76,10 +77,9 @@ pub struct Request {
     pub beside: FileAccess,
     /// The formats for inputs and outputs: by default all.
     pub formats: Formats,
-    /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
-    /// set.
-    pub stop: Arc<AtomicBool>,
-    /// Set to end a stopped job at once, without the frames that an encoder holds.
+    /// Cancels the job; a blocked read ends, also before the first frame.
+    pub cancel: Cancel,
+    /// Set to end a cancelled job at once, without the frames that an encoder holds.
     pub abort: Arc<AtomicBool>,
 }
 
@@ -115,7 +115,7 @@ impl Request {
             cache: Cache::default(),
             beside: FileAccess::default(),
             formats: Formats::default(),
-            stop: Arc::default(),
+            cancel: Cancel::new(),
             abort: Arc::default(),
         }
     }
@@ -150,13 +150,13 @@ impl Request {
             lavfi: self.lavfi.clone(),
             threads: self.threads,
             length: if self.shard.is_some() { Length::Exact } else { self.length },
-            stop: Arc::clone(&self.stop),
+            stop: Arc::clone(self.cancel.flag()),
             cache,
         }
     }
 
     /// The format of the input with the user's overrides of tags.
-    pub(crate) fn seen(&self, format: &Format) -> Format {
+    pub(crate) fn tagged_format(&self, format: &Format) -> Format {
         Format {
             matrix: self.matrix.unwrap_or(format.matrix),
             range: self.range.unwrap_or(format.range),

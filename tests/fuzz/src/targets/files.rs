@@ -2,7 +2,7 @@
 
 use super::super::Target;
 use grainfield::assets;
-use grainfield::batch::{jobs::Jobs, queue};
+use grainfield::batch::{jobs::JobList, queue};
 use grainfield::journal::resume::{Manifest, xxh64};
 use std::path::Path;
 
@@ -136,7 +136,7 @@ fn manifest(data: &[u8]) -> bool {
 
 fn jobs(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
-    match Jobs::parse(text, Path::new("")) {
+    match JobList::parse(text, Path::new("")) {
         Ok(_) => true,
         Err(e) => {
             let _ = format!("{e} {e:?}");
