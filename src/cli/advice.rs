@@ -1,5 +1,9 @@
 //! Which options help with an error: the library's messages name settings, not options.
 
+use grainfield_io::disk::{DiskError, SameFile};
+use grainfield_io::journal::resume::ResumeError;
+use grainfield_io::sink::SinkError;
+use grainfield_io::source::SourceError;
 use grainfield_render::batch::output_path::OutputPathError;
 use grainfield_render::join::JoinError;
 use grainfield_render::matching::{MatchError, NoGrain};
@@ -20,17 +24,32 @@ pub(super) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
     if let Some(error) = error.downcast_ref::<MatchError>() {
         return for_match(error);
     }
-    if let Some(Failure::Frame { error: FrameError::TimeLost(_), .. }) = error.downcast_ref() {
-        return Some(STRICT);
+    if let Some(Failure::Frame { error, .. }) = error.downcast_ref() {
+        return match error {
+            FrameError::TimeLost(_) => Some(STRICT),
+            FrameError::Source(error) => for_source(error),
+            FrameError::Sink(error) => for_sink(error),
+            _ => None,
+        };
     }
-    match (error.downcast_ref(), error.downcast_ref()) {
-        (Some(JoinError::FramesOfFile), _) => Some("leave --frames out"),
-        (Some(JoinError::ShardsOfSequence), _) => Some("'grainfield join OUTPUT' checks that it is complete"),
-        (_, Some(OutputPathError::Outside { .. })) => Some("--outside allows that"),
+    if let Some(error) = error.downcast_ref::<JoinError>() {
+        return for_join(error);
+    }
+    if let Some(error) = error.downcast_ref::<SinkError>() {
+        return for_sink(error);
+    }
+    if let Some(error) = error.downcast_ref::<SourceError>() {
+        return for_source(error);
+    }
+    match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
+        (Some(OutputPathError::Outside { .. }), ..) => Some("--outside allows that"),
+        (_, Some(DiskError::Exists(_)), _) => Some(REPLACE),
+        (.., Some(SameFile::Exists(_))) => Some("where the command has -y, it replaces the file"),
         _ => None,
     }
 }
 
+const REPLACE: &str = "use -y to replace it";
 const STRICT: &str = "without --strict it is a warning";
 const FRAMES: &str = "--frames selects frames by their numbers, which --frame-offset shifts";
 
@@ -52,6 +71,49 @@ fn for_job(error: &JobError) -> Option<&'static str> {
             RequestError::ShardLength => Some("give --frames A-B"),
             _ => None,
         },
+        JobError::Source(error) => for_source(error),
+        JobError::Sink(error) => for_sink(error),
+        JobError::SameFile(error) => advice(error),
+        JobError::Resume(error) => for_resume(error),
+        _ => None,
+    }
+}
+
+fn for_source(error: &SourceError) -> Option<&'static str> {
+    match error {
+        SourceError::Missing { .. } => Some("--missing hold, black or skip continues without them"),
+        SourceError::Protocol { .. } => Some("--allow-protocol allows it"),
+        _ => None,
+    }
+}
+
+fn for_sink(error: &SinkError) -> Option<&'static str> {
+    match error {
+        SinkError::Exists(_) => Some(REPLACE),
+        SinkError::InTheWay { .. } => {
+            Some("use -y to replace existing files, or --resume to keep them and render the rest")
+        }
+        SinkError::Encoding { .. } => {
+            Some("the options are --codec, --pix-fmt, --crf, --preset, --lossless and --codec-opt")
+        }
+        SinkError::VaryingRate { .. } => Some("--lavfi adds FFmpeg's filters"),
+        _ => None,
+    }
+}
+
+fn for_resume(error: &ResumeError) -> Option<&'static str> {
+    matches!(error, ResumeError::Other { .. }).then_some("use -y to render such frames again")
+}
+
+fn for_join(error: &JoinError) -> Option<&'static str> {
+    match error {
+        JoinError::FramesOfFile => Some("leave --frames out"),
+        JoinError::ShardsOfSequence => Some("'grainfield join OUTPUT' checks that it is complete"),
+        JoinError::SameFile(error) => advice(error),
+        JoinError::Record(error) => for_resume(error),
+        JoinError::Sink(error) => for_sink(error),
+        JoinError::Disk(error) => advice(error),
+        JoinError::Source(error) => for_source(error),
         _ => None,
     }
 }
@@ -59,6 +121,8 @@ fn for_job(error: &JobError) -> Option<&'static str> {
 fn for_match(error: &MatchError) -> Option<&'static str> {
     match error {
         MatchError::NoFrame(_) | MatchError::NoFrames(_) => Some("select frames of both clips with --frames"),
+        MatchError::Source(error) => for_source(error),
+        MatchError::Sink(error) => for_sink(error),
         MatchError::Area(..) => Some("choose another with --area"),
         MatchError::NoTiles | MatchError::Tiles(_) => {
             Some("select more, or another part, with --frames and --area")

@@ -67,7 +67,7 @@ pub enum Mismatch {
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// An existing file is not the expected one.
-    #[error("{} {why}{}; overwrite them to render such frames again", path.display(), others(*more))]
+    #[error("{} {why}{}, and overwriting is not allowed", path.display(), others(*more))]
     Other {
         /// The first such file.
         path: PathBuf,
