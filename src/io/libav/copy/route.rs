@@ -44,24 +44,46 @@ pub(crate) fn plan(
     encoding: &Encoding,
     ends: SourceEnds,
     extents: &[AudioExtent],
-    mut accepts: impl FnMut(&[Planned]) -> bool,
+    accepts: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
     let first = input.stream(video).and_then(start_seconds);
-    let after = |stream| Some(start_seconds(stream)? - first?).filter(|_| container.counts_frames());
+    let lag = |stream| Some(start_seconds(stream)? - first?).filter(|_| container.counts_frames());
     let candidates = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
         Some(stream) => {
-            let late = after(stream).is_some_and(|lag| lag > MAX_AUDIO_OFFSET);
+            let late = lag(stream).is_some_and(|lag| lag > MAX_AUDIO_OFFSET);
             let gap = extents.get(i).and_then(|extent| extent.gap);
             candidates(i, stream, container, encoding, (late, gap))
         }
         None => vec![(Planned::Drop, None)],
     });
-    let candidates: Vec<Vec<Candidate>> = candidates.collect();
-    let mut plans: Vec<Planned> = candidates.iter().map(|candidates| candidates[0].0).collect();
+    let (plans, mut warnings) = choose(&candidates.collect::<Vec<_>>(), accepts);
+    let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
+    let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
+    warnings.extend(lost_properties(&kept, container));
+    let end = |i: usize| extents.get(i).and_then(|extent| extent.end);
+    for &(i, stream) in &kept {
+        let early = lag(stream).map_or(0.0, |lag| -lag);
+        if ends.first && early > MAX_AUDIO_OFFSET {
+            warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+        }
+        let after = end(i).zip(end(video)).map_or(0.0, |(sound, picture)| sound - picture);
+        if ends.last && is_audio(stream) && after > MAX_AUDIO_OFFSET && container.ends_with_picture() {
+            warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
+        }
+    }
+    (plans, warnings)
+}
+
+/// Chooses the first plan of each stream if the container accepts them together, else for one stream after the other the
+/// best plan that it accepts with those before.
+fn choose(
+    candidates: &[Vec<Candidate>],
+    mut accepts: impl FnMut(&[Planned]) -> bool,
+) -> (Vec<Planned>, Vec<String>) {
     let mut chosen: Vec<&Candidate> = candidates.iter().map(|candidates| &candidates[0]).collect();
+    let mut plans: Vec<Planned> = chosen.iter().map(|candidate| candidate.0).collect();
     if !accepts(&plans) {
-        // in order, each with the best plan that works with those before it
         plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
         for (i, candidates) in candidates.iter().enumerate() {
             let found = candidates.iter().find(|candidate| {
@@ -72,10 +94,13 @@ pub(crate) fn plan(
             chosen[i] = found.unwrap_or(&candidates[0]);
         }
     }
-    let mut warnings: Vec<String> = chosen.iter().filter_map(|candidate| candidate.1.clone()).collect();
-    let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
-    let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
-    for (i, stream) in &kept {
+    (plans, chosen.iter().filter_map(|candidate| candidate.1.clone()).collect())
+}
+
+/// Warnings about properties of the copied streams that the container loses.
+fn lost_properties(kept: &[(usize, &sys::AVStream)], container: Container) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (i, stream) in kept {
         let names = lost_tags(stream, container);
         if !names.is_empty() {
             warnings.push(format!("tags of stream {i} are lost ({})", names.join(", ")));
@@ -105,20 +130,7 @@ pub(crate) fn plan(
             s.disposition & flag & !container.dispositions(kind) != 0 && !known
         });
     }
-    for (i, plan) in plans.iter().enumerate() {
-        let early =
-            input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
-        if ends.first && early > MAX_AUDIO_OFFSET {
-            warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
-        }
-        let end_of = |i: usize| extents.get(i).and_then(|extent| extent.end);
-        let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
-        let after = end_of(i).zip(end_of(video)).map_or(0.0, |(end, shown)| end - shown);
-        if ends.last && audio && after > MAX_AUDIO_OFFSET && container.ends_with_picture() {
-            warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
-        }
-    }
-    (plans, warnings)
+    warnings
 }
 
 /// A larger offset between the starts of sound and picture is audible, seconds.
@@ -168,53 +180,26 @@ fn candidates(
     stream: &sys::AVStream,
     to: Container,
     encoding: &Encoding,
-    (late, gap): (bool, Option<f64>),
+    late_and_gap: (bool, Option<f64>),
 ) -> Vec<Candidate> {
     let par = parameters(stream);
     let id = par.codec_id;
     let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
     let label = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
-    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", label(kind))));
-    let takes = to.supports(id);
-    let copy = takes.then_some((Planned::Copy, None));
-    match par.codec_type {
-        AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
-            Audio::None => vec![(Planned::Drop, None)],
-            how => {
-                let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
-                // consecutive samples without times: silence must be inserted in gaps
-                let gapless = id_name(id).starts_with("pcm_")
-                    && (to.counts_frames() || to.family() == ContainerFamily::Mov);
-                let into = Target { codec: id, rate: own.0, channels: own.1 };
-                let copy = if gapless { copy.map(|_| (Planned::Audio(into), None)) } else { copy };
-                if how == Audio::Copy {
-                    let late = late.then(|| "starts with the picture instead of after it".to_owned());
-                    let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
-                    let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
-                    let early = early.filter(|_| !gapless).map(|early| format!("{} {early}", label("sound")));
-                    let copy = copy.map(|candidate| (candidate.0, early));
-                    return copy.into_iter().chain([dropped("sound")]).collect();
-                }
-                let encodings = encodings(to, own).into_iter().map(|into| {
-                    let warning = || format!("{} is {}", label("sound"), conversion_text(own, into));
-                    let changed = (into.rate, into.channels) != own;
-                    (Planned::Audio(into), (how == Audio::Auto || changed).then(warning))
-                });
-                let copy = copy.filter(|_| how == Audio::Auto && (gapless || (!late && gap.is_none())));
-                copy.into_iter().chain(encodings).chain([dropped("sound")]).collect()
-            }
-        },
+    let copy = to.supports(id).then_some((Planned::Copy, None));
+    let without_warning = vec![(Planned::Drop, None)];
+    let (kind, mut candidates): (_, Vec<Candidate>) = match par.codec_type {
+        AVMediaType::AVMEDIA_TYPE_AUDIO if encoding.audio == Audio::None => return without_warning,
+        AVMediaType::AVMEDIA_TYPE_AUDIO => {
+            ("sound", audio_candidates(par, to, encoding.audio, &label("sound"), late_and_gap))
+        }
+        AVMediaType::AVMEDIA_TYPE_SUBTITLE if encoding.subs == Subs::None => return without_warning,
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
             let text = text_codec(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
-                (
-                    Planned::Text(other),
-                    Some(format!("{} is converted to {}", label("subtitle"), id_name(other))),
-                )
+                let warning = format!("{} is converted to {}", label("subtitle"), id_name(other));
+                (Planned::Text(other), Some(warning))
             });
-            match encoding.subs {
-                Subs::None => vec![(Planned::Drop, None)],
-                _ => copy.into_iter().chain(text).chain([dropped("subtitle")]).collect(),
-            }
+            ("subtitle", copy.into_iter().chain(text).collect())
         }
         AVMediaType::AVMEDIA_TYPE_VIDEO => {
             let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
@@ -226,11 +211,11 @@ fn candidates(
                 (false, _) => copy,
                 _ => None,
             };
-            candidate.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
+            (if cover { "cover" } else { "video" }, candidate.into_iter().collect())
         }
         AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
             let copy = (to.family() == ContainerFamily::Mkv).then_some((Planned::Copy, None));
-            copy.into_iter().chain([dropped("attachment")]).collect()
+            ("attachment", copy.into_iter().collect())
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
             // A chapter track has been read as chapters, a time code track as a tag: both are kept, or named as lost,
@@ -238,14 +223,47 @@ fn candidates(
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
             if chapters || &tag == b"tmcd" {
-                return vec![(Planned::Drop, None)];
+                return without_warning;
             }
-            let copy =
-                copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov);
-            copy.into_iter().chain([dropped("data")]).collect()
+            let copies = id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov;
+            ("data", copy.filter(|_| copies).into_iter().collect())
         }
-        _ => vec![(Planned::Drop, None)],
+        _ => return without_warning,
+    };
+    candidates.push((Planned::Drop, Some(format!("{} is left out", label(kind)))));
+    candidates
+}
+
+/// The plans that keep sound, the best first.
+fn audio_candidates(
+    par: &sys::AVCodecParameters,
+    to: Container,
+    audio: Audio,
+    label: &str,
+    (late, gap): (bool, Option<f64>),
+) -> Vec<Candidate> {
+    let id = par.codec_id;
+    let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
+    // consecutive samples without times: silence must be inserted in gaps
+    let gapless =
+        id_name(id).starts_with("pcm_") && (to.counts_frames() || to.family() == ContainerFamily::Mov);
+    let into = Target { codec: id, rate: own.0, channels: own.1 };
+    let plan = if gapless { Planned::Audio(into) } else { Planned::Copy };
+    let copy = to.supports(id).then_some(plan);
+    if audio == Audio::Copy {
+        let late = late.then(|| "starts with the picture instead of after it".to_owned());
+        let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
+        let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
+        let early = early.filter(|_| !gapless).map(|early| format!("{label} {early}"));
+        return copy.map(|plan| (plan, early)).into_iter().collect();
     }
+    let encodings = encodings(to, own).into_iter().map(|into| {
+        let warning = || format!("{label} is {}", conversion_text(own, into));
+        let changed = (into.rate, into.channels) != own;
+        (Planned::Audio(into), (audio == Audio::Auto || changed).then(warning))
+    });
+    let copy = copy.filter(|_| audio == Audio::Auto && (gapless || (!late && gap.is_none())));
+    copy.map(|plan| (plan, None)).into_iter().chain(encodings).collect()
 }
 
 /// The encodings for sound of a rate and number of channels, the best first: all channels in any of the container's

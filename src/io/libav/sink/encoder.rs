@@ -267,14 +267,49 @@ fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempF
 fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<&Path>) -> Dict {
     let name = choice.name();
     let mut dict = Dict::new();
-    let threads = threads(&choice.format);
-    dict.set("threads", &threads.to_string());
+    dict.set("threads", &threads(&choice.format).to_string());
     let mut params: Vec<(&str, String)> = Vec::new(); // for x264-params, x265-params and aom-params
     if let Some(path) = film_grain {
         let path = path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace('\'', "\\'");
         params.push(("film-grain-table", path));
     }
-    match name {
+    codec_defaults(choice, encoding, hdr, &mut dict, &mut params);
+    quality(name, encoding, &mut dict, &mut params);
+    let params_key = match name {
+        "libx264" | "libx264rgb" => Some("x264-params"),
+        "libx265" => Some("x265-params"),
+        "libaom-av1" => Some("aom-params"),
+        _ => None,
+    };
+    let mut joined = params.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
+    for (key, value) in &encoding.options {
+        if Some(key.as_str()) == params_key {
+            // the last value of a key applies
+            joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
+        } else {
+            dict.set(key, value);
+        }
+    }
+    // with AVX2, x265's cutree writes at least four blocks of 16 samples for each row, outside its memory if the row is
+    // shorter
+    if name == "libx265" && choice.format.width < 64 {
+        joined += ":cutree=0";
+    }
+    if let Some(key) = params_key.filter(|_| !joined.is_empty()) {
+        dict.set(key, &joined);
+    }
+    dict
+}
+
+/// Options that an encoder needs for this picture; `params` are those of x264, x265 and libaom.
+fn codec_defaults(
+    choice: &Choice,
+    encoding: &Encoding,
+    hdr: &Hdr,
+    dict: &mut Dict,
+    params: &mut Vec<(&str, String)>,
+) {
+    match choice.name() {
         "libx264" | "libx264rgb" => {
             // the field order of each picture comes too late for the header of the first one
             match choice.format.fields {
@@ -292,7 +327,7 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
             }
         }
         "libx265" => {
-            params.push(("frame-threads", threads.div_ceil(4).to_string()));
+            params.push(("frame-threads", threads(&choice.format).div_ceil(4).to_string()));
             params.push(("log-level", "error".into()));
             params.extend(hdr.display_text().map(|t| ("master-display", t)));
             params.extend(hdr.light_text().map(|t| ("max-cll", t)));
@@ -320,31 +355,6 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
         "prores_ks" => dict.set("profile", "hq"),
         _ => {}
     }
-    quality(name, encoding, &mut dict, &mut params);
-    let params_key = match name {
-        "libx264" | "libx264rgb" => Some("x264-params"),
-        "libx265" => Some("x265-params"),
-        "libaom-av1" => Some("aom-params"),
-        _ => None,
-    };
-    let mut joined = params.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
-    for (key, value) in &encoding.options {
-        if Some(key.as_str()) == params_key {
-            // the last value of a key applies
-            joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
-        } else {
-            dict.set(key, value);
-        }
-    }
-    // with AVX2, x265's cutree writes at least four blocks of 16 samples for each row, outside its memory if the row is
-    // shorter
-    if name == "libx265" && choice.format.width < 64 {
-        joined += ":cutree=0";
-    }
-    if let Some(key) = params_key.filter(|_| !joined.is_empty()) {
-        dict.set(key, &joined);
-    }
-    dict
 }
 
 /// Options that determine quality and speed.
