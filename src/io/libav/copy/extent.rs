@@ -1,6 +1,6 @@
 //! The actual extent of sound between its beginning and end, which a container without times cannot store.
 
-use super::Input;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;

@@ -1,6 +1,5 @@
 //! The packets of streams that are not filtered, in order of time, cut to the rendered part.
 
-use super::Input;
 use super::audio::AudioTranscoder;
 use super::extent::is_audio;
 use super::route::Planned;
@@ -9,6 +8,7 @@ use super::tags::stream_tags;
 use crate::libav::container::Container;
 use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
+use crate::libav::input::Input;
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, parameters, parameters_mut, set_extra, set_parameters};
 use crate::libav::timeline::{FollowerStreams, NO_TIME, Timeline};

@@ -1,6 +1,5 @@
 //! Plans how each stream of the input is written to a container.
 
-use super::Input;
 use super::audio::{Target, supported_rate};
 use super::extent::{AudioExtent, is_audio};
 use super::language::language_in;
@@ -10,6 +9,7 @@ use crate::encoding::{Audio, Subs};
 use crate::journal::SourceEnds;
 use crate::libav::container::{Container, ContainerFamily, among, id_name};
 use crate::libav::dict::Tagged;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use ffmpeg_sys_next as sys;
 use std::ffi::CStr;

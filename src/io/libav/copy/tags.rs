@@ -1,10 +1,11 @@
 //! Tags and chapters.
 
 use super::language::language_in;
-use super::{Input, Span};
+use super::packets::Span;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::{AvError, check};
+use crate::libav::input::Input;
 use crate::libav::raw::stream_mut;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
@@ -53,6 +54,15 @@ pub(crate) fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container
 
 /// The tag with the time code of the first picture.
 pub(crate) const TIMECODE: &str = "timecode";
+
+impl Input {
+    /// The time codes of its first picture, from all tags that contain one.
+    pub(crate) fn timecodes(&self) -> Vec<String> {
+        let of_streams = self.streams().iter().flat_map(|stream| stream.tags());
+        let tags = of_streams.chain(self.context().tags());
+        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
+    }
+}
 
 /// The time code so many frames after another; `None` if it is invalid, or not valid at such a rate (drop frame at a
 /// rate that needs none).

@@ -7,8 +7,9 @@ use super::choice::{
 };
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily, among};
-use crate::libav::copy::{Input, tags};
+use crate::libav::copy::tags;
 use crate::libav::hdr::Hdr;
+use crate::libav::input::Input;
 use crate::libav::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{

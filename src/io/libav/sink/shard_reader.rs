@@ -1,7 +1,7 @@
 //! Reads the packets of a video's picture as they were written.
 
 use super::{av_fault, fault};
-use crate::libav::copy::Input;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use crate::media::SinkError;
 use ffmpeg_next::Packet;

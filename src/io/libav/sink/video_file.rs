@@ -11,12 +11,13 @@ use crate::journal::segments::timeline::Time;
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
-    AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts,
-    measure_extents, move_timecodes, plan as route, tags, timecode_after,
+    AudioExtent, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts, measure_extents,
+    move_timecodes, plan as route, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::AvError;
+use crate::libav::input::Input;
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, rational};
 use crate::libav::side_data;
