@@ -53,7 +53,7 @@ pub(crate) struct Reader {
     decoder: Decoder,
     threads: usize,
     /// The address for a restart.
-    place: Option<InputUrl>,
+    address: Option<InputUrl>,
     /// The number of errors that the decoder had reported when it was last known to be in order; `None` while that is
     /// unknown. The result of decoding damaged data on several threads differs from run to run, so there is only one
     /// thread after the first error.
@@ -90,18 +90,18 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(from: ByteSource, threads: usize) -> Result<Reader, OpenError> {
-        let place = from.place();
+        let address = from.address();
         let demuxer = Demuxer::open(from, Purpose::Pictures)?;
-        let place = place.filter(|_| demuxer.seekable());
+        let address = address.filter(|_| demuxer.seekable());
         // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
         let intra = intra_only(demuxer.parameters().codec_id);
-        let threads = if place.is_none() && !intra { 1 } else { threads };
+        let threads = if address.is_none() && !intra { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
         Ok(Reader {
             demuxer,
             decoder,
             threads,
-            place: place.filter(|_| !intra),
+            address: address.filter(|_| !intra),
             error_baseline: Some(0),
             returned: Some(0),
             packet: Packet::empty(),
@@ -123,10 +123,10 @@ impl Reader {
     }
 
     /// Restarts with a newly opened input.
-    pub(crate) fn restart(&mut self, place: &InputUrl) -> Result<(), OpenError> {
+    pub(crate) fn restart(&mut self, address: &InputUrl) -> Result<(), OpenError> {
         let stage = self.stage.take();
         let marking = self.marking;
-        *self = Reader::open(ByteSource::Place(place.clone()), self.threads)?;
+        *self = Reader::open(ByteSource::Address(address.clone()), self.threads)?;
         (self.stage, self.marking) = (stage, marking);
         self.reset_filters();
         Ok(())
@@ -135,14 +135,14 @@ impl Reader {
     /// Whether there is damage whose result would depend on the number of threads.
     fn has_new_errors(&self) -> bool {
         self.threads != 1
-            && self.place.is_some()
+            && self.address.is_some()
             && self.error_baseline.is_some_and(|n| n != self.decoder.errors())
     }
 
     /// Restarts on one thread, up to the current position. `false` if that is unknown.
     fn restart_single_threaded(&mut self) -> Result<bool, AvError> {
         self.threads = 1;
-        let (Some(returned), Some(place)) = (self.returned, self.place.clone()) else {
+        let (Some(returned), Some(address)) = (self.returned, self.address.clone()) else {
             self.damaged = true;
             return Ok(false);
         };
@@ -154,7 +154,7 @@ impl Reader {
         };
         self.decoder = self.demuxer.decoder(1).map_err(plain)?;
         drain();
-        *self = Reader::open(ByteSource::Place(place), 1).map_err(plain)?;
+        *self = Reader::open(ByteSource::Address(address), 1).map_err(plain)?;
         (self.marking, self.seek_points) = (marking, seek_points.map(|_| Vec::new()));
         while self.returned.is_some_and(|n| n < returned) {
             if self.decoded()?.is_none() {

@@ -219,8 +219,8 @@ impl AudioTranscoder {
         Ok(())
     }
 
-    /// Adjusts to the time of a decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
-    /// is cut off.
+    /// Prepares the resampler for a decoded frame, and inserts silence if there is a gap before it. `false` if the frame is
+    /// before the start and is cut off.
     fn align(&mut self, frame: &sys::AVFrame) -> Result<bool, AvError> {
         let shape = (frame.format, frame.sample_rate, frame.ch_layout.nb_channels);
         if self.shape != Some(shape) {

@@ -64,8 +64,8 @@ impl Input {
     }
 }
 
-/// The time code so many frames after another; `None` if it is invalid, or not valid at such a rate (drop frame at a
-/// rate that needs none).
+/// The time code `frames` frames after `first`; `None` if `first` is invalid, also at this rate (drop frame at a rate that
+/// needs none).
 pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) -> Option<String> {
     let first = CString::new(first).ok()?;
     // SAFETY: a plain structure that libav fills; it writes a string no longer than the specified buffer.

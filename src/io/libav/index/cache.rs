@@ -36,18 +36,18 @@ pub(crate) struct IndexCache {
 
 impl IndexCache {
     /// `None` for something that is not an ordinary file, a small file, or without a cache folder.
-    pub(crate) fn new(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::with_magic(place, stream, MAGIC, WORTH_KEEPING)
+    pub(crate) fn new(address: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(address, stream, MAGIC, WORTH_KEEPING)
     }
 
     /// The same for the index from decoding everything.
-    pub(crate) fn new_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::with_magic(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    pub(crate) fn new_exact(address: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(address, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
 
-    fn with_magic(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
-        let cache = Arc::clone(place.cache.as_ref()?);
-        let path = place.url.to_bytes().strip_prefix(b"file:")?;
+    fn with_magic(address: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
+        let cache = Arc::clone(address.cache.as_ref()?);
+        let path = address.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
         let mut key = magic.to_vec();

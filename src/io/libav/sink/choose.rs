@@ -179,7 +179,7 @@ fn container_problem(container: Container, codec: Codec, format: &Format, encodi
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
 
-/// Those encoders of a list that exist here and fit.
+/// The encoders of a list that this FFmpeg has and that fit.
 fn encoders_that(list: &'static str, fits: impl Fn(&str, Codec) -> bool) -> Vec<&'static str> {
     let names = list.split_ascii_whitespace();
     names.filter(|name| video_encoder(name).is_some_and(|codec| fits(name, codec))).collect()

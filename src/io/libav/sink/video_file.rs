@@ -220,7 +220,7 @@ impl VideoFile {
         let &VideoFileParams { output, container, ends, base, source, picture_only, .. } = params;
         let no_chapters = params.encoding.no_chapters || picture_only;
         let mut losses = Vec::new();
-        if source.is_some_and(|s| s.place.is_none()) && !picture_only {
+        if source.is_some_and(|s| s.address.is_none()) && !picture_only {
             losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
@@ -360,19 +360,20 @@ impl VideoFile {
             }),
         };
         let VideoFile { muxer, mut out, pictures, .. } = self;
-        let mut kept = (0, 0);
+        let (mut frames, mut bytes) = (0, 0);
         if pictures > 0 && (closed.is_ok() || endless) {
-            kept = (pictures, closed.as_ref().map_or(unwritten_from.unwrap_or(u64::MAX), |size| *size));
+            frames = pictures;
+            bytes = closed.as_ref().map_or(unwritten_from.unwrap_or(u64::MAX), |size| *size);
             if let (Some(end), Some(partial)) = (muxer.unwritten_from(), out.partial()) {
                 let (count, last) = intact_pictures(&partial.path(), end);
                 // its pictures have no lengths: the last one is torn
-                kept = if stream { (count.saturating_sub(1), last) } else { (count, kept.1) };
+                (frames, bytes) = if stream { (count.saturating_sub(1), last) } else { (count, bytes) };
             }
         }
-        if kept.0 > 0 {
-            out.keep_foreign_bytes(kept.1);
+        if frames > 0 {
+            out.keep_foreign_bytes(bytes);
         }
-        (out, kept.0, closed.map(drop))
+        (out, frames, closed.map(drop))
     }
 
     /// Completes the file, unless there was an error.

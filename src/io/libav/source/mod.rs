@@ -46,13 +46,13 @@ const NEAR: i64 = 48;
 /// The file cannot be opened or has no video, or the options do not fit it.
 pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
     let name = Path::new(input).display().to_string();
-    let mut place = input_url(input, &options.allow_protocol, &options.stop).map_err(|e| match e {
+    let mut address = input_url(input, &options.allow_protocol, &options.stop).map_err(|e| match e {
         InputUrlError::Protocol(protocol) => SourceError::Protocol { name: name.clone(), protocol },
         InputUrlError::Zero => SourceError::Bad { name: name.clone(), problem: e.to_string() },
     })?;
-    place.cache = options.cache.clone();
+    address.cache = options.cache.clone();
     let opened = OpenedFile::new(Path::new(input));
-    Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Place(place), options)? }))
+    Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Address(address), options)? }))
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
@@ -70,7 +70,7 @@ pub fn from_reader(
 struct Video {
     info: Info,
     /// The address for a restart; `None` if reading is forward only.
-    place: Option<InputUrl>,
+    address: Option<InputUrl>,
     /// The reason for that.
     forward_only_reason: &'static str,
     reader: Reader,
@@ -208,7 +208,7 @@ impl Source for Video {
         if number == self.next && !self.ended && !self.broken() {
             return Ok(());
         }
-        if self.place.is_none() {
+        if self.address.is_none() {
             if number < self.next {
                 return Err(self.bad(format!(
                     "frame {number} was requested after frame {}, but {}",

@@ -143,7 +143,7 @@ impl Video {
     pub(super) fn open(name: String, from: ByteSource, options: &Options) -> Result<Video, SourceError> {
         let log = Log::new();
         let _log = log.enter();
-        let place = from.place();
+        let address = from.address();
         let mut reader =
             Reader::open(from, options.threads.unwrap_or(0)).map_err(|e| open_error(&name, e))?;
         if let Some(text) = &options.lavfi {
@@ -158,20 +158,20 @@ impl Video {
         let (format, notes) = head.format(&reader, &layout, rates.nominal, options.rate);
         format.check().map_err(|e| invalid(&name, e.to_string()))?;
         let clock = head.clock(&reader, format.rate);
-        let carried = source_file(&reader.demuxer, &head.first, place.clone(), &clock, rates.variable);
+        let carried = source_file(&reader.demuxer, &head.first, address.clone(), &clock, rates.variable);
         let forward_only_reason = if filters_allow_seeking(&reader) {
             "a pipe cannot be read backwards; use a file"
         } else {
             "FFmpeg's filters use several frames, so they cannot run backwards"
         };
-        let place = place.filter(|_| reader.demuxer.seekable() && filters_allow_seeking(&reader));
+        let address = address.filter(|_| reader.demuxer.seekable() && filters_allow_seeking(&reader));
         let info = Info {
             name: name.clone(),
             kind: VIDEO,
             format,
             first: 0,
             last: None,
-            seekable: place.is_some(),
+            seekable: address.is_some(),
             variable_rate: rates.variable,
             notes,
             details: details::details(&reader.demuxer, &head.first),
@@ -182,7 +182,7 @@ impl Video {
         queue.push_front(Item::Picture(first));
         let mut video = Video {
             info,
-            place,
+            address,
             forward_only_reason,
             reader,
             index: IndexState::Untried,
@@ -213,8 +213,8 @@ impl Video {
             self.index = IndexState::Exact(Box::new(exact));
             // The first picture was decoded without a mark.
             self.queue.clear();
-            if let Some(place) = &self.place {
-                self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
+            if let Some(address) = &self.address {
+                self.reader.restart(address).map_err(|e| open_error(&self.info.name, e))?;
                 self.reader.mark();
             }
             return Ok(());
@@ -227,8 +227,8 @@ impl Video {
         };
         if read_all {
             self.make_index();
-        } else if let Some(place) = &self.place
-            && let Some(index) = IndexCache::new(place, self.reader.demuxer.video()).and_then(|c| c.take())
+        } else if let Some(address) = &self.address
+            && let Some(index) = IndexCache::new(address, self.reader.demuxer.video()).and_then(|c| c.take())
         {
             self.index = IndexState::Packets(index);
         }
@@ -260,12 +260,12 @@ impl Video {
 fn source_file(
     demuxer: &Demuxer,
     first: &frame::Video,
-    place: Option<InputUrl>,
+    address: Option<InputUrl>,
     clock: &Clock,
     variable: bool,
 ) -> SourceFile {
     SourceFile {
-        place,
+        address,
         video: demuxer.video(),
         time_base: clock.tick,
         first: clock.first,

@@ -17,8 +17,8 @@ impl Video {
     /// Makes the index if there is none and it is possible.
     pub(super) fn make_index(&mut self) {
         if let IndexState::Untried = self.index {
-            self.index = match &self.place {
-                Some(place) => match make(place, self.reader.demuxer.video()) {
+            self.index = match &self.address {
+                Some(address) => match make(address, self.reader.demuxer.video()) {
                     Ok(index) => IndexState::Packets(index),
                     Err(why) => {
                         let text = format!("frames are indexed by decoding: {why}");
@@ -33,16 +33,16 @@ impl Video {
 
     /// The cache entry of the exact index. With FFmpeg's filters there is none, since it would describe their pictures.
     pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
-        let place = self.place.as_ref().filter(|_| !self.reader.has_filters())?;
-        IndexCache::new_exact(place, self.reader.demuxer.video())
+        let address = self.address.as_ref().filter(|_| !self.reader.has_filters())?;
+        IndexCache::new_exact(address, self.reader.demuxer.video())
     }
 
     /// Decodes everything to find the frames, if they do not follow from the packets. The reading position is
     /// undefined afterwards.
     pub(super) fn make_exact(&mut self) -> Result<(), SourceError> {
-        let Some(place) = self.place.clone() else { return Ok(()) };
+        let Some(address) = self.address.clone() else { return Ok(()) };
         self.queue.clear();
-        self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
+        self.reader.restart(&address).map_err(|e| open_error(&self.info.name, e))?;
         let index = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
         // The next read has to restart.
         self.ended = true;
@@ -125,7 +125,7 @@ impl Video {
         None
     }
 
-    /// The next picture with its number, or an error in its place.
+    /// The next picture with its number, or an error instead of it.
     pub(super) fn step(&mut self) -> Result<Option<NumberedFrame>, SourceError> {
         loop {
             let mut picture = match self.fetch()? {
@@ -159,28 +159,13 @@ impl Video {
                 Some(Item::Picture(picture)) => picture,
             };
             let mark = self.mark.take().or_else(|| take_mark(&mut picture));
-            let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
-            let mut durations = None;
-            let is_expected = match &self.index {
-                IndexState::Packets(_) => {
-                    self.indexed_pts(self.next) == Some(pts)
-                        && (self.counting || self.found_by_seeking || !is_damaged(&picture))
-                }
-                IndexState::Exact(exact) => {
-                    let frame = exact.get(self.next);
-                    let is_same = |f: &FrameRecord| mark == Some(f.mark) && f.matches(&picture);
-                    let same = self.found_by_seeking || frame.is_some_and(is_same);
-                    if let Some(record) = frame.filter(|_| same) {
-                        (pts, durations) = (record.pts, Some(record.durations));
-                        if record.damaged {
-                            picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
-                        }
-                    }
-                    same
-                }
-                _ => true,
+            let mut frame = NumberedFrame {
+                number: self.next,
+                pts: picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts)),
+                picture,
+                durations: None,
             };
-            if !is_expected {
+            if !self.complete_from_index(&mut frame, mark) {
                 if !self.counting {
                     self.seek_exact(self.next)?;
                     continue;
@@ -192,10 +177,32 @@ impl Video {
                 };
             }
             self.found_by_seeking = false;
-            self.last_pts = Some(pts);
-            let number = self.next;
+            self.last_pts = Some(frame.pts);
             self.next += 1;
-            return Ok(Some(NumberedFrame { picture, number, pts, durations }));
+            return Ok(Some(frame));
+        }
+    }
+
+    /// Completes the next frame from an exact index. `false` if the index expects another picture.
+    fn complete_from_index(&self, frame: &mut NumberedFrame, mark: Option<u32>) -> bool {
+        match &self.index {
+            IndexState::Packets(_) => {
+                self.indexed_pts(frame.number) == Some(frame.pts)
+                    && (self.counting || self.found_by_seeking || !is_damaged(&frame.picture))
+            }
+            IndexState::Exact(exact) => {
+                let record = exact.get(frame.number);
+                let is_same = |r: &FrameRecord| mark == Some(r.mark) && r.matches(&frame.picture);
+                let same = self.found_by_seeking || record.is_some_and(is_same);
+                if let Some(record) = record.filter(|_| same) {
+                    (frame.pts, frame.durations) = (record.pts, Some(record.durations));
+                    if record.damaged {
+                        frame.picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
+                    }
+                }
+                same
+            }
+            _ => true,
         }
     }
 
@@ -233,10 +240,10 @@ impl Video {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
-        if let (IndexState::Packets(index), Some(place)) = (&mut self.index, &self.place)
+        if let (IndexState::Packets(index), Some(address)) = (&mut self.index, &self.address)
             && !index.checked
         {
-            if check(place, self.reader.demuxer.video(), index).is_ok() {
+            if check(address, self.reader.demuxer.video(), index).is_ok() {
                 self.describe();
             } else {
                 self.index = IndexState::Unreliable;
@@ -273,10 +280,10 @@ impl Video {
 
     /// Restarts, and counts up to frame `number`.
     pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
-        let Some(place) = &self.place else {
+        let Some(address) = &self.address else {
             return Err(self.bad(self.forward_only_reason.into()));
         };
-        self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
+        self.reader.restart(address).map_err(|e| open_error(&self.info.name, e))?;
         self.queue.clear();
         self.mark = None;
         (self.next, self.counting, self.ended, self.last_pts, self.found_by_seeking) =
