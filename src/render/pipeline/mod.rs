@@ -84,7 +84,7 @@ pub struct Outcome {
     pub summary: Summary,
     /// The reason for an early end.
     pub failure: Option<Failure>,
-    /// The path of a partial result.
+    /// The finished part of the output, if it is a file or a folder.
     pub partial: Option<PathBuf>,
 }
 
