@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// A request for a render: the input, the output, the filters and all settings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// File, pattern, `-` or `pattern:...`.
     pub input: OsString,
@@ -90,38 +90,7 @@ pub struct Request {
 impl Request {
     /// A request from input to output without filters, with all other options at their defaults.
     pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
-        Request {
-            input: input.into(),
-            output: output.into(),
-            recipe: grainfield_filters::recipe::Recipe::default(),
-            frames: None,
-            frame_offset: 0,
-            rate: None,
-            threads: None,
-            memory: None,
-            level: None,
-            fields: Fields::Auto,
-            overwrite: false,
-            pix_fmt: None,
-            matrix: None,
-            range: None,
-            transfer: TransferChoice::default(),
-            missing: Missing::Error,
-            length: Length::default(),
-            allow_protocol: Vec::new(),
-            lavfi: None,
-            on_error: OnError::Stop,
-            strict: false,
-            encoding: sink::Encoding::default(),
-            shard: None,
-            resume: Resume::No,
-            segments: None,
-            cache: Cache::default(),
-            beside: FileAccess::default(),
-            formats: Formats::default(),
-            cancel: Cancel::new(),
-            abort: Arc::default(),
-        }
+        Request { input: input.into(), output: output.into(), ..Request::default() }
     }
 }
 
