@@ -15,7 +15,7 @@ use std::error::Error;
 
 /// Advice for an error of the library, if options help.
 pub(super) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    if let Some(session::Error::Begin(error)) = error.downcast_ref() {
+    if let Some(session::Error::Job(error)) = error.downcast_ref() {
         return for_job(error);
     }
     if let Some(error) = error.downcast_ref::<JobError>() {

@@ -267,14 +267,15 @@ fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure>
     access.read_all("the input", source::reads(&typed.input));
     access.write("the report", FileRef::Stdout);
     access.check().and_then(|()| access.check_external_writes())?;
-    let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;
+    let source = source::open(&typed.input, &resolve::source_options(&typed.source, environment))?;
+    let info = source.info();
     if typed.json {
-        return print(probe::json(&info));
+        return print(probe::json(info));
     }
     for note in &info.notes {
         eprintln_quietly(&format!("{} {note}", Style::of_stderr().note()));
     }
-    print(probe::table(&info))
+    print(probe::table(info))
 }
 
 /// An error, and how it ends the program.

@@ -69,7 +69,7 @@ impl Curve {
                 }
             }
         }
-        let y = solved(m)?;
+        let y = solve(m)?;
         Some(Curve(self.0.iter().zip(y).map(|(p, y)| [p[0], y.max(0.0)]).collect()))
     }
 
@@ -128,7 +128,7 @@ impl Curve {
 }
 
 /// Gaussian elimination; the last column is the right-hand side.
-pub(super) fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+pub(super) fn solve(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {
         let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;

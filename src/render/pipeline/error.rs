@@ -17,7 +17,7 @@ pub enum FrameError {
     #[error("{0}")]
     Filter(#[from] PrepareError),
     /// Its time is lost, which a strict render does not allow.
-    #[error("{0}, which is an error in a strict render")]
+    #[error("{0} (an error in a strict render)")]
     TimeLost(LostTime),
     /// A defect of this program.
     #[error("internal error: {0}. Please report it with the command that led to it")]

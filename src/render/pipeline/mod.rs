@@ -11,7 +11,7 @@
 //!
 //! A cancelled pipeline writes the frames that have been read and finishes the sink, on a thread of its own, however
 //! long that takes as long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
-//! ([`Rescue`]), and threads that do not return are abandoned. They own their data.
+//! ([`Rescue`](grainfield_io::media::Rescue)), and threads that do not return are abandoned. They own their data.
 
 mod error;
 mod executor;
@@ -84,7 +84,7 @@ pub struct Outcome {
     pub summary: Summary,
     /// The reason for an early end.
     pub failure: Option<Failure>,
-    /// The path of a partial result.
+    /// The finished part of the output, if it is a file or a folder.
     pub partial: Option<PathBuf>,
 }
 

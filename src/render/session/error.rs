@@ -17,7 +17,7 @@ pub enum Error {
     Recipe(#[from] RecipeError),
     /// The job cannot start.
     #[error(transparent)]
-    Begin(#[from] JobError),
+    Job(#[from] JobError),
     /// The source has no such frame.
     #[error(transparent)]
     NoFrame(#[from] NoFrame),
@@ -85,8 +85,8 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Recipe(_) | Error::NoFrame(_) => ErrorKind::Usage,
-            Error::Begin(e) => of_begin(e),
-            Error::Frame { cause, .. } => of_frame(cause),
+            Error::Job(e) => job_error_kind(e),
+            Error::Frame { cause, .. } => frame_error_kind(cause),
             Error::Run(e) => e.kind(),
             Error::Cancelled => ErrorKind::Cancelled,
         }
@@ -97,7 +97,7 @@ impl Error {
         let mut position = Position::default();
         match self {
             Error::Recipe(e) => position.span = Some(e.parts().span.clone()),
-            Error::Begin(JobError::Chain(ChainError::Setting { place, error, .. })) => {
+            Error::Job(JobError::Chain(ChainError::Setting { place, error, .. })) => {
                 position.filter = Some(*place);
                 position.setting = Some(error.setting).filter(|id| !id.is_empty());
             }
@@ -119,14 +119,14 @@ impl RunError {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &*self.failure {
-            Failure::Frame { error, .. } => of_frame(error),
+            Failure::Frame { error, .. } => frame_error_kind(error),
             Failure::Cancelled => ErrorKind::Cancelled,
             Failure::Closed => ErrorKind::Output,
         }
     }
 }
 
-fn of_begin(error: &JobError) -> ErrorKind {
+fn job_error_kind(error: &JobError) -> ErrorKind {
     match error {
         e if e.is_usage() => ErrorKind::Usage,
         JobError::Source(_) | JobError::Attach(_) | JobError::TextFile(_) => ErrorKind::Input,
@@ -134,7 +134,7 @@ fn of_begin(error: &JobError) -> ErrorKind {
     }
 }
 
-fn of_frame(error: &FrameError) -> ErrorKind {
+fn frame_error_kind(error: &FrameError) -> ErrorKind {
     match error {
         FrameError::Source(_) | FrameError::Short { .. } | FrameError::Nothing { .. } => ErrorKind::Input,
         FrameError::Sink(_) | FrameError::TimeLost(_) => ErrorKind::Output,
@@ -145,12 +145,12 @@ fn of_frame(error: &FrameError) -> ErrorKind {
 
 impl From<grainfield_filters::chain::ChainError> for Error {
     fn from(error: ChainError) -> Error {
-        Error::Begin(error.into())
+        Error::Job(error.into())
     }
 }
 
 impl From<grainfield_io::source::SourceError> for Error {
     fn from(error: grainfield_io::source::SourceError) -> Error {
-        Error::Begin(error.into())
+        Error::Job(error.into())
     }
 }

@@ -36,7 +36,7 @@ use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
 use grainfield_io::journal::JournalConfig;
 use grainfield_io::sink::{self, Sink};
-use grainfield_io::source::{self, Info, SourceError};
+use grainfield_io::source::{self, Info};
 use opened::{BoundRequest, Opened, RequestedFrames};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -218,12 +218,4 @@ fn sink_plan(bound: &BoundRequest<'_>, journal: JournalConfig, total: Option<u64
 fn constant_rate(info: &Info, sink: &dyn Sink, strict: bool) -> Option<ConstantRate> {
     let constant = info.kind == source::VIDEO && !info.variable_rate && !sink.keeps_times();
     constant.then_some(ConstantRate { rate: info.format.rate, first: info.first, strict })
-}
-
-/// The properties of an input, reading no more of it than necessary.
-///
-/// # Errors
-/// [`SourceError`] if the input cannot be opened.
-pub fn probe(input: &OsStr, options: &source::Options) -> Result<Info, SourceError> {
-    source::open(input, options).map(|source| source.info().clone())
 }

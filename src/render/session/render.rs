@@ -6,9 +6,9 @@ use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::Recipe;
-use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// The number of events that are kept for a slow listener.
@@ -121,17 +121,19 @@ impl Clip {
 impl Job {
     /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
-        let shared = Arc::new(Shared::default());
-        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), self.cancel());
-        let run = move || self.run(&|event| events.0.push(event));
+        let (sender, receiver) = mpsc::sync_channel(EVENTS);
+        let cancel = self.cancel();
+        // Without a listener, events are dropped.
+        let run = move || self.run(&|event| drop(sender.send(event)));
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
-        Running { shared, cancel, thread: thread.ok() }
+        Running { events: Some(Mutex::new(receiver)), cancel, thread: thread.ok() }
     }
 }
 
 /// A running render. Dropping it cancels it, and waits until the partial result is playable.
 pub struct Running {
-    shared: Arc<Shared>,
+    /// `None` if nobody listens any more.
+    events: Option<Mutex<Receiver<Event>>>,
     cancel: Cancel,
     /// `None` if the system could not start a thread.
     thread: Option<JoinHandle<Result<Summary, RunError>>>,
@@ -141,7 +143,7 @@ impl Running {
     /// The events until the end of the render, waiting for each. An event is returned once, and none after
     /// [`wait`](Running::wait). A render ends only after its events have been taken or `wait` was called.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
-        std::iter::from_fn(|| self.shared.next())
+        std::iter::from_fn(|| lock(self.events.as_ref()?).recv().ok())
     }
 
     /// Cancels the render. Frames in progress are finished; the part that was written is completed and named
@@ -160,7 +162,7 @@ impl Running {
             let failure = Box::new(Failure::Frame { number: None, time: None, error });
             RunError { failure, partial: None, summary: Summary::default() }
         };
-        self.shared.leave();
+        self.events = None;
         match self.thread.take() {
             None => Err(failed("the system cannot start another thread".into())),
             Some(thread) => thread.join().unwrap_or_else(|_| Err(failed("the render has panicked".into()))),
@@ -172,69 +174,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.cancel.cancel();
-            self.shared.leave();
+            self.events = None;
             // The result was not requested.
             let _ = thread.join();
         }
-    }
-}
-
-#[derive(Default)]
-struct Shared {
-    events: Mutex<Events>,
-    changed: Condvar,
-}
-
-/// The queue of events.
-#[derive(Default)]
-struct Events {
-    list: VecDeque<Event>,
-    /// Whether the last event is in it.
-    ended: bool,
-    /// Whether nobody listens any more.
-    receiver_gone: bool,
-}
-
-impl Shared {
-    /// Adds an event; waits for space while there is a listener. Other frames are processed meanwhile.
-    fn push(&self, event: Event) {
-        let mut events = lock(&self.events);
-        while events.list.len() >= EVENTS && !events.receiver_gone {
-            events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner);
-        }
-        if !events.receiver_gone {
-            events.list.push_back(event);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits for the next event; `None` if there are no more.
-    fn next(&self) -> Option<Event> {
-        let mut events = lock(&self.events);
-        loop {
-            match events.list.pop_front() {
-                None if events.ended => return None,
-                None => events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner),
-                event => {
-                    self.changed.notify_all();
-                    return event;
-                }
-            }
-        }
-    }
-
-    fn leave(&self) {
-        lock(&self.events).receiver_gone = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Closes the queue when it is dropped, also after a panic.
-struct CloseOnDrop(Arc<Shared>);
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        lock(&self.0.events).ended = true;
-        self.0.changed.notify_all();
     }
 }

@@ -49,7 +49,7 @@ pub enum JobError {
     #[error(transparent)]
     PixFmt(#[from] NameError),
     /// A loss, which a strict request does not allow.
-    #[error("{0}, which is an error in a strict render")]
+    #[error("{0} (an error in a strict render)")]
     Strict(Note),
 }
 
@@ -106,7 +106,8 @@ pub enum RequestError {
     Memory(usize),
     /// A video with frames in another order.
     #[error(
-        "frames {frames}: {output} is a video, which needs frames in ascending order without repeats; write numbered images or y4m instead"
+        "frames {frames}: {output} is a video, which needs frames in ascending order without repeats; write numbered \
+         images or y4m instead"
     )]
     Order {
         /// The requested frames.
@@ -207,7 +208,8 @@ pub struct RunError {
     /// The error, or that the user has cancelled.
     #[source]
     pub failure: Box<Failure>,
-    /// The path of the partial result.
+    /// The finished part of the output: a file `NAME.partial.EXT`, or the folder of a video's segments. `None` if
+    /// nothing is kept, and for numbered images, which keep their names.
     pub partial: Option<PathBuf>,
     /// The work done so far.
     pub summary: Summary,

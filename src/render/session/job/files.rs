@@ -87,8 +87,8 @@ pub(crate) fn load<E: From<JobError>>(
         {
             let Value::Image(picture) = value else { continue };
             let filter = request.recipe.steps[i].filter.name;
-            let frame = still(request, info, (filter, setting), picture.name(), read)?;
-            put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
+            let frame = gray_source_frame(request, info, (filter, setting), picture.name(), read)?;
+            set_value(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
         }
     }
     Ok(())
@@ -128,7 +128,7 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                 }
                 other => other,
             };
-            put(step, setting, read)?;
+            set_value(step, setting, read)?;
         }
     }
     Ok(())
@@ -145,7 +145,7 @@ fn not_loaded(step: &Step, is_wanted: impl Fn(&Kind) -> bool) -> Vec<(&'static S
     named.map(|(s, value)| (s, value.clone())).collect()
 }
 
-fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
+fn set_value(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
     let filter = step.filter.name;
     Ok(step.values.set(setting.id, value).map_err(|error| RequestError::Setting { filter, error })?)
 }
@@ -170,7 +170,7 @@ fn source_frame_error(
 }
 
 /// One frame of the source, in gray.
-fn still<E: From<JobError>>(
+fn gray_source_frame<E: From<JobError>>(
     request: &Request,
     info: &Info,
     place: (&'static str, &Setting),
