@@ -33,7 +33,7 @@ const SUGGESTED: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
     let bad = |problem| encoding_error(output, problem);
     let container =
-        Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
+        Container::for_output(output).ok_or_else(|| bad("no video container has this extension".into()))?;
     let (names, by_user) = match &encoding.codec {
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
@@ -170,7 +170,8 @@ fn container_problem(container: Container, codec: Codec, format: &Format, encodi
     } else {
         "FFV1 video, the default for lossless encoding".into()
     };
-    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
+    let holds =
+        |name: &&str| Container::for_output(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
     let instead = match capable.is_empty() {
         true => String::new(),
@@ -256,7 +257,7 @@ fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
 fn layouts(codec: Codec) -> Option<Vec<(sys::AVPixelFormat, Layout)>> {
     let formats = codec.video().ok()?.formats()?.filter_map(|format| {
         let format = format.into();
-        let layout = Layout::of(format).ok().filter(Layout::can_pack)?;
+        let layout = Layout::new(format).ok().filter(Layout::can_pack)?;
         // the yuvj names are deprecated names for full range, which has its own tag; nv12 and similar formats are
         // yuv420p with interleaved chroma
         let old = ["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old));
@@ -277,7 +278,7 @@ fn pick(codec: Codec, format: &Format) -> Option<Choice> {
         return None;
     }
     let preferred = preferred_format(name, format);
-    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::of(exact).ok()?)));
+    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::new(exact).ok()?)));
     let all = layouts(codec).unwrap_or_else(|| exact().into_iter().collect());
     // libav decodes ProRes 4444 to 12 bits but encodes from 10: accept the round trip, and report the loss
     let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };

@@ -26,7 +26,11 @@ const TIME_BASE_16_BIT: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3
 impl Clock {
     /// The source's clock; one tick per frame if there is none, or if the container (AVI, MXF) or the encoder supports
     /// only a constant rate.
-    pub(super) fn of(choice: &Choice, container: Container, source: Option<&side_data::SourceFile>) -> Clock {
+    pub(super) fn new(
+        choice: &Choice,
+        container: Container,
+        source: Option<&side_data::SourceFile>,
+    ) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
         let Some(source) = source else { return Clock { tick: frame, rounded_from: None } };
         let (source_tick, name) = (source.time_base, choice.name());

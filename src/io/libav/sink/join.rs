@@ -49,8 +49,8 @@ pub fn join(
     carried: &Carried,
 ) -> Result<(u64, Vec<String>), SinkError> {
     let _log = crate::libav::log::Log::new().enter();
-    let container =
-        Container::of(output).ok_or_else(|| fault(output, "no video container has this extension".into()))?;
+    let container = Container::for_output(output)
+        .ok_or_else(|| fault(output, "no video container has this extension".into()))?;
     // a shard without pictures has no header either
     let filled: Vec<&Shard> = shards.iter().filter(|s| !s.video.times.is_empty()).collect();
     let Some(first) = filled.first() else {

@@ -32,7 +32,7 @@ use std::ffi::OsStr;
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
-    Container::of(output).is_some()
+    Container::for_output(output).is_some()
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not

@@ -56,10 +56,10 @@ pub(super) fn prepare(
     folder: Option<&Path>,
 ) -> Result<(Setup, Encoder, VideoFile), SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
-    let container = Container::of(output).ok_or_else(no_container)?;
+    let container = Container::for_output(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
     let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<side_data::SourceFile>());
-    let clock = Clock::of(&choice, container, source);
+    let clock = Clock::new(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
     let picture_only = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
@@ -92,17 +92,7 @@ pub(super) fn prepare(
     losses.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
-    let rate = choice.format.rate;
-    let seconds = rate.recip().unwrap_or(Ratio::ONE);
-    match container.has_constant_rate() {
-        _ if clock.rounded_from.is_none() || !source.is_some_and(|s| s.variable) => {}
-        true if !container.audio_codecs().is_empty() => {
-            let name = output.to_string_lossy().into_owned();
-            return Err(SinkError::VaryingRate { name, container: container.name(), rate });
-        }
-        true => losses.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
-        false => losses.push(format!("timestamps are rounded to multiples of {seconds} s")),
-    }
+    losses.extend(lost_times(output, container, &clock, source, choice.format.rate)?);
     let threads = threads(&choice.format);
     let s = if threads == 1 { "" } else { "s" };
     let name = output.to_string_lossy().into_owned();
@@ -122,6 +112,28 @@ pub(super) fn prepare(
             vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
     }
     Ok((setup, encoder, video_file))
+}
+
+/// The loss of a varying frame rate; an error in a container with sound, which would no longer be in time.
+fn lost_times(
+    output: &OsStr,
+    container: Container,
+    clock: &Clock,
+    source: Option<&side_data::SourceFile>,
+    rate: Ratio,
+) -> Result<Option<String>, SinkError> {
+    if clock.rounded_from.is_none() || !source.is_some_and(|s| s.variable) {
+        return Ok(None);
+    }
+    let seconds = rate.recip().unwrap_or(Ratio::ONE);
+    if !container.has_constant_rate() {
+        return Ok(Some(format!("timestamps are rounded to multiples of {seconds} s")));
+    }
+    if container.audio_codecs().is_empty() {
+        return Ok(Some(format!("timestamps are lost: every frame is shown for {seconds} s")));
+    }
+    let name = output.to_string_lossy().into_owned();
+    Err(SinkError::VaryingRate { name, container: container.name(), rate })
 }
 
 /// Whether HDR10 metadata of frames still describe the picture, whose transfer the job may have changed.

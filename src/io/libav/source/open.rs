@@ -153,7 +153,7 @@ impl Video {
             reader.filter(text.clone(), details::feed(&reader.demuxer));
         }
         let head = Head::decode(&mut reader, &name)?;
-        let layout = Layout::of(head.first.format()).map_err(|e| invalid(&name, e.to_string()))?;
+        let layout = Layout::new(head.first.format()).map_err(|e| invalid(&name, e.to_string()))?;
         let rates = rates(&reader);
         let (format, notes) = head.format(&reader, &layout, rates.nominal, options.rate);
         format.check().map_err(|e| invalid(&name, e.to_string()))?;
