@@ -3,6 +3,7 @@
 use super::audio::AudioTranscoder;
 use super::extent::is_audio;
 use super::route::Planned;
+use super::span::Span;
 use super::subtitles::Text;
 use super::tags::stream_tags;
 use crate::libav::container::Container;
@@ -17,32 +18,6 @@ use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
-
-/// The part of the input's time that is written. Times are in ticks of the filtered stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) base: AVRational,
-    /// The first picture's time, if earlier packets are left out.
-    pub(crate) first: Option<i64>,
-    /// The end of the last picture, if later packets are left out.
-    pub(crate) end: Option<i64>,
-    /// The offset subtracted from all times.
-    pub(crate) shift: i64,
-}
-
-impl Span {
-    pub(crate) fn first_in(&self, base: AVRational) -> Option<i64> {
-        self.first.map(|t| t.rescale(self.base, base))
-    }
-
-    pub(crate) fn end_in(&self, base: AVRational) -> Option<i64> {
-        self.end.map(|t| t.rescale(self.base, base))
-    }
-
-    pub(crate) fn shift_in(&self, base: AVRational) -> i64 {
-        self.shift.rescale(self.base, base)
-    }
-}
 
 /// What happens to the packets of a stream.
 enum Conversion {

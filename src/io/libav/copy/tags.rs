@@ -1,7 +1,7 @@
 //! Tags and chapters.
 
 use super::language::language_in;
-use super::packets::Span;
+use super::span::Span;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::{AvError, check};
