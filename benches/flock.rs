@@ -19,8 +19,8 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -57,7 +57,7 @@ fn whole(agents: u32) -> Duration {
     request.threads = Some(2);
     let job = Job::prepare(request).expect("a right job");
     let start = Instant::now();
-    job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).expect("it runs to its end");
+    job.run(&|_| {}).expect("it runs to its end");
     start.elapsed() / FRAMES
 }
 

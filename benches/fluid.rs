@@ -18,7 +18,6 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -52,7 +51,7 @@ fn whole() -> Duration {
     request.threads = Some(2);
     let job = Job::prepare(request).expect("a right job");
     let start = Instant::now();
-    job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).expect("it runs to its end");
+    job.run(&|_| {}).expect("it runs to its end");
     start.elapsed() / FRAMES
 }
 

@@ -9,8 +9,6 @@ use grainfield::session::job::{Job, Request};
 use grainfield_filters::recipe::Recipe;
 use std::hint::black_box;
 use std::io::Read;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 fn render(input: &str, output: &str, chain: &str, threads: usize) {
@@ -18,7 +16,7 @@ fn render(input: &str, output: &str, chain: &str, threads: usize) {
     request.recipe = chain.parse::<Recipe>().unwrap();
     request.threads = Some(threads);
     let job = Job::prepare(request).unwrap();
-    job.run(&|_| {}, &Arc::new(AtomicBool::new(false))).unwrap();
+    job.run(&|_| {}).unwrap();
 }
 
 fn pipeline(c: &mut Criterion) {

@@ -3,12 +3,14 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 
-pub use grainfield_filters::frame::{Format, Frame, Ranges};
+pub use grainfield_filters::frame::{ColorRange, Format, Frame, Matrix, Ranges, Transfer};
 pub use grainfield_filters::ratio::Ratio;
 pub use grainfield_filters::recipe::Recipe;
+pub use grainfield_filters::simd::Isa;
 #[cfg(feature = "ffmpeg")]
 pub use grainfield_io::libav;
 pub use grainfield_io::{disk, encoding, format, journal, media, sink, source};
+pub use grainfield_render::session::job::Request;
 pub use grainfield_render::session::{Clip, Error, Result};
 #[cfg(feature = "cli")]
 pub use grainfield_render::sheet;

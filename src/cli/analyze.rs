@@ -6,7 +6,7 @@ use super::values::check_png;
 use super::{job, print, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_io::disk::{FileRef, Output};
+use grainfield_io::disk::{FileRef, OutputFile};
 use grainfield_render::analyze::{self, Report, ReportHandle};
 use std::ffi::{OsStr, OsString};
 
@@ -58,16 +58,16 @@ pub(super) fn run(typed: Analyze, environment: &Environment) -> Result<Exit, Fai
         (typed.clean.clone(), typed.json, typed.plot.clone(), typed.overwrite);
     name.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
     let title = title(&typed.input, other.as_deref(), &typed.filters.chain);
-    let (say, mut plot) = (typed.common.say, None);
+    let (report_args, mut plot) = (typed.common.report, None);
     let begin = || {
         let resolved = resolved(typed, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the measurement.
-        plot = name.map(|name| Output::create(&name, overwrite)).transpose()?;
+        plot = name.map(|name| OutputFile::create(&name, overwrite)).transpose()?;
         Ok(resolved)
     };
-    let sight = report_handle.clone();
-    let exit = job(say, true, begin, move |request| Ok(analyze::prepare(request, other, &sight)?));
+    let handle = report_handle.clone();
+    let exit = job(report_args, true, begin, move |request| Ok(analyze::prepare(request, other, &handle)?));
     let (Exit::Done, Some(report)) = (exit, report_handle.report()) else {
         return Ok(exit);
     };
@@ -107,7 +107,7 @@ fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolv
     let mut resolved =
         resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;
     let beside = &mut resolved.request.beside;
-    beside.write("the report", FileRef::Output);
+    beside.write("the report", FileRef::Stdout);
     if let Some(plot) = plot {
         beside.write("the plot", &plot);
     }

@@ -317,7 +317,7 @@ pub(super) struct CommonArgs {
     #[command(flatten)]
     pub(super) machine: MachineArgs,
     #[command(flatten)]
-    pub(super) say: ReportArgs,
+    pub(super) report: ReportArgs,
 }
 
 /// The interpretation of samples.

@@ -1,23 +1,19 @@
 //! `batch`: many renders.
 
-use super::args::{
-    CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, ShardArgs, SpanArgs,
-};
+use super::args::{CommonArgs, EncodingArgs, FilterArgs, Render, ShardArgs, SpanArgs};
 use super::exit::{Exit, Failure, chain};
 use super::report::{BatchReporter, JobEnd};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
 use super::{execute, report};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
+use clap::Args;
 use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source;
-use grainfield_render::batch::jobs::{self, Job, Jobs};
+use grainfield_render::batch::jobs::{self, BatchJob, JobList};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
@@ -29,7 +25,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+mod options;
 mod status;
+
+use options::{Words, check_options, in_short, render_args};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -58,61 +57,6 @@ A list of jobs:
 
 Exit status: 0 all jobs are done or running in other processes; 1 a job failed, now or earlier;
 2 wrong usage; 129, 130 or 143 ended by SIGHUP, SIGINT or SIGTERM.";
-
-/// Options of `render` that were typed with a pattern: words of a command line, by their long names, in the order
-/// of the help, so that the identity of a job does not depend on the spelling of its options.
-#[derive(Clone, Debug)]
-pub(super) struct Words(Vec<OsString>);
-
-impl Words {
-    /// The options that affect the contents of an output.
-    fn options() -> Vec<clap::Arg> {
-        let ids = |command: clap::Command| -> Vec<clap::Arg> { command.get_arguments().cloned().collect() };
-        let none = || clap::Command::new("batch");
-        let command = CommonArgs::augment_args(EncodingArgs::augment_args(SpanArgs::augment_args(
-            FilterArgs::augment_args(none()),
-        )));
-        let beside = ids(ReportArgs::augment_args(MachineArgs::augment_args(none())));
-        let mut all =
-            ids(command.arg(clap::Arg::new("segments").long("segments").action(ArgAction::SetTrue)));
-        all.retain(|arg| beside.iter().all(|other| other.get_id() != arg.get_id()));
-        all
-    }
-}
-
-impl FromArgMatches for Words {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Words, clap::Error> {
-        let mut words = Vec::new();
-        for arg in Words::options() {
-            let (Some(long), id) = (arg.get_long(), arg.get_id().as_str()) else { continue };
-            let typed = matches.value_source(id) == Some(ValueSource::CommandLine);
-            for value in matches.get_raw(id).filter(|_| typed).into_iter().flatten() {
-                let mut word = OsString::from(format!("--{long}"));
-                if arg.get_action().takes_values() {
-                    word.push("=");
-                    word.push(value);
-                }
-                words.push(word);
-            }
-        }
-        Ok(Words(words))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Words::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for Words {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command
-    }
-}
 
 /// `batch`.
 #[derive(Args, Debug)]
@@ -172,16 +116,25 @@ pub(super) struct Batch {
     pub(super) common: CommonArgs,
 }
 
+/// The command line, and what follows from it.
+struct Context<'a> {
+    typed: &'a Batch,
+    environment: &'a Environment,
+    plan: &'a Plan,
+}
+
 /// The queue of jobs.
 struct Plan {
-    jobs: Vec<Job>,
+    jobs: Vec<BatchJob>,
     queue: Queue,
     /// The list, or the name that stands for it.
     list: PathBuf,
-    /// If the jobs come from a list, and their options with them: the identity of its file when it was last read, and
-    /// the jobs in it, if it has changed.
-    listed: Option<Mutex<(u64, Option<BTreeSet<String>>)>>,
+    /// If the jobs come from a list, and their options with them.
+    listed: Option<Listed>,
 }
+
+/// The identity of a list's file when it was last read, and the jobs in it, if it has changed.
+type Listed = Mutex<(u64, Option<BTreeSet<String>>)>;
 
 impl Plan {
     fn shard(&self) -> Option<Shard> {
@@ -195,7 +148,7 @@ impl Plan {
 
     /// Whether a job is still in the list and not postponed: people and the studio edit the list while it is rendered. A
     /// list that cannot be read at the moment still has all jobs.
-    fn has(&self, job: &Job) -> bool {
+    fn has(&self, job: &BatchJob) -> bool {
         let Some(listed) = &self.listed else { return true };
         let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
@@ -212,7 +165,7 @@ impl Plan {
 }
 
 /// Reads a list of jobs.
-fn read_list(path: &Path) -> Result<Jobs, Failure> {
+fn read_list(path: &Path) -> Result<JobList, Failure> {
     let failed = |text: String| Failure::failed(format!("{}: {text}", path.display()));
     let size = path.metadata().map_err(|e| failed(e.to_string()))?.len();
     if size > list::MAX_TEXT {
@@ -220,25 +173,24 @@ fn read_list(path: &Path) -> Result<Jobs, Failure> {
     }
     let text = std::fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Jobs::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
+    JobList::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
 pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
     let plan = plan(&typed)?;
+    let context = Context { typed: &typed, environment, plan: &plan };
     if typed.status || typed.dry_run {
         let mut access = FileAccess::default();
         access.read("the list of jobs", plan.list.clone());
-        access.write("the report", FileRef::Output);
+        access.write("the report", FileRef::Stdout);
         access.check()?;
-        return status::look(&typed, &plan, environment);
+        return status::look(&context);
     }
-    check_overwrite(&typed, &plan, environment)?;
+    context.check_overwrite()?;
     let signals = Signals::watch()?;
-    let report = BatchReporter::new(typed.common.say, plan.jobs.len());
-    let perform = |job: &Job, start: batch::Start<'_>| {
-        perform(&typed, &plan, environment, &signals, &report, job, start)
-    };
-    let tell = |Job { name, .. }: &Job, event: &Event| match event {
+    let report = BatchReporter::new(typed.common.report, plan.jobs.len());
+    let perform = |job: &BatchJob, start: batch::Start<'_>| context.perform(&signals, &report, job, start);
+    let tell = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
         Event::Before => report.note(name, "done before"),
         Event::FailedBefore(why) => report.note(name, &format!("failed before ({why}); --retry tries again")),
         Event::Stale(why) => report.error(name, &format!("{why}; -y renders it again")),
@@ -253,7 +205,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
         at_once: typed.jobs.into(),
         retry: typed.retry || typed.overwrite,
         overwrite: typed.overwrite,
-        stop: &signals.stop,
+        cancel: &signals.cancel,
         perform: &perform,
         tell: &tell,
     };
@@ -267,90 +219,194 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     Ok(signals.leave(exit))
 }
 
-/// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
-/// read what one before it has written.
-fn check_overwrite(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<(), SameFile> {
-    let mut later = WrittenFiles::default();
-    let mut own = FileAccess::default();
-    for file in plan.queue.writes(&plan.jobs) {
-        own.add(Access::WriteBeside, "a file of the batch,", file);
-    }
-    own.check_before(&mut later)?;
-    let mut all = Vec::new();
-    for job in &plan.jobs {
-        // an invalid name is reported when it is the job's turn
-        let Ok(output) = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, false) else {
-            continue;
-        };
-        let resolved = request(typed, plan, environment, job, false).ok();
-        let access = match resolved.and_then(|resolved| resolved.request.file_access().ok()) {
-            Some(access) => access,
-            // its options or its recipe may contain an error, and are read as well
-            None => {
-                let parsed = Output::parse(&output, Formats::default());
-                let mut access =
-                    parsed.map_or_else(|_| FileAccess::default(), |output| output.writes(plan.shard()));
-                access.read_all("the input", source::reads(&job.input));
-                let render = render(typed, job, output).ok();
-                if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
-                    access.read("the recipe", recipe);
-                }
-                access
-            }
-        };
-        let mut access = access.in_job(&job.name);
-        if plan.listed.is_some() {
-            access.read("the list of jobs", plan.list.clone());
+impl Context<'_> {
+    /// Refuses jobs that would write the list, what they or jobs before them read, or what another one writes. A job may
+    /// read what one before it has written.
+    fn check_overwrite(&self) -> Result<(), SameFile> {
+        let Context { typed, plan, .. } = self;
+        let mut later = WrittenFiles::default();
+        let mut own = FileAccess::default();
+        for file in plan.queue.writes(&plan.jobs) {
+            own.add(Access::WriteBeside, "a file of the batch,", file);
         }
-        later.add_beside(&access);
-        all.push(access);
+        own.check_before(&mut later)?;
+        let mut all = Vec::new();
+        for job in &plan.jobs {
+            // an invalid name is reported when it is the job's turn
+            let Ok(output) = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, false) else {
+                continue;
+            };
+            let resolved = self.request(job, false).ok();
+            let access = match resolved.and_then(|resolved| resolved.request.file_access().ok()) {
+                Some(access) => access,
+                // its options or its recipe may contain an error, and are read as well
+                None => {
+                    let parsed = Output::parse(&output, Formats::default());
+                    let mut access =
+                        parsed.map_or_else(|_| FileAccess::default(), |output| output.writes(plan.shard()));
+                    access.read_all("the input", source::reads(&job.input));
+                    let render = self.render(job, output).ok();
+                    if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
+                        access.read("the recipe", recipe);
+                    }
+                    access
+                }
+            };
+            let mut access = access.in_job(&job.name);
+            if plan.listed.is_some() {
+                access.read("the list of jobs", plan.list.clone());
+            }
+            later.add_beside(&access);
+            all.push(access);
+        }
+        for access in all.iter().rev() {
+            access.check_before(&mut later)?;
+        }
+        Ok(())
     }
-    for access in all.iter().rev() {
-        access.check_before(&mut later)?;
+
+    /// A job as a command line of `render`.
+    fn render(&self, job: &BatchJob, output: OsString) -> Result<Render, Failure> {
+        let mut render = *render_args(job, output).map_err(|error| Failure::usage(in_short(&error)))?;
+        render.overwrite |= self.typed.overwrite;
+        let (own, all) = (&mut render.common.machine, &self.typed.common.machine);
+        own.threads = all.threads.or(own.threads);
+        own.memory = all.memory.or(own.memory);
+        own.level = all.level.or(own.level);
+        own.cache = all.cache.clone().or(own.cache.take());
+        own.cache_limit = all.cache_limit.or(own.cache_limit);
+        Ok(render)
     }
-    Ok(())
+
+    /// The request of a job, and its notes.
+    fn request(&self, job: &BatchJob, make: bool) -> Result<Resolved, Failure> {
+        let Context { typed, environment, plan } = self;
+        let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
+            .map_err(|e| Failure::from_error(Exit::Failed, &e))?;
+        if job.input == OsStr::new("-") {
+            return Err(Failure::usage("a job reads files, not standard input"));
+        }
+        let typed_render = self.render(job, output)?;
+        let threads = typed_render.common.machine.threads;
+        let mut resolved = resolve::render(typed_render, environment)?;
+        let request = &mut resolved.request;
+        request.shard = plan.shard();
+        let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
+        if threads.is_none() && at_once > 1 {
+            let machine = std::thread::available_parallelism().map_or(1, usize::from);
+            request.threads = Some(machine.div_ceil(at_once).min(64));
+        }
+        request.memory = request.memory.or((at_once > 1).then_some(DEFAULT_MEMORY / at_once as u64));
+        // a job is resumed where it was interrupted
+        if request.resume == Resume::No
+            && Output::parse(&request.output, request.formats)
+                .is_ok_and(|output| !matches!(output.files(), Files::Nothing | Files::Stream(_)))
+        {
+            request.resume = Resume::Trust;
+        }
+        Ok(resolved)
+    }
+
+    /// Runs a job, and reports it.
+    fn perform(
+        &self,
+        signals: &Signals,
+        report: &BatchReporter,
+        job: &BatchJob,
+        start: batch::Start<'_>,
+    ) -> End {
+        if !self.plan.has(job) {
+            return End::Removed;
+        }
+        let reporter = report.job(&job.name);
+        let nothing = Summary::default();
+        let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
+            reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), reader_gone: false });
+        };
+        let fail = |text: String, partial: Option<&Path>, summary: Summary| {
+            end(Exit::Failed, Some(&text), partial, &summary);
+            End::Failed(text, summary)
+        };
+        let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
+            end(signals.exit(), Some(&text), partial, &summary);
+            End::Cancelled(text, summary)
+        };
+        let executed = self.request(job, true).and_then(|Resolved { mut request, notes }| {
+            if let Ok(access) = request.file_access() {
+                self.plan.queue.scope.add_reads(start.fingerprint, job, access.reads());
+            }
+            if start.anew {
+                request.resume = Resume::No;
+            }
+            execute(&reporter, signals, request, &notes, |request| Ok(session::Render::new(request)))
+        });
+        let (resumable, result) = match executed {
+            Ok(Some(executed)) => executed,
+            Ok(None) => return stopped("interrupted".into(), None, nothing),
+            Err(failure) => return fail(failure.text, None, nothing),
+        };
+        match result {
+            Ok(summary) => {
+                end(Exit::Done, None, None, &summary);
+                End::Done(summary)
+            }
+            Err(RunError { failure, partial, summary }) => match *failure {
+                RunFailure::Cancelled => {
+                    let kept = kept(resumable, partial.as_deref(), &summary, reporter.so_far().frames);
+                    stopped(kept, partial.as_deref(), summary)
+                }
+                RunFailure::Closed => fail("the reader of the output has closed it".into(), None, nothing),
+                failure => fail(chain(&failure), partial.as_deref(), summary),
+            },
+        }
+    }
+}
+
+/// The list, its jobs, the folder for outputs, and for a list the identity of its file.
+type Found = (PathBuf, Vec<BatchJob>, PathBuf, Option<Listed>);
+
+/// The jobs of a list.
+fn from_list(typed: &Batch) -> Result<Found, Failure> {
+    if typed.to.is_some() {
+        return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
+    }
+    if !typed.words.0.is_empty() {
+        let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
+            --shard, -y, the machine options and the message options go on the command line";
+        return Err(Failure::usage(text));
+    }
+    let path = Path::new(&typed.input);
+    let read_id = path.metadata().map_or(0, |meta| file_id(path, &meta));
+    let list = read_list(path)?;
+    // before the first job, so that a typing error is reported immediately and not after hours of rendering
+    check_options(&list.jobs, &typed.job)
+        .map_err(|text| Failure::usage(format!("{}: {text}", path.display())))?;
+    let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
+    Ok((path.to_path_buf(), list.jobs, folder, Some(Mutex::new((read_id, None)))))
+}
+
+/// The jobs for all inputs that match a pattern.
+fn from_pattern(typed: &Batch) -> Result<Found, Failure> {
+    let Some(to) = &typed.to else {
+        let input = &typed.input;
+        let text = format!("{input}: name a list of jobs NAME.toml; with a pattern, give --to");
+        return Err(Failure::usage(text));
+    };
+    let found = jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
+    // the part before the first brace is the output folder; the rest of the name is the job's
+    let folder = jobs::fixed(to);
+    let relative = |job: BatchJob| {
+        let output = Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
+        BatchJob { output, ..job }
+    };
+    let jobs = found.jobs.into_iter().map(relative).collect();
+    Ok((folder.join("grainfield-batch"), jobs, folder, None))
 }
 
 fn plan(typed: &Batch) -> Result<Plan, Failure> {
     let shard = resolve::shard_of(&typed.shard)?;
-    let path = Path::new(&typed.input);
-    let listed = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let (list, mut jobs, folder, listed): (_, Vec<Job>, _, _) = if listed {
-        if typed.to.is_some() {
-            return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
-        }
-        if !typed.words.0.is_empty() {
-            let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
-                --shard, -y, the machine options and the message options go on the command line";
-            return Err(Failure::usage(text));
-        }
-        let seen = path.metadata().map_or(0, |meta| file_id(path, &meta));
-        let list = read_list(path)?;
-        // before the first job, so that a typing error is reported immediately and not after hours of
-        // rendering
-        understood(&list.jobs, &typed.job)
-            .map_err(|text| Failure::usage(format!("{}: {text}", path.display())))?;
-        let folder = list.folder.unwrap_or_else(|| path.parent().unwrap_or(Path::new("")).to_path_buf());
-        (path.to_path_buf(), list.jobs, folder, Some(Mutex::new((seen, None))))
-    } else {
-        let Some(to) = &typed.to else {
-            return Err(Failure::usage(format!(
-                "{}: name a list of jobs NAME.toml; with a pattern, give --to",
-                typed.input
-            )));
-        };
-        let found =
-            jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
-        let folder = jobs::fixed(to);
-        // the part before the first brace is the output folder; the rest of the name is the job's
-        let own = |job: Job| {
-            let output =
-                Path::new(&job.output).strip_prefix(&folder).unwrap_or(Path::new(&job.output)).into();
-            Job { output, ..job }
-        };
-        let list = folder.join("grainfield-batch");
-        (list, found.jobs.into_iter().map(own).collect(), folder, None)
-    };
+    let listed = Path::new(&typed.input).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let (list, mut jobs, folder, listed) = if listed { from_list(typed)? } else { from_pattern(typed)? };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     if let Some(name) = typed.job.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
         return Err(Failure::usage(format!(
@@ -358,162 +414,7 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
         )));
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
-    Ok(Plan { jobs, queue: Queue::of(&list, &folder, shard), list, listed })
-}
-
-/// A job as a command line of `render`.
-fn typed_line(job: &Job, output: OsString) -> Result<Box<Render>, clap::Error> {
-    let mut line: Vec<OsString> = vec!["render".into()];
-    line.extend(job.options.iter().cloned());
-    line.extend(["--".into(), job.input.clone(), output]);
-    let command = Render::augment_args(clap::Command::new("render"));
-    Ok(Box::new(Render::from_arg_matches(&command.try_get_matches_from(line)?)?))
-}
-
-/// The error of a command line, without the usage text.
-fn in_short(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let text = text.split("\n\nUsage:").next().unwrap_or(&text);
-    let text = text.split("\n\nFor more information").next().unwrap_or(text);
-    text.trim().trim_start_matches("error: ").to_owned()
-}
-
-/// Checks the options of the jobs of a list with these names, by default of all; the first that 'render' does not have
-/// is an error with its line.
-fn understood(jobs: &[Job], names: &[String]) -> Result<(), String> {
-    // most jobs of a list have the options of another
-    let mut fine = BTreeSet::new();
-    for (i, job) in jobs.iter().enumerate() {
-        if fine.contains(&job.options) || !(names.is_empty() || names.contains(&job.name)) {
-            continue;
-        }
-        if let Err(error) = typed_line(job, job.output.clone()) {
-            let text = |kind| match error.get(kind) {
-                Some(ContextValue::String(text)) => Some(text.as_str()),
-                Some(ContextValue::Strings(all)) => all.first().map(String::as_str),
-                _ => None,
-            };
-            let named = |text: &str| text.split([' ', '=']).next().unwrap_or_default().to_owned();
-            let option = text(ContextKind::InvalidArg).map(named).unwrap_or_default();
-            let place = job.options.iter().position(|o| o.to_str().is_some_and(|o| named(o) == option));
-            let line = place.and_then(|at| job.lines.get(at)).unwrap_or(&job.line);
-            let problem = match (error.kind(), text(ContextKind::SuggestedArg)) {
-                (ErrorKind::UnknownArgument, suggested) => {
-                    let near =
-                        suggested.map(|near| format!(" did you mean {}?", near.trim_start_matches('-')));
-                    let (wrong, near) = (option.trim_start_matches('-'), near.unwrap_or_default());
-                    format!("'grainfield render' has no option {wrong}:{near} see 'grainfield render -h'")
-                }
-                _ => in_short(&error),
-            };
-            return Err(format!("line {line}, job {} ({}): {problem}", i + 1, job.name));
-        }
-        fine.insert(&job.options);
-    }
-    Ok(())
-}
-
-/// A job as a command line of `render`.
-fn render(typed: &Batch, job: &Job, output: OsString) -> Result<Render, Failure> {
-    let mut render = *typed_line(job, output).map_err(|error| Failure::usage(in_short(&error)))?;
-    render.overwrite |= typed.overwrite;
-    let (own, all) = (&mut render.common.machine, &typed.common.machine);
-    own.threads = all.threads.or(own.threads);
-    own.memory = all.memory.or(own.memory);
-    own.level = all.level.or(own.level);
-    own.cache = all.cache.clone().or(own.cache.take());
-    own.cache_limit = all.cache_limit.or(own.cache_limit);
-    Ok(render)
-}
-
-/// The request of a job, and its notes.
-fn request(
-    typed: &Batch,
-    plan: &Plan,
-    environment: &Environment,
-    job: &Job,
-    make: bool,
-) -> Result<Resolved, Failure> {
-    let output = output_path(&plan.queue.scope.outputs, &job.output, typed.outside, make)
-        .map_err(|e| Failure::of(Exit::Failed, &e))?;
-    if job.input == OsStr::new("-") {
-        return Err(Failure::usage("a job reads files, not standard input"));
-    }
-    let typed_render = render(typed, job, output)?;
-    let threads = typed_render.common.machine.threads;
-    let mut resolved = resolve::render(typed_render, environment)?;
-    let request = &mut resolved.request;
-    request.shard = plan.shard();
-    let at_once = usize::from(typed.jobs).min(plan.jobs.len()).max(1);
-    if threads.is_none() && at_once > 1 {
-        let machine = std::thread::available_parallelism().map_or(1, usize::from);
-        request.threads = Some(machine.div_ceil(at_once).min(64));
-    }
-    request.memory = request.memory.or((at_once > 1).then_some(DEFAULT_MEMORY / at_once as u64));
-    // a job is resumed where it was interrupted
-    if request.resume == Resume::No
-        && Output::parse(&request.output, request.formats)
-            .is_ok_and(|output| !matches!(output.files(), Files::Nothing | Files::Stream(_)))
-    {
-        request.resume = Resume::Trust;
-    }
-    Ok(resolved)
-}
-
-fn perform(
-    typed: &Batch,
-    plan: &Plan,
-    environment: &Environment,
-    signals: &Signals,
-    report: &BatchReporter,
-    job: &Job,
-    start: batch::Start<'_>,
-) -> End {
-    if !plan.has(job) {
-        return End::Removed;
-    }
-    let reporter = report.job(&job.name);
-    let nothing = Summary::default();
-    let end = |exit, error: Option<&str>, partial: Option<&Path>, summary: &Summary| {
-        reporter.end(&JobEnd { exit, error, partial, summary: summary.clone(), hushed: false });
-    };
-    let fail = |text: String, partial: Option<&Path>, summary: Summary| {
-        end(Exit::Failed, Some(&text), partial, &summary);
-        End::Failed(text, summary)
-    };
-    let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
-        end(signals.exit(), Some(&text), partial, &summary);
-        End::Stopped(text, summary)
-    };
-    let executed =
-        request(typed, plan, environment, job, true).and_then(|Resolved { mut request, notes }| {
-            if let Ok(access) = request.file_access() {
-                plan.queue.scope.add_reads(start.fingerprint, job, access.reads());
-            }
-            if start.anew {
-                request.resume = Resume::No;
-            }
-            execute(&reporter, signals, request, &notes, |request| Ok(session::Render::new(request)))
-        });
-    let (resumable, result) = match executed {
-        Ok(Some(executed)) => executed,
-        Ok(None) => return stopped("interrupted".into(), None, nothing),
-        Err(failure) => return fail(failure.text, None, nothing),
-    };
-    match result {
-        Ok(summary) => {
-            end(Exit::Done, None, None, &summary);
-            End::Done(summary)
-        }
-        Err(RunError { failure, partial, summary }) => match *failure {
-            RunFailure::Stopped => {
-                let kept = kept(resumable, partial.as_deref(), &summary, reporter.so_far().frames);
-                stopped(kept, partial.as_deref(), summary)
-            }
-            RunFailure::Closed => fail("the reader of the output has closed it".into(), None, nothing),
-            failure => fail(chain(&failure), partial.as_deref(), summary),
-        },
-    }
+    Ok(Plan { jobs, queue: Queue::new(&list, &folder, shard), list, listed })
 }
 
 /// Describes the kept part of an interrupted job, of which `rendered` frames were rendered in this run.

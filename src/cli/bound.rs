@@ -38,7 +38,7 @@ impl BoundError {
 pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     let mut recipe = text.parse::<Recipe>()?;
     let mut access = job::files_in_recipe(&recipe);
-    access.write("the report", FileRef::Output);
+    access.write("the report", FileRef::Stdout);
     access.check().map_err(JobError::from)?;
     grainfield_render::assets::attach(&mut recipe).map_err(JobError::from)?;
     job::load_files(&mut recipe)?;

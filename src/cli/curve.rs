@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use grainfield_filters::curve::fit::{FitShape, Sample, deviation, fit};
 use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::disk::{FileAccess, FileRef, Output};
+use grainfield_io::disk::{FileAccess, FileRef, OutputFile};
 use grainfield_render::analyze::plot::{MAX_TRACKS, Track, short, tracks};
 use grainfield_render::assets::{self, Table, open_tracks};
 use std::error::Error;
@@ -144,10 +144,10 @@ fn bound(text: &str) -> Result<f64, String> {
 fn check_overwrite(input: &OsStr, output: Option<&OsStr>) -> Result<(), Failure> {
     let place = |name: &OsStr| FileRef::Path(name.into());
     let mut access = FileAccess::default();
-    access.read("the input", if input == "-" { FileRef::Input } else { place(input) });
+    access.read("the input", if input == "-" { FileRef::Stdin } else { place(input) });
     access.write(
         "the output",
-        output.map_or(FileRef::Output, |o| if o == "-" { FileRef::Output } else { place(o) }),
+        output.map_or(FileRef::Stdout, |o| if o == "-" { FileRef::Stdout } else { place(o) }),
     );
     Ok(access.check()?)
 }
@@ -246,7 +246,9 @@ fn run_fit(typed: &Fit) -> Result<String, Failure> {
             let mut map = serde_json::Map::new();
             for (name, curve) in curves {
                 let list = assets::to_lottie(&curve).map_err(|e| {
-                    Failure::usage(format!("track '{name}': {e}; --shape hermite and linear work too"))
+                    Failure::usage(format!(
+                        "track '{name}': {e}; --shape bezier, hermite and linear have handles"
+                    ))
                 })?;
                 map.insert(name, list);
             }
@@ -258,7 +260,7 @@ fn run_fit(typed: &Fit) -> Result<String, Failure> {
 }
 
 fn put(output: &OsStr, overwrite: bool, bytes: &[u8]) -> Result<(), Failure> {
-    let mut file = Output::create(output, overwrite)?;
+    let mut file = OutputFile::create(output, overwrite)?;
     file.put(bytes)?;
     Ok(file.finish()?)
 }
@@ -295,7 +297,7 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
     }
 }
 
-fn named(name: &str, e: impl Error) -> Failure {
+fn named(name: &str, e: impl Error + 'static) -> Failure {
     let text = chain(&e);
     Failure::failed(if text.starts_with(name) { text } else { format!("{name}: {text}") })
 }

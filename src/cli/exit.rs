@@ -1,5 +1,6 @@
 //! How commands end: exit codes, and errors with their messages.
 
+use super::advice::advice;
 use super::bound::BoundError;
 use grainfield_filters::recipe::RecipeError;
 use grainfield_io::disk::{DiskError, SameFile};
@@ -71,13 +72,13 @@ impl Failure {
     }
 
     /// An error with its causes.
-    pub(super) fn of(exit: Exit, error: &dyn Error) -> Failure {
+    pub(super) fn from_error(exit: Exit, error: &(dyn Error + 'static)) -> Failure {
         Failure { exit, text: chain(error) }
     }
 }
 
-/// An error with its causes, one per line, without those that the text above contains.
-pub(super) fn chain(error: &dyn Error) -> String {
+/// An error with its causes, one per line, without those that the text above contains, and advice.
+pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -88,6 +89,10 @@ pub(super) fn chain(error: &dyn Error) -> String {
         }
         next = cause.source();
     }
+    if let Some(advice) = advice(error) {
+        text += "\n  ";
+        text += advice;
+    }
     text
 }
 
@@ -97,7 +102,7 @@ macro_rules! failures {
         impl From<$error> for Failure {
             fn from(error: $error) -> Failure {
                 let is_usage: fn(&$error) -> bool = $is_usage;
-                Failure::of(if is_usage(&error) { Exit::Usage } else { Exit::Failed }, &error)
+                Failure::from_error(if is_usage(&error) { Exit::Usage } else { Exit::Failed }, &error)
             }
         }
     )*};
@@ -122,9 +127,9 @@ impl From<session::Error> for Failure {
     fn from(error: session::Error) -> Failure {
         let exit = match error.kind() {
             ErrorKind::Usage => Exit::Usage,
-            ErrorKind::Interrupted => Exit::Interrupted,
+            ErrorKind::Cancelled => Exit::Interrupted,
             _ => Exit::Failed,
         };
-        Failure::of(exit, &error)
+        Failure::from_error(exit, &error)
     }
 }

@@ -4,7 +4,7 @@ use super::exit::{Exit, Failure};
 use super::{catalog, print};
 use clap::{Args, Subcommand};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::Output;
+use grainfield_io::disk::OutputFile;
 use std::path::PathBuf;
 
 pub(super) const EXAMPLES: &str = "\
@@ -69,7 +69,7 @@ pub(super) fn run(typed: Frei0r) -> Result<Exit, Failure> {
         bytes.map_err(|e| Failure::failed(format!("{} to {}: {e}", library.display(), folder.display())))?;
     // Copies: the system's loader treats two links to one file as one library.
     for file in &files {
-        let mut output = Output::create(folder.join(file).as_os_str(), true)?;
+        let mut output = OutputFile::create(folder.join(file).as_os_str(), true)?;
         output.put(&bytes)?;
         output.finish()?;
     }

@@ -41,8 +41,8 @@ pub(super) struct Join {
 pub(super) fn run(typed: Join) -> Result<Exit, Failure> {
     let signals = Signals::watch()?;
     let Join { output, shards, frames, overwrite, quiet } = typed;
-    let joined = match join(&output, &shards, frames.as_ref(), overwrite, &signals.stop) {
-        Err(JoinError::Stopped) => return Ok(report_error(signals.exit(), "interrupted")),
+    let joined = match join(&output, &shards, frames.as_ref(), overwrite, &signals.cancel) {
+        Err(JoinError::Cancelled) => return Ok(report_error(signals.exit(), "interrupted")),
         joined => joined?,
     };
     for warning in &joined.warnings {

@@ -9,14 +9,14 @@ use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{Access, FileAccess, FileRef, Output};
+use grainfield_io::disk::{Access, FileAccess, FileRef, OutputFile};
 use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
 use grainfield_render::matching::{
     self, Blind, Doubt, Match, MatchError, Measured, Options, PlaneMatch, PlateGrain, Shot, plot,
 };
 use serde_json::{Value, json};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -105,66 +105,21 @@ fn ends_with(name: &OsString, extension: &str) -> bool {
 }
 
 pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, Failure> {
-    let tabled = match &typed.output {
-        Some(name) if ends_with(name, ".tbl") => true,
-        Some(name) if !ends_with(name, ".toml") => {
-            return Err(Failure::usage(format!(
-                "{}: name the output NAME.toml (recipe) or NAME.tbl (film grain table)",
-                name.to_string_lossy()
-            )));
-        }
-        _ => false,
-    };
-    typed.plot.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
-    let mut access = FileAccess::default();
-    let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
-    for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
-        resolve::check_input(input, environment)?;
-        access.read_all(what, grainfield_io::source::reads(input));
-    }
-    access.write("the report", FileRef::Output);
-    for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
-        name.iter().for_each(|name| access.write(what, name));
-    }
-    if let Some(name) = &typed.keep {
-        access.add(Access::WriteExternal, "the plate's grain", name);
-    }
-    access.check()?;
-    if !typed.overwrite {
-        access.check_external_writes().map_err(|error| Failure::of(Exit::Failed, &error))?;
-    }
+    let as_table = is_table(typed.output.as_ref())?;
+    check_files(&typed, environment)?;
     // Opened at the beginning: failing now is better than after the work.
-    let create =
-        |name: &Option<OsString>| name.as_ref().map(|name| Output::create(name, typed.overwrite)).transpose();
+    let create = |name: &Option<OsString>| {
+        name.as_ref().map(|name| OutputFile::create(name, typed.overwrite)).transpose()
+    };
     let (output, drawing) = (create(&typed.output)?, create(&typed.plot)?);
     let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);
-    source.stop = Arc::clone(&signals.stop);
-    let options = Options { frames: typed.frames, area: typed.area, source, stop: Arc::clone(&signals.stop) };
+    source.stop = Arc::clone(signals.cancel.flag());
+    let options =
+        Options { frames: typed.frames.clone(), area: typed.area, source, cancel: signals.cancel.clone() };
     let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
-    let work = move || -> Result<Fitted, MatchError> {
-        let shot = Shot::read(&plate, clean.as_deref(), &options)?;
-        let Measured { grain: measured, blind, doubt } = shot.measure()?;
-        let frames = shot.frames();
-        let kept = match &keep {
-            Some(name) => {
-                matching::check_name(name, shot.format())?;
-                Some(matching::keep(&shot, &measured)?)
-            }
-            None => None,
-        };
-        let (text, chain, matched) = if tabled {
-            let found = matching::table(&shot, &measured)?;
-            (found.table.to_string(), None, found.matched)
-        } else {
-            let name = keep.as_ref().map(|name| name.to_string_lossy());
-            let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
-            let found = matching::recipe(&shot, &measured, own)?;
-            (found.recipe.to_toml(), Some(found.recipe.to_chain()), found.matched)
-        };
-        Ok(Fitted { text, chain, matched, frames, blind, doubt, kept })
-    };
-    let Some(fitted) = signals.unless_stopped(work) else {
+    let work = move || fit(&plate, clean.as_deref(), keep.as_deref(), as_table, &options);
+    let Some(fitted) = signals.unless_cancelled(work) else {
         return Ok(report_error(signals.exit(), "interrupted"));
     };
     let fitted = fitted?;
@@ -179,8 +134,89 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
         file.finish()?;
     }
     if let (Some(name), Some(kept)) = (&typed.keep, &fitted.kept) {
-        kept.write(name, typed.overwrite).map_err(|error| Failure::of(Exit::Failed, &error))?;
+        kept.write(name, typed.overwrite).map_err(|error| Failure::from_error(Exit::Failed, &error))?;
     }
+    warn(&fitted);
+    for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
+        eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
+    }
+    if let Some(name) = &typed.output {
+        let name = name.to_string_lossy();
+        let next = if as_table {
+            format!("render INPUT OUT.mkv --codec libaom-av1 --film-grain-table {name}")
+        } else {
+            format!("render INPUT OUTPUT --recipe {name}")
+        };
+        eprintln_quietly(&format!("next: grainfield {next}"));
+    }
+    print(if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) })
+}
+
+/// Whether the output is a film grain table instead of a recipe.
+fn is_table(output: Option<&OsString>) -> Result<bool, Failure> {
+    match output {
+        Some(name) if ends_with(name, ".tbl") => Ok(true),
+        Some(name) if !ends_with(name, ".toml") => Err(Failure::usage(format!(
+            "{}: name the output NAME.toml (recipe) or NAME.tbl (film grain table)",
+            name.to_string_lossy()
+        ))),
+        _ => Ok(false),
+    }
+}
+
+/// Returns an error for inputs that cannot be read, and for outputs that are inputs.
+fn check_files(typed: &MatchArgs, environment: &Environment) -> Result<(), Failure> {
+    typed.plot.iter().try_for_each(|name| check_png("--plot ", name, "the plot"))?;
+    let mut access = FileAccess::default();
+    let clean = typed.clean.as_ref().map(|clean| ("the input of --clean", clean));
+    for (what, input) in std::iter::once(("the plate", &typed.input)).chain(clean) {
+        resolve::check_input(input, environment)?;
+        access.read_all(what, grainfield_io::source::reads(input));
+    }
+    access.write("the report", FileRef::Stdout);
+    for (what, name) in [("the match", &typed.output), ("the plot", &typed.plot)] {
+        name.iter().for_each(|name| access.write(what, name));
+    }
+    if let Some(name) = &typed.keep {
+        access.add(Access::WriteExternal, "the plate's grain", name);
+    }
+    access.check()?;
+    if !typed.overwrite {
+        access.check_external_writes().map_err(|error| Failure::from_error(Exit::Failed, &error))?;
+    }
+    Ok(())
+}
+
+/// Measures the plate's grain and fits a look to it; keeps the grain itself if a file for it is named.
+fn fit(
+    plate: &OsStr,
+    clean: Option<&OsStr>,
+    keep: Option<&OsStr>,
+    as_table: bool,
+    options: &Options,
+) -> Result<Fitted, MatchError> {
+    let shot = Shot::read(plate, clean, options)?;
+    let Measured { grain, blind, doubt } = shot.measure()?;
+    let kept = match keep {
+        Some(name) => {
+            matching::check_name(name, shot.format())?;
+            Some(matching::keep(&shot, &grain)?)
+        }
+        None => None,
+    };
+    let (text, chain, matched) = if as_table {
+        let found = matching::table(&shot, &grain)?;
+        (found.table.to_string(), None, found.matched)
+    } else {
+        let name = keep.map(OsStr::to_string_lossy);
+        let own = name.as_ref().zip(kept.as_ref()).map(|(name, kept)| (&**name, &kept.plate));
+        let found = matching::recipe(&shot, &grain, own)?;
+        (found.recipe.to_toml(), Some(found.recipe.to_chain()), found.matched)
+    };
+    Ok(Fitted { text, chain, matched, frames: shot.frames(), blind, doubt, kept })
+}
+
+fn warn(fitted: &Fitted) {
     let warn = |text: String| eprintln_quietly(&format!("{} {text}", Style::of_stderr().warning()));
     if let Some(kept) = fitted.kept.as_ref().filter(|kept| kept.repeats()) {
         warn(format!(
@@ -200,19 +236,6 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     if let Some(doubt) = &fitted.doubt {
         warn(format!("the strength is not certain: {doubt}"));
     }
-    for name in [&typed.output, &typed.plot, &typed.keep].into_iter().flatten() {
-        eprintln_quietly(&format!("wrote {}", name.to_string_lossy()));
-    }
-    if let Some(name) = &typed.output {
-        let name = name.to_string_lossy();
-        let next = if tabled {
-            format!("render INPUT OUT.mkv --codec libaom-av1 --film-grain-table {name}")
-        } else {
-            format!("render INPUT OUTPUT --recipe {name}")
-        };
-        eprintln_quietly(&format!("next: grainfield {next}"));
-    }
-    print(if typed.json { format!("{:#}\n", as_json(&fitted)) } else { as_text(&fitted) })
 }
 
 /// The name of a method in JSON, and its description.

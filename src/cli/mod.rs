@@ -1,6 +1,7 @@
 //! The command line: `args` has the arguments, `resolve` their meaning, and `report` the messages to
 //! the user.
 
+mod advice;
 mod analyze;
 mod args;
 mod batch;
@@ -104,7 +105,7 @@ fn ffmpegs(line: &[OsString]) -> Option<String> {
 /// The files named in a command line, all of which may be read: messages must not be written to one of them.
 fn files_in_arguments(line: &[OsString]) -> FileAccess {
     let mut access = FileAccess::default();
-    if FileRef::Errors.identity().is_some() {
+    if FileRef::Stderr.identity().is_some() {
         for word in line.iter().skip(1) {
             access.read_all("a file of the command line", source::reads(word));
             // `@` and `#` enclose the name of a curve's file
@@ -119,15 +120,15 @@ fn command(command: Command) -> Result<Exit, Failure> {
     let environment = Environment::look();
     Ok(match command {
         Command::Render(typed) => {
-            let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::render(typed, &environment), |r| Ok(Render::new(r)))
+            let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
+            job(report_args, prints, || resolve::render(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Hash(typed) => {
-            job(typed.common.say, true, || resolve::hash(typed, &environment), |r| Ok(Render::new(r)))
+            job(typed.common.report, true, || resolve::hash(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Frame(typed) => {
-            let (say, prints) = (typed.common.say, resolve::prints(&typed.output));
-            job(say, prints, || resolve::frame(typed, &environment), |r| Ok(Render::new(r)))
+            let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
+            job(report_args, prints, || resolve::frame(typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Batch(typed) => return batch::run(*typed, &environment),
         Command::Join(typed) => return join::run(typed),
@@ -149,17 +150,17 @@ fn command(command: Command) -> Result<Exit, Failure> {
 
 /// `render`, `hash`, `frame` and `analyze`.
 fn job(
-    say: ReportArgs,
+    report_args: ReportArgs,
     prints: bool,
     resolve: impl FnOnce() -> Result<Resolved, Failure>,
     render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
 ) -> Exit {
-    let report = Reporter::new(say, prints);
+    let report = Reporter::new(report_args, prints);
     let run = || -> Result<Exit, Failure> {
         let Resolved { request, notes } = resolve()?;
         let signals = Signals::watch()?;
         // before the first note
-        if FileRef::Errors.identity().is_some() {
+        if FileRef::Stderr.identity().is_some() {
             request.file_access()?.check_errors()?;
         }
         let threads = request.threads.map_or_else(|| "one for each processor".into(), |n| n.to_string());
@@ -194,12 +195,12 @@ fn execute(
     notes: &[String],
     render: impl FnOnce(Request) -> Result<Render, Error> + Send + 'static,
 ) -> Result<Option<(bool, RenderResult)>, Failure> {
-    (request.stop, request.abort) = (Arc::clone(&signals.stop), Arc::clone(&signals.abort));
+    (request.cancel, request.abort) = (signals.cancel.clone(), Arc::clone(&signals.abort));
     notes.iter().for_each(|note| report.note(note));
     let (input, recipe) = (lossy(&request.input), request.recipe.canonical());
-    let Some(job) = signals.unless_stopped(move || render(request)?.prepare()) else { return Ok(None) };
+    let Some(job) = signals.unless_cancelled(move || render(request)?.prepare()) else { return Ok(None) };
     let job = job?;
-    job.notes().iter().for_each(|note| report.say(note));
+    job.notes().iter().for_each(|note| report.note_or_warn(note));
     let (output, resumable) = (lossy(job.output()), job.is_resumable());
     report.begin(&Start { input, output, recipe, total: job.total(), rate: job.rate() });
     let running = job.start();
@@ -220,17 +221,23 @@ fn ended(report: &Reporter, signals: &Signals, result: RenderResult, advice: Opt
         Err(RunError { failure, partial, summary }) => match *failure {
             RunFailure::Closed => {
                 let summary = report.so_far();
-                report.end(&JobEnd { exit: Exit::Done, error: None, partial: None, summary, hushed: true });
+                report.end(&JobEnd {
+                    exit: Exit::Done,
+                    error: None,
+                    partial: None,
+                    summary,
+                    reader_gone: true,
+                });
                 return Exit::Done;
             }
-            RunFailure::Stopped => {
+            RunFailure::Cancelled => {
                 (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
             }
             failure => (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary),
         },
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());
-    report.end(&JobEnd { exit, error, partial, summary, hushed: false });
+    report.end(&JobEnd { exit, error, partial, summary, reader_gone: false });
     exit
 }
 
@@ -258,16 +265,17 @@ fn probe(typed: args::Probe, environment: &Environment) -> Result<Exit, Failure>
     resolve::check_input(&typed.input, environment)?;
     let mut access = typed.source.lavfi.as_deref().map(job::files_in_graph).unwrap_or_default();
     access.read_all("the input", source::reads(&typed.input));
-    access.write("the report", FileRef::Output);
+    access.write("the report", FileRef::Stdout);
     access.check().and_then(|()| access.check_external_writes())?;
-    let info = job::probe(&typed.input, &resolve::source_options(&typed.source, environment))?;
+    let source = source::open(&typed.input, &resolve::source_options(&typed.source, environment))?;
+    let info = source.info();
     if typed.json {
-        return print(probe::json(&info));
+        return print(probe::json(info));
     }
     for note in &info.notes {
         eprintln_quietly(&format!("{} {note}", Style::of_stderr().note()));
     }
-    print(probe::table(&info))
+    print(probe::table(info))
 }
 
 /// An error, and how it ends the program.

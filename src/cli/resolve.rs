@@ -216,7 +216,7 @@ pub(super) fn request(
     common: CommonArgs,
     environment: &Environment,
 ) -> Result<Resolved, Failure> {
-    let CommonArgs { source, frame_offset, picture, machine, say: _ } = common;
+    let CommonArgs { source, frame_offset, picture, machine, report: _ } = common;
     let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
     let recipe = recipe(&filters)?;
     notes.extend(constant_curves(&recipe));

@@ -6,7 +6,7 @@ use super::values::{Keywords, check_png};
 use super::{job, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_io::disk::Output;
+use grainfield_io::disk::OutputFile;
 use grainfield_render::sheet::{self, Compare, Layout, Thumbnails};
 use std::ffi::OsString;
 
@@ -61,7 +61,7 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
     if !with.is_empty() {
         title = format!("{title} with {}", with.join(", "));
     }
-    let (say, thumbnails) = (typed.common.say, Thumbnails::default());
+    let (report_args, thumbnails) = (typed.common.report, Thumbnails::default());
     let (taken, mut output) = (thumbnails.clone(), None);
     let begin = || {
         let Sheet { input, output: name, overwrite, filters, span, common, .. } = typed;
@@ -69,10 +69,10 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
         let resolved = resolve::request(input, to, overwrite, filters, Some(span), common, environment)?;
         resolved.request.check_files()?;
         // Opened at the beginning: failing now is better than after the rendering.
-        output = Some(Output::create(&name, overwrite)?);
+        output = Some(OutputFile::create(&name, overwrite)?);
         Ok(resolved)
     };
-    let exit = job(say, false, begin, move |r| sheet::prepare(r, layout, &taken));
+    let exit = job(report_args, false, begin, move |r| sheet::prepare(r, layout, &taken));
     let (Exit::Done, Some(mut output)) = (exit, output) else {
         return Ok(exit);
     };

@@ -4,6 +4,7 @@
 //! are on the disk before the next frame starts.
 
 use super::exit::{Exit, Failure};
+use grainfield_render::session::Cancel;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals as SignalIterator;
 use signal_hook::{flag, low_level};
@@ -26,7 +27,7 @@ const LAST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Signals {
     /// Set by the first signal.
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) cancel: Cancel,
     /// Set by the second.
     pub(super) abort: Arc<AtomicBool>,
     which: Arc<AtomicUsize>,
@@ -43,14 +44,14 @@ impl Signals {
     }
 
     fn install() -> io::Result<Signals> {
-        let signals = Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() };
+        let signals = Signals { cancel: Cancel::new(), abort: Arc::default(), which: Arc::default() };
         let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
         // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.
         flag::register(SIGXFSZ, Arc::default())?;
         for (signal, exit) in taken() {
             flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
             flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
-            flag::register(signal, Arc::clone(&signals.stop))?;
+            flag::register(signal, Arc::clone(signals.cancel.flag()))?;
         }
         // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
         let mut iterator = SignalIterator::new(taken().map(|(signal, _)| signal))?;
@@ -70,7 +71,7 @@ impl Signals {
     /// Ends the program after an interruption. Threads may still be in an encoder, which must not be taken down under
     /// them, as the usual end of a program does.
     pub(super) fn leave(&self, exit: Exit) -> Exit {
-        if self.stop.load(Ordering::SeqCst) {
+        if self.cancel.is_cancelled() {
             low_level::exit(exit.code().into());
         }
         exit
@@ -83,7 +84,7 @@ impl Signals {
 
     /// Does `work`, which may wait for somebody else (a pipe that says nothing) and may not see that it is to
     /// stop. `None` when a signal came before it was done: what it made, if it ends soon, is dropped.
-    pub(super) fn unless_stopped<T: Send + 'static>(
+    pub(super) fn unless_cancelled<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
@@ -94,9 +95,9 @@ impl Signals {
         loop {
             match receive.recv_timeout(Duration::from_millis(50)) {
                 // A failure at that time may be due to the interruption.
-                Ok(_) if self.stop.load(Ordering::SeqCst) => return None,
+                Ok(_) if self.cancel.is_cancelled() => return None,
                 Ok(done) => return Some(done),
-                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::SeqCst) => {
+                Err(RecvTimeoutError::Timeout) if self.cancel.is_cancelled() => {
                     // It may have created a file, which it removes.
                     let _ = receive.recv_timeout(LAST);
                     return None;
@@ -129,16 +130,16 @@ mod tests {
     use super::*;
 
     fn quiet() -> Signals {
-        Signals { stop: Arc::default(), abort: Arc::default(), which: Arc::default() }
+        Signals { cancel: Cancel::new(), abort: Arc::default(), which: Arc::default() }
     }
 
     #[test]
     fn work_is_done_or_left() {
-        assert_eq!(quiet().unless_stopped(|| 7), Some(7));
-        let stopped = quiet();
-        stopped.stop.store(true, Ordering::SeqCst);
+        assert_eq!(quiet().unless_cancelled(|| 7), Some(7));
+        let cancelled = quiet();
+        cancelled.cancel.cancel();
         let (send, receive) = mpsc::channel::<()>();
-        assert_eq!(stopped.unless_stopped(move || receive.recv().is_ok()), None);
+        assert_eq!(cancelled.unless_cancelled(move || receive.recv().is_ok()), None);
         drop(send);
     }
 

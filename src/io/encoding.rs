@@ -47,14 +47,14 @@ impl Encoding {
     /// The choices for the picture as options of the command line, without those left to the sink.
     pub fn picture_text(&self) -> String {
         let mut parts = Vec::new();
-        let mut say = |name: &str, value: Option<String>| {
+        let mut add = |name: &str, value: Option<String>| {
             parts.extend(value.map(|value| format!("{name} {value}")));
         };
-        say("--codec", self.codec.clone());
-        self.options.iter().for_each(|(key, value)| say("--codec-opt", Some(format!("{key}={value}"))));
-        say("--crf", self.crf.map(|v| v.to_string()));
-        say("--preset", self.preset.clone());
-        say("--bitrate", self.bitrate.map(|v| v.to_string()));
+        add("--codec", self.codec.clone());
+        self.options.iter().for_each(|(key, value)| add("--codec-opt", Some(format!("{key}={value}"))));
+        add("--crf", self.crf.map(|v| v.to_string()));
+        add("--preset", self.preset.clone());
+        add("--bitrate", self.bitrate.map(|v| v.to_string()));
         if self.lossless {
             parts.push("--lossless".into());
         }

@@ -100,7 +100,7 @@ impl Output {
         match self.files() {
             Files::Nothing => {}
             Files::Stream(name) if name.is_empty() || name == "-" => {
-                access.write("the output", FileRef::Output)
+                access.write("the output", FileRef::Stdout)
             }
             Files::Stream(name) => access.write("the output", &name),
             Files::Image(image) => {

@@ -36,7 +36,7 @@ impl Input {
     /// playlist. Empty if the input does not exist.
     pub fn reads(&self) -> Vec<FileRef> {
         if self.name == "-" {
-            return vec![FileRef::Input];
+            return vec![FileRef::Stdin];
         }
         let mut all = self.format.map_or_else(Vec::new, |format| (format.reads)(&self.name));
         if let [one] = &all[..] {
@@ -58,8 +58,8 @@ impl Input {
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(
-                "--lavfi applies to inputs that FFmpeg reads; Grainfield reads this one itself ({}). Use filters \
-                    of -f, or filter with FFmpeg first: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield \
+                "FFmpeg's filters run on inputs that FFmpeg reads; Grainfield reads this one itself ({}). Use its own \
+                    filters, or filter with FFmpeg first: ffmpeg -i INPUT -vf GRAPH -f yuv4mpegpipe - | grainfield \
                     render - OUTPUT",
                 info.kind
             );

@@ -9,7 +9,7 @@
 //! these properties are not used, and [`Evidence`] tells whether the others are grain.
 
 use super::blocks::{Block, SIDE, Spot};
-use super::cluster::{Cluster, Level, densest};
+use super::cluster::{BlockLevel, Cluster, densest};
 use super::correlation::{Pair, Transform};
 use super::motion;
 use super::residual::{Area, PlaneGrain, Residual, lagged, over_strength};
@@ -110,7 +110,7 @@ struct Candidate {
     frames: (usize, Option<usize>),
     at: (usize, usize),
     vector: (i64, i64),
-    luma: Level,
+    luma: BlockLevel,
     /// The excess kurtosis of luma.
     kurtosis: f64,
     /// A third frame, where the picture was at minus the vector.
@@ -138,7 +138,7 @@ impl Candidate {
     }
 }
 
-struct Shot {
+struct BlockSampler {
     format: Format,
     /// By frame and plane.
     fields: Vec<Vec<Field>>,
@@ -146,8 +146,8 @@ struct Shot {
     spots: Vec<(usize, usize)>,
 }
 
-impl Shot {
-    fn new(frames: &[&Frame], area: Option<Area>) -> Shot {
+impl BlockSampler {
+    fn new(frames: &[&Frame], area: Option<Area>) -> BlockSampler {
         let format = *frames[0].format();
         let planes = format.color_planes().iter().count();
         let fields = frames.iter().map(|f| (0..planes).map(|p| Field::of(f, p)).collect()).collect();
@@ -159,7 +159,7 @@ impl Shot {
         let rows = (top..(bottom + 1).saturating_sub(SIDE)).step_by(SIDE);
         let columns = (left..(right + 1).saturating_sub(SIDE)).step_by(SIDE);
         let spots = rows.flat_map(|y| columns.clone().map(move |x| (x, y))).collect();
-        Shot { format, fields, spots }
+        BlockSampler { format, fields, spots }
     }
 
     fn spot(&self, p: usize, (x, y): (usize, usize)) -> Spot {
@@ -304,7 +304,7 @@ impl Shot {
                 if p == 0 {
                     return blocks.iter().map(counts).collect();
                 }
-                let levels: Vec<Option<Level>> =
+                let levels: Vec<Option<BlockLevel>> =
                     blocks.iter().map(|c| Some(self.block(p, c)?.level())).collect();
                 let cluster = Cluster::of(&levels.iter().flatten().copied().collect::<Vec<_>>(), low);
                 levels.iter().map(|l| l.as_ref().is_some_and(|l| cluster.holds(l))).collect()
@@ -429,7 +429,7 @@ fn choose(all: &[Candidate], bounds: &[Candidate], low: bool) -> Chosen {
         _ => true,
     };
     let renewed: Vec<&Candidate> = all.iter().filter(holds).collect();
-    let levels: Vec<Level> = renewed.iter().filter(|c| c.kurtosis <= PEAKED).map(|c| c.luma).collect();
+    let levels: Vec<BlockLevel> = renewed.iter().filter(|c| c.kurtosis <= PEAKED).map(|c| c.luma).collect();
     let cluster = Cluster::of(&levels, low);
     let found = renewed.iter().filter(|c| cluster.holds(&c.luma));
     let blocks: Vec<Candidate> = found.clone().filter(|c| c.kurtosis <= PEAKED).map(|c| **c).collect();
@@ -478,8 +478,8 @@ impl Check {
 /// Compares the differences of consecutive frames with those from their clean versions, where they show grain; `None` if
 /// nothing shows it.
 pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<Check> {
-    let shot = Shot::new(plates, area);
-    let near = shot.neighbours(&shot.pictures().0);
+    let sampler = BlockSampler::new(plates, area);
+    let near = sampler.neighbours(&sampler.pictures().0);
     let Chosen { blocks, rho, evidence, .. } = choose(&near, &near, false);
     if blocks.len() < LEAST_BLOCKS || !evidence.is_grain() || !evidence.followed {
         return None;
@@ -489,9 +489,9 @@ pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<
     let mut coarse = [0.0; 2];
     for c in &blocks {
         let n = c.frames.0;
-        let spot = shot.spot(0, c.at);
-        let residual = Block::residual(&shot.fields[n][0], &clean[n], spot)?;
-        let own = shot.block(0, c)?;
+        let spot = sampler.spot(0, c.at);
+        let residual = Block::residual(&sampler.fields[n][0], &clean[n], spot)?;
+        let own = sampler.block(0, c)?;
         frames += own.variance();
         cleaned += residual.variance();
         both += own.with(&residual);
@@ -510,9 +510,9 @@ pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<
 
 /// Measures the grain of consecutive frames of one format, or of an area of them. Panics without frames.
 pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
-    let shot = Shot::new(frames, area);
-    let (pictures, mut held) = shot.pictures();
-    let near = shot.neighbours(&pictures);
+    let sampler = BlockSampler::new(frames, area);
+    let (pictures, mut held) = sampler.pictures();
+    let near = sampler.neighbours(&pictures);
     let mut chosen = choose(&near, &near, false);
     let mut looked = near.len();
     let mut method = Method::Flat;
@@ -520,27 +520,28 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
     if chosen.blocks.len() >= LEAST_BLOCKS && chosen.evidence.is_grain() {
         let moved = chosen.blocks.iter().filter(|c| c.vector != (0, 0)).count();
         method = if 2 * moved > chosen.blocks.len() { Method::Moved } else { Method::Still };
-        gone = shot.gone(&near, &chosen.cluster);
+        gone = sampler.gone(&near, &chosen.cluster);
         // Motion of chroma by half a sample is an integer after two pictures.
-        let coarse = shot.format.color_planes().iter().any(|p| shot.format.plane_subsampling(p) != (0, 0));
+        let coarse =
+            sampler.format.color_planes().iter().any(|p| sampler.format.plane_subsampling(p) != (0, 0));
         let odd = chosen.blocks.iter().filter(|c| (c.vector.0 | c.vector.1) & 1 != 0).count();
         if coarse && 2 * odd > chosen.blocks.len() {
-            let pair = |w: &[usize]| shot.pair(w[0], w[2], None, true);
+            let pair = |w: &[usize]| sampler.pair(w[0], w[2], None, true);
             let far: Vec<Candidate> = pictures.windows(3).flat_map(pair).collect();
             chosen.blocks.extend(choose(&far, &far, false).blocks);
         }
     } else {
         let plain = |(i, &n): (usize, &usize)| {
-            shot.plain(n, pictures.get(i + 1).or(i.checked_sub(1).and_then(|i| pictures.get(i))).copied())
+            sampler.plain(n, pictures.get(i + 1).or(i.checked_sub(1).and_then(|i| pictures.get(i))).copied())
         };
         let plain: Vec<Candidate> = pictures.iter().enumerate().take(SURFACES).flat_map(plain).collect();
         chosen = choose(&plain, &near, true);
         looked = plain.len();
-        gone = shot.gone(&plain, &chosen.cluster);
+        gone = sampler.gone(&plain, &chosen.cluster);
         held = 1;
     }
     let Chosen { blocks, rho, evidence, .. } = chosen;
-    let mut planes = shot.measure(&blocks, method == Method::Flat);
+    let mut planes = sampler.measure(&blocks, method == Method::Flat);
     for plane in &mut planes {
         plane.scale((1.0 / (1.0 - rho)).sqrt());
         let count = plane.overall().1.max(1.0);
@@ -549,7 +550,7 @@ pub fn measure(frames: &[&Frame], area: Option<Area>) -> Found {
             *pair = Pair::known(held, count);
         }
     }
-    let grain = Residual::known(&shot.format, planes, frames.len() as u64, held);
+    let grain = Residual::known(&sampler.format, planes, frames.len() as u64, held);
     let count = blocks.iter().filter(|c| !c.chroma_only).count();
     Found { grain, method, blocks: (count, looked), gone, evidence }
 }

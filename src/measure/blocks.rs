@@ -1,6 +1,6 @@
 //! Estimates the grain of a block without a clean picture.
 
-use super::cluster::{Level, NOTHING};
+use super::cluster::{BlockLevel, NOTHING};
 use super::{Field, Moments};
 use std::f32::consts::FRAC_1_SQRT_2;
 
@@ -159,8 +159,8 @@ impl Block {
         dot(&self.grain, &self.grain) / self.grain.len() as f64
     }
 
-    pub(super) fn level(&self) -> Level {
-        Level { bright: self.brightness(), level: self.variance().max(NOTHING).ln() }
+    pub(super) fn level(&self) -> BlockLevel {
+        BlockLevel { bright: self.brightness(), level: self.variance().max(NOTHING).ln() }
     }
 
     /// The excess kurtosis.

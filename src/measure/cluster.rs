@@ -20,7 +20,7 @@ pub(super) const NOTHING: f64 = 1e-6;
 
 /// A block's brightness in 8-bit codes, and the logarithm of its variance.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Level {
+pub(super) struct BlockLevel {
     pub(super) bright: f64,
     pub(super) level: f64,
 }
@@ -53,9 +53,9 @@ pub(super) struct Cluster {
 
 impl Cluster {
     /// With `low`, most blocks have texture, so the mode is searched among the lowest variances.
-    pub(super) fn of(blocks: &[Level], low: bool) -> Cluster {
+    pub(super) fn of(blocks: &[BlockLevel], low: bool) -> Cluster {
         let mut by_bin: [Vec<f64>; BINS] = Default::default();
-        let some = |b: &&Level| b.level > NOTHING.ln();
+        let some = |b: &&BlockLevel| b.level > NOTHING.ln();
         blocks.iter().filter(some).for_each(|b| by_bin[bin(b.bright)].push(b.level));
         let around = |i: usize| {
             let wide = |w: usize| by_bin[i.saturating_sub(w)..(i + w + 1).min(BINS)].concat();
@@ -101,7 +101,7 @@ impl Cluster {
         self.middle[bin(bright)]
     }
 
-    pub(super) fn holds(&self, b: &Level) -> bool {
+    pub(super) fn holds(&self, b: &BlockLevel) -> bool {
         self.middle(b.bright).is_some_and(|m| (b.level - m).abs() <= 3.0 * self.spread)
     }
 }
@@ -115,13 +115,13 @@ mod tests {
     #[test]
     fn grain_is_where_levels_are_dense() {
         let noise = normal(900, 2, 4);
-        let blocks: Vec<Level> = (0..900)
+        let blocks: Vec<BlockLevel> = (0..900)
             .map(|i| {
                 let bright = f64::from(i % 8) * 30.0 + 10.0;
                 let grain = bright / 100.0 + 0.08 * f64::from(noise.row(0)[i as usize]);
                 let texture =
                     if i % 3 == 0 { 0.0 } else { 0.5 + 2.0 * f64::from(noise.row(1)[i as usize]).abs() };
-                Level { bright, level: grain + texture }
+                BlockLevel { bright, level: grain + texture }
             })
             .collect();
         let found = Cluster::of(&blocks, false);
@@ -140,16 +140,16 @@ mod tests {
         let noise = normal(800, 1, 7);
         let level = |i: usize| {
             let texture = if i.is_multiple_of(4) { 0.0 } else { 0.8 };
-            Level { bright: 100.0, level: 1.0 + texture + 0.1 * f64::from(noise.row(0)[i]) }
+            BlockLevel { bright: 100.0, level: 1.0 + texture + 0.1 * f64::from(noise.row(0)[i]) }
         };
-        let blocks: Vec<Level> = (0..800).map(level).collect();
+        let blocks: Vec<BlockLevel> = (0..800).map(level).collect();
         let middle = |low| Cluster::of(&blocks, low).middle(100.0).unwrap();
         assert!((middle(true) - 1.0).abs() < 0.03 && (middle(false) - 1.8).abs() < 0.03);
     }
 
     #[test]
     fn few_blocks_say_nothing() {
-        let few = [Level { bright: 10.0, level: 0.0 }; 5];
+        let few = [BlockLevel { bright: 10.0, level: 0.0 }; 5];
         assert!(!Cluster::of(&few, false).holds(&few[0]));
         assert!(!Cluster::of(&[], false).holds(&few[0]));
     }

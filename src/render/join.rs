@@ -1,28 +1,40 @@
 //! Joins shards, after checking that they belong to one render: none missing, none twice, the same settings, no
 //! changed bytes.
 
+use crate::session::Cancel;
 use grainfield_filters::frame::Ranges;
-use grainfield_io::disk::{DiskError, Output, SameFile, folder_of};
+use grainfield_io::disk::{DiskError, OutputFile, SameFile, folder_of};
 use grainfield_io::format::Formats;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
     Entry, Manifest, ManifestNames, Mismatch, ResumeError, State, Wanted, changed, state,
 };
 use grainfield_io::journal::shard::{Kind, Shard, ShardRecord};
-use grainfield_io::sink::{Files, Output as Parsed, SinkError};
+use grainfield_io::sink::{Files, Output, SinkError};
 use grainfield_io::source::{self, SourceError};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An error while joining shards.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// The request is invalid.
-    #[error("{0}")]
-    Usage(String),
+    /// Frames were selected, but the output is not numbered images.
+    #[error("a range of frames applies to numbered images only")]
+    FramesOfFile,
+    /// Shards were given for numbered images.
+    #[error("shards of a sequence write to one folder; without shards, joining checks that it is complete")]
+    ShardsOfSequence,
+    /// The output cannot be joined from shards.
+    #[error("shards cannot be joined into {0}: name a video, y4m or hash file")]
+    Output(String),
+    /// There are no shards.
+    #[error("no shards given")]
+    NoShards,
+    /// A video needs FFmpeg.
+    #[error("{0}: this program was built without FFmpeg")]
+    NoFfmpeg(String),
     /// The output is a file that is read.
     #[error(transparent)]
     SameFile(#[from] SameFile),
@@ -57,7 +69,7 @@ pub enum JoinError {
         /// The one that differs.
         other: PathBuf,
         /// The difference.
-        problem: String,
+        problem: Difference,
     },
     /// A shard or a frame differs from what was written.
     #[error("{}: {problem}", path.display())]
@@ -65,7 +77,7 @@ pub enum JoinError {
         /// The file.
         path: PathBuf,
         /// The problem.
-        problem: String,
+        problem: FileProblem,
     },
     /// An error of the system.
     #[error("{}: {cause}", path.display())]
@@ -86,15 +98,81 @@ pub enum JoinError {
     #[error("{0} (sound, subtitles and other streams are copied from the source)")]
     Source(#[from] SourceError),
     /// The user cancelled.
-    #[error("interrupted")]
-    Stopped,
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// The difference between two shards.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum Difference {
+    /// Another render.
+    #[error(transparent)]
+    Render(Mismatch),
+    /// Another number of shards, or another kind of file.
+    #[error("is one of {0} shards, not of {1}")]
+    Count(u32, u32),
+}
+
+/// The problem of a shard or a frame.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum FileProblem {
+    /// The output is of another kind than the shard.
+    #[error("it is a shard of the kind {shard:?}, but {} is of the kind {output_kind:?}", output.display())]
+    Kind {
+        /// The shard's kind.
+        shard: Kind,
+        /// The output.
+        output: PathBuf,
+        /// The output's kind.
+        output_kind: Kind,
+    },
+    /// A shard has no record.
+    #[error("there is no record of this shard: copy the .shard file together with the shard")]
+    NoRecord,
+    /// There are no shards of an output.
+    #[error("no shards of it found ({}.I-of-N): name them", .0.display())]
+    NoShards(PathBuf),
+    /// The bytes of a shard have changed.
+    #[error("{}; render this shard again", Mismatch::Damaged)]
+    Damaged,
+    /// The y4m header of a shard differs.
+    #[error("its y4m header differs from that of the first shard")]
+    Header,
+    /// The record of a shard is incomplete.
+    #[error("its .shard file does not contain the times of its frames")]
+    NoTimes,
+    /// The source is not the one that was rendered.
+    #[error("it has been changed since the shards were made")]
+    SourceChanged,
+    /// A sequence has no manifest.
+    #[error("it has no manifest, so it cannot be checked")]
+    NoManifest,
+    /// The manifest knows no file of the sequence.
+    #[error("none of its files is in the manifest")]
+    Unknown,
+    /// Frames are missing.
+    #[error("frame {first} is missing{}", others(*more))]
+    MissingFrames {
+        /// The first missing one.
+        first: i64,
+        /// How many more are missing.
+        more: u64,
+    },
+    /// A file was removed meanwhile.
+    #[error("it is gone")]
+    Gone,
+    /// A frame is not what was rendered.
+    #[error(transparent)]
+    Mismatch(Mismatch),
 }
 
 impl JoinError {
-    /// Whether the user can fix the error by changing the command.
+    /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
         match self {
-            JoinError::Usage(_) | JoinError::SameFile(_) | JoinError::Disk(DiskError::Name { .. }) => true,
+            JoinError::FramesOfFile | JoinError::ShardsOfSequence | JoinError::Output(_) => true,
+            JoinError::NoShards | JoinError::NoFfmpeg(_) => true,
+            JoinError::SameFile(_) | JoinError::Disk(DiskError::Name { .. }) => true,
             JoinError::Sink(e) => e.is_usage(),
             _ => false,
         }
@@ -127,52 +205,47 @@ pub fn join(
     shards: &[PathBuf],
     frames: Option<&Ranges>,
     overwrite: bool,
-    stop: &AtomicBool,
+    cancel: &Cancel,
 ) -> Result<Joined, JoinError> {
     match output_of(output)?.files() {
-        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, stop),
-        _ if frames.is_some() => Err(JoinError::Usage("--frames applies to numbered images only".into())),
-        Files::Many(_) => Err(JoinError::Usage(
-            "shards of a sequence write to one folder: 'grainfield join OUTPUT', without shards, checks that it \
-                is complete"
-                .into(),
-        )),
-        Files::Nothing | Files::Stream(_) | Files::Image(_) => Err(JoinError::Usage(format!("shards cannot be \
-            joined into {}: name a video, y4m or hash file", output.display()))),
+        Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, cancel),
+        _ if frames.is_some() => Err(JoinError::FramesOfFile),
+        Files::Many(_) => Err(JoinError::ShardsOfSequence),
+        Files::Nothing | Files::Stream(_) | Files::Image(_) => {
+            Err(JoinError::Output(output.to_string_lossy().into_owned()))
+        }
         Files::One(path, kind) => {
             let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
             check_overwrite(output, &found)?;
-            let all = checked(&found, stop)?;
+            let all = checked(&found, cancel)?;
             let Some(Part { path: first, record, .. }) = all.first() else {
-                return Err(JoinError::Usage("no shards given".into()));
+                return Err(JoinError::NoShards);
             };
             if record.kind != kind {
-                let problem = format!("it is a shard of the kind {:?}, but {} is of the kind {kind:?}",
-                    record.kind, path.display());
+                let problem = FileProblem::Kind { shard: record.kind, output: path, output_kind: kind };
                 return Err(JoinError::Bad { path: first.clone(), problem });
             }
-            let (count, wanted, written) = (record.count, total(&all, |n| n.wanted), total(&all, |n| n.written));
-            let mut joined = match kind {
+            let joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
-                Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, stop)?,
-                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, stop)?,
+                Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, cancel)?,
+                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
             };
-            joined.shards = count;
-            joined.frames = written;
-            if written < wanted {
-                joined.warnings.push(format!("{} frames were left out when the shards were made", wanted - written));
+            let mut joined = Joined { shards: record.count, frames: total(&all, |n| n.written), ..joined };
+            let left_out = total(&all, |n| n.wanted).saturating_sub(joined.frames);
+            if left_out > 0 {
+                joined.warnings.push(format!("{left_out} frames were left out when the shards were made"));
             }
             Ok(joined)
         }
     }
 }
 
-fn output_of(name: &OsStr) -> Result<Parsed, SinkError> {
-    Parsed::parse(name, Formats::default())
+fn output_of(name: &OsStr) -> Result<Output, SinkError> {
+    Output::parse(name, Formats::default())
 }
 
-fn total(all: &[Part], of: impl Fn(&ShardRecord) -> u64) -> u64 {
-    all.iter().map(|part| of(&part.record)).fold(0, u64::saturating_add)
+fn total(all: &[Part], count: impl Fn(&ShardRecord) -> u64) -> u64 {
+    all.iter().map(|part| count(&part.record)).fold(0, u64::saturating_add)
 }
 
 /// A shard, and its records.
@@ -195,11 +268,7 @@ impl Part {
         let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
         match entry.and_then(|entry| Some((entry, manifest.shards.remove(&entry.hash)?))) {
             Some((entry, record)) => Ok(Part { path: path.to_path_buf(), manifest, entry, record }),
-            None => {
-                let problem =
-                    "there is no record of this shard: copy the .shard file together with the shard";
-                Err(JoinError::Bad { path: names.path(0), problem: problem.into() })
-            }
+            None => Err(JoinError::Bad { path: names.path(0), problem: FileProblem::NoRecord }),
         }
     }
 }
@@ -239,30 +308,30 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
         }
     }
     if found.is_empty() {
-        let like = output.with_extension("").display().to_string();
-        let problem = format!("no shards of it found ({like}.I-of-N): name them as arguments");
+        let problem = FileProblem::NoShards(output.with_extension(""));
         return Err(JoinError::Bad { path: output.to_path_buf(), problem });
     }
     Ok(found)
 }
 
 /// All shards of one render, in order.
-fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError> {
+fn checked(paths: &[PathBuf], cancel: &Cancel) -> Result<Vec<Part>, JoinError> {
     let mut all: Vec<Part> = Vec::new();
     for path in paths {
         let part = Part::read(path)?;
         if let Some(first) = all.first() {
             let (key, source_hash) = (first.entry.key, Some(first.entry.source_hash));
             let settings = first.manifest.settings.get(&key).map_or("", String::as_str);
-            let problem = match (Wanted { key, settings, source_hash }).mismatch(&part.manifest, &part.entry)
-            {
-                Some(why) => why.to_string(),
-                None if (part.record.count, part.record.kind) != (first.record.count, first.record.kind) => {
-                    format!("is one of {} shards, not of {}", part.record.count, first.record.count)
+            let wanted = Wanted { key, settings, source_hash };
+            let counts = (part.record.count, first.record.count);
+            let problem = match wanted.mismatch(&part.manifest, &part.entry) {
+                Some(why) => Some(Difference::Render(why)),
+                None if counts.0 != counts.1 || part.record.kind != first.record.kind => {
+                    Some(Difference::Count(counts.0, counts.1))
                 }
-                None => String::new(),
+                None => None,
             };
-            if !problem.is_empty() {
+            if let Some(problem) = problem {
                 let (first, other) = (first.path.clone(), path.clone());
                 return Err(JoinError::Other { first, other, problem });
             }
@@ -275,18 +344,17 @@ fn checked(paths: &[PathBuf], stop: &AtomicBool) -> Result<Vec<Part>, JoinError>
     }
     all.sort_by_key(|part| part.record.index);
     let count = all.first().map_or(0, |part| part.record.count);
-    let there = |index: &u32| all.binary_search_by_key(index, |part| part.record.index).is_ok();
-    let mut missing = (1..=count).filter(|index| !there(index));
+    let is_there = |index: &u32| all.binary_search_by_key(index, |part| part.record.index).is_ok();
+    let mut missing = (1..=count).filter(|index| !is_there(index));
     if let Some(index) = missing.next() {
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
     }
     for Part { path, entry, .. } in &all {
-        if stop.load(Ordering::Relaxed) {
-            return Err(JoinError::Stopped);
+        if cancel.is_cancelled() {
+            return Err(JoinError::Cancelled);
         }
         if !entry.is_intact(path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? {
-            let problem = format!("{}; render this shard again", Mismatch::Damaged);
-            return Err(JoinError::Bad { path: path.clone(), problem });
+            return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::Damaged });
         }
     }
     Ok(all)
@@ -298,10 +366,10 @@ fn plain(
     overwrite: bool,
     all: &[Part],
     header: bool,
-    stop: &AtomicBool,
+    cancel: &Cancel,
 ) -> Result<Joined, JoinError> {
     const MAX_HEADER: u64 = 1 << 16;
-    let mut out = Output::create(output, overwrite)?;
+    let mut out = OutputFile::create(output, overwrite)?;
     let mut head: Option<Vec<u8>> = None;
     let mut bytes = vec![0; 1 << 18];
     for Part { path, .. } in all {
@@ -314,8 +382,7 @@ fn plain(
                 None => out.put(&line)?,
                 Some(head) if *head == line => {}
                 Some(_) => {
-                    let problem = "its y4m header differs from that of the first shard".into();
-                    return Err(JoinError::Bad { path: path.clone(), problem });
+                    return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::Header });
                 }
             }
             head.get_or_insert(line);
@@ -327,8 +394,8 @@ fn plain(
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(io(e)),
             }
-            if stop.load(Ordering::Relaxed) {
-                return Err(JoinError::Stopped);
+            if cancel.is_cancelled() {
+                return Err(JoinError::Cancelled);
             }
         }
     }
@@ -342,8 +409,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
     let mut shards = Vec::new();
     for Part { path, record, .. } in all {
         let Some(video) = &record.video else {
-            let problem = "its .shard file does not contain the times of its frames".into();
-            return Err(JoinError::Bad { path: path.clone(), problem });
+            return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::NoTimes });
         };
         shards.push(Shard { path: path.clone(), video: video.clone() });
     }
@@ -366,8 +432,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
                 0,
             );
             if source_hash.get(0) != entry.source_hash {
-                let problem = "it has been changed since the shards were made".into();
-                return Err(JoinError::Bad { path: input.into(), problem });
+                return Err(JoinError::Bad { path: input.into(), problem: FileProblem::SourceChanged });
             }
             source.info().carried.clone()
         }
@@ -378,26 +443,26 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
 
 #[cfg(not(feature = "ffmpeg"))]
 fn video(output: &OsStr, _: bool, _: &[Part]) -> Result<Joined, JoinError> {
-    Err(JoinError::Usage(format!("{}: this program was built without FFmpeg", output.display())))
+    Err(JoinError::NoFfmpeg(output.to_string_lossy().into_owned()))
 }
 
 /// Checks that all frames of a sequence exist, are intact, and have the same settings.
-fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Result<Joined, JoinError> {
+fn sequence(pattern: &Pattern, frames: Option<&Ranges>, cancel: &Cancel) -> Result<Joined, JoinError> {
     let name = pattern.open();
     let io = |cause| JoinError::Io { path: name.clone(), cause };
-    let bad = |path: &Path, problem: String| JoinError::Bad { path: path.to_path_buf(), problem };
+    let bad = |path: &Path, problem| JoinError::Bad { path: path.to_path_buf(), problem };
     let manifest = ManifestNames::for_output(&name).read().map_err(io)?;
     if manifest.entries.is_empty() {
-        return Err(bad(&name, "it has no manifest, so it cannot be checked".into()));
+        return Err(bad(&name, FileProblem::NoManifest));
     }
-    let there = pattern.scan().map_err(io)?;
+    let existing = pattern.scan().map_err(io)?;
     // all frames must have the settings of the first
-    let found = there.iter().find_map(|&n| {
+    let found = existing.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
         manifest.find(n, meta.len(), changed(&meta))
     });
     let Some(key) = found.map(|e| e.key) else {
-        return Err(bad(&name, "none of its files is in the manifest".into()));
+        return Err(bad(&name, FileProblem::Unknown));
     };
     let requested = match frames {
         Some(frames) => vec![frames.clone()],
@@ -408,29 +473,29 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, stop: &AtomicBool) -> Re
     let wanted = Wanted { key, settings, source_hash: None };
     let mut numbers: Vec<i64> = Vec::new();
     for ranges in &requested {
-        let ended = ranges.bounded(there.last().copied().unwrap_or(0));
+        let ended = ranges.bounded(existing.last().copied().unwrap_or(0));
         numbers.extend(ended.iter());
     }
     numbers.sort_unstable();
     numbers.dedup();
-    let mut missing = numbers.iter().filter(|n| there.binary_search(n).is_err());
+    let mut missing = numbers.iter().filter(|n| existing.binary_search(n).is_err());
     if let Some(first) = missing.next() {
-        let problem = format!("frame {first} is missing{}", others(missing.count() as u64));
+        let problem = FileProblem::MissingFrames { first: *first, more: missing.count() as u64 };
         return Err(bad(&pattern.path(*first), problem));
     }
     for &number in &numbers {
-        if stop.load(Ordering::Relaxed) {
-            return Err(JoinError::Stopped);
+        if cancel.is_cancelled() {
+            return Err(JoinError::Cancelled);
         }
         let path = pattern.path(number);
         match state(&manifest, number, &path, &wanted, true)? {
             State::Complete => {}
-            State::Missing => return Err(bad(&path, "it is gone".into())),
-            State::Other(why) => return Err(bad(&path, why.to_string())),
+            State::Missing => return Err(bad(&path, FileProblem::Gone)),
+            State::Other(why) => return Err(bad(&path, FileProblem::Mismatch(why))),
         }
     }
     let mut warnings = Vec::new();
-    let beyond = there.iter().filter(|n| numbers.binary_search(n).is_err()).count();
+    let beyond = existing.iter().filter(|n| numbers.binary_search(n).is_err()).count();
     if beyond > 0 {
         warnings.push(format!("{beyond} files with names of this sequence do not belong to this render"));
     }

@@ -36,6 +36,29 @@ pub enum Compare {
     Diff,
 }
 
+/// The reason why a sheet cannot be made of a request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SheetError {
+    /// A comparison without filters.
+    #[error("a comparison with the source needs filters")]
+    NoFilters,
+    /// A comparison of standard input.
+    #[error("a comparison reads the input twice, so it cannot be standard input: name a file")]
+    Pipe,
+    /// There are too many frames.
+    #[error("{0} frames are too many for one sheet, which shows at most {MAX_FRAMES}")]
+    Frames(u64),
+    /// Too much memory is needed.
+    #[error("the differences of these frames need more than 1 GiB of memory: select fewer frames")]
+    Memory,
+}
+
+impl From<SheetError> for JobError {
+    fn from(error: SheetError) -> JobError {
+        JobError::Endpoints(error.into())
+    }
+}
+
 /// The layout of a sheet.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
@@ -120,7 +143,7 @@ impl std::fmt::Debug for Thumbnails {
 /// afterwards. For a comparison, the source is rendered here.
 ///
 /// # Errors
-/// Of the kinds usage, input, output and interrupted.
+/// Of the kinds usage, input, output and cancelled.
 pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) -> Result<Render, Error> {
     request.pix_fmt = Some("gbrp".into());
     let ends =
@@ -128,19 +151,13 @@ pub fn prepare(mut request: Request, layout: Layout, thumbnails: &Thumbnails) ->
     let (source, filtered) = (ends(true), ends(false));
     if layout.compare.is_some() {
         if request.recipe.steps.is_empty() {
-            return Err(JobError::Usage("--compare needs filters: give -f or --recipe".into()).into());
+            return Err(JobError::from(SheetError::NoFilters).into());
         }
         if request.input == "-" {
-            return Err(JobError::Usage(
-                "--compare reads the input twice, so it cannot be standard input: name a file".into(),
-            )
-            .into());
+            return Err(JobError::from(SheetError::Pipe).into());
         }
         let plain = Request { recipe: Recipe::default(), ..request.clone() };
-        Render::between(plain, source).start()?.wait().map_err(|e| {
-            let name = request.input.to_string_lossy().into_owned();
-            JobError::Sink(SinkError::Bad { name, problem: e.to_string() })
-        })?;
+        Render::between(plain, source).start()?.wait()?;
     }
     Ok(Render::between(request, filtered))
 }
@@ -176,7 +193,7 @@ impl Endpoints for Sheet {
                 None => {
                     left = Some(DEFAULT_FRAMES);
                     info.notes.push(format!(
-                        "its length is not known: showing the first {DEFAULT_FRAMES} frames; --frames selects others"
+                        "its length is not known: showing the first {DEFAULT_FRAMES} frames; a range of frames selects others"
                     ));
                 }
             }
@@ -187,20 +204,14 @@ impl Endpoints for Sheet {
     fn sink(&mut self, _: &sink::Output, plan: &sink::Plan) -> Result<Box<dyn Sink>, JobError> {
         let count = plan.frames.unwrap_or(DEFAULT_FRAMES as u64);
         if count > MAX_FRAMES {
-            return Err(JobError::Usage(format!(
-                "--frames: {count} frames are too many for one sheet (at most {MAX_FRAMES}): use every tenth, for \
-                    example 0-999x10"
-            )));
+            return Err(SheetError::Frames(count).into());
         }
         let grid = Grid::new(&self.layout, count, &plan.format);
         // Pictures to be compared sample by sample are kept at full size.
-        let whole = self.is_source && self.layout.compare == Some(Compare::Diff);
+        let full_size = self.is_source && self.layout.compare == Some(Compare::Diff);
         let most = 1 << 30;
-        if whole && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
-            return Err(JobError::Usage(
-                "--compare diff: these frames need more than 1 GiB of memory: select fewer with --frames"
-                    .into(),
-            ));
+        if full_size && count * 3 * u64::from(plan.format.width) * u64::from(plan.format.height) > most {
+            return Err(SheetError::Memory.into());
         }
         lock(&self.thumbnails.0).grid = Some(grid);
         let (thumbnails, is_source, compare) = (self.thumbnails.clone(), self.is_source, self.layout.compare);

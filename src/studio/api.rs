@@ -19,7 +19,7 @@ use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::disk::{Output, reach};
+use grainfield_io::disk::{OutputFile, reach};
 use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub(super) async fn catalog() -> Response {
 }
 
 pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Problem> {
-    let mut out = Output::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
+    let mut out = OutputFile::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
     out.put(text.as_bytes()).map_err(Fault::new)?;
     Ok(out.finish().map_err(Fault::new)?)
 }

@@ -98,11 +98,11 @@ impl Clips {
         }
     }
 
-    fn read(&self, input: &OsStr, length: Length, stop: &Cancel) -> Result<Clip, Fault> {
+    fn read(&self, input: &OsStr, length: Length, cancel: &Cancel) -> Result<Clip, Fault> {
         let memory = Some(self.memory as u64 / 4);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
-        let (cache, stop, threads) = (self.cache.clone(), Arc::clone(stop.flag()), Some(threads));
-        let request = Request { cache, length, memory, stop, threads, ..Request::new(input, "hash:") };
+        let (cache, cancel, threads) = (self.cache.clone(), cancel.clone(), Some(threads));
+        let request = Request { cache, length, memory, cancel, threads, ..Request::new(input, "hash:") };
         let kept = request.cache.open().map(DiskStateCache::new);
         let states = NotifyingStates { kept, events: self.events.clone() };
         Ok(Clip::open_with(request, Arc::new(states))?)

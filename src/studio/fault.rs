@@ -22,6 +22,6 @@ impl From<Error> for Fault {
     fn from(error: Error) -> Fault {
         let at = error.position();
         let place = at.filter.map(|place| (place - 1, at.setting.unwrap_or_default()));
-        Fault { place, stopped: error.kind() == ErrorKind::Interrupted, ..Fault::new(error) }
+        Fault { place, stopped: error.kind() == ErrorKind::Cancelled, ..Fault::new(error) }
     }
 }

@@ -10,7 +10,7 @@ use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;
 use grainfield_io::source;
-use grainfield_render::batch::jobs::{Job, Jobs as List, JobsError};
+use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ impl Jobs {
     fn save(&self, text: &str) -> Result<(), Fault> {
         // A rename replaces the list atomically, so that readers never see half of it.
         let path = self.path();
-        let written = disk::Output::create(path.as_os_str(), true).and_then(|mut out| {
+        let written = disk::OutputFile::create(path.as_os_str(), true).and_then(|mut out| {
             out.put(text.as_bytes())?;
             out.finish()
         });
@@ -128,25 +128,25 @@ impl Jobs {
         let _ = self.events.send(r#"{"type":"jobs"}"#.into());
     }
 
-    fn parsed(&self, text: &str) -> Result<List, Fault> {
-        match List::parse(text, &self.folder) {
-            Err(JobsError::Empty) => Ok(List::default()),
+    fn parsed(&self, text: &str) -> Result<JobList, Fault> {
+        match JobList::parse(text, &self.folder) {
+            Err(JobsError::Empty) => Ok(JobList::default()),
             parsed => parsed.map_err(|e| Fault::new(format!("{LIST}: {e}"))),
         }
     }
 
-    fn queue(&self, list: &List) -> Queue {
-        Queue::of(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
+    fn queue(&self, list: &JobList) -> Queue {
+        Queue::new(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
     }
 
     /// The folder of complete segments of a job, relative to that of the list.
-    fn segments(&self, queue: &Queue, job: &Job) -> Option<String> {
+    fn segments(&self, queue: &Queue, job: &BatchJob) -> Option<String> {
         let folder = queue.scope.segments(job)?;
         Some(folder.strip_prefix(&self.folder).unwrap_or(&folder).display().to_string())
     }
 
     /// Returns an error if the last job would write a file of the queue or its own input.
-    fn check_files(&self, queue: &Queue, list: &List) -> Result<(), Fault> {
+    fn check_files(&self, queue: &Queue, list: &JobList) -> Result<(), Fault> {
         let Some(job) = list.jobs.last() else { return Ok(()) };
         let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
         let mut access = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
@@ -184,7 +184,7 @@ impl Jobs {
         if list.jobs.len() >= MAX_JOBS {
             return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
         }
-        let own = Job::new(&request.input, &request.output);
+        let own = BatchJob::new(&request.input, &request.output);
         let queue = self.queue(&list);
         let there =
             if queue.scope.exists(&own) { Some(request.output.clone()) } else { self.segments(&queue, &own) };

@@ -2,13 +2,12 @@
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
-use grainfield::session::ErrorKind;
 use grainfield::session::job::{Cache, Event, Job, JobError, Request};
+use grainfield::session::{Cancel, ErrorKind};
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::simd::Level;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 const INPUT: &str = "pattern:zoneplate:size=96x54:frames=60:format=yuv420p";
 const CHAINS: &[&str] = &[
@@ -125,14 +124,16 @@ fn fields_are_filtered_each_at_its_time() {
 struct Ear {
     told: Mutex<Vec<(u64, u64)>>,
     enough: u64,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
 }
 
 impl Ear {
     fn tell(&self, event: Event) {
         if let Event::Simulating { done, all } = event {
             self.told.lock().unwrap().push((done, all));
-            self.stop.fetch_or(done >= self.enough, Ordering::Relaxed);
+            if done >= self.enough {
+                self.cancel.cancel();
+            }
         }
     }
 }
@@ -144,10 +145,9 @@ fn towards(cache: &Path, frame: i64, enough: u64) -> Vec<(u64, u64)> {
     request.cache = Cache { folder: Some(cache.into()), limit: None };
     request.frames = Some(frame.to_string().parse().unwrap());
     request.threads = Some(2);
-    let stop = Arc::new(AtomicBool::new(false));
-    let ear = Ear { told: Mutex::default(), enough, stop: Arc::clone(&stop) };
-    let error = Job::prepare(request).unwrap().run(&|event| ear.tell(event), &stop).err().unwrap();
-    assert!(error.kind() == ErrorKind::Interrupted, "{error:?}");
+    let ear = Ear { told: Mutex::default(), enough, cancel: request.cancel.clone() };
+    let error = Job::prepare(request).unwrap().run(&|event| ear.tell(event)).err().unwrap();
+    assert!(error.kind() == ErrorKind::Cancelled, "{error:?}");
     ear.told.into_inner().unwrap()
 }
 
@@ -195,7 +195,7 @@ fn a_frame_of_the_source_obstructs() {
         [("fluid=obstacle_frame=30", 0), ("fluid=obstacle_frame=-1", 0), ("fluid=obstacle_frame=3", 100)]
     {
         let e = refused(input, chain, offset);
-        assert!(e.is_usage() && e.to_string().contains("has the frames"), "{e}");
+        assert!(e.is_usage() && e.to_string().contains("its frames"), "{e}");
     }
     let e = refused("-", "fluid=obstacle_frame=3", 0);
     assert!(e.to_string().contains("name a file"), "{e}");
@@ -207,5 +207,5 @@ fn too_little_memory_is_an_error() {
     request.recipe = "fluid=particles=200000".parse::<Recipe>().unwrap();
     request.memory = Some(20_000_000);
     let e = Job::prepare(request).err().unwrap();
-    assert!(e.is_usage() && e.to_string().contains("--memory"), "{e}");
+    assert!(e.is_usage() && e.to_string().contains("memory"), "{e}");
 }

@@ -108,7 +108,7 @@ impl Source for Reader {
     }
 }
 
-struct Writer(grainfield::disk::Output);
+struct Writer(grainfield::disk::OutputFile);
 
 struct Picture;
 

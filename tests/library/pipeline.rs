@@ -243,7 +243,7 @@ impl Default for Case {
     }
 }
 
-fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProgress) {
+fn play(case: Case, cancelled: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProgress) {
     let info = Info {
         name: "fake".into(),
         kind: "fake",
@@ -274,11 +274,12 @@ fn play(case: Case, stop: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, NoProg
         on_error: case.on_error,
         store: Arc::new(grainfield_filters::host::NoCache),
         constant_rate: None,
+        cancelled: Arc::clone(cancelled),
         abort: case.abort,
         patience: case.patience,
     };
     let quiet = NoProgress::default();
-    let outcome = run(setup, &|event| quiet.tell(event), stop);
+    let outcome = run(setup, &|event| quiet.tell(event));
     (outcome, log, quiet)
 }
 
@@ -379,7 +380,7 @@ fn a_stop_keeps_finished_frames_and_does_not_wait_for_a_stuck_read() {
         let begin = Instant::now();
         let (outcome, log, _) = play(Case { stuck: Some((20, stuck)), slots, ..Case::default() }, &stop);
         assert!(begin.elapsed() < Duration::from_secs(10), "it hangs with the read");
-        assert!(matches!(outcome.failure, Some(Failure::Stopped)));
+        assert!(matches!(outcome.failure, Some(Failure::Cancelled)));
         assert_eq!(log.lock().unwrap().frames.len(), 20, "everything read before is written");
         assert!(log.lock().unwrap().abandoned);
         drop(hold);
@@ -409,7 +410,7 @@ fn a_stop_waits_for_a_slow_sink() {
     let slots = 12;
     let (outcome, _, quiet) =
         play(Case { slow: Some(slow.clone()), slots, patience, ..Case::default() }, &stop);
-    assert!(matches!(outcome.failure, Some(Failure::Stopped)));
+    assert!(matches!(outcome.failure, Some(Failure::Cancelled)));
     assert!(!slow.rescued.load(Ordering::Relaxed), "it was never still for as long as the patience");
     assert_eq!(outcome.partial, Some("abandoned".into()));
     let written = slow.written.load(Ordering::Relaxed);
@@ -448,7 +449,7 @@ fn a_sink_that_hangs_or_panics_is_ended_from_outside() {
             let text = outcome.failure.as_ref().map(|f| f.to_string()).unwrap_or_default();
             match panics && call != Call::Abandon {
                 true => assert!(text.contains("internal error") && text.contains("on purpose"), "{what}"),
-                false => assert_eq!(text, "interrupted", "{what}"),
+                false => assert_eq!(text, "cancelled", "{what}"),
             }
         }
     }

@@ -65,7 +65,7 @@ fn plan(source: &dyn Source) -> Plan {
         untouched_format: true,
         overwrite: true,
         frames: None,
-        whole: (true, true),
+        ends: grainfield::journal::SourceEnds::BOTH,
         encoding: sink::Encoding::default(),
         journal: Default::default(),
         lost_in_video: Vec::new(),

@@ -63,8 +63,8 @@ fn options_without_effect_are_named() {
     s.run("hash a.y4m -f levels").ok().says("levels changes nothing");
     s.run("hash a.y4m --rate 30 --missing hold")
         .ok()
-        .says("--rate 30 is not used")
-        .says("--missing is not used");
+        .says("the rate 30 is not used")
+        .says("the choice for missing frames is not used");
     let used = s.run("hash a.y4m -f fade=amount=1,color=hue=9 --rate 24").ok();
     assert!(!used.err.contains("nothing") && !used.err.contains("not used"), "{}", used.err);
 }

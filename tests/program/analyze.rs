@@ -117,7 +117,9 @@ fn the_first_24_frames_by_default() {
 fn inputs_that_cannot_be_compared_are_refused() {
     let s = Session::new();
     s.run("analyze pattern:grey:size=32x20 --clean pattern:grey:size=32x22").ends(2).says("must be equal");
-    s.run(&format!("analyze {GREY} --clean pattern:grey:size=320x200:frames=2")).ends(1).says("--frames");
+    s.run(&format!("analyze {GREY} --clean pattern:grey:size=320x200:frames=2"))
+        .ends(1)
+        .says("select frames that both have");
     s.run("analyze - --clean -").ends(2).says("both");
     s.run("analyze nothing.y4m").ends(1);
     // Fewer frames than the default are no error.

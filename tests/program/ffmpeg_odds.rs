@@ -224,7 +224,7 @@ fn small_pictures_are_encoded_or_refused_with_the_least_size() {
         ("libtheora", "16x64", "18x1"),
     ] {
         let said = render(codec, size, "yuv420p", "no.mkv").ends(2).err;
-        let wanted = format!("encodes pictures of {least} and more, and this one is {size}; --codec libx264");
+        let wanted = format!("encodes pictures of {least} and more, and this one is {size}; libx264");
         assert!(said.contains(&wanted) && !s.files().contains(&"no.mkv".into()), "{codec} {size}: {said}");
     }
     render("qtrle", "48x48", "gbrp", "no.mkv").ends(2).says("matroska cannot hold qtrle");

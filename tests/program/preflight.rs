@@ -45,7 +45,7 @@ fn a_hole_stops_before_the_first_frame() {
 fn a_single_hole_is_named_once() {
     let s = plates();
     std::fs::remove_file(s.path("p.1004.png")).expect("it was there");
-    let o = s.run("hash p.####.png").ends(1).says("p.1004.png does not exist; --missing hold");
+    let o = s.run("hash p.####.png").ends(1).says("p.1004.png does not exist").says("--missing hold");
     assert!(o.out.is_empty());
 }
 
@@ -55,7 +55,7 @@ fn a_file_in_the_way_stops_before_the_first_frame() {
     s.write("out.1006.png", "mine");
     s.write("out.1008.png", "mine");
     let o = s.run("render p.####.png out.####.png").ends(1);
-    let o = o.says("out.1006.png exists (and 1 more); use -y to replace existing files, or --resume");
+    let o = o.says("out.1006.png exists (and 1 more)").says("use -y to replace existing files, or --resume");
     assert!(!s.path("out.1001.png").exists(), "{}", o.err);
     for more in ["--shard 3/4", "--frames 1005-1007", "--frame-offset 5 --frames 1006-1010"] {
         s.run(&format!("render p.####.png out.####.png {more}")).ends(1).says("exists");
@@ -110,7 +110,7 @@ fn a_video_refuses_an_order_that_it_cannot_hold() {
 /// The library behaves like the command line.
 #[test]
 fn the_seed_of_a_recipe_counts_in_the_library() {
-    use grainfield::session::job::{Job, JobError, Request};
+    use grainfield::session::job::{Job, JobError, Request, RequestError};
     let s = Session::new();
     let job = |name: &str, threads: Option<usize>| {
         let output = format!("hash:{}", s.path(name).display());
@@ -118,11 +118,11 @@ fn the_seed_of_a_recipe_counts_in_the_library() {
             "recipe=seed=6,noise=strength=20".parse::<grainfield_filters::recipe::Recipe>().expect("a chain");
         Job::prepare(Request { recipe, threads, ..Request::new("pattern:grey:size=16x8:frames=2", output) })
     };
-    job("a", None).expect("a job").run(&|_| {}, &std::sync::Arc::default()).expect("it runs");
+    job("a", None).expect("a job").run(&|_| {}).expect("it runs");
     let line = "hash pattern:grey:size=16x8:frames=2 -f noise=strength=20 --seed";
     assert_eq!(s.read("a"), s.run(&format!("{line} 6")).ok().out);
     assert_ne!(s.read("a"), s.run(&format!("{line} 0")).ok().out);
-    assert!(matches!(job("b", Some(0)).err(), Some(JobError::Usage(_))));
+    assert!(matches!(job("b", Some(0)).err(), Some(JobError::Request(RequestError::NoThreads))));
 }
 
 #[cfg(feature = "ffmpeg")]

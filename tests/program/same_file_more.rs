@@ -64,7 +64,7 @@ fn graphs_apply_to_inputs_that_ffmpeg_reads() {
     ends(
         &s,
         2,
-        "--lavfi applies to",
+        "FFmpeg's filters run on inputs that FFmpeg reads",
         "
         hash c.y4m --lavfi hflip
         hash - --lavfi hflip < c.y4m

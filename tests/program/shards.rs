@@ -225,7 +225,7 @@ fn segments_of_other_settings_are_not_used() {
     s.run("render in.y4m v.mkv -f noise=strength=3 --lossless --segment-frames 8 --frames 0-15 -q").ok();
     s.write("out.mkv.segments/00000002.partial.segment", "half");
     s.write("out.mkv.segments/00000001.segment", "no segment");
-    render("noise=strength=3", "").ends(1).says("--resume to continue");
+    render("noise=strength=3", "").ends(1).says("resume it, or overwrite them");
     render("noise=strength=3", "--resume").ends(1).says("00000001.segment is not in the manifest");
     render("noise=strength=3", "--resume -y").ok();
     assert!(!s.files().contains(&"out.mkv.segments".to_owned()));
@@ -237,7 +237,7 @@ fn segments_of_other_settings_are_not_used() {
     let old = |more: &str| s.run(&format!("render in.y4m old.mkv --lossless --segments {more}")).ends(1);
     old("--resume").says("00000000.segment is not in the manifest");
     old("--resume -y").says("segments/lock").says("another version");
-    s.run("render in.y4m out.png --segments").ends(2).says("--segments applies to video");
+    s.run("render in.y4m out.png --segments").ends(2).says("only a video").says("--segments");
 }
 
 #[test]

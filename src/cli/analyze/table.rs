@@ -22,7 +22,15 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         "{}x{} {}, {frames}; 8-bit code values",
         report.width, report.height, report.pix_fmt
     );
+    moments(&mut t, report);
+    bands(&mut t, report);
+    spectrum(&mut t);
+    correlations(&mut t, report);
+    sums(&mut t, report);
+    t.text
+}
 
+fn moments(t: &mut Table<'_>, report: &Report) {
     t.head("");
     t.row("mean", |p| number(p.mean));
     t.row("standard deviation", |p| number(p.sd));
@@ -32,7 +40,9 @@ pub(super) fn text(report: &Report, title: &str) -> String {
     if report.planes.iter().any(|p| p.not_numbers > 0) {
         t.row("not finite (NaN, infinite)", |p| p.not_numbers.to_string());
     }
+}
 
+fn bands(t: &mut Table<'_>, report: &Report) {
     t.head("Standard deviation by brightness");
     for from in (0..256).step_by(16).map(f64::from) {
         let find = |p: &PlaneReport| p.bands.iter().find(|b| b.from == from).map(|b| number(b.sd));
@@ -40,7 +50,9 @@ pub(super) fn text(report: &Report, title: &str) -> String {
             t.row(&format!("luma {from:3} to {:3}", from + 16.0), |p| find(p).unwrap_or_else(|| "-".into()));
         }
     }
+}
 
+fn spectrum(t: &mut Table<'_>) {
     t.head("Radial spectrum, dB re white noise");
     t.row("off flat (chance)", |p| {
         format!("{} ({})", number(p.spectrum.flatness_db), number(p.spectrum.chance_db))
@@ -57,7 +69,9 @@ pub(super) fn text(report: &Report, title: &str) -> String {
             }
         });
     }
+}
 
+fn correlations(t: &mut Table<'_>, report: &Report) {
     t.head("Correlation (sigma)");
     for (dx, dy) in [(1, 0), (2, 0), (0, 1), (0, 2), (1, 1)] {
         t.row(&format!("itself, {dx} across, {dy} down"), |p| {
@@ -106,7 +120,9 @@ pub(super) fn text(report: &Report, title: &str) -> String {
         let label = format!("{} with {}", c.planes.0, c.planes.1);
         let _ = writeln!(t.text, "  {label:LABEL$}{:>COLUMN$}", with_sigma(c.value, c.sigmas));
     }
+}
 
+fn sums(t: &mut Table<'_>, report: &Report) {
     t.head("Sums: variance, z skew, z kurtosis");
     let boxes = report.planes.iter().map(|p| p.boxes.len()).max().unwrap_or(0);
     for i in 0..boxes {
@@ -117,7 +133,6 @@ pub(super) fn text(report: &Report, title: &str) -> String {
             })
         });
     }
-    t.text
 }
 
 struct Table<'a> {

@@ -1,9 +1,8 @@
 //! `batch --status` and `--dry-run`: the state of each job.
 
 use super::super::exit::{Exit, Failure};
-use super::super::resolve::Environment;
 use super::super::{lossy, print, report};
-use super::{Batch, Plan, request};
+use super::Context;
 use grainfield_render::batch::queue::State;
 use serde::Serialize;
 use std::fmt::Write;
@@ -25,7 +24,8 @@ struct Line<'a> {
 }
 
 /// `--status` and `--dry-run`.
-pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Result<Exit, Failure> {
+pub(super) fn look(context: &Context<'_>) -> Result<Exit, Failure> {
+    let Context { typed, plan, .. } = context;
     let states = plan.queue.states(&plan.jobs).map_err(|error| plan.status_failure(&error))?;
     let mut text = String::new();
     let mut counts = [0usize; 6];
@@ -33,7 +33,7 @@ pub(super) fn look(typed: &Batch, plan: &Plan, environment: &Environment) -> Res
     for (job, standing) in plan.jobs.iter().zip(&states) {
         let (state, record) = (standing.state, standing.record.as_ref());
         counts[state as usize] += 1;
-        let resolved = typed.dry_run.then(|| request(typed, plan, environment, job, false)).transpose();
+        let resolved = typed.dry_run.then(|| context.request(job, false)).transpose();
         wrong += usize::from(resolved.is_err());
         let line = Line {
             job: &job.name,

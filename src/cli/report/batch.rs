@@ -29,7 +29,7 @@ impl BatchReporter {
 
     /// Reports a job that is about to begin.
     pub(in crate::cli) fn job(&self, name: &str) -> Reporter {
-        Reporter::of(Arc::clone(&self.console), Some(name.to_owned()), self.jobs_bar.clone())
+        Reporter::with_console(Arc::clone(&self.console), Some(name.to_owned()), self.jobs_bar.clone())
     }
 
     /// A message about a job that will not be started.

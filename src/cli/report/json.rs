@@ -142,7 +142,7 @@ mod tests {
             error: Some("clip.y4m: ends inside frame 12"),
             partial: Some(Path::new("out.partial.y4m")),
             summary: Summary { frames: 12, ..Summary::default() },
-            hushed: false,
+            reader_gone: false,
         };
         let expected = r#"{"event":"failed","exit":1,"frames":12,"failed":0,"message":"clip.y4m: ends inside frame 12","partial":"out.partial.y4m"}"#;
         assert_eq!(Event::ended(&ending, None).line(None), expected);

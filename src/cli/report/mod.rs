@@ -161,7 +161,7 @@ pub(super) struct JobEnd<'a> {
     pub(super) partial: Option<&'a Path>,
     pub(super) summary: Summary,
     /// The reader has closed the output: no closing line for people.
-    pub(super) hushed: bool,
+    pub(super) reader_gone: bool,
 }
 
 /// Reports a render.
@@ -188,10 +188,10 @@ impl Reporter {
     /// On standard error. `printing`: frames, or lines for them, go to standard output.
     pub(super) fn new(args: ReportArgs, printing: bool) -> Reporter {
         let console = Console::new(args, printing && io::stdout().is_terminal());
-        Reporter::of(Arc::new(console), None, None)
+        Reporter::with_console(Arc::new(console), None, None)
     }
 
-    fn of(console: Arc<Console>, job: Option<String>, jobs_bar: Option<ProgressBar>) -> Reporter {
+    fn with_console(console: Arc<Console>, job: Option<String>, jobs_bar: Option<ProgressBar>) -> Reporter {
         let (output, begun) = (String::new(), Instant::now());
         let state = State { bar: None, output, begun, reported: None, last: None, finishing: false };
         Reporter { console, job, jobs_bar, state: Mutex::new(state) }
@@ -217,7 +217,7 @@ impl Reporter {
     }
 
     /// A note of the render.
-    pub(super) fn say(&self, note: &Note) {
+    pub(super) fn note_or_warn(&self, note: &Note) {
         match note.code.is_loss() {
             true => self.console.warn(self.job.as_deref(), &note.text),
             false => self.note(&note.text),
@@ -267,7 +267,7 @@ impl Reporter {
             let count = frames(end.summary.frames);
             console.line(&format!("partial result: {} ({count})", partial.display()));
         }
-        if end.error.is_none() && !end.hushed && console.verbosity > Verbosity::Quiet {
+        if end.error.is_none() && !end.reader_gone && console.verbosity > Verbosity::Quiet {
             let text = closing(&end.summary, state.last.as_ref(), elapsed, &state.output);
             console.line(&format!("{}{text}", prefix(job)));
         }
@@ -282,7 +282,7 @@ impl Reporter {
     /// An error before the first frame.
     pub(super) fn fail(&self, exit: Exit, error: &str) {
         let summary = Summary::default();
-        self.end(&JobEnd { exit, error: Some(error), partial: None, summary, hushed: false });
+        self.end(&JobEnd { exit, error: Some(error), partial: None, summary, reader_gone: false });
     }
 
     /// An event of the render.
@@ -291,7 +291,7 @@ impl Reporter {
             RenderEvent::Frame(frame) => self.step(&frame),
             RenderEvent::Simulating { done, all } => self.simulating(done, all),
             RenderEvent::Finishing { held } => self.finishing(held),
-            RenderEvent::Note(note) => self.say(&note),
+            RenderEvent::Note(note) => self.note_or_warn(&note),
         }
     }
 

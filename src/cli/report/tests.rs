@@ -17,7 +17,7 @@ impl Write for Page {
 fn report_text(form: Form, verbosity: Verbosity, error: Option<&str>) -> String {
     let page = Page::default();
     let console = Console::to(Box::new(page.clone()), form, verbosity, Style::default());
-    let report = Reporter::of(Arc::new(console), None, None);
+    let report = Reporter::with_console(Arc::new(console), None, None);
     report.note("the range is taken as limited");
     report.detail("level avx2");
     report.begin(&Start {
@@ -45,7 +45,7 @@ fn report_text(form: Form, verbosity: Verbosity, error: Option<&str>) -> String 
         error,
         partial: error.map(|_| Path::new("out.partial.y4m")),
         summary: Summary { frames: 100, ..Summary::default() },
-        hushed: false,
+        reader_gone: false,
     });
     String::from_utf8(page.0.lock().unwrap().clone()).unwrap()
 }

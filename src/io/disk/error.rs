@@ -23,7 +23,7 @@ pub enum DiskError {
         name: String,
     },
     /// The file exists and may not be replaced.
-    #[error("{} exists; use -y to replace it", .0.display())]
+    #[error("{} exists, and overwriting is not allowed", .0.display())]
     Exists(PathBuf),
     /// The name is invalid. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]

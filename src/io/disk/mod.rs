@@ -18,7 +18,7 @@ mod same;
 
 pub use error::DiskError;
 pub use named_files::{files_in_playlist, files_in_text, token};
-pub use output::{Output, check_folder};
+pub use output::{OutputFile, check_folder};
 pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
 pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, folder_of, is_mute};

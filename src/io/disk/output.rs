@@ -1,8 +1,8 @@
 //! The file that sinks write to; only a complete result gets the final name.
 //!
 //! A file is written as `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists, and is renamed atomically when it is
-//! complete ([`Output::finish`]). If it cannot be completed, the part up to the last whole frame keeps that name
-//! ([`Output::abandon`]). An output that is dropped without either is abandoned. Devices, named pipes and standard output
+//! complete ([`OutputFile::finish`]). If it cannot be completed, the part up to the last whole frame keeps that name
+//! ([`OutputFile::abandon`]). An output that is dropped without either is abandoned. Devices, named pipes and standard output
 //! are written directly.
 
 use super::error::DiskError;
@@ -37,7 +37,7 @@ enum Target {
 pub type BeforeCommit = Box<dyn FnOnce(&File, &Path, u64) -> io::Result<()> + Send>;
 
 /// A file being written, a device, a pipe or standard output.
-pub struct Output {
+pub struct OutputFile {
     name: String,
     /// `None` after it has been finished or abandoned.
     target: Option<Target>,
@@ -53,35 +53,35 @@ pub struct Output {
     complete: Arc<Mutex<WrittenFrames>>,
 }
 
-impl std::fmt::Debug for Output {
+impl std::fmt::Debug for OutputFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Output")
+        f.debug_struct("OutputFile")
             .field("name", &self.name)
             .field("written", &self.written)
             .finish_non_exhaustive()
     }
 }
 
-impl Output {
+impl OutputFile {
     /// Opens `output` for writing; `-` is standard output. Returns an error if the file exists and `overwrite` is
     /// false, if it is a folder, or if its folder does not exist or is not writable.
     ///
     /// # Errors
     /// See [`DiskError`].
-    pub fn create(output: &OsStr, overwrite: bool) -> Result<Output, DiskError> {
-        Output::create_by(output, overwrite, None)
+    pub fn create(output: &OsStr, overwrite: bool) -> Result<OutputFile, DiskError> {
+        OutputFile::create_by(output, overwrite, None)
     }
 
     /// As `create`. With a folder on the same disk, the incomplete file has no name, so nothing of it is left.
     ///
     /// # Errors
     /// See [`DiskError`].
-    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<Output, DiskError> {
+    pub fn create_by(output: &OsStr, overwrite: bool, by: Option<&Path>) -> Result<OutputFile, DiskError> {
         if output == "-" {
             // without the line buffering of `std::io::stdout`
             let name = "standard output".to_owned();
             return match io::stdout().as_fd().try_clone_to_owned() {
-                Ok(descriptor) => Ok(Output::new(name, Target::Stream(descriptor.into()))),
+                Ok(descriptor) => Ok(OutputFile::new(name, Target::Stream(descriptor.into()))),
                 Err(cause) => Err(DiskError::Io { name, cause }),
             };
         }
@@ -98,7 +98,7 @@ impl Output {
         }
         if is_descriptor(path) || meta.as_ref().is_some_and(|m| !m.is_file()) {
             let file = OpenOptions::new().write(true).open(path).map_err(io)?;
-            return Ok(Output::new(name, Target::Stream(file)));
+            return Ok(OutputFile::new(name, Target::Stream(file)));
         }
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(DiskError::Exists(path.into()));
@@ -114,11 +114,11 @@ impl Output {
             }
             _ => io(e),
         })?;
-        Ok(Output::new(name, Target::File { partial, overwrite }))
+        Ok(OutputFile::new(name, Target::File { partial, overwrite }))
     }
 
-    fn new(name: String, target: Target) -> Output {
-        Output {
+    fn new(name: String, target: Target) -> OutputFile {
+        OutputFile {
             name,
             target: Some(target),
             buf: Vec::with_capacity(BUFFER),
@@ -160,7 +160,7 @@ impl Output {
 
     /// Declares that another writer has left an incomplete file, of which `bytes` bytes are worth keeping. Only the writer
     /// knows its number of frames.
-    pub fn left_elsewhere(&mut self, bytes: u64) {
+    pub fn keep_foreign_bytes(&mut self, bytes: u64) {
         self.written = u64::MAX;
         self.marks = VecDeque::from([bytes]);
     }
@@ -238,7 +238,7 @@ impl Output {
     /// Writes several pieces in order, without copying large ones.
     ///
     /// # Errors
-    /// As [`put`](Output::put).
+    /// As [`put`](OutputFile::put).
     pub fn put_all(&mut self, pieces: &mut [IoSlice<'_>]) -> Result<(), DiskError> {
         let total: usize = pieces.iter().map(|p| p.len()).sum();
         if total < BUFFER || total / pieces.len().max(1) < SMALL {
@@ -251,7 +251,7 @@ impl Output {
     /// output, a pipe or a device the frame is flushed.
     ///
     /// # Errors
-    /// As [`put`](Output::put).
+    /// As [`put`](OutputFile::put).
     pub fn mark(&mut self) -> Result<(), DiskError> {
         self.frames += 1;
         self.marks.push_back(self.written + self.buf.len() as u64);
@@ -332,7 +332,7 @@ impl Output {
     }
 }
 
-impl Drop for Output {
+impl Drop for OutputFile {
     fn drop(&mut self) {
         let _ = self.give_up();
     }
@@ -385,7 +385,7 @@ mod tests {
     fn the_name_appears_when_it_is_whole() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.y4m");
-        let mut out = Output::create(path.as_os_str(), false).unwrap();
+        let mut out = OutputFile::create(path.as_os_str(), false).unwrap();
         let big = vec![7; 2 * BUFFER];
         out.put(b"abc").unwrap();
         out.put_all(&mut [IoSlice::new(&big), IoSlice::new(&[]), IoSlice::new(b"d")]).unwrap();
@@ -412,15 +412,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.txt");
         fs::write(&path, b"old").unwrap();
-        assert!(matches!(Output::create(path.as_os_str(), false), Err(DiskError::Exists(p)) if p == path));
-        let mut out = Output::create(path.as_os_str(), true).unwrap();
+        assert!(
+            matches!(OutputFile::create(path.as_os_str(), false), Err(DiskError::Exists(p)) if p == path)
+        );
+        let mut out = OutputFile::create(path.as_os_str(), true).unwrap();
         out.put(b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"old");
         out.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         // the file appears during the write: the result is kept under the other name
         let late = dir.path().join("late");
-        let mut out = Output::create(late.as_os_str(), false).unwrap();
+        let mut out = OutputFile::create(late.as_os_str(), false).unwrap();
         out.put(b"mine").unwrap();
         fs::write(&late, b"theirs").unwrap();
         let e = out.finish().unwrap_err().to_string();
@@ -435,7 +437,7 @@ mod tests {
         let path = dir.path().join("x.y.z");
         let partial = dir.path().join("x.y.partial.z");
         for drop_it in [false, true] {
-            let mut out = Output::create(path.as_os_str(), true).unwrap();
+            let mut out = OutputFile::create(path.as_os_str(), true).unwrap();
             let two = vec![b'2'; 3 * BUFFER];
             for text in [&b"head"[..], b"one", &two] {
                 out.put(text).unwrap();
@@ -457,7 +459,7 @@ mod tests {
         // an earlier one is never replaced
         fs::write(&partial, b"older").unwrap();
         for n in [2, 3] {
-            let mut out = Output::create(path.as_os_str(), true).unwrap();
+            let mut out = OutputFile::create(path.as_os_str(), true).unwrap();
             out.put(b"one").unwrap();
             out.mark().unwrap();
             let name = dir.path().join(format!("x.y.partial-{n}.z"));
@@ -465,7 +467,7 @@ mod tests {
         }
         assert_eq!(fs::read(&partial).unwrap(), b"older");
         let left = names(dir.path());
-        let mut out = Output::create(path.as_os_str(), false).unwrap();
+        let mut out = OutputFile::create(path.as_os_str(), false).unwrap();
         out.put(b"head").unwrap();
         assert_eq!(out.abandon().unwrap(), PartialOutput { partial: None, frames: Some(0) });
         assert_eq!(names(dir.path()), left);
@@ -477,7 +479,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("out.y4m");
         for frames in [0, 2] {
-            let mut out = Output::create(path.as_os_str(), false).unwrap();
+            let mut out = OutputFile::create(path.as_os_str(), false).unwrap();
             for _ in 0..frames {
                 out.put(&[7; BUFFER]).unwrap();
                 out.mark().unwrap();
@@ -495,7 +497,7 @@ mod tests {
     #[test]
     fn errors_name_the_cause() {
         let dir = tempfile::tempdir().unwrap();
-        let text = |p: &Path| Output::create(p.as_os_str(), false).unwrap_err().to_string();
+        let text = |p: &Path| OutputFile::create(p.as_os_str(), false).unwrap_err().to_string();
         assert!(text(dir.path()).contains("is a folder"));
         assert!(text(&dir.path().join("no/out.y4m")).contains("no does not exist"));
         fs::write(dir.path().join("file"), b"").unwrap();
@@ -510,12 +512,12 @@ mod tests {
         let (real, link) = (dir.path().join("real"), dir.path().join("link"));
         fs::write(&real, b"old").unwrap();
         std::os::unix::fs::symlink("real", &link).unwrap();
-        let mut out = Output::create(link.as_os_str(), true).unwrap();
+        let mut out = OutputFile::create(link.as_os_str(), true).unwrap();
         out.put(b"new").unwrap();
         out.finish().unwrap();
         assert!(link.is_symlink());
         assert_eq!(fs::read(&real).unwrap(), b"new");
-        let mut out = Output::create(OsStr::new("/dev/null"), false).unwrap();
+        let mut out = OutputFile::create(OsStr::new("/dev/null"), false).unwrap();
         out.put(b"new").unwrap();
         out.finish().unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
@@ -524,13 +526,14 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_and_a_closed_pipe_are_reported() {
-        let mut out = Output::create(OsStr::new("/dev/full"), false).unwrap();
+        let mut out = OutputFile::create(OsStr::new("/dev/full"), false).unwrap();
         out.put(b"x").unwrap();
         let e = out.mark().unwrap_err();
         assert!(matches!(&e, DiskError::Io { cause, .. } if cause.kind() == ErrorKind::StorageFull), "{e}");
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let mut out = Output::new("pipe".into(), Target::Stream(std::os::fd::OwnedFd::from(writer).into()));
+        let mut out =
+            OutputFile::new("pipe".into(), Target::Stream(std::os::fd::OwnedFd::from(writer).into()));
         out.put(b"x").unwrap();
         assert!(matches!(out.mark(), Err(DiskError::Closed { .. })));
     }

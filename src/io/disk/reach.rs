@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 /// The variable that passes the folders on to child processes, with `:` between them.
 pub const VARIABLE: &str = "GRAINFIELD_READ_BELOW";
 
+/// Of the process, not passed as a value: no way of opening a file may bypass the limit because it lacks the value.
 static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
 /// Limits this process to files below these folders, whose names have no links. Later calls have no effect.

@@ -28,7 +28,7 @@ pub struct OutputRescue {
 }
 
 impl OutputRescue {
-    /// Keeps the part up to the last whole frame, as [`Output::abandon`](super::Output::abandon) does. Later writes fail.
+    /// Keeps the part up to the last whole frame, as [`OutputFile::abandon`](super::OutputFile::abandon) does. Later writes fail.
     ///
     /// # Errors
     /// If the file is no longer there, or cannot be cut.

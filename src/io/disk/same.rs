@@ -19,11 +19,11 @@ pub enum FileRef {
     /// A path.
     Path(PathBuf),
     /// Standard input.
-    Input,
+    Stdin,
     /// Standard output.
-    Output,
+    Stdout,
     /// Standard error.
-    Errors,
+    Stderr,
 }
 
 impl From<PathBuf> for FileRef {
@@ -51,9 +51,9 @@ impl FileRef {
                 Ok(meta) => return Identity::from_metadata(&meta),
                 Err(_) => return Some(Identity::New(parent(path)?, path.file_name()?.to_owned())),
             },
-            FileRef::Input => std::io::stdin().as_fd().try_clone_to_owned(),
-            FileRef::Output => std::io::stdout().as_fd().try_clone_to_owned(),
-            FileRef::Errors => std::io::stderr().as_fd().try_clone_to_owned(),
+            FileRef::Stdin => std::io::stdin().as_fd().try_clone_to_owned(),
+            FileRef::Stdout => std::io::stdout().as_fd().try_clone_to_owned(),
+            FileRef::Stderr => std::io::stderr().as_fd().try_clone_to_owned(),
         };
         let meta = descriptor.map(File::from).and_then(|file| file.metadata());
         meta.ok().as_ref().and_then(Identity::from_metadata)
@@ -64,9 +64,9 @@ impl fmt::Display for FileRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FileRef::Path(path) => path.display().fmt(f),
-            FileRef::Input => f.write_str("standard input"),
-            FileRef::Output => f.write_str("standard output"),
-            FileRef::Errors => f.write_str("standard error"),
+            FileRef::Stdin => f.write_str("standard input"),
+            FileRef::Stdout => f.write_str("standard output"),
+            FileRef::Stderr => f.write_str("standard error"),
         }
     }
 }
@@ -104,7 +104,7 @@ pub enum Access {
     Read,
     /// It may write the file.
     Write,
-    /// A library writes the file, and replaces an existing one, which therefore requires `-y`.
+    /// A library writes the file, and replaces an existing one, which must be allowed.
     WriteExternal,
     /// It may write the file, which is beside an output: none of several jobs may read it, in any order.
     WriteBeside,
@@ -136,7 +136,8 @@ impl fmt::Display for FileUse {
     }
 }
 
-/// Whether standard error is a file that a job reads.
+/// Whether standard error is a file that a job reads. Of the process, as standard error is: every message, also one about
+/// this error, would damage the file.
 static MUTE: AtomicBool = AtomicBool::new(false);
 
 /// Whether nothing may be written to standard error, because it is a file that a job of this process was to
@@ -180,10 +181,8 @@ pub enum SameFile {
     /// The file is written in two roles.
     #[error("{0} and {1} are the same file: choose another name")]
     Twice(String, String),
-    /// The file exists, and `-y` was not given.
-    #[error(
-        "{0} exists and would be replaced: choose another name, delete it, or use -y where the command has it"
-    )]
+    /// The file exists and may not be replaced.
+    #[error("{0} exists and would be replaced: choose another name, or delete it")]
     Exists(String),
     /// The file is in a folder that a job deletes at its end; the folder, and the role and path of the file.
     #[error("{0} contains {1} ({2}), but Grainfield removes files from it: move that file to another folder")]
@@ -256,12 +255,12 @@ impl FileAccess {
     /// # Errors
     /// [`SameFile::Read`].
     pub fn check_errors(&self) -> Result<(), SameFile> {
-        let Some(errors) = FileRef::Errors.identity() else { return Ok(()) };
+        let Some(errors) = FileRef::Stderr.identity() else { return Ok(()) };
         let Some(read) = self.with(Access::Read).find(|r| r.file.identity().as_ref() == Some(&errors)) else {
             return Ok(());
         };
         MUTE.store(true, Ordering::SeqCst);
-        let (written, place) = (FileRef::Errors.to_string(), Some(read.file.to_string()));
+        let (written, place) = (FileRef::Stderr.to_string(), Some(read.file.to_string()));
         Err(SameFile::Read { written, read: read.role.clone(), place })
     }
 

@@ -5,7 +5,7 @@
 //! `framemd5` for the same pixel format.
 
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
-use crate::disk::{Output, PartialOutput};
+use crate::disk::{OutputFile, PartialOutput};
 use crate::journal::shard::Kind;
 use crate::media::sink::rescue;
 use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
@@ -47,7 +47,7 @@ pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
 }
 
 struct Hash {
-    out: Output,
+    out: OutputFile,
 }
 
 impl Sink for Hash {

@@ -29,7 +29,7 @@ pub struct CommitHook {
 }
 
 impl CommitHook {
-    /// As a function for [`Output`](crate::disk::Output).
+    /// As a function for [`OutputFile`](crate::disk::OutputFile).
     pub fn boxed(self) -> crate::disk::output::BeforeCommit {
         Box::new(move |file, path, frames| self.record(file, path, frames))
     }

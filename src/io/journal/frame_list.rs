@@ -1,6 +1,21 @@
 //! A selection of the requested frames.
 
 use grainfield_filters::frame::Ranges;
+use serde::{Deserialize, Serialize};
+
+/// Which ends of the source are rendered. Sound, subtitles and chapters are cut at the others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SourceEnds {
+    /// Whether the first rendered frame is the source's first.
+    pub first: bool,
+    /// Whether the last rendered frame is the source's last.
+    pub last: bool,
+}
+
+impl SourceEnds {
+    /// The whole source is rendered.
+    pub const BOTH: SourceEnds = SourceEnds { first: true, last: true };
+}
 
 /// A part of a list of frames, in order.
 #[derive(Clone, Debug)]

@@ -20,4 +20,4 @@ pub mod segments;
 pub mod shard;
 
 pub use config::{CommitHook, JournalConfig};
-pub use frame_list::FrameList;
+pub use frame_list::{FrameList, SourceEnds};

@@ -60,7 +60,7 @@ pub(crate) enum ContainerFamily {
 
 impl Container {
     /// Chooses by the extension of the name; `None` if libav has no muxer for video files of that name.
-    pub(crate) fn of(output: &OsStr) -> Option<Container> {
+    pub(crate) fn for_output(output: &OsStr) -> Option<Container> {
         let extension = Path::new(output).extension()?.to_str()?;
         // only the extension matters: the rest of the name need not be UTF-8, and may look like a protocol
         let file = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn names_ask_for_containers() {
-        let name = |output: &str| Container::of(OsStr::new(output)).map(Container::name);
+        let name = |output: &str| Container::for_output(OsStr::new(output)).map(Container::name);
         for (output, muxer) in [
             ("a.mp4", "mp4"),
             ("b:c.MKV", "matroska"),
@@ -246,7 +246,7 @@ mod tests {
         for none in ["a.txt", "mp4", "a.wav", "a.png", "a.", ""] {
             assert_eq!(name(none), None, "{none}");
         }
-        let webm = Container::of(OsStr::new("a.webm")).unwrap();
+        let webm = Container::for_output(OsStr::new("a.webm")).unwrap();
         assert!(webm.supports(AVCodecID::AV_CODEC_ID_OPUS) && !webm.supports(AVCodecID::AV_CODEC_ID_AAC));
     }
 

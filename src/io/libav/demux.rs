@@ -56,16 +56,16 @@ pub(crate) enum Purpose {
 /// The source of bytes.
 pub(crate) enum ByteSource {
     /// An address that libav opens.
-    Place(InputUrl),
+    Address(InputUrl),
     /// A reader, which can be read once, forwards.
     Reader(Box<dyn Read + Send>),
 }
 
 impl ByteSource {
     /// The address, if it can be opened again.
-    pub(crate) fn place(&self) -> Option<InputUrl> {
+    pub(crate) fn address(&self) -> Option<InputUrl> {
         match self {
-            ByteSource::Place(place) => Some(place.clone()),
+            ByteSource::Address(address) => Some(address.clone()),
             ByteSource::Reader(_) => None,
         }
     }
@@ -89,7 +89,7 @@ impl Demuxer {
         Log::here().take_cut();
         let limit = if let Purpose::Head(bytes) = purpose { Some(bytes) } else { None };
         let mut input = match from {
-            ByteSource::Place(InputUrl { url, protocols, stop, .. }) => {
+            ByteSource::Address(InputUrl { url, protocols, stop, .. }) => {
                 // The rest of the limit is for the end of the file.
                 let probe = limit.map(|bytes| (bytes / 2).to_string());
                 let probe = probe.iter().map(|bytes| ("probesize", &**bytes));

@@ -13,8 +13,8 @@ const MOST: i64 = 700 << 10;
 /// Width, height and seconds of a file's video, without decoding; `None` if that is not known from its header.
 pub fn glance(input: &OsStr, options: &Options) -> Option<(u32, u32, Option<f64>)> {
     let _log = Log::new().enter();
-    let place = input_url(input, &options.allow_protocol, &options.stop).ok()?;
-    let demuxer = Demuxer::open(ByteSource::Place(place), Purpose::Head(MOST)).ok()?;
+    let address = input_url(input, &options.allow_protocol, &options.stop).ok()?;
+    let demuxer = Demuxer::open(ByteSource::Address(address), Purpose::Head(MOST)).ok()?;
     let p = demuxer.parameters();
     let (width, height) = (u32::try_from(p.width).ok()?, u32::try_from(p.height).ok()?);
     let ticks = demuxer.input.context().duration;

@@ -1,4 +1,4 @@
-//! FFmpeg's filters, which run after decoding and before all other filters (`--lavfi`).
+//! FFmpeg's filters, which run after decoding and before all other filters.
 
 use super::error::AvError;
 use super::owned::Received;

@@ -54,7 +54,7 @@ impl Hdr {
     }
 
     /// Which metadata are present.
-    pub(crate) fn says(&self) -> (bool, bool) {
+    pub(crate) fn presence(&self) -> (bool, bool) {
         (self.display.is_some(), self.light.is_some())
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct Input {
 impl Input {
     /// Opens the source again; `None` for a pipe.
     pub(crate) fn open(source: &SourceFile) -> Result<Option<Input>, AvError> {
-        let Some(InputUrl { url, protocols, stop, .. }) = &source.place else { return Ok(None) };
+        let Some(InputUrl { url, protocols, stop, .. }) = &source.address else { return Ok(None) };
         Input::open_with(url, &[("protocol_whitelist", protocols)], Some(stop)).map(Some)
     }
 

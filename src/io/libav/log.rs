@@ -266,24 +266,24 @@ mod tests {
         stranger.av_mut().opaque = (&raw mut mine).cast();
         // SAFETY: `one` outlives it.
         unsafe { one.adopt(ours.av_mut()) };
-        let say = |context: &Context, text: &CStr| {
+        let report = |context: &Context, text: &CStr| {
             // SAFETY: a valid context, and a text without format specifiers.
             unsafe { sys::av_log(context.as_ptr().cast_mut().cast(), sys::AV_LOG_ERROR, text.as_ptr()) };
         };
-        say(&stranger, c"nobody listens\n");
+        report(&stranger, c"nobody listens\n");
         {
             let _here = other.enter();
-            say(&stranger, c"a parser\n");
-            say(&ours, c"a decoder\n");
-            say(&stranger, c"File ended prematurely\n");
+            report(&stranger, c"a parser\n");
+            report(&ours, c"a decoder\n");
+            report(&stranger, c"File ended prematurely\n");
             {
                 let _inside = one.enter();
-                say(&stranger, c"inside\n");
+                report(&stranger, c"inside\n");
             }
             assert_eq!(drain().len(), 2);
         }
         let ours = std::thread::spawn(move || {
-            say(&ours, c"on a thread\n");
+            report(&ours, c"on a thread\n");
             ours
         });
         drop(ours.join().unwrap());

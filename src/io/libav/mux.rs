@@ -32,7 +32,7 @@ struct TargetFile {
     /// The first error.
     error: Option<AvError>,
     /// The position of the first byte that could not be written.
-    torn: Option<u64>,
+    unwritten_from: Option<u64>,
 }
 
 impl Target {
@@ -60,7 +60,7 @@ impl Write for Target {
             };
             target.error.get_or_insert(AvError(-error));
             if target.reserve.take().is_none() {
-                target.torn.get_or_insert(place);
+                target.unwritten_from.get_or_insert(place);
                 return Err(io::Error::from_raw_os_error(error));
             }
         }
@@ -148,8 +148,8 @@ impl Muxer {
     }
 
     /// The position of the first byte that could not be written.
-    pub(crate) fn torn(&self) -> Option<u64> {
-        self.target.lock().torn
+    pub(crate) fn unwritten_from(&self) -> Option<u64> {
+        self.target.lock().unwritten_from
     }
 
     /// Writes the header; streams must not change any more, and their time bases are now the container's.

@@ -68,7 +68,7 @@ pub fn exact(format: &Format) -> Option<sys::AVPixelFormat> {
     let name = format.name();
     // Ours are in native order, which is also the meaning of libav's names without a byte order.
     let found = by_name(&name)?;
-    let layout = Layout::of(found).ok()?;
+    let layout = Layout::new(found).ok()?;
     layout.fits(format).then_some(found.into())
 }
 
@@ -77,7 +77,7 @@ impl Layout {
     ///
     /// # Errors
     /// The pixel format has no counterpart.
-    pub fn of(pix_fmt: impl Into<Pixel>) -> Result<Layout, Unsupported> {
+    pub fn new(pix_fmt: impl Into<Pixel>) -> Result<Layout, Unsupported> {
         let pix_fmt = pix_fmt.into();
         let name = name(pix_fmt);
         let unsupported = || Unsupported(name.to_owned());

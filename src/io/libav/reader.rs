@@ -53,7 +53,7 @@ pub(crate) struct Reader {
     decoder: Decoder,
     threads: usize,
     /// The address for a restart.
-    place: Option<InputUrl>,
+    address: Option<InputUrl>,
     /// The number of errors that the decoder had reported when it was last known to be in order; `None` while that is
     /// unknown. The result of decoding damaged data on several threads differs from run to run, so there is only one
     /// thread after the first error.
@@ -72,7 +72,7 @@ pub(crate) struct Reader {
     damage_reported: bool,
     errors: u32,
     /// The error before the first picture.
-    pub(crate) early: Option<String>,
+    pub(crate) early_error: Option<String>,
     /// The message that the input is cut off, reported after all pictures before that point.
     cut: Option<String>,
     /// The decoder's messages about the last picture, if messages are its only sign of damage.
@@ -90,18 +90,18 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn open(from: ByteSource, threads: usize) -> Result<Reader, OpenError> {
-        let place = from.place();
+        let address = from.address();
         let demuxer = Demuxer::open(from, Purpose::Pictures)?;
-        let place = place.filter(|_| demuxer.seekable());
+        let address = address.filter(|_| demuxer.seekable());
         // If the input cannot be reopened, use one thread from the start, unless every picture is independent.
         let intra = intra_only(demuxer.parameters().codec_id);
-        let threads = if place.is_none() && !intra { 1 } else { threads };
+        let threads = if address.is_none() && !intra { 1 } else { threads };
         let decoder = demuxer.decoder(threads)?;
         Ok(Reader {
             demuxer,
             decoder,
             threads,
-            place: place.filter(|_| !intra),
+            address: address.filter(|_| !intra),
             error_baseline: Some(0),
             returned: Some(0),
             packet: Packet::empty(),
@@ -111,7 +111,7 @@ impl Reader {
             decoded_any: false,
             damage_reported: false,
             errors: 0,
-            early: None,
+            early_error: None,
             cut: None,
             decoder_messages: String::new(),
             damaged: false,
@@ -123,10 +123,10 @@ impl Reader {
     }
 
     /// Restarts with a newly opened input.
-    pub(crate) fn restart(&mut self, place: &InputUrl) -> Result<(), OpenError> {
+    pub(crate) fn restart(&mut self, address: &InputUrl) -> Result<(), OpenError> {
         let stage = self.stage.take();
         let marking = self.marking;
-        *self = Reader::open(ByteSource::Place(place.clone()), self.threads)?;
+        *self = Reader::open(ByteSource::Address(address.clone()), self.threads)?;
         (self.stage, self.marking) = (stage, marking);
         self.reset_filters();
         Ok(())
@@ -135,14 +135,14 @@ impl Reader {
     /// Whether there is damage whose result would depend on the number of threads.
     fn has_new_errors(&self) -> bool {
         self.threads != 1
-            && self.place.is_some()
+            && self.address.is_some()
             && self.error_baseline.is_some_and(|n| n != self.decoder.errors())
     }
 
     /// Restarts on one thread, up to the current position. `false` if that is unknown.
     fn restart_single_threaded(&mut self) -> Result<bool, AvError> {
         self.threads = 1;
-        let (Some(returned), Some(place)) = (self.returned, self.place.clone()) else {
+        let (Some(returned), Some(address)) = (self.returned, self.address.clone()) else {
             self.damaged = true;
             return Ok(false);
         };
@@ -154,7 +154,7 @@ impl Reader {
         };
         self.decoder = self.demuxer.decoder(1).map_err(plain)?;
         drain();
-        *self = Reader::open(ByteSource::Place(place), 1).map_err(plain)?;
+        *self = Reader::open(ByteSource::Address(address), 1).map_err(plain)?;
         (self.marking, self.seek_points) = (marking, seek_points.map(|_| Vec::new()));
         while self.returned.is_some_and(|n| n < returned) {
             if self.decoded()?.is_none() {
@@ -169,6 +169,10 @@ impl Reader {
     pub(crate) fn filter(&mut self, text: String, feed: GraphInput) {
         let ready = VecDeque::new();
         self.stage = Some(Stage { text, graph: None, built_for: (0, 0, 0), feed, ready, ended: false });
+    }
+
+    pub(crate) fn has_filters(&self) -> bool {
+        self.stage.is_some()
     }
 
     /// The filter graph, after the first picture.
@@ -244,14 +248,14 @@ impl Reader {
     /// The next decoded picture, or another item; `None` at the end.
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
-            let got = self.decoder.receive(&mut self.picture);
-            if !matches!(got, Ok(Received::NeedsInput)) && self.has_new_errors() {
+            let received = self.decoder.receive(&mut self.picture);
+            if !matches!(received, Ok(Received::NeedsInput)) && self.has_new_errors() {
                 if self.restart_single_threaded()? {
                     continue;
                 }
                 return Ok(Some(Item::Restart));
             }
-            match got {
+            match received {
                 Ok(Received::Frame) => {
                     self.returned = self.returned.map(|n| n + 1);
                     (self.decoded_any, self.damage_reported, self.errors) = (true, false, 0);
@@ -335,7 +339,13 @@ impl Reader {
             {
                 let p = self.packet.av();
                 let seek = self.packet.dts().unwrap_or(p.pts);
-                seek_points.push(SeekPoint { rank, size: p.size.max(0) as u32, pos: p.pos, seek, doubt: 0 });
+                seek_points.push(SeekPoint {
+                    rank,
+                    size: p.size.max(0) as u32,
+                    pos: p.pos,
+                    seek,
+                    failures: 0,
+                });
             }
             picture::mark(&mut self.packet, rank)?;
         }
@@ -365,7 +375,7 @@ impl Reader {
     fn damage(&mut self, error: AvError) -> Option<Item> {
         let text = format!("{error}{}", recent_messages());
         if !self.decoded_any {
-            self.early.get_or_insert(text);
+            self.early_error.get_or_insert(text);
             return None;
         }
         self.damaged = true;
@@ -382,7 +392,7 @@ impl Reader {
             if !self.seek_to_entry(index, i) {
                 return None;
             }
-            if let Some(picture) = self.until(target, index.entries[i].pts) {
+            if let Some(picture) = self.decode_to(target, index.entries[i].pts) {
                 return Some(picture);
             }
         }
@@ -395,7 +405,7 @@ impl Reader {
     }
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact.
-    fn until(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
+    fn decode_to(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
         // Errors of pictures that lead the entry are expected.
         let mut errors_at_entry = None;
         loop {

@@ -12,7 +12,7 @@ use grainfield_filters::ratio::Ratio;
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     /// `None` for a pipe, which cannot be read twice.
-    pub(crate) place: Option<InputUrl>,
+    pub(crate) address: Option<InputUrl>,
     /// The stream that is filtered.
     pub video: usize,
     /// Seconds per tick of that stream.

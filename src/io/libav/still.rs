@@ -102,7 +102,7 @@ pub fn decode(still: Still, file: &[u8]) -> Result<Decoded, StillError> {
     if is_damaged(&picture) {
         return Err(AvError(sys::AVERROR_INVALIDDATA).into());
     }
-    let layout = Layout::of(picture.format())?;
+    let layout = Layout::new(picture.format())?;
     let f = picture.av();
     let mut format = layout.format(f.width.max(0) as u32, f.height.max(0) as u32);
     format.primaries = Primaries::from_av(f.color_primaries);
@@ -163,7 +163,7 @@ pub fn encode(
         return Err(AvError::MEMORY.into());
     }
     if packed.is_empty() {
-        Layout::of(pix_fmt)?.pack(frame, &mut picture);
+        Layout::new(pix_fmt)?.pack(frame, &mut picture);
     } else {
         let (stride, bytes) =
             (picture.stride(0), format.width as usize * format.planes() * format.depth.bytes());

@@ -1,10 +1,11 @@
 //! The interface of sinks.
 
-use crate::disk::{DiskError, Output, OutputRescue, PartialOutput};
+use crate::disk::{DiskError, OutputFile, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
-use crate::journal::JournalConfig;
+use crate::journal::{JournalConfig, SourceEnds};
 use crate::media::source::{Carried, FrameStamp};
 use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +19,12 @@ pub struct Plan {
     pub carried: Carried,
     /// Whether frames have the samples and format of the source, so that a header may be repeated.
     pub untouched_format: bool,
-    /// Whether existing files may be replaced (`-y`).
+    /// Whether existing files may be replaced.
     pub overwrite: bool,
     /// The number of frames, if it is known.
     pub frames: Option<u64>,
-    /// Whether the first frame is the source's first, and the last its last: otherwise sound, subtitles and
-    /// chapters are cut.
-    pub whole: (bool, bool),
+    /// The ends of the source that are rendered.
+    pub ends: SourceEnds,
     /// Encoding options for video files.
     pub encoding: Encoding,
     /// Records for resuming or joining jobs.
@@ -54,12 +54,11 @@ pub enum SinkError {
         /// The output.
         name: String,
     },
-    /// The output exists, and `-y` was not given.
-    #[error("{} exists; use -y to replace it", .0.display())]
+    /// The output exists and may not be replaced.
+    #[error("{} exists, and overwriting is not allowed", .0.display())]
     Exists(PathBuf),
     /// Files of a sequence exist.
-    #[error("{} exists{}; use -y to replace existing files, or --resume to keep them and render the rest",
-        path.display(), others(*more))]
+    #[error("{} exists{}, and overwriting is not allowed", path.display(), others(*more))]
     InTheWay {
         /// The first one.
         path: PathBuf,
@@ -73,6 +72,28 @@ pub enum SinkError {
         name: String,
         /// The problem, and what would be right.
         problem: String,
+    },
+    /// The settings for encoding fit neither the picture nor the container, or each other. The text says what is wrong
+    /// and what would be right.
+    #[error("{name}: {problem}")]
+    Encoding {
+        /// The output.
+        name: String,
+        /// The problem, and what would be right.
+        problem: String,
+    },
+    /// The container shows every frame for the same time, but the frame rate of the source varies.
+    #[error(
+        "{name}: {container} shows every frame for the same time, but the frame rate of the input varies: FFmpeg's \
+         filter fps={rate} repeats frames where they last longer, or name the output NAME.mov"
+    )]
+    VaryingRate {
+        /// The output.
+        name: String,
+        /// The container.
+        container: &'static str,
+        /// The nominal rate of the source.
+        rate: Ratio,
     },
     /// It cannot be written as requested. The text says what is wrong and what would be right.
     #[error("{name}: {problem}")]
@@ -100,7 +121,7 @@ impl SinkError {
 
     /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
-        matches!(self, SinkError::Usage { .. })
+        matches!(self, SinkError::Usage { .. } | SinkError::Encoding { .. } | SinkError::VaryingRate { .. })
     }
 }
 
@@ -204,7 +225,7 @@ impl Encode for Plain {
 }
 
 /// The rescue of an output that is one file.
-pub(crate) fn rescue(out: &Output) -> Result<Arc<dyn Rescue>, SinkError> {
+pub(crate) fn rescue(out: &OutputFile) -> Result<Arc<dyn Rescue>, SinkError> {
     let rescue = out.rescue().map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
     Ok(Arc::new(rescue))
 }
@@ -214,8 +235,8 @@ impl Plan {
     ///
     /// # Errors
     /// If it exists and may not be replaced, or cannot be created.
-    pub fn open(&self, output: &OsStr) -> Result<Output, SinkError> {
-        let mut out = Output::create(output, self.overwrite)?;
+    pub fn open(&self, output: &OsStr) -> Result<OutputFile, SinkError> {
+        let mut out = OutputFile::create(output, self.overwrite)?;
         if let Some(hook) = self.journal.commit_hook.clone() {
             out.before_commit(hook.boxed());
         }

@@ -59,7 +59,7 @@ pub type Carried = Option<Arc<dyn Any + Send + Sync>>;
 /// The position of a frame in its source.
 #[derive(Clone, Debug)]
 pub struct FrameStamp {
-    /// The frame's number (before `--frame-offset`).
+    /// The frame's number in the source.
     pub number: i64,
     /// Exact seconds since the source's first frame.
     pub time: Ratio,
@@ -133,6 +133,22 @@ pub enum SourceError {
         name: String,
         /// The problem, its position, and what would be right.
         problem: String,
+    },
+    /// Files of a sequence are missing, which [`Options::missing`] does not allow.
+    #[error("{name}: {problem}; missing frames can be repeated, black or skipped instead")]
+    Missing {
+        /// The input.
+        name: String,
+        /// The first missing frame, and the others.
+        problem: String,
+    },
+    /// The input's protocol is not in [`Options::allow_protocol`].
+    #[error("{name}: '{protocol}:' is a protocol, and only files and allowed protocols are read")]
+    Protocol {
+        /// The input.
+        name: String,
+        /// The protocol.
+        protocol: String,
     },
     /// The decoder reports a damaged frame. Its result is in the slot, for callers that accept it.
     #[error("{name}: {problem}")]
@@ -224,15 +240,15 @@ impl Decode for Done {
 pub struct Options {
     /// Frames per second for inputs without a rate; the default is that of the format.
     pub rate: Option<Ratio>,
-    /// The treatment of missing frames in a sequence (`--missing`).
+    /// The treatment of missing frames in a sequence.
     pub missing: Missing,
-    /// The range of the samples, which overrides the tag (`--range`, `--matrix`).
+    /// The range of the samples, which overrides the tag.
     pub range: Option<ColorRange>,
     /// The matrix, likewise.
     pub matrix: Option<Matrix>,
-    /// Protocols other than files that an input may use (`--allow-protocol`).
+    /// Protocols other than files that an input may use.
     pub allow_protocol: Vec<String>,
-    /// FFmpeg's filters, which run first (`--lavfi`).
+    /// FFmpeg's filters, which run first.
     pub lavfi: Option<String>,
     /// Threads of a decoder; by default as many as the machine has.
     pub threads: Option<usize>,

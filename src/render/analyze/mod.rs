@@ -5,4 +5,4 @@ pub mod plot;
 mod run;
 
 pub use grainfield_measure::*;
-pub use run::{DEFAULT_FRAMES, ReportHandle, prepare};
+pub use run::{AnalyzeError, DEFAULT_FRAMES, ReportHandle, prepare};

@@ -16,6 +16,35 @@ use std::sync::{Arc, Mutex};
 /// The number of frames measured by default.
 pub const DEFAULT_FRAMES: i64 = 24;
 
+/// The reason why a request cannot be measured.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// Both inputs are standard input.
+    #[error("the noisy and the clean input cannot both be standard input")]
+    BothPipes,
+    /// The clean picture has another size or other planes.
+    #[error(
+        "{} is {} and cannot be compared with {}: size and planes must be equal (the depth may differ)",
+        .clean.0, shape_text(&.clean.1), shape_text(.noisy)
+    )]
+    Different {
+        /// The name and the format of the clean input.
+        clean: (String, Format),
+        /// The format of the measured frames.
+        noisy: Format,
+    },
+}
+
+fn shape_text(format: &Format) -> String {
+    format!("{}x{} {}", format.width, format.height, format.name())
+}
+
+impl From<AnalyzeError> for JobError {
+    fn from(error: AnalyzeError) -> JobError {
+        JobError::Endpoints(error.into())
+    }
+}
+
 /// Receives the report of a job.
 #[derive(Clone, Debug, Default)]
 pub struct ReportHandle(Arc<Mutex<Option<Accumulator>>>);
@@ -34,21 +63,21 @@ impl ReportHandle {
 /// If the request names no frames, the first [`DEFAULT_FRAMES`] are measured.
 ///
 /// # Errors
-/// [`JobError::Usage`] if both inputs are standard input.
+/// [`AnalyzeError::BothPipes`].
 pub fn prepare(
     mut request: Request,
     clean: Option<OsString>,
     report_handle: &ReportHandle,
 ) -> Result<Render, JobError> {
     if clean.as_ref().is_some_and(|c| c == "-") && request.input == "-" {
-        return Err(JobError::Usage("INPUT and --clean cannot both be standard input".into()));
+        return Err(AnalyzeError::BothPipes.into());
     }
     request.output = "null:".into();
     let options = source::Options {
         rate: request.rate,
         missing: request.missing,
         allow_protocol: request.allow_protocol.clone(),
-        stop: request.stop.clone(),
+        stop: Arc::clone(request.cancel.flag()),
         ..Default::default()
     };
     let reference = match clean {
@@ -91,7 +120,7 @@ impl Endpoints for Measured {
                     let range = format!("{}-{}", info.first + self.offset, last + self.offset);
                     *frames = range.parse().ok();
                     info.notes.push(format!(
-                        "measuring the first {DEFAULT_FRAMES} of {} frames; --frames selects others",
+                        "measuring the first {DEFAULT_FRAMES} of {} frames; a range of frames selects others",
                         end - info.first + 1
                     ));
                 }
@@ -99,7 +128,7 @@ impl Endpoints for Measured {
                 None => {
                     left = Some(DEFAULT_FRAMES);
                     info.notes.push(format!(
-                        "measuring at most the first {DEFAULT_FRAMES} frames; --frames selects others"
+                        "measuring at most the first {DEFAULT_FRAMES} frames; a range of frames selects others"
                     ));
                 }
             }
@@ -133,16 +162,7 @@ impl Endpoints for Measured {
         let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha());
         let different = clean.as_ref().filter(|c| shape(&c.1) != shape(format));
         if let Some((name, other)) = different {
-            return Err(JobError::Usage(format!(
-                "{name} is {}x{} {} and cannot be compared with {}x{} {}: size and planes must be equal (the \
-                    depth may differ)",
-                other.width,
-                other.height,
-                other.name(),
-                format.width,
-                format.height,
-                format.name()
-            )));
+            return Err(AnalyzeError::Different { clean: (name.clone(), *other), noisy: *format }.into());
         }
         let tools = Tools::new(format, clean.as_ref().map(|c| &c.1));
         *lock(&self.report_handle.0) = Some(Accumulator::new(&tools));
@@ -198,7 +218,7 @@ impl Source for Paired {
             let other = clean.next(place)?.ok_or_else(|| SourceError::Bad {
                 name: clean.source.info().name.clone(),
                 problem: format!(
-                    "has no frame {} to compare with frame {} of {}: use --frames to select frames that both have",
+                    "has no frame {} to compare with frame {} of {}: select frames that both have",
                     place + clean.source.info().first,
                     stamp.number,
                     info.name

@@ -119,7 +119,7 @@ fn together<T: Animate>(curves: &[Curve]) -> Option<Curve<T>> {
     }
     let keys = (0..first.keys().len()).map(|i| {
         let all: Vec<&Key> = curves.iter().map(|c| &c.keys()[i]).collect();
-        let of = |get: fn(&Shape) -> Option<f64>| -> Option<T> {
+        let combined = |get: fn(&Shape) -> Option<f64>| -> Option<T> {
             let all: Vec<f64> = all.iter().map(|k| get(&k.shape)).collect::<Option<_>>()?;
             Some(T::from_components(|part| all[part]))
         };
@@ -132,17 +132,19 @@ fn together<T: Animate>(curves: &[Curve]) -> Option<Curve<T>> {
             Shape::BSpline if equal => Shape::BSpline,
             Shape::Ease(ease) if equal => Shape::Ease(ease),
             Shape::Hermite { .. } => Shape::Hermite {
-                leave: of(|s| if let Shape::Hermite { leave, .. } = s { Some(*leave) } else { None })?,
-                arrive: of(|s| if let Shape::Hermite { arrive, .. } = s { Some(*arrive) } else { None })?,
+                leave: combined(|s| if let Shape::Hermite { leave, .. } = s { Some(*leave) } else { None })?,
+                arrive: combined(
+                    |s| if let Shape::Hermite { arrive, .. } = s { Some(*arrive) } else { None },
+                )?,
             },
             Shape::Bezier(h) => {
                 let at = |s: &Shape| if let Shape::Bezier(o) = s { Some((o.leave, o.arrive)) } else { None };
                 all.iter().all(|k| at(&k.shape) == Some((h.leave, h.arrive))).then_some(())?;
                 Shape::Bezier(Handles {
                     leave: h.leave,
-                    leave_by: of(|s| if let Shape::Bezier(h) = s { Some(h.leave_by) } else { None })?,
+                    leave_by: combined(|s| if let Shape::Bezier(h) = s { Some(h.leave_by) } else { None })?,
                     arrive: h.arrive,
-                    arrive_by: of(|s| if let Shape::Bezier(h) = s { Some(h.arrive_by) } else { None })?,
+                    arrive_by: combined(|s| if let Shape::Bezier(h) = s { Some(h.arrive_by) } else { None })?,
                 })
             }
             _ => return None,

@@ -176,9 +176,9 @@ fn unit(name: &str) -> Option<bool> {
 
 fn time(text: &str, seconds: bool, line: Option<usize>) -> Result<KeyTime, ImportError> {
     let at = if !seconds {
-        let whole =
+        let integer =
             text.split_once('.').filter(|(_, part)| part.bytes().all(|b| b == b'0')).map_or(text, |t| t.0);
-        whole.parse().ok().map(KeyTime::Frame)
+        integer.parse().ok().map(KeyTime::Frame)
     } else if text.contains(':') {
         text.parse().ok()
     } else {
@@ -221,8 +221,8 @@ fn fields(line: &str, separator: char) -> Vec<String> {
 pub fn csv(text: &str) -> Result<Table, ImportError> {
     // A tab at the end is an empty field, so lines are not trimmed.
     let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line));
-    let said = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let mut lines = lines.filter(|(_, line)| said(line)).peekable();
+    let is_data = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let mut lines = lines.filter(|(_, line)| is_data(line)).peekable();
     let Some(&(first_line, first)) = lines.peek() else { return fault(None, P::Empty) };
     let separator = [';', '\t'].into_iter().find(|c| first.contains(*c)).unwrap_or(',');
     let mut names = fields(first, separator);

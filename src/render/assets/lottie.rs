@@ -34,7 +34,7 @@ pub enum LottieError {
     #[error("'{0}': {1}")]
     Curve(String, grainfield_filters::curve::CurveError),
     /// A shape without handles, which Lottie cannot express.
-    #[error("key {0} has a shape without handles ({1}): use 'grainfield curve fit --shape bezier'")]
+    #[error("key {0} has a shape without handles ({1})")]
     Shape(usize, String),
     /// A key in seconds.
     #[error("Lottie counts frames, and this curve's keys are in seconds")]
@@ -120,7 +120,7 @@ fn time(key: &Value, rate: Option<Ratio>) -> Result<KeyTime, &'static str> {
         Some(_) => Err("seconds start at 0"),
         None if t.den() == 1 && t.num() >= 0 => Ok(KeyTime::Frame(t.num())),
         None if t.den() == 1 => Err("its frame is before the first"),
-        None => Err("its frame is not a whole number: give the rate (--rate) to get keys in seconds"),
+        None => Err("its frame is not a whole number: give the frame rate to get keys in seconds"),
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
         let old = r#"[{"t":0,"s":[1,2,3],"e":[4,5,6],"o":{"x":0.5,"y":0.5},"i":{"x":0.5,"y":0.5}},{"t":9}]"#;
         assert_eq!(read(old).unwrap(), "v.1: 0=1;9=4 / v.2: 0=2;9=5 / v.3: 0=3;9=6");
         let half = r#"[{"t":0.5,"s":1},{"t":1.5,"s":2}]"#;
-        assert!(read(half).unwrap_err().contains("--rate"));
+        assert!(read(half).unwrap_err().contains("frame rate"));
         let seconds = lottie(half, "v", Some(Ratio::whole(24))).unwrap();
         assert_eq!(seconds[0].1.to_string(), "1/48s=1;0.0625s=2");
         for bad in [

@@ -159,30 +159,30 @@ impl Layer {
     ) -> Result<Layer, String> {
         let none = Map::new();
         let ks = layer.get("ks").and_then(Value::as_object).unwrap_or(&none);
-        let whole = |name: &str| layer.get(name).and_then(Value::as_i64);
+        let integer = |name: &str| layer.get(name).and_then(Value::as_i64);
         let real = |name: &str, or: f64| layer.get(name).and_then(Value::as_f64).unwrap_or(or);
         let read = |name: &str, usual: f64| match ks.get(name) {
             Some(property) => values(property, early, usual),
             None => Ok(Values(Vec::new(), usual)),
         };
-        if whole("ddd") == Some(1) || ["rx", "ry"].iter().any(|n| ks.contains_key(*n)) {
+        if integer("ddd") == Some(1) || ["rx", "ry"].iter().any(|n| ks.contains_key(*n)) {
             return Err("it is three-dimensional: flatten it".into());
         }
         let hidden = layer.get("hd").and_then(Value::as_bool) == Some(true);
-        let kind = match whole("ty") {
+        let kind = match integer("ty") {
             Some(0..=2 | 4 | 5) if !hidden => Kind::Drawn,
             Some(3) if !hidden => Kind::Empty,
             _ => Kind::Other,
         };
         let anchor = read("a", 0.0)?;
         let asset = layer.get("refId").and_then(|id| assets.get(id.as_str()?));
-        let side = |own: &str, of: &str| {
+        let side = |own: &str, of_asset: &str| {
             let found = layer.get(own).and_then(Value::as_f64);
-            found.or_else(|| asset.and_then(|a| a.get(of)).and_then(Value::as_f64))
+            found.or_else(|| asset.and_then(|a| a.get(of_asset)).and_then(Value::as_f64))
         };
         // Shapes and text have no size: their anchor is their middle.
         let centre =
-            match (whole("ty"), side("w", "w").or(side("sw", "w")), side("h", "h").or(side("sh", "h"))) {
+            match (integer("ty"), side("w", "w").or(side("sw", "w")), side("h", "h").or(side("sh", "h"))) {
                 (Some(0..=2), Some(w), Some(h)) => [0.5 * w, 0.5 * h],
                 _ => [0, 1].map(|part| anchor.at(Ratio::ZERO, part)),
             };
@@ -195,8 +195,8 @@ impl Layer {
         Ok(Layer {
             name,
             kind,
-            number: whole("ind"),
-            parent: whole("parent"),
+            number: integer("ind"),
+            parent: integer("parent"),
             shown: (real("ip", f64::MIN), real("op", f64::MAX)),
             centre,
             anchor,
@@ -271,9 +271,9 @@ impl Segment {
 }
 
 /// The layer and its parents, from the layer up.
-fn chain(layers: &[Layer], numbers: &BTreeMap<i64, usize>, of: usize) -> Result<Vec<usize>, String> {
-    let fault = |what: String| Err(of_layer(&layers[of].name, &what));
-    let (mut chain, mut last) = (vec![of], &layers[of]);
+fn chain(layers: &[Layer], numbers: &BTreeMap<i64, usize>, index: usize) -> Result<Vec<usize>, String> {
+    let fault = |what: String| Err(of_layer(&layers[index].name, &what));
+    let (mut chain, mut last) = (vec![index], &layers[index]);
     while let Some(parent) = last.parent {
         let Some(&i) = numbers.get(&parent) else {
             return fault(format!("there is no layer {parent}, its parent"));

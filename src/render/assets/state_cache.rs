@@ -103,14 +103,14 @@ impl StateCache for DiskStateCache {
             if error.kind() != io::ErrorKind::NotFound {
                 let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
                 // The file's name is random and would not help in a message.
-                trouble.get_or_insert_with(|| said(&error));
+                trouble.get_or_insert_with(|| message(&error));
             }
         }
     }
 }
 
 /// The error of the system, without the name of a file that no longer exists.
-fn said(error: &io::Error) -> String {
+fn message(error: &io::Error) -> String {
     let system = error.raw_os_error().or_else(|| {
         // The crate for temporary files wraps the error of the system.
         error.get_ref()?.source()?.downcast_ref::<io::Error>()?.raw_os_error()

@@ -5,7 +5,7 @@ use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::stream::{self, StreamError, StreamProblem, TrackError, Tracks};
 use grainfield_filters::host::ReadAt;
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::disk::{DiskError, Output, reach};
+use grainfield_io::disk::{DiskError, OutputFile, reach};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -103,7 +103,7 @@ fn output(
     overwrite: bool,
     stream: impl FnOnce(&mut dyn Write) -> Result<(), TrackError>,
 ) -> Result<(), TrackFileError> {
-    let mut output = Output::create(path, overwrite)?;
+    let mut output = OutputFile::create(path, overwrite)?;
     let mut to = OutputWriter { output: &mut output, fault: None };
     let done = stream(&mut to);
     if let Some(fault) = to.fault {
@@ -115,7 +115,7 @@ fn output(
 
 /// An output as a writer.
 struct OutputWriter<'a> {
-    output: &'a mut Output,
+    output: &'a mut OutputFile,
     fault: Option<DiskError>,
 }
 

@@ -1,7 +1,7 @@
 //! The options, inputs and output of a finished job, by which a later run tells whether the output is still its result.
 //! As in manifests, files are compared by name, size and time of change; their contents are not read.
 
-use super::jobs::Job;
+use super::jobs::BatchJob;
 use super::output_path::output_path;
 use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
@@ -40,7 +40,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    fn of(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
+    fn new(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
         let (mut files, mut sum) = (0, Xxh64::default());
         for path in paths {
             let id = path.metadata().map_or(0, |meta| file_id(&path, &meta));
@@ -100,7 +100,7 @@ impl Scope {
     }
 
     /// A job as it is now, without its output and without files that only its options name.
-    pub fn fingerprint(&self, job: &Job) -> Fingerprint {
+    pub fn fingerprint(&self, job: &BatchJob) -> Fingerprint {
         let option = |option: &OsString| {
             let text = option.to_string_lossy();
             let (name, value) = text.split_once('=').unwrap_or((&text, ""));
@@ -113,39 +113,39 @@ impl Scope {
         let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
         options.push(format!("input {}", self.input(&job.input)));
         let input = source::reads(&job.input).into_iter().filter_map(path);
-        Fingerprint { options, reads: [(self.input(&job.input), Stamp::of(input))].into(), output: None }
+        Fingerprint { options, reads: [(self.input(&job.input), Stamp::new(input))].into(), output: None }
     }
 
     /// Adds all files that a job reads, those of its input included or not.
     pub fn add_reads<'a>(
         &self,
         fingerprint: &mut Fingerprint,
-        job: &Job,
+        job: &BatchJob,
         reads: impl Iterator<Item = &'a FileRef>,
     ) {
         let input: BTreeSet<PathBuf> = source::reads(&job.input).into_iter().filter_map(path).collect();
         for path in reads.cloned().filter_map(path).filter(|path| !input.contains(path)) {
-            fingerprint.reads.insert(self.relative(&path), Stamp::of([path]));
+            fingerprint.reads.insert(self.relative(&path), Stamp::new([path]));
         }
     }
 
     /// The same job after it was rendered.
-    pub fn rendered(&self, fingerprint: Fingerprint, job: &Job) -> Fingerprint {
+    pub fn rendered(&self, fingerprint: Fingerprint, job: &BatchJob) -> Fingerprint {
         Fingerprint { output: self.output(job).map(|(stamp, _)| stamp), ..fingerprint }
     }
 
     /// The files of the output, and whether resuming checks each of them.
-    fn output(&self, job: &Job) -> Option<(Stamp, bool)> {
+    fn output(&self, job: &BatchJob) -> Option<(Stamp, bool)> {
         let name = output_path(&self.outputs, &job.output, true, false).ok()?;
         match (Output::parse(&name, Formats::default()).ok()?.files(), self.shard) {
             (Files::Nothing | Files::Stream(_), _) => None,
             (Files::One(path, _), Some(shard)) => {
-                Some((Stamp::of([PathBuf::from(shard.named(path.as_os_str()))]), false))
+                Some((Stamp::new([PathBuf::from(shard.named(path.as_os_str()))]), false))
             }
-            (Files::One(path, _) | Files::Image(path), _) => Some((Stamp::of([path]), false)),
+            (Files::One(path, _) | Files::Image(path), _) => Some((Stamp::new([path]), false)),
             (Files::Many(pattern), None) => {
-                let there = pattern.scan().unwrap_or_default();
-                Some((Stamp::of(there.into_iter().map(|n| pattern.path(n))), true))
+                let existing = pattern.scan().unwrap_or_default();
+                Some((Stamp::new(existing.into_iter().map(|n| pattern.path(n))), true))
             }
             // which files are those of the shard is known when the input is open
             (Files::Many(_), Some(_)) => Some((Stamp::default(), true)),
@@ -153,12 +153,12 @@ impl Scope {
     }
 
     /// Whether the output exists, or a part of it.
-    pub fn exists(&self, job: &Job) -> bool {
+    pub fn exists(&self, job: &BatchJob) -> bool {
         self.output(job).is_some_and(|(stamp, _)| stamp.files > 0)
     }
 
     /// The folder of complete segments of the job, if there is one.
-    pub fn segments(&self, job: &Job) -> Option<PathBuf> {
+    pub fn segments(&self, job: &BatchJob) -> Option<PathBuf> {
         let name = output_path(&self.outputs, &job.output, true, false).ok()?;
         match Output::parse(&name, Formats::default()).ok()?.files() {
             Files::One(path, _) => Some(segments::folder(&path)).filter(|folder| folder.is_dir()),
@@ -167,13 +167,13 @@ impl Scope {
     }
 
     /// Whether the job is still that which failed: with the same options, and the same files in the way.
-    pub fn is_unchanged(&self, job: &Job, then: &Fingerprint) -> bool {
+    pub fn is_unchanged(&self, job: &BatchJob, then: &Fingerprint) -> bool {
         let now = self.fingerprint(job);
         now.options == then.options && self.output(job).map(|(stamp, _)| stamp) == then.output
     }
 
     /// The difference between a finished job and its result on the disk.
-    pub fn change(&self, job: &Job, then: &Fingerprint) -> Option<Change> {
+    pub fn change(&self, job: &BatchJob, then: &Fingerprint) -> Option<Change> {
         let output = self.output(job);
         if let (Some((stamp, each)), Some(before)) = (output, then.output)
             && (stamp.files < before.files.max(1) || each && stamp != before)
@@ -196,7 +196,7 @@ impl Scope {
         }
         let changed = |(path, before): (&String, &Stamp)| match now.reads.get(path) {
             Some(now) => now != before,
-            None => Stamp::of([self.folder.join(path)]) != *before,
+            None => Stamp::new([self.folder.join(path)]) != *before,
         };
         if let Some((path, _)) = then.reads.iter().find(|read| changed(*read)) {
             return stale(format!("was made before {path} was changed"));
@@ -215,9 +215,9 @@ mod tests {
     #[test]
     fn other_options_make_another_output() {
         let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
-        let job = |options: &[&str]| Job {
+        let job = |options: &[&str]| BatchJob {
             options: options.iter().map(OsString::from).collect(),
-            ..Job::new("pattern:bars", "null:")
+            ..BatchJob::new("pattern:bars", "null:")
         };
         let change = |was: &[&str], is: &[&str]| {
             let fingerprint = scope.rendered(scope.fingerprint(&job(was)), &job(was));

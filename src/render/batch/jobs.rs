@@ -4,6 +4,7 @@ use grainfield_io::format::images::pattern::{Pattern, bytes, glob_matches, name}
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of jobs in a list.
@@ -11,7 +12,7 @@ pub const MAX_JOBS: usize = 100_000;
 
 /// One render, as written in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Job {
+pub struct BatchJob {
     /// The name, which is unique.
     pub name: String,
     /// The input.
@@ -37,11 +38,11 @@ pub(super) fn output_name(folder: &Path, output: &OsStr) -> PathBuf {
     path.strip_prefix(absolute(&folder.join("."))).map(Path::to_path_buf).unwrap_or(path)
 }
 
-impl Job {
+impl BatchJob {
     /// A job with default options, named by its output.
-    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Job {
+    pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> BatchJob {
         let (input, output) = (input.into(), output.into());
-        Job { name: output.to_string_lossy().into_owned(), input, output, ..Job::default() }
+        BatchJob { name: output.to_string_lossy().into_owned(), input, output, ..BatchJob::default() }
     }
 
     /// Whether its options allow replacing an existing output.
@@ -52,11 +53,11 @@ impl Job {
 
 /// A list of jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Jobs {
+pub struct JobList {
     /// The folder for outputs, if it is given.
     pub folder: Option<PathBuf>,
     /// In the order of the list.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<BatchJob>,
 }
 
 /// An error in a list, and what would be right.
@@ -97,7 +98,7 @@ fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, Job
     Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
 }
 
-impl Jobs {
+impl JobList {
     /// Returns an error for no jobs, too many, and two with the same name or output, whatever its spelling.
     pub(super) fn check(&self, outputs_folder: &Path) -> Result<(), JobsError> {
         if self.jobs.is_empty() {
@@ -129,7 +130,7 @@ impl Jobs {
 }
 
 /// The largest number of files and folders that a pattern of inputs may examine.
-const MAX_SEEN: usize = 10_000_000;
+const MAX_EXAMINED: usize = 10_000_000;
 
 /// Makes a job for each input that matches a pattern with `*` and `?`. `to` names the outputs: `{dir}` is the part
 /// of the input's folder that wildcards matched, `{name}` its name without number and extension, and `{ext}` the
@@ -137,98 +138,113 @@ const MAX_SEEN: usize = 10_000_000;
 ///
 /// # Errors
 /// [`JobsError`] if the pattern is invalid, matches no file, or makes two jobs with one output.
-pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<Jobs, JobsError> {
-    let place = format!("'{input}'");
+pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, JobsError> {
+    let mut search = Search { place: format!("'{input}'"), examined: 0 };
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
-        return bad(place, "is empty");
+        return bad(search.place, "is empty");
     };
-    let pattern = match Pattern::parse(OsStr::new(file)) {
-        Err(e) => return bad(place, e.to_string()),
-        Ok(pattern) => pattern,
-    };
-    let wild = |part: &OsStr| bytes(part).iter().any(|b| b"*?".contains(b));
-    let parts: Vec<Component<'_>> = path.parent().unwrap_or(Path::new("")).components().collect();
-    let fixed = parts.iter().take_while(|c| !wild(c.as_os_str())).count();
-    let root: PathBuf = parts[..fixed].iter().collect();
-    let mut folders = vec![(root, PathBuf::new())];
-    let mut seen = 0;
-    for part in &parts[fixed..] {
-        let mut next = Vec::new();
-        for (folder, found) in folders {
-            if !wild(part.as_os_str()) {
-                next.push((folder.join(part), found.join(part)));
-                continue;
-            }
-            for name in listed(&folder, &mut seen, &place)? {
-                let hidden = bytes(&name).starts_with(b".");
-                if !hidden
-                    && glob_matches(bytes(part.as_os_str()), bytes(&name))
-                    && folder.join(&name).is_dir()
-                {
-                    next.push((folder.join(&name), found.join(&name)));
-                }
-            }
-        }
-        folders = next;
-    }
-    let mut jobs = Jobs::default();
-    for (folder, found) in folders {
-        let mut add = |file: &OsStr, stem: String| -> Result<(), JobsError> {
-            let extension = Path::new(file).extension().unwrap_or_default().to_string_lossy().into_owned();
-            let dir = found.to_string_lossy();
-            let output = substitute(to, &[("dir", &dir), ("name", &stem), ("ext", &extension)])?;
-            let input = folder.join(file).into_os_string();
-            let name = input.to_string_lossy().into_owned();
-            let (output, options) = (output.into(), options.to_vec());
-            jobs.jobs.push(Job { name, input, output, options, ..Job::default() });
-            if jobs.jobs.len() > MAX_JOBS { Err(JobsError::Most("100000 jobs")) } else { Ok(()) }
-        };
-        let names = match listed(&folder, &mut seen, &place) {
+    let pattern = Pattern::parse(OsStr::new(file)).or_else(|e| bad(&search.place, e.to_string()))?;
+    let mut jobs = JobList::default();
+    for (folder, found) in search.folders(path.parent().unwrap_or(Path::new("")))? {
+        let names = match search.names(&folder) {
             Ok(names) => names,
             // a missing folder contains no inputs
             Err(_) if !folder.exists() => continue,
             Err(e) => return Err(e),
         };
-        match &pattern {
+        let inputs = match &pattern {
             // the existing sequences: the wildcard in the name stands for one of them
-            Some(pattern) => {
-                for (sequence, stem) in sequences(file, pattern, &names) {
-                    add(&sequence, stem)?;
-                }
-            }
-            None => {
-                for name in &names {
-                    let hidden = bytes(name).starts_with(b".");
-                    if !hidden && glob_matches(bytes(file), bytes(name)) && folder.join(name).is_file() {
-                        let stem =
-                            Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                        add(name, stem)?;
-                    }
-                }
+            Some(pattern) => sequences(file, pattern, &names),
+            None => files(file, names, &folder),
+        };
+        for (file, stem) in inputs {
+            let extension = Path::new(&file).extension().unwrap_or_default().to_string_lossy().into_owned();
+            let dir = found.to_string_lossy();
+            let output = substitute(to, &[("dir", &dir), ("name", &stem), ("ext", &extension)])?.into();
+            let input = folder.join(file).into_os_string();
+            let name = input.to_string_lossy().into_owned();
+            jobs.jobs.push(BatchJob {
+                name,
+                input,
+                output,
+                options: options.to_vec(),
+                ..BatchJob::default()
+            });
+            if jobs.jobs.len() > MAX_JOBS {
+                return Err(JobsError::Most("100000 jobs"));
             }
         }
     }
     if jobs.jobs.is_empty() {
-        return bad(place, "matches no file");
+        return bad(search.place, "matches no file");
     }
     jobs.check(Path::new("."))?;
     Ok(jobs)
 }
 
-fn listed(folder: &Path, seen: &mut usize, place: &str) -> Result<Vec<OsString>, JobsError> {
-    let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let mut names = Vec::new();
-    let entries = std::fs::read_dir(real);
-    for entry in entries.or_else(|e| bad(place, format!("{}: {e}", real.display())))? {
-        names.push(entry.or_else(|e| bad(place, format!("{}: {e}", real.display())))?.file_name());
-        *seen += 1;
-        if *seen > MAX_SEEN {
+fn is_wild(part: &OsStr) -> bool {
+    bytes(part).iter().any(|b| b"*?".contains(b))
+}
+
+/// Whether a name matches a pattern, which hidden names never do.
+fn matches(pattern: &OsStr, name: &OsStr) -> bool {
+    !bytes(name).starts_with(b".") && glob_matches(bytes(pattern), bytes(name))
+}
+
+/// A search for inputs.
+struct Search {
+    /// The pattern, for errors.
+    place: String,
+    /// The number of files and folders that were examined.
+    examined: usize,
+}
+
+impl Search {
+    /// The folders that match a pattern, with the part that its wildcards matched.
+    fn folders(&mut self, pattern: &Path) -> Result<Vec<(PathBuf, PathBuf)>, JobsError> {
+        let parts: Vec<Component<'_>> = pattern.components().collect();
+        let fixed = parts.iter().take_while(|c| !is_wild(c.as_os_str())).count();
+        let root: PathBuf = parts[..fixed].iter().collect();
+        let mut folders = vec![(root, PathBuf::new())];
+        for part in parts[fixed..].iter().map(|part| part.as_os_str()) {
+            let mut next = Vec::new();
+            for (folder, found) in folders {
+                let names = if is_wild(part) { self.names(&folder)? } else { vec![part.to_owned()] };
+                let is_match =
+                    |name: &OsString| !is_wild(part) || matches(part, name) && folder.join(name).is_dir();
+                next.extend(
+                    names.iter().filter(|name| is_match(name)).map(|n| (folder.join(n), found.join(n))),
+                );
+            }
+            folders = next;
+        }
+        Ok(folders)
+    }
+
+    /// The names in a folder, sorted.
+    fn names(&mut self, folder: &Path) -> Result<Vec<OsString>, JobsError> {
+        let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let entries = std::fs::read_dir(real).and_then(|entries| {
+            // enough to notice that there are too many
+            let names = entries.take(MAX_EXAMINED + 1).map(|entry| Ok(entry?.file_name()));
+            names.collect::<io::Result<Vec<_>>>()
+        });
+        let mut names = entries.or_else(|e| bad(&self.place, format!("{}: {e}", real.display())))?;
+        self.examined += names.len();
+        if self.examined > MAX_EXAMINED {
             return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
         }
+        names.sort();
+        Ok(names)
     }
-    names.sort();
-    Ok(names)
+}
+
+/// The files among some names that match a pattern, with their names without extension.
+fn files(pattern: &OsStr, names: Vec<OsString>, folder: &Path) -> Vec<(OsString, String)> {
+    let stem = |name: &OsStr| Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let files = names.into_iter().filter(|name| matches(pattern, name) && folder.join(name).is_file());
+    files.map(|name| (name.clone(), stem(&name))).collect()
 }
 
 /// The sequences among some names, as patterns, with the text before the number.
@@ -293,11 +309,14 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
-            return bad("--to", format!("'{to}': a closing brace is missing"));
+            return bad("the pattern of outputs", format!("'{to}': a closing brace is missing"));
         };
         let key = &rest[open + 1..open + close];
         let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
-            return bad("--to", format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"));
+            return bad(
+                "the pattern of outputs",
+                format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"),
+            );
         };
         out.push_str(value);
         rest = &rest[open + close + 1..];
@@ -333,7 +352,7 @@ mod tests {
         }
         let found = |input: &str, to: &str| {
             let jobs = glob(&format!("{root}/{input}"), to, &[]).map_err(|e| e.to_string())?;
-            let short = |j: &Job| {
+            let short = |j: &BatchJob| {
                 let input = j.input.to_str().unwrap().strip_prefix(root).unwrap().to_owned();
                 (input, j.output.to_str().unwrap().to_owned())
             };

@@ -21,7 +21,7 @@
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
 use super::fingerprint::FILES;
-use super::jobs::{Job, Jobs, JobsError, MAX_JOBS};
+use super::jobs::{BatchJob, JobList, JobsError, MAX_JOBS};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
@@ -42,17 +42,17 @@ type Item<'a> = Spanned<DeValue<'a>>;
 /// The entries of a job or of `[all]`, by key: the line of the key, and the value.
 type Settings<'t, 'a> = BTreeMap<&'t str, (u32, &'t Item<'a>)>;
 
-impl Jobs {
+impl JobList {
     /// Parses a list; `folder` is the folder of its file.
     ///
     /// # Errors
     /// [`JobsError`] with the line.
-    pub fn parse(text: &str, folder: &Path) -> Result<Jobs, JobsError> {
+    pub fn parse(text: &str, folder: &Path) -> Result<JobList, JobsError> {
         if text.len() as u64 > MAX_TEXT {
             return Err(JobsError::Most("16 MiB of text"));
         }
         let document = DeTable::parse(text).map_err(|e| JobsError::Toml(e.to_string()))?;
-        let reader = Reader { folder, lines: Lines::of(text) };
+        let reader = Reader { folder, lines: Lines::new(text) };
         reader.list(document.get_ref())
     }
 }
@@ -61,7 +61,7 @@ impl Jobs {
 struct Lines(Vec<usize>);
 
 impl Lines {
-    fn of(text: &str) -> Lines {
+    fn new(text: &str) -> Lines {
         Lines(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
     }
 
@@ -81,8 +81,8 @@ fn bad<T>(line: u32, place: &str, problem: &str) -> Result<T, JobsError> {
 }
 
 impl Reader<'_> {
-    fn list(&self, document: &DeTable<'_>) -> Result<Jobs, JobsError> {
-        let mut jobs = Jobs::default();
+    fn list(&self, document: &DeTable<'_>) -> Result<JobList, JobsError> {
+        let mut jobs = JobList::default();
         let mut all = Settings::new();
         let mut list: &[Item<'_>] = &[];
         for (key, item) in document {
@@ -135,7 +135,7 @@ impl Reader<'_> {
         table.iter().map(|(k, v)| (k.get_ref().as_ref(), (self.lines.at(k.span().start), v))).collect()
     }
 
-    fn job(&self, place: &str, line: u32, mut settings: Settings<'_, '_>) -> Result<Job, JobsError> {
+    fn job(&self, place: &str, line: u32, mut settings: Settings<'_, '_>) -> Result<BatchJob, JobsError> {
         let mut text = |key: &str| match settings.remove(key) {
             None => Ok(None),
             Some((line, item)) => match item.get_ref() {
@@ -189,7 +189,7 @@ impl Reader<'_> {
             text => self.folder.join(text).into_os_string(),
         };
         let name = name.unwrap_or_else(|| output.clone());
-        Ok(Job { name, input, output: output.into(), options, lines, line, postponed })
+        Ok(BatchJob { name, input, output: output.into(), options, lines, line, postponed })
     }
 
     /// The value of an option as text.
@@ -214,8 +214,8 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Jobs, String> {
-        Jobs::parse(text, Path::new("/here")).map_err(|e| e.to_string())
+    fn parse(text: &str) -> Result<JobList, String> {
+        JobList::parse(text, Path::new("/here")).map_err(|e| e.to_string())
     }
 
     #[test]

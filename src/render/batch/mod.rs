@@ -6,15 +6,15 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
-use crate::session::job::Summary;
+use crate::session::{Cancel, Summary};
 use fingerprint::Fingerprint;
-use jobs::Job;
+use jobs::BatchJob;
 use queue::{Claim, Lease, Queue, Record, State};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// The result of a job.
@@ -25,7 +25,7 @@ pub enum End {
     /// It failed for this reason.
     Failed(String, Summary),
     /// It was cancelled; with what is kept.
-    Stopped(String, Summary),
+    Cancelled(String, Summary),
     /// It was not begun, because it is no longer in the list, or was postponed.
     Removed,
 }
@@ -75,7 +75,7 @@ pub struct Batch<'a> {
     /// The status file and locks.
     pub queue: &'a Queue,
     /// The jobs.
-    pub jobs: &'a [Job],
+    pub jobs: &'a [BatchJob],
     /// The number of jobs at a time.
     pub at_once: usize,
     /// Whether to retry failed jobs.
@@ -84,11 +84,11 @@ pub struct Batch<'a> {
     /// the option `overwrite`.
     pub overwrite: bool,
     /// Set to cancel.
-    pub stop: &'a AtomicBool,
+    pub cancel: &'a Cancel,
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
-    pub perform: &'a (dyn Fn(&Job, Start<'_>) -> End + Sync),
+    pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
-    pub tell: &'a (dyn Fn(&Job, &Event) + Sync),
+    pub tell: &'a (dyn Fn(&BatchJob, &Event) + Sync),
 }
 
 /// How a job begins.
@@ -114,7 +114,7 @@ impl Batch<'_> {
             let work = || {
                 while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut add = Tally::default();
-                    if self.stop.load(Ordering::Relaxed) {
+                    if self.cancel.is_cancelled() {
                         add.left = 1;
                     } else {
                         self.one(place, &old, &mut add);
@@ -221,7 +221,7 @@ fn ended(
             lease.set(State::Failed, count(&s), Some(why), fingerprint())?;
             tally.failed += 1;
         }
-        End::Stopped(kept, s) => {
+        End::Cancelled(kept, s) => {
             let frames = count(&s);
             tally.left += 1;
             lease.set(State::Waiting, frames, Some(kept), None)?;
@@ -250,20 +250,21 @@ mod tests {
     use std::time::Duration;
 
     /// Jobs whose outputs are not files, named by their numbers.
-    fn jobs(count: usize) -> Vec<Job> {
-        let job = |i: usize| Job { name: i.to_string(), ..Job::new("pattern:bars", format!("job {i}")) };
+    fn jobs(count: usize) -> Vec<BatchJob> {
+        let job =
+            |i: usize| BatchJob { name: i.to_string(), ..BatchJob::new("pattern:bars", format!("job {i}")) };
         (0..count).map(job).collect()
     }
 
-    fn run(queue: &Queue, jobs: &[Job], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
-        let stop = AtomicBool::new(false);
-        let perform: &(dyn Fn(&Job, Start<'_>) -> End + Sync) = &|job, _| perform(job.name.parse().unwrap());
-        let (stop, tell, overwrite) = (&stop, &|_: &Job, _: &Event| {}, false);
-        Batch { queue, jobs, at_once: 3, retry, overwrite, stop, perform, tell }.run().unwrap()
+    fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
+        let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
+            &|job, _| perform(job.name.parse().unwrap());
+        let (cancel, tell, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
+        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, tell }.run().unwrap()
     }
 
     fn queue(folder: &tempfile::TempDir) -> Queue {
-        Queue::of(&folder.path().join("q.toml"), folder.path(), None)
+        Queue::new(&folder.path().join("q.toml"), folder.path(), None)
     }
 
     #[test]
@@ -294,7 +295,7 @@ mod tests {
         let fails = |i: usize| match i {
             1 => End::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
-            3 => End::Stopped("interrupted".into(), Summary::default()),
+            3 => End::Cancelled("interrupted".into(), Summary::default()),
             _ => End::Done(Summary::default()),
         };
         let tally = run(&queue, &jobs, false, &fails);

@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum OutputPathError {
     /// It is outside the folder.
-    #[error("{} would be written outside {}{how}; --outside allows that", output.display(), folder.display())]
+    #[error("{} would be written outside {}{how}", output.display(), folder.display())]
     Outside {
         /// The output.
         output: PathBuf,

@@ -15,7 +15,7 @@
 //! complete files get their final names.
 
 use super::fingerprint::{Change, Fingerprint, Scope};
-use super::jobs::{Job, output_name};
+use super::jobs::{BatchJob, output_name};
 use grainfield_io::disk::lines;
 use grainfield_io::journal::resume::Xxh64;
 use grainfield_io::journal::shard::Shard;
@@ -143,7 +143,7 @@ fn beside(list: &Path, ending: &str) -> PathBuf {
 
 impl Queue {
     /// The queue of a list (which need not exist under that name). Creates no files yet.
-    pub fn of(list: &Path, outputs: &Path, shard: Option<Shard>) -> Queue {
+    pub fn new(list: &Path, outputs: &Path, shard: Option<Shard>) -> Queue {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let by = format!("{}:{}", host.trim(), std::process::id());
         let folder = list.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -154,7 +154,7 @@ impl Queue {
 
     /// The identity of a job: its output, of which a list has one, and the shard, as 16 hexadecimal digits. Options are
     /// no part of it: a job keeps its identity when they change, and two processes never write one output.
-    pub fn id(&self, job: &Job) -> String {
+    pub fn id(&self, job: &BatchJob) -> String {
         let mut sum = Xxh64::default();
         sum.update(output_name(&self.scope.outputs, &job.output).as_os_str().as_encoded_bytes());
         sum.update(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
@@ -167,7 +167,7 @@ impl Queue {
     }
 
     /// The files that are written for jobs: the status file and the locks.
-    pub fn writes(&self, jobs: &[Job]) -> Vec<PathBuf> {
+    pub fn writes(&self, jobs: &[BatchJob]) -> Vec<PathBuf> {
         let lock = |name: &str| self.locks.join(format!("{name}.lock"));
         let locks = jobs.iter().map(|job| lock(&self.id(job)));
         [self.status.clone(), lock("status")].into_iter().chain(locks).collect()
@@ -190,7 +190,7 @@ impl Queue {
     ///
     /// # Errors
     /// As [`read`](Queue::read).
-    pub fn states(&self, jobs: &[Job]) -> io::Result<Vec<Standing>> {
+    pub fn states(&self, jobs: &[BatchJob]) -> io::Result<Vec<Standing>> {
         // no job is claimed before this is released; without the file, none has ever been
         let look = lines::open(&self.locks.join("status.lock"), OpenOptions::new().read(true)).ok();
         let look = look.filter(|lock| lock.lock_shared().is_ok());
@@ -214,7 +214,7 @@ impl Queue {
             .collect())
     }
 
-    fn standing(&self, job: &Job, record: Option<Record>, running: bool) -> Standing {
+    fn standing(&self, job: &BatchJob, record: Option<Record>, running: bool) -> Standing {
         let state = if job.postponed { State::Postponed } else { State::Waiting };
         let mut now = Standing { state, reason: None, record, anew: false };
         let Some(record) = &now.record else { return now };
@@ -250,7 +250,7 @@ impl Queue {
     ///
     /// # Errors
     /// The locks or the status file cannot be opened, or the disk has no locks.
-    pub fn claim(&self, job: &Job) -> io::Result<Claim> {
+    pub fn claim(&self, job: &BatchJob) -> io::Result<Claim> {
         let id = self.id(job);
         let lock = self.lock_file(&format!("{id}.lock"))?;
         let look = self.lock_file("status.lock")?;
@@ -283,7 +283,7 @@ impl Queue {
 fn without_locks(e: io::Error) -> io::Error {
     let problem = format!(
         "this disk does not support file locks ({e}), which keep several processes from rendering the same job; \
-            put the list on another disk, or divide the work with --shard"
+            put the list on another disk, or divide the work into shards"
     );
     io::Error::new(e.kind(), problem)
 }
@@ -320,11 +320,11 @@ mod tests {
     use std::io::Write;
 
     fn queue(list: &Path) -> Queue {
-        Queue::of(list, list.parent().unwrap(), None)
+        Queue::new(list, list.parent().unwrap(), None)
     }
 
-    fn job() -> Job {
-        Job::new("pattern:bars", "x.y4m")
+    fn job() -> BatchJob {
+        BatchJob::new("pattern:bars", "x.y4m")
     }
 
     fn state(queue: &Queue) -> State {
@@ -352,8 +352,8 @@ mod tests {
 
     #[test]
     fn the_spelling_of_an_output_makes_no_other_job() {
-        let queue = Queue::of(Path::new("/here/q"), Path::new("/here"), None);
-        let id = |output: &str| queue.id(&Job { output: output.into(), ..job() });
+        let queue = Queue::new(Path::new("/here/q"), Path::new("/here"), None);
+        let id = |output: &str| queue.id(&BatchJob { output: output.into(), ..job() });
         for same in ["./x.y4m", ".//x.y4m", "/here/x.y4m", "hash:x.y4m"] {
             assert_eq!(id(same), id("x.y4m"), "{same}");
         }

@@ -27,7 +27,7 @@ pub(super) struct Curve(pub(super) Vec<[f64; 2]>);
 
 impl Curve {
     /// The strength of a plane at the brightnesses with enough samples.
-    pub(super) fn of(plane: &PlaneGrain) -> Curve {
+    pub(super) fn measured(plane: &PlaneGrain) -> Curve {
         let known = (0..BINS).filter(|&i| plane.bins[i].counts());
         Curve(known.map(|i| [PlaneGrain::middle(i), plane.bins[i].strength()]).collect())
     }
@@ -35,7 +35,7 @@ impl Curve {
     /// The strength of a plane without its errors of chance: the curve with the least bends that is as near to the
     /// measured strengths as they are to the true ones.
     pub(super) fn smooth(plane: &PlaneGrain) -> Curve {
-        let rough = Curve::of(plane);
+        let rough = Curve::measured(plane);
         let alike = plane.alike();
         let counts = (0..BINS).map(|i| &plane.bins[i]).filter(|b| b.counts()).map(|b| b.count);
         let errors: Vec<f64> = counts
@@ -69,7 +69,7 @@ impl Curve {
                 }
             }
         }
-        let y = solved(m)?;
+        let y = solve(m)?;
         Some(Curve(self.0.iter().zip(y).map(|(p, y)| [p[0], y.max(0.0)]).collect()))
     }
 
@@ -128,7 +128,7 @@ impl Curve {
 }
 
 /// Gaussian elimination; the last column is the right-hand side.
-pub(super) fn solved(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+pub(super) fn solve(mut m: Vec<Vec<f64>>) -> Option<Vec<f64>> {
     let n = m.len();
     for k in 0..n {
         let pivot = (k..n).max_by(|&a, &b| m[a][k].abs().total_cmp(&m[b][k].abs()))?;

@@ -4,7 +4,8 @@
 //! one strength wherever it is known. Squares of it are cut out where nothing is missing: one below the other they make
 //! a picture of 16 bits, 4096 codes to the standard deviation of the first plane around the middle.
 
-use super::shot::{MatchError, Shot};
+use super::error::MatchError;
+use super::shot::Shot;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, FieldOrder, Format, Frame, Matrix, PictureStructure, Primaries, Transfer,
 };
@@ -12,6 +13,7 @@ use grainfield_filters::plate::{Cutter, LEAST, MOST, Plate, PlateError, TILE};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::Formats;
+use grainfield_io::journal::SourceEnds;
 use grainfield_io::media::{FrameStamp, Plan};
 use grainfield_io::sink::{self, SinkError};
 use grainfield_measure::Field;
@@ -59,7 +61,7 @@ impl PlateGrain {
             untouched_format: false,
             overwrite,
             frames: Some(1),
-            whole: (true, true),
+            ends: SourceEnds::BOTH,
             encoding: Encoding::default(),
             journal: Default::default(),
             lost_in_video: Vec::new(),
@@ -111,8 +113,8 @@ pub fn check_name(name: &OsStr, plate: &Format) -> Result<(), SinkError> {
 
 /// Places of tiles of a side in a frame where little is unknown: at most `most`, none over another. `unknown` has the
 /// sums of unknown samples above and left of each place.
-fn places(
-    unknown: &[Sums],
+fn find_tiles(
+    unknown: &[SummedArea],
     (width, height): (usize, usize),
     side: usize,
     most: usize,
@@ -124,7 +126,7 @@ fn places(
     let free = |x: usize, y: usize| {
         unknown.iter().all(|sums| {
             let (w, h) = (side >> sums.shift.0, side >> sums.shift.1);
-            sums.within(x >> sums.shift.0, y >> sums.shift.1, w, h) as f64 <= UNKNOWN * (w * h) as f64
+            sums.sum(x >> sums.shift.0, y >> sums.shift.1, w, h) as f64 <= UNKNOWN * (w * h) as f64
         })
     };
     let mut y = 0;
@@ -148,14 +150,14 @@ fn places(
 }
 
 /// The number of unknown samples in rectangles of a plane.
-struct Sums {
+struct SummedArea {
     sums: Vec<u32>,
     width: usize,
     shift: (u8, u8),
 }
 
-impl Sums {
-    fn new(field: &Field, shift: (u8, u8)) -> Sums {
+impl SummedArea {
+    fn new(field: &Field, shift: (u8, u8)) -> SummedArea {
         let width = field.width + 1;
         let mut sums = vec![0u32; width * (field.height + 1)];
         for y in 0..field.height {
@@ -165,10 +167,10 @@ impl Sums {
                 sums[(y + 1) * width + x + 1] = sums[y * width + x + 1] + row;
             }
         }
-        Sums { sums, width, shift }
+        SummedArea { sums, width, shift }
     }
 
-    fn within(&self, x: usize, y: usize, w: usize, h: usize) -> u32 {
+    fn sum(&self, x: usize, y: usize, w: usize, h: usize) -> u32 {
         let at = |x: usize, y: usize| self.sums[y * self.width + x];
         at(x + w, y + h) + at(x, y) - at(x + w, y) - at(x, y + h)
     }
@@ -177,21 +179,15 @@ impl Sums {
 /// Cuts the grain of a plate with a clean version into tiles.
 ///
 /// # Errors
-/// [`MatchError::Unequal`] if no part of the plate has enough measured grain.
+/// [`MatchError::NoTiles`] if no part of the plate has enough measured grain.
 pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> {
     let format = shot.format();
-    let few = |what: &str| {
-        let problem = format!(
-            "{what} with enough measured grain (--frames and --area select more, or other parts): no grain can be kept"
-        );
-        Err(MatchError::Unequal(problem))
-    };
     let fields = shot.grain_of(measured);
-    let sums: Vec<Vec<Sums>> = fields
+    let sums: Vec<Vec<SummedArea>> = fields
         .iter()
         .map(|planes| {
             let shift = |p| format.plane_subsampling(p);
-            planes.iter().enumerate().map(|(p, field)| Sums::new(field, shift(p))).collect()
+            planes.iter().enumerate().map(|(p, field)| SummedArea::new(field, shift(p))).collect()
         })
         .collect();
     // The largest side whose tiles fill a frame without a second use of any; else that which comes nearest.
@@ -200,7 +196,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
     for side in SIDES {
         let mut found = Vec::new();
         for (n, sums) in sums.iter().enumerate() {
-            let at = places(sums, size, side, MOST - found.len());
+            let at = find_tiles(sums, size, side, MOST - found.len());
             found.extend(at.into_iter().map(|(x, y)| (n, x, y)));
         }
         let enough = 4.0 * found.len() as f64 / cells(side, format.plane_size(0)) as f64;
@@ -211,10 +207,8 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
             break;
         }
     }
-    let Some((_, side, found)) = best else {
-        return few(&format!("there is no part of {LEAST}x{LEAST} samples"));
-    };
-    let parts = parts(measured);
+    let (_, side, found) = best.ok_or(MatchError::NoTiles)?;
+    let strengths = relative_strengths(measured);
     let mut picture = Frame::new(kept_format(format, side, found.len()));
     for (tile, &(n, x, y)) in found.iter().enumerate() {
         for (p, field) in fields[n].iter().enumerate() {
@@ -225,7 +219,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
                 let to = picture.row_mut::<u16>(p, tile * h + row);
                 for (to, v) in to.iter_mut().zip(from) {
                     let v = if v.is_nan() { 0.0 } else { *v };
-                    *to = (32768.0 + CODES * parts[p] * v).round().clamp(0.0, 65535.0) as u16;
+                    *to = (32768.0 + CODES * strengths[p] * v).round().clamp(0.0, 65535.0) as u16;
                 }
             }
         }
@@ -235,10 +229,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
         cutter.add(picture)?;
         cutter.finish()
     };
-    match cut(&picture) {
-        Ok(plate) => Ok(PlateGrain { picture, plate, cells: cells(side, format.plane_size(0)) }),
-        Err(e) => few(&format!("the grain is not usable ({e}); there is no part")),
-    }
+    Ok(PlateGrain { plate: cut(&picture)?, picture, cells: cells(side, format.plane_size(0)) })
 }
 
 /// The number of patches that cover a frame, at most.
@@ -248,7 +239,7 @@ fn cells(side: usize, (width, height): (usize, usize)) -> usize {
 }
 
 /// The strength of each plane's grain: that of U and V relative to both together, that of RGB to the first plane.
-fn parts(measured: &Residual) -> Vec<f32> {
+fn relative_strengths(measured: &Residual) -> Vec<f32> {
     let all: Vec<f64> = measured.planes().iter().map(|p| p.overall().0).collect();
     let chroma = |a: f64, b: f64| ((a * a + b * b) / 2.0).sqrt().max(1e-9);
     let part = |p: usize| match all[..] {

@@ -6,19 +6,22 @@
 //! The result is measured again and the look corrected by the difference, so that rounding and limits of filters are
 //! included. The report gives the remaining differences in dB.
 
+mod error;
 mod fit;
 mod keep;
 #[cfg(feature = "plots")]
 pub mod plot;
 mod recipe;
+mod render;
 mod report;
 mod shape;
 mod shot;
 mod skewed;
 mod table;
 
+pub use error::{Doubt, MatchError, NoGrain};
 pub use keep::{PlateGrain, check_name, keep};
 pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
-pub use shot::{Blind, Doubt, MatchError, Measured, Options, Shot};
+pub use shot::{Blind, Measured, Options, Shot};
 pub use table::{TableMatch, table};

@@ -16,8 +16,8 @@ const MATCH: RGBColor = RGBColor(220, 38, 38);
 ///
 /// # Errors
 /// [`PlotError`] if it cannot be drawn.
-pub fn png(of: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
-    canvas((WIDTH, HEAD + ROW * of.planes.len() as u32), |root| {
+pub fn png(matched: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
+    canvas((WIDTH, HEAD + ROW * matched.planes.len() as u32), |root| {
         root.fill(&WHITE)?;
         let (head, body) = root.split_vertically(px(HEAD as i32));
         head.draw(&Text::new(one_line(title, 100), (px(26), px(12)), bold(22)))?;
@@ -25,7 +25,7 @@ pub fn png(of: &Match, title: &str) -> Result<Vec<u8>, PlotError> {
             head.draw(&Rectangle::new([(px(x), px(50)), (px(x + 18), px(54))], ink.filled()))?;
             head.draw(&Text::new(name, (px(x + 26), px(43)), soft(15)))?;
         }
-        for (cell, plane) in body.split_evenly((of.planes.len().max(1), 1)).iter().zip(&of.planes) {
+        for (cell, plane) in body.split_evenly((matched.planes.len().max(1), 1)).iter().zip(&matched.planes) {
             let halves = cell.split_evenly((1, 2));
             strength(&halves[0].margin(px(6), px(6), px(14), px(10)), plane)?;
             spectrum(&halves[1].margin(px(6), px(6), px(10), px(14)), plane)?;

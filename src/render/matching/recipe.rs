@@ -1,9 +1,10 @@
 //! Fits a recipe of the filter `grain`.
 
+use super::error::MatchError;
 use super::fit::Curve;
 use super::report::Match;
-use super::shape::{Shape, Wanted, chroma_size, correct, gain};
-use super::shot::{MatchError, Shot};
+use super::shape::{Shape, TargetSpectrum, chroma_size, correct, gain};
+use super::shot::Shot;
 use super::skewed::Skewness;
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
@@ -63,34 +64,26 @@ pub fn recipe(
     });
     let generated = settings.plate.is_none();
     let coloured = !format.is_rgb() && plate.planes().len() > 1 && settings.chroma > 0.0;
-    let mut spectra: Vec<Wanted> =
-        plate.planes().iter().enumerate().map(|(p, plane)| Wanted::new(&format, p, plane)).collect();
+    let mut spectra: Vec<TargetSpectrum> =
+        plate.planes().iter().enumerate().map(|(p, plane)| TargetSpectrum::new(&format, p, plane)).collect();
     let (luma, colours) = spectra.split_at_mut(1);
     let colours = if coloured { colours } else { &mut [] };
     let wanted = Curve::smooth(&plate.planes()[0]);
-    let skewness = Skewness::of(&plate.planes()[0], &wanted);
+    let skewness = Skewness::measured(&plate.planes()[0], &wanted);
     for round in 0..ROUNDS {
         if generated {
             settings.fit(&format, &mut luma[0], colours);
         }
-        // Every round has other grain, so that its chance is not fitted; the mean of all corrections counts.
+        // Every round renders other grain and corrects by less, so that the mean of the rounds is fitted, not their chance.
         let rendered = shot.render(&settings.steps(&format), plate, round)?;
         let part = 1.0 / (round as f64 + 1.0);
         let curve = Curve::smooth(&rendered.planes()[0]);
         settings.curve = settings.curve.corrected(&wanted, &curve, part);
         if generated && (round == 0 || settings.skew > 0.0) {
-            let skew = skewness.setting(settings.skew, Skewness::of(&rendered.planes()[0], &curve));
+            let skew = skewness.setting(settings.skew, Skewness::measured(&rendered.planes()[0], &curve));
             settings.skew += part * (skew.unwrap_or(0.0) - settings.skew);
         }
-        if format.is_rgb() && !generated {
-            // The proportions of the channels are the plate's.
-        } else if format.is_rgb() {
-            settings.chroma = (settings.chroma + part * (common(&rendered) - common(plate))).clamp(0.0, 1.0);
-        } else if settings.chroma > 0.0 {
-            let ratio = chroma_strength(plate) / chroma_strength(&rendered).max(1e-6) * overall(&rendered)
-                / overall(plate);
-            settings.chroma = (settings.chroma * ratio.clamp(0.5, 2.0).powf(part)).min(2.0);
-        }
+        settings.correct_chroma(&format, plate, &rendered, part);
         if generated {
             correct(luma, &settings.shape, 1.0, &rendered.planes()[..1]);
             correct(colours, &settings.shape, settings.chroma_size, &rendered.planes()[1..]);
@@ -106,19 +99,19 @@ pub fn recipe(
     Ok(RecipeMatch { recipe: Recipe { steps, ..Recipe::default() }, matched })
 }
 
-fn overall(of: &Residual) -> f64 {
-    of.planes()[0].overall().0.max(1e-6)
+fn overall(grain: &Residual) -> f64 {
+    grain.planes()[0].overall().0.max(1e-6)
 }
 
 /// The combined strength of U and V.
-fn chroma_strength(of: &Residual) -> f64 {
+fn chroma_strength(grain: &Residual) -> f64 {
     let power = |p: &PlaneGrain| p.overall().0.powi(2);
-    (of.planes()[1..].iter().map(power).sum::<f64>() / 2.0).sqrt()
+    (grain.planes()[1..].iter().map(power).sum::<f64>() / 2.0).sqrt()
 }
 
 /// The mean correlation of channels.
-fn common(of: &Residual) -> f64 {
-    of.planes()[1..].iter().map(|p| p.channel.value()).sum::<f64>() / 2.0
+fn channel_correlation(grain: &Residual) -> f64 {
+    grain.planes()[1..].iter().map(|p| p.channel.value()).sum::<f64>() / 2.0
 }
 
 /// The settings that follow from the measurements without rendering.
@@ -126,12 +119,12 @@ fn first_settings(format: &Format, plate: &Residual) -> GrainSettings {
     let first = &plate.planes()[0];
     let chroma = match (plate.planes().len(), format.is_rgb()) {
         (1, _) => 0.0,
-        (_, true) => (1.0 - common(plate)).clamp(0.0, 1.0).sqrt(),
+        (_, true) => (1.0 - channel_correlation(plate)).clamp(0.0, 1.0).sqrt(),
         (_, false) => (chroma_strength(plate) / overall(plate)).min(2.0),
     };
     let lag = |n: usize| first.temporal[n - 1].value();
     let (temporal, hold) = match plate.held() {
-        1 => in_time([1, 2, 3, 4].map(lag), plate.frames()),
+        1 => temporal_settings([1, 2, 3, 4].map(lag), plate.frames()),
         held => (0.0, held),
     };
     let curve = Curve::smooth(first);
@@ -151,26 +144,40 @@ fn first_settings(format: &Format, plate: &Residual) -> GrainSettings {
 
 /// The correlation of neighbouring frames, and the number of frames for which grain is held, from the correlations
 /// with 1 to 4 frames before: held grain's decreases linearly, correlated grain's exponentially.
-fn in_time(lags: [f64; 4], frames: u64) -> (f64, u32) {
+fn temporal_settings(lags: [f64; 4], frames: u64) -> (f64, u32) {
     let [rho, ..] = lags;
     if rho < TEMPORAL[0] || frames < 2 {
         return (0.0, 1);
     }
-    let seen = (frames - 1).min(4) as usize;
-    let off = |of: &dyn Fn(usize) -> f64| (0..seen).map(|i| (lags[i] - of(i + 1)).powi(2)).sum::<f64>();
+    let known = (frames - 1).min(4) as usize;
+    let off =
+        |model: &dyn Fn(usize) -> f64| (0..known).map(|i| (lags[i] - model(i + 1)).powi(2)).sum::<f64>();
     let powers = off(&|n| rho.powi(n as i32));
     let held = |h: u32| off(&|n| (1.0 - n as f64 / f64::from(h)).max(0.0));
     let best = (2..=4).min_by(|&a, &b| held(a).total_cmp(&held(b))).unwrap_or(2);
-    if seen > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
+    if known > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
 }
 
 impl GrainSettings {
     /// Fits what the spectra tell.
-    fn fit(&mut self, format: &Format, luma: &mut Wanted, colours: &mut [Wanted]) {
+    fn fit(&mut self, format: &Format, luma: &mut TargetSpectrum, colours: &mut [TargetSpectrum]) {
         self.shape = luma.shape();
         self.gain = gain(format, &self.shape);
         if !colours.is_empty() {
             self.chroma_size = chroma_size(colours, &self.shape);
+        }
+    }
+
+    /// Corrects `chroma` by `part` of the difference of a render from the plate. It is not used with kept grain in RGB,
+    /// which has the plate's proportions of channels.
+    fn correct_chroma(&mut self, format: &Format, plate: &Residual, rendered: &Residual, part: f64) {
+        if format.is_rgb() {
+            let off = channel_correlation(rendered) - channel_correlation(plate);
+            self.chroma = (self.chroma + part * off).clamp(0.0, 1.0);
+        } else if self.chroma > 0.0 {
+            let ratio = chroma_strength(plate) / chroma_strength(rendered).max(1e-6) * overall(rendered)
+                / overall(plate);
+            self.chroma = (self.chroma * ratio.clamp(0.5, 2.0).powf(part)).min(2.0);
         }
     }
 
@@ -248,10 +255,10 @@ mod tests {
 
     #[test]
     fn held_grain_is_told_from_grain_that_fades() {
-        assert_eq!(in_time([0.01, 0.0, 0.0, 0.0], 8), (0.0, 1));
-        assert_eq!(in_time([0.5, 0.25, 0.13, 0.06], 8), (0.5, 1));
-        assert_eq!(in_time([0.5, 0.0, 0.0, 0.0], 8), (0.0, 2));
-        assert_eq!(in_time([0.67, 0.33, 0.0, 0.0], 8), (0.0, 3));
-        assert_eq!(in_time([0.5, 0.0, 0.0, 0.0], 2), (0.5, 1), "two frames do not tell");
+        assert_eq!(temporal_settings([0.01, 0.0, 0.0, 0.0], 8), (0.0, 1));
+        assert_eq!(temporal_settings([0.5, 0.25, 0.13, 0.06], 8), (0.5, 1));
+        assert_eq!(temporal_settings([0.5, 0.0, 0.0, 0.0], 8), (0.0, 2));
+        assert_eq!(temporal_settings([0.67, 0.33, 0.0, 0.0], 8), (0.0, 3));
+        assert_eq!(temporal_settings([0.5, 0.0, 0.0, 0.0], 2), (0.5, 1), "two frames do not tell");
     }
 }

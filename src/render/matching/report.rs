@@ -99,7 +99,7 @@ impl PlaneMatch {
             aspect_db: [plate.aspect_db(), rendered.aspect_db()],
             temporal: [plate.temporal[0].value(), rendered.temporal[0].value()],
             channel: [plate.channel.value(), rendered.channel.value()],
-            skew: [plate, rendered].map(|p| Skewness::of(p, &Curve::smooth(p)).value),
+            skew: [plate, rendered].map(|p| Skewness::measured(p, &Curve::smooth(p)).value),
             kurtosis: [plate.kurtosis(), rendered.kurtosis()],
             points,
         }

@@ -1,72 +1,37 @@
 //! The frames of a plate and of its clean version, and rendering over the clean version, or over a ramp if
 //! there is none.
 
-use grainfield_filters::chain::{Chain, ChainError, Fields, States, Step, Workspace};
-use grainfield_filters::frame::{Depth, Format, Frame, FrameTime, Ranges};
-use grainfield_filters::host::{CurrentThread, Host, NoCache, PrepareError};
+use super::error::{Doubt, MatchError, NoGrain};
+use super::render::{StepRenderer, synthetic_frame};
+use crate::session::Cancel;
+use crate::session::job::NoFrame;
+use grainfield_filters::chain::Step;
+use grainfield_filters::frame::{Depth, Format, Frame, Ranges};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::simd::Level;
-use grainfield_io::media::SinkError;
-use grainfield_io::source::{self, Info, Slot, Source, SourceError};
+use grainfield_io::source::{self, Info, Slot, Source};
 use grainfield_measure::Field;
-use grainfield_measure::blind::{self, Check, Found};
+use grainfield_measure::blind::{self, Found};
 use grainfield_measure::residual::{Area, Bin, Residual};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// The default number of frames.
 const DEFAULT_FRAMES: i64 = 8;
 /// The limit on the memory of frames, in bytes.
-const KEPT: usize = 1 << 30;
+const MAX_FRAME_BYTES: usize = 1 << 30;
 /// The smallest useful area in luma samples.
 const LEAST_AREA: usize = 64 * 64;
 /// The largest relative uncertainty of a strength that is certain.
 const CERTAIN: f64 = 0.1;
 /// The strength in steps of codes below which rounding, of strength 0.29, cannot be told from grain.
-const WEAK: f64 = 0.45;
+const MIN_STEPS: f64 = 0.45;
 /// The number of frames by which a clean version is checked.
-const CHECKED: usize = 3;
+const CHECKED_FRAMES: usize = 3;
 /// Rows and frames of the ramp that replaces a clean picture.
 const RAMP_ROWS: u32 = 256;
 const RAMP_FRAMES: i64 = 8;
 /// Number of 4-byte values that a measurement without a clean picture needs for each sample of a frame.
 const PER_SAMPLE: usize = 6;
-
-/// An error while matching.
-#[derive(Debug, thiserror::Error)]
-pub enum MatchError {
-    /// An input cannot be read.
-    #[error(transparent)]
-    Source(#[from] SourceError),
-    /// The plate's grain cannot be kept under this name.
-    #[error(transparent)]
-    Sink(#[from] SinkError),
-    /// The inputs do not match, or are too small. The text says what would be right.
-    #[error("{0}")]
-    Unequal(String),
-    /// The fitted look cannot be rendered.
-    #[error(transparent)]
-    Chain(#[from] ChainError),
-    /// The user cancelled.
-    #[error("{0}")]
-    Prepare(#[from] PrepareError),
-    /// The plate has no grain.
-    #[error("{0}: there is no grain to match")]
-    Nothing(String),
-}
-
-impl MatchError {
-    /// Whether the user can fix the error by changing the command.
-    pub fn is_usage(&self) -> bool {
-        match self {
-            MatchError::Source(e) => e.is_usage(),
-            MatchError::Sink(e) => e.is_usage(),
-            MatchError::Unequal(_) => true,
-            _ => false,
-        }
-    }
-}
 
 /// The part of the inputs to measure.
 #[derive(Clone, Debug, Default)]
@@ -77,8 +42,8 @@ pub struct Options {
     pub area: Option<Area>,
     /// Options for opening both inputs.
     pub source: source::Options,
-    /// Set to cancel.
-    pub stop: Arc<AtomicBool>,
+    /// Cancels reading and rendering.
+    pub cancel: Cancel,
 }
 
 /// A clean frame and its time.
@@ -97,7 +62,7 @@ pub struct Shot {
     /// The numbers of the plate's first and last frame.
     span: (i64, i64),
     area: Option<Area>,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
 }
 
 /// The grain of a plate.
@@ -109,36 +74,6 @@ pub struct Measured {
     pub blind: Option<Blind>,
     /// Why the strength is not certain; `None` if it is.
     pub doubt: Option<Doubt>,
-}
-
-/// Why a measured strength is not certain.
-#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
-pub enum Doubt {
-    /// There are no three different pictures.
-    #[error(
-        "fewer than three different pictures do not tell grain from motion or texture; measure more with --frames"
-    )]
-    Few,
-    /// Plain parts of single frames were measured.
-    #[error("texture of plain parts may count as grain; select a static shot with --frames, or give --clean")]
-    Texture,
-    /// Compression has removed grain.
-    #[error("compression has removed grain; match a less compressed plate")]
-    Compressed,
-    /// Motion may add this share to the strength.
-    #[error("motion may change the strength by {:.0} %; select a static shot or part, or give --clean", 100.0 * .0)]
-    Motion(f64),
-    /// The differences between frames contradict those from the clean version.
-    #[error(
-        "in the blocks that differ only by grain, neighbouring frames show a strength of {:.2} (coarse grain {:.2}), the \
-         clean version of {:.2} ({:.2}): it still holds grain or lacks detail, as after denoising; compare with a match \
-         without --clean",
-        .0.strengths[0], .0.coarse[0], .0.strengths[1], .0.coarse[1]
-    )]
-    Clean(Check),
-    /// No blocks show grain without a clean version.
-    #[error("the plate moves too much to check the clean version; a denoised one still holds grain")]
-    Unchecked,
 }
 
 /// How grain was found without a clean picture.
@@ -172,46 +107,14 @@ impl std::fmt::Debug for Shot {
     }
 }
 
-/// A frame whose colour planes are `code` of (x, y), in 8-bit codes, with neutral chroma.
-pub(super) fn painted(format: Format, code: impl Fn(usize, usize) -> f64) -> Frame {
-    let mut frame = Frame::new(format);
-    for p in format.color_planes().iter() {
-        let (width, height) = format.plane_size(p);
-        for y in 0..height {
-            for x in 0..width {
-                let code = if format.is_chroma(p) { 128.0 } else { code(x, y) };
-                match format.depth {
-                    Depth::Bits(8) => frame.row_mut::<u8>(p, y)[x] = code as u8,
-                    Depth::Bits(bits) => {
-                        frame.row_mut::<u16>(p, y)[x] = (code * f64::from(1u16 << (bits - 8))) as u16
-                    }
-                    Depth::Float if format.is_chroma(p) => frame.row_mut::<f32>(p, y)[x] = 0.0,
-                    Depth::Float => frame.row_mut::<f32>(p, y)[x] = (code / 255.0) as f32,
-                }
-            }
-        }
-    }
-    frame
-}
-
-fn next(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
-    let name = source.info().name.clone();
-    let (first, last) = (source.info().first, source.info().last);
-    let there = last.map_or_else(
-        || format!("its frames begin at {first}"),
-        |last| format!("its frames are {first} to {last}"),
-    );
-    let missing = || {
-        MatchError::Unequal(format!(
-            "{name} has no frame {number}; {there}: select frames of both clips with --frames"
-        ))
-    };
-    if number < first || last.is_some_and(|last| number > last) {
-        return Err(missing());
+fn read_frame(source: &mut dyn Source, number: i64) -> Result<(source::FrameStamp, Frame), MatchError> {
+    let missing = NoFrame::new(source.info(), number, 0);
+    if number < missing.first || missing.last.is_some_and(|last| number > last) {
+        return Err(missing.into());
     }
     source.seek(number)?;
     let mut slot = Slot::default();
-    let stamp = source.next(&mut slot)?.filter(|s| s.number == number).ok_or_else(missing)?;
+    let stamp = source.next(&mut slot)?.filter(|s| s.number == number).ok_or(missing)?;
     source.decoder().decode(&stamp, &mut slot)?;
     Ok((stamp, slot.frame))
 }
@@ -230,38 +133,26 @@ fn check_area(format: &Format, area: Option<Area>) -> Result<(), MatchError> {
     if let Some(area) = area
         && (area.x + area.width > width || area.y + area.height > height)
     {
-        return Err(MatchError::Unequal(format!("--area reaches beyond the picture of {width}x{height}")));
+        return Err(MatchError::Area(width, height));
     }
     let (w, h) = area.map_or((width, height), |a| (a.width, a.height));
     if w * h < LEAST_AREA || w < 16 || h < 16 {
-        return Err(MatchError::Unequal(format!(
-            "{w}x{h} is too small to measure grain: at least 64x64 samples are needed"
-        )));
+        return Err(MatchError::Small(w, h));
     }
     Ok(())
 }
 
 /// Checks that two inputs can be a plate and its clean version.
-fn check_twins(a: &Info, b: &Info) -> Result<(), MatchError> {
+fn check_same_shape(a: &Info, b: &Info) -> Result<(), MatchError> {
     let shape = |f: &Format| (f.width, f.height, f.family, f.subsampling, f.has_alpha(), f.full_range());
     if shape(&a.format) == shape(&b.format) {
         return Ok(());
     }
-    let description = |f: &Format| {
-        let range = if f.full_range() { "full range" } else { "limited range" };
-        format!("{}x{} {} {range}", f.width, f.height, f.name())
-    };
-    Err(MatchError::Unequal(format!(
-        "{} is {}, {} is {}: size, planes and range must be the same (the depth may differ)",
-        a.name,
-        description(&a.format),
-        b.name,
-        description(&b.format)
-    )))
+    Err(MatchError::Different(Box::new([a, b].map(|info| (info.name.clone(), info.format)))))
 }
 
 /// The requested frames, or the first ones.
-fn wanted(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
+fn frame_range(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
     match &options.frames {
         Some(frames) => plate.last.map_or_else(|| frames.clone(), |last| frames.bounded(last)),
         None => {
@@ -280,25 +171,25 @@ impl Shot {
     /// [`MatchError`] if an input cannot be read, is too small, or does not match the other.
     pub fn read(plate: &OsStr, clean: Option<&OsStr>, options: &Options) -> Result<Shot, MatchError> {
         let mut source = source::open(plate, &options.source)?;
-        let mut twin = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
+        let mut clean_source = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
         let info = source.info().clone();
-        let clean = twin.as_ref().map(|twin| twin.info().clone());
+        let clean = clean_source.as_ref().map(|clean_source| clean_source.info().clone());
         if let Some(clean) = &clean {
-            check_twins(&info, clean)?;
+            check_same_shape(&info, clean)?;
         }
         check_area(&info.format, options.area)?;
         let samples =
             |f: &Format| (0..f.planes()).map(|p| f.plane_size(p)).map(|(w, h)| w * h).sum::<usize>();
         let bytes = info.format.frame_bytes()
             + clean.as_ref().map_or(4 * PER_SAMPLE * samples(&info.format), |c| c.format.frame_bytes());
-        let most = (KEPT / bytes).max(if clean.is_some() { 1 } else { 2 });
+        let most = (MAX_FRAME_BYTES / bytes).max(if clean.is_some() { 1 } else { 2 });
         let mut plates = Vec::new();
         let mut clean_frames = Vec::new();
         let mut span = None;
-        for number in wanted(options, &info, clean.as_ref()).iter().take(most) {
-            let (stamp, plate) = next(source.as_mut(), number)?;
-            if let (Some(twin), Some(clean)) = (&mut twin, &clean) {
-                let (_, clean) = next(twin.as_mut(), number - info.first + clean.first)?;
+        for number in frame_range(options, &info, clean.as_ref()).iter().take(most) {
+            let (stamp, plate) = read_frame(source.as_mut(), number)?;
+            if let (Some(clean_source), Some(clean)) = (&mut clean_source, &clean) {
+                let (_, clean) = read_frame(clean_source.as_mut(), number - info.first + clean.first)?;
                 let clean = Arc::new(clean);
                 clean_frames.push(CleanFrame { number, time: stamp.time, duration: stamp.duration, clean });
             }
@@ -306,13 +197,13 @@ impl Shot {
             span = Some((span.map_or(number, |s: (i64, i64)| s.0), number));
         }
         let Some(span) = span else {
-            return Err(MatchError::Unequal(format!("{} has none of these frames", info.name)));
+            return Err(MatchError::NoFrames(info.name));
         };
         if clean.is_none() {
             clean_frames = ramps(plates[0].format());
         }
         let names = std::iter::once(info.name).chain(clean.map(|c| c.name)).collect();
-        Ok(Shot { names, plates, clean_frames, span, area: options.area, stop: Arc::clone(&options.stop) })
+        Ok(Shot { names, plates, clean_frames, span, area: options.area, cancel: options.cancel.clone() })
     }
 
     /// Whether there is no clean version.
@@ -333,46 +224,44 @@ impl Shot {
     /// Measures the grain of the plate.
     ///
     /// # Errors
-    /// [`MatchError::Nothing`] if there is no grain.
+    /// [`MatchError::NoGrain`] if there is no grain.
     pub fn measure(&self) -> Result<Measured, MatchError> {
-        let none = |all: &Residual| all.planes().iter().all(|p| p.overall().0 == 0.0);
-        if self.is_blind() {
-            let frames: Vec<&Frame> = self.plates.iter().collect();
-            let Found { grain, method, blocks, gone, evidence } = blind::measure(&frames, self.area);
-            if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
-                return Err(MatchError::Nothing(format!(
-                    "in {} too few blocks differ from frame to frame by grain only, without motion, texture or \
-                     compression (give a clean version with --clean, or select a static shot or part with --frames and \
-                     --area)",
-                    self.names[0]
-                )));
-            }
-            let (step, strength) = (code_step(self.format()), grain.planes()[0].overall().0);
-            if strength < WEAK * step {
-                return Err(MatchError::Nothing(format!(
-                    "{} has differences of {strength:.2}, which rounding to codes makes",
-                    self.names[0]
-                )));
-            }
-            let blind = Blind { method, blocks, held: grain.held(), gone, bound: evidence.bound };
-            let doubt = if !evidence.followed {
-                Some(Doubt::Few)
-            } else if blind.degrained_by_codec() {
-                Some(Doubt::Compressed)
-            } else if method == blind::Method::Flat {
-                Some(Doubt::Texture)
-            } else {
-                (evidence.bound > CERTAIN).then_some(Doubt::Motion(evidence.bound))
-            };
-            return Ok(Measured { grain, blind: Some(blind), doubt });
+        if self.is_blind() { self.measure_blind() } else { self.measure_difference() }
+    }
+
+    /// Measures the grain in blocks that differ only by grain.
+    fn measure_blind(&self) -> Result<Measured, MatchError> {
+        let frames: Vec<&Frame> = self.plates.iter().collect();
+        let Found { grain, method, blocks, gone, evidence } = blind::measure(&frames, self.area);
+        if !evidence.is_grain() || !grain.planes()[0].bins.iter().any(Bin::counts) {
+            return Err(NoGrain::FewBlocks(self.names[0].clone()).into());
         }
+        let (step, strength) = (code_step(self.format()), grain.planes()[0].overall().0);
+        if strength < MIN_STEPS * step {
+            return Err(NoGrain::Rounding(self.names[0].clone(), strength).into());
+        }
+        let blind = Blind { method, blocks, held: grain.held(), gone, bound: evidence.bound };
+        let doubt = if !evidence.followed {
+            Some(Doubt::Few)
+        } else if blind.degrained_by_codec() {
+            Some(Doubt::Compressed)
+        } else if method == blind::Method::Flat {
+            Some(Doubt::Texture)
+        } else {
+            (evidence.bound > CERTAIN).then_some(Doubt::Motion(evidence.bound))
+        };
+        Ok(Measured { grain, blind: Some(blind), doubt })
+    }
+
+    /// Measures the difference from the clean version, which it checks against the differences of neighbouring frames.
+    fn measure_difference(&self) -> Result<Measured, MatchError> {
         let mut grain = Residual::new(self.format(), self.area);
         self.plates.iter().zip(&self.clean_frames).for_each(|(plate, frame)| grain.add(plate, &frame.clean));
-        if none(&grain) {
-            return Err(MatchError::Nothing(format!("{} do not differ", self.names.join(" and "))));
+        if grain.planes().iter().all(|p| p.overall().0 == 0.0) {
+            return Err(NoGrain::Equal(self.names.clone()).into());
         }
         // The last frames: denoisers begin with frames that they hardly change.
-        let from = self.plates.len().saturating_sub(CHECKED);
+        let from = self.plates.len().saturating_sub(CHECKED_FRAMES);
         let plates: Vec<&Frame> = self.plates[from..].iter().collect();
         let clean: Vec<&Frame> = self.clean_frames[from..].iter().map(|frame| &*frame.clean).collect();
         let doubt = match blind::check(&plates, &clean, self.area) {
@@ -398,22 +287,22 @@ impl Shot {
         let clean = self.clean_frames[0].clean.format();
         let rendered = Format { depth: self.format().depth, ..*clean };
         let mut all = Residual::new(&rendered, self.area.filter(|_| !self.is_blind())).in_tiles_of(plate);
-        let mut over = Over::new(steps, clean, &rendered, seed, &self.stop)?;
+        let mut renderer = StepRenderer::new(steps, clean, &rendered, seed, &self.cancel)?;
         for CleanFrame { number, time, duration, clean } in &self.clean_frames {
-            all.add(&over.frame(clean, *number, *time, *duration)?, clean);
+            all.add(&renderer.frame(clean, *number, *time, *duration)?, clean);
         }
         Ok(all)
     }
 
-    pub(super) fn stop(&self) -> &AtomicBool {
-        &self.stop
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 }
 
 /// Ramps with the width of the plate, from the darkest to the lightest code.
 fn ramps(format: &Format) -> Vec<CleanFrame> {
     let format = Format { height: RAMP_ROWS, ..*format };
-    let clean = Arc::new(painted(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
+    let clean = Arc::new(synthetic_frame(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let frame = |number: i64| CleanFrame {
         number,
@@ -422,47 +311,4 @@ fn ramps(format: &Format) -> Vec<CleanFrame> {
         clean: Arc::clone(&clean),
     };
     (0..RAMP_FRAMES).map(frame).collect()
-}
-
-/// Steps bound to pictures, with everything needed to render them.
-pub(super) struct Over<'a> {
-    chain: Chain,
-    work: Workspace,
-    states: States,
-    stop: &'a AtomicBool,
-}
-
-impl Over<'_> {
-    pub(super) fn new<'a>(
-        steps: &[Step],
-        input: &Format,
-        output: &Format,
-        seed: u64,
-        stop: &'a AtomicBool,
-    ) -> Result<Over<'a>, MatchError> {
-        let options = grainfield_filters::chain::Options {
-            seed,
-            level: Level::best(),
-            last: None,
-            fields: Fields::of(input.fields),
-        };
-        let depth = output.depth;
-        let chain =
-            Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;
-        Ok(Over { chain, work: Workspace::default(), states: States::default(), stop })
-    }
-
-    pub(super) fn frame(
-        &mut self,
-        clean: &Frame,
-        number: i64,
-        time: Ratio,
-        duration: Ratio,
-    ) -> Result<Frame, MatchError> {
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: self.stop };
-        let mut frame = clean.clone();
-        let at = FrameTime::of_time(number, time);
-        self.chain.run(&at, duration, &mut frame, &mut self.work, &self.states, &host)?;
-        Ok(frame)
-    }
 }

@@ -18,7 +18,7 @@ pub(super) struct Skewness {
 }
 
 impl Skewness {
-    pub(super) fn of(plane: &PlaneGrain, curve: &Curve) -> Skewness {
+    pub(super) fn measured(plane: &PlaneGrain, curve: &Curve) -> Skewness {
         let alike = plane.alike();
         let (mut products, mut squares) = (0.0, 0.0);
         for i in (0..BINS).filter(|&i| plane.bins[i].counts()) {

@@ -1,8 +1,10 @@
 //! Fits a film grain table.
 
-use super::fit::{Curve, distance_db, solved};
+use super::error::MatchError;
+use super::fit::{Curve, distance_db, solve};
+use super::render::{StepRenderer, synthetic_frame};
 use super::report::Match;
-use super::shot::{MatchError, Over, Shot, painted};
+use super::shot::Shot;
 use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
@@ -26,8 +28,8 @@ const ROUNDS: usize = 3;
 /// A strength in 8-bit codes below which grain is invisible.
 const NO_GRAIN: f64 = 0.05;
 /// The uniform picture with which filters are compared.
-const BENCH: (u32, u32) = (512, 256);
-const BENCH_FRAMES: i64 = 6;
+const FLAT: (u32, u32) = (512, 256);
+const FLAT_FRAMES: i64 = 6;
 
 /// A table that makes a clean picture as grainy as a plate, and the quality of the match.
 #[derive(Clone, Debug)]
@@ -44,7 +46,7 @@ struct Filter {
     /// Coefficients row by row; for chroma followed by that of luma.
     taps: Vec<f64>,
     /// The standard deviation of the innovation relative to that of the sample.
-    new: f64,
+    innovation: f64,
 }
 
 /// Fits a table to the measurements of a shot.
@@ -60,23 +62,23 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         let mut filters = vec![luma.clone()];
         for plane in planes.iter().skip(1) {
             // Chroma's coefficient applies to means of luma's template, which have a smaller variance.
-            let part = luma.as_ref().map(|l| (l.new, mean_deviation(&planes[0], &format)));
+            let part = luma.as_ref().map(|l| (l.innovation, mean_deviation(&planes[0], &format)));
             filters.push(autoregression(plane, if format.is_rgb() { None } else { part }, ridge));
         }
         let Some(filters) = filters.into_iter().collect::<Option<Vec<_>>>() else { continue };
         let Some(params) = rounded(&filters, format.is_rgb()) else { continue };
-        let rendered = on_flat(shot, &params, &format, plate)?;
-        let stands = rendered.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
+        let rendered = measure_on_flat(shot, &params, &format, plate)?;
+        let is_stable = rendered.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
         let off: f64 =
             planes.iter().zip(rendered.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
-        if stands && best.as_ref().is_none_or(|b| off < b.0) {
+        if is_stable && best.as_ref().is_none_or(|b| off < b.0) {
             best = Some((off, params));
         }
     }
     // A ridge of 1 is nearly white noise, and always has a solution.
     let Some((_, mut params)) = best else { unreachable!("white noise is a filter too") };
-    let deviations = settle_grain(shot, &mut params, &format, plate)?;
-    let wanted: Vec<Curve> = planes.iter().map(Curve::of).collect();
+    let deviations = strengthen_templates(shot, &mut params, &format, plate)?;
+    let wanted: Vec<Curve> = planes.iter().map(Curve::measured).collect();
     let mut curves = wanted.clone();
     let mut render = |curves: &[Curve]| {
         strengths(&mut params, curves, &deviations);
@@ -85,7 +87,7 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
     let mut rendered = render(&curves)?;
     for _ in 0..ROUNDS {
         for ((curve, wanted), rendered) in curves.iter_mut().zip(&wanted).zip(rendered.planes()) {
-            *curve = curve.corrected(wanted, &Curve::of(rendered), 1.0);
+            *curve = curve.corrected(wanted, &Curve::measured(rendered), 1.0);
         }
         rendered = render(&curves)?;
     }
@@ -104,7 +106,7 @@ fn steps(params: &Params) -> Vec<Step> {
 }
 
 /// Positions of the filter's samples, row by row; the last one is the left neighbour.
-fn places() -> Vec<(i64, i64)> {
+fn neighbours() -> Vec<(i64, i64)> {
     let all = (-LAG..=0).flat_map(|dy| (-LAG..=LAG).map(move |dx| (dx, dy)));
     all.take_while(|&p| p != (0, 0)).collect()
 }
@@ -129,14 +131,14 @@ fn mean_deviation(luma: &PlaneGrain, format: &Format) -> f64 {
 /// `luma` (the innovation of luma, and the deviation of its means), luma is a variable, too. `None` if there is no
 /// solution.
 fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> Option<Filter> {
-    let places = places();
-    let n = places.len() + usize::from(luma.is_some());
+    let neighbours = neighbours();
+    let n = neighbours.len() + usize::from(luma.is_some());
     // The correlation of chroma at an offset with luma here.
     let cross = |(dx, dy): (i64, i64)| plane.luma[(-dy * 7 + dx + 3) as usize].value();
     let mut matrix = vec![vec![0.0; n + 1]; n];
     for (i, row) in matrix.iter_mut().enumerate() {
         for (j, cell) in row.iter_mut().enumerate().take(n) {
-            *cell = match (places.get(i), places.get(j)) {
+            *cell = match (neighbours.get(i), neighbours.get(j)) {
                 (Some(a), Some(b)) => correlation(plane, a.0 - b.0, a.1 - b.1),
                 (Some(&p), None) | (None, Some(&p)) => cross(p),
                 (None, None) => 1.0,
@@ -145,31 +147,31 @@ fn autoregression(plane: &PlaneGrain, luma: Option<(f64, f64)>, ridge: f64) -> O
                 *cell += ridge;
             }
         }
-        row[n] = places.get(i).map_or_else(|| cross((0, 0)), |p| correlation(plane, p.0, p.1));
+        row[n] = neighbours.get(i).map_or_else(|| cross((0, 0)), |p| correlation(plane, p.0, p.1));
     }
     let wanted: Vec<f64> = matrix.iter().map(|row| row[n]).collect();
-    let mut taps = solved(matrix)?;
+    let mut taps = solve(matrix)?;
     let explained: f64 = taps.iter().zip(&wanted).map(|(a, b)| a * b).sum();
-    let new = (1.0 - explained).max(1e-4).sqrt();
-    if let (Some((luma_new, deviation)), Some(last)) = (luma, taps.last_mut()) {
+    let innovation = (1.0 - explained).max(1e-4).sqrt();
+    if let (Some((luma_innovation, deviation)), Some(last)) = (luma, taps.last_mut()) {
         // Convert from relative deviations to those of the templates, which begin with the same strength.
-        *last *= luma_new / (new * deviation.max(1e-6));
+        *last *= luma_innovation / (innovation * deviation.max(1e-6));
     } else if plane.channel.count() > 0.0 {
         taps.push(0.0);
     }
-    taps.iter().all(|t| t.is_finite()).then_some(Filter { taps, new })
+    taps.iter().all(|t| t.is_finite()).then_some(Filter { taps, innovation })
 }
 
 /// The filters in integers, with constant strength; `None` if a coefficient is too large.
 fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     let largest = filters.iter().flat_map(|f| &f.taps).fold(0.0f64, |a, b| a.max(b.abs()));
     let shift = (6..=9u8).rev().find(|&s| (largest * f64::from(1u32 << s)).round() <= 127.0)?;
-    let whole =
+    let integers =
         |f: &Filter| f.taps.iter().map(|t| (t * f64::from(1u32 << shift)).round() as i8).collect::<Vec<_>>();
     let none = |p| vec![0; Params::coefficient_count(LAG as u8, p)];
-    let of = |p: usize| filters.get(p).map_or_else(|| none(p), whole);
+    let coefficients = |p: usize| filters.get(p).map_or_else(|| none(p), integers);
     // Weak enough that the strongest template is not clipped.
-    let gain = filters.iter().map(|f| 1.0 / f.new).fold(0.0, f64::max);
+    let gain = filters.iter().map(|f| 1.0 / f.innovation).fold(0.0, f64::max);
     let grain_shift = (0..3u8).find(|&s| WHITE * gain / f64::from(1u32 << s) <= MOST_DEVIATION).unwrap_or(3);
     let flat = |p: usize| if p < filters.len() { vec![[0, 64], [255, 64]] } else { Vec::new() };
     // Chroma's strength is looked up by luma only, that of B and R by the plane itself.
@@ -178,7 +180,7 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
     Some(Params {
         points: [flat(0), flat(1), flat(2)],
         lag: LAG as u8,
-        coefficients: [of(0), of(1), of(2)],
+        coefficients: [coefficients(0), coefficients(1), coefficients(2)],
         coefficient_shift: shift,
         grain_shift,
         scaling_shift: 8,
@@ -190,28 +192,33 @@ fn rounded(filters: &[Filter], rgb: bool) -> Option<Params> {
 }
 
 /// Measures parameters on a uniform picture of 12 bits, which resolves fractions of codes.
-fn on_flat(shot: &Shot, params: &Params, like: &Format, plate: &Residual) -> Result<Residual, MatchError> {
-    let format = Format { width: BENCH.0, height: BENCH.1, depth: Depth::Bits(12), ..*like };
-    let flat = painted(format, |_, _| 128.0);
-    let mut over = Over::new(&steps(params), &format, &format, 0, shot.stop())?;
+fn measure_on_flat(
+    shot: &Shot,
+    params: &Params,
+    like: &Format,
+    plate: &Residual,
+) -> Result<Residual, MatchError> {
+    let format = Format { width: FLAT.0, height: FLAT.1, depth: Depth::Bits(12), ..*like };
+    let flat = synthetic_frame(format, |_, _| 128.0);
+    let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.cancel())?;
     let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
-    for n in 0..BENCH_FRAMES {
-        all.add(&over.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
+    for n in 0..FLAT_FRAMES {
+        all.add(&renderer.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
     }
     Ok(all)
 }
 
 /// Makes templates as strong as possible without clipping, and returns their standard deviations in 8-bit
 /// codes.
-fn settle_grain(
+fn strengthen_templates(
     shot: &Shot,
     params: &mut Params,
     format: &Format,
     plate: &Residual,
 ) -> Result<Vec<f64>, MatchError> {
     loop {
-        let rendered = on_flat(shot, params, format, plate)?;
+        let rendered = measure_on_flat(shot, params, format, plate)?;
         // A strength of 64 over 2^8.
         let deviations: Vec<f64> = rendered.planes().iter().map(|p| 4.0 * p.overall().0).collect();
         let most = deviations.iter().copied().fold(0.0, f64::max);

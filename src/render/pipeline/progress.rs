@@ -115,9 +115,9 @@ impl std::fmt::Display for Note {
 pub struct Summary {
     /// Frames written.
     pub frames: u64,
-    /// Frames left out because they failed (`--on-error skip`).
+    /// Frames left out because they failed ([`OnError::Skip`]).
     pub failed: u64,
-    /// Frames that were complete before (`--resume`); serialized if there are any.
+    /// Frames that were complete before and were kept; serialized if there are any.
     #[serde(skip_serializing_if = "is_zero")]
     pub skipped: u64,
 }

@@ -1,7 +1,8 @@
 //! The work of one worker, from ticket to ticket.
 
 use super::input::Next;
-use super::{Failure, FrameDone, FrameError, NoteCode, OnError, Shared, Summary, Writing};
+use super::shared::{Shared, Writing};
+use super::{Failure, FrameDone, FrameError, LostTime, NoteCode, OnError, Summary};
 use crate::lock;
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
@@ -19,6 +20,21 @@ struct WorkerBuffers {
     slot: Slot,
     work: Workspace,
     encoded: Vec<u8>,
+}
+
+/// A frame that failed.
+struct FailedFrame {
+    number: i64,
+    time: Option<Ratio>,
+    error: FrameError,
+    /// Whether leaving the frame out does not help, because the sink cannot write.
+    fatal: bool,
+}
+
+impl FailedFrame {
+    fn new(number: i64, time: Option<Ratio>, error: FrameError) -> FailedFrame {
+        FailedFrame { number, time, error, fatal: false }
+    }
 }
 
 /// The store of the pipeline, which also reports the progress of simulations.
@@ -44,9 +60,9 @@ pub(super) fn work(shared: &Shared) {
     while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
         let result = match next {
             Next::End => return,
-            Next::Failed(number, error) => Err((number + shared.offset, None, error)),
+            Next::Failed(number, error) => Err(FailedFrame::new(number + shared.offset, None, error)),
             Next::Damaged(stamp, error) if shared.on_error != OnError::Skip => {
-                Err((stamp.number + shared.offset, Some(stamp.time), error))
+                Err(FailedFrame::new(stamp.number + shared.offset, Some(stamp.time), error))
             }
             Next::Frame(stamp) | Next::Damaged(stamp, _) => {
                 let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
@@ -55,7 +71,7 @@ pub(super) fn work(shared: &Shared) {
                 let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
                 match decoded.and_then(|()| guarded(|| process(shared, &mut own, &stamp))) {
                     Ok(()) => Ok(stamp),
-                    Err(error) => Err((stamp.number, Some(stamp.time), error)),
+                    Err(error) => Err(FailedFrame::new(stamp.number, Some(stamp.time), error)),
                 }
             }
         };
@@ -68,7 +84,7 @@ pub(super) fn work(shared: &Shared) {
 /// A ticket with the source's result; `None` if there are no more.
 fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     let mut input = lock(&shared.input);
-    if shared.closing.load(Ordering::Relaxed) || shared.stop.load(Ordering::Relaxed) {
+    if shared.closing.load(Ordering::Relaxed) || shared.cancelled.load(Ordering::Relaxed) {
         return None;
     }
     let input = input.as_mut()?;
@@ -83,8 +99,8 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
     if !pending.is_empty() {
         lock(&shared.pending).notes.extend(pending);
     }
-    // A read that was in progress at the stop has been cancelled.
-    if matches!(next, Next::Failed(..)) && shared.stop.load(Ordering::Relaxed) {
+    // A read that was in progress when the pipeline was cancelled has ended early.
+    if matches!(next, Next::Failed(..)) && shared.cancelled.load(Ordering::Relaxed) {
         return None;
     }
     if let Next::End = next {
@@ -109,7 +125,7 @@ fn process(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Resu
     // The user may have overridden tags.
     frame.retag(*shared.chain.input());
     let at = FrameTime::of_time(stamp.number, stamp.time);
-    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.stop };
+    let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.cancelled };
     shared
         .chain
         .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
@@ -121,12 +137,7 @@ fn process(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Resu
 }
 
 /// Waits for the ticket's turn and writes; `false` if the pipeline is to end.
-fn write(
-    shared: &Shared,
-    ticket: u64,
-    result: Result<FrameStamp, (i64, Option<Ratio>, FrameError)>,
-    own: &WorkerBuffers,
-) -> bool {
+fn write(shared: &Shared, ticket: u64, result: Result<FrameStamp, FailedFrame>, own: &WorkerBuffers) -> bool {
     let mut writing = wait(&shared.threads, || {
         let writing = lock(&shared.writing);
         let waits = |w: &mut Writing| w.turn < ticket;
@@ -139,51 +150,12 @@ fn write(
         return false;
     }
     if writing.failure.is_none() {
-        let written = match result {
-            Ok(stamp) => {
-                let constant_rate = check_constant_rate(shared, &mut writing, &stamp);
-                let sink = writing.sink.as_mut();
-                let wrote = constant_rate.and_then(|()| {
-                    guarded(|| match sink {
-                        Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
-                        None => Ok(()),
-                    })
-                });
-                match wrote {
-                    Ok(()) => Ok(stamp),
-                    // Leaving a frame out does not help if the sink cannot write.
-                    Err(error) => Err((stamp.number, Some(stamp.time), error, true)),
-                }
-            }
-            Err((number, time, error)) => Err((number, time, error, false)),
-        };
-        match written {
+        match result.and_then(|stamp| send(shared, &mut writing, stamp, own)) {
             Ok(stamp) => {
                 writing.out_time = writing.out_time + stamp.duration;
                 report(shared, writing.out_time, stamp.number, false);
             }
-            Err((number, time, error, fatal)) => {
-                let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
-                let failure = match error {
-                    FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
-                    FrameError::Filter(PrepareError::Cancelled) => Failure::Stopped,
-                    // the sound for the output could not be read any more
-                    FrameError::Sink(SinkError::Io { cause, .. })
-                        if cause.kind() == ErrorKind::Interrupted && shared.stop.load(Ordering::Relaxed) =>
-                    {
-                        Failure::Stopped
-                    }
-                    error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
-                    error => Failure::Frame { number: None, time: None, error },
-                };
-                if skip {
-                    lock(&shared.pending).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
-                    report(shared, writing.out_time, number, true);
-                } else {
-                    writing.failure = Some(failure);
-                    shared.closing.store(true, Ordering::Relaxed);
-                }
-            }
+            Err(failed) => leave_out_or_end(shared, &mut writing, failed),
         }
     }
     writing.turn += 1;
@@ -194,6 +166,52 @@ fn write(
     go_on
 }
 
+/// Sends a frame to the sink.
+fn send(
+    shared: &Shared,
+    writing: &mut Writing,
+    stamp: FrameStamp,
+    own: &WorkerBuffers,
+) -> Result<FrameStamp, FailedFrame> {
+    let sent = check_constant_rate(shared, writing, &stamp).and_then(|()| {
+        guarded(|| match &mut writing.sink {
+            Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
+            None => Ok(()),
+        })
+    });
+    match sent {
+        Ok(()) => Ok(stamp),
+        Err(error) => {
+            Err(FailedFrame { fatal: true, ..FailedFrame::new(stamp.number, Some(stamp.time), error) })
+        }
+    }
+}
+
+/// Leaves a failed frame out, or ends the pipeline.
+fn leave_out_or_end(shared: &Shared, writing: &mut Writing, failed: FailedFrame) {
+    let FailedFrame { number, time, error, fatal } = failed;
+    let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
+    let failure = match error {
+        FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
+        FrameError::Filter(PrepareError::Cancelled) => Failure::Cancelled,
+        // the sound for the output could not be read any more
+        FrameError::Sink(SinkError::Io { cause, .. })
+            if cause.kind() == ErrorKind::Interrupted && shared.cancelled.load(Ordering::Relaxed) =>
+        {
+            Failure::Cancelled
+        }
+        error if about_frame(&error) => Failure::Frame { number: Some(number), time, error },
+        error => Failure::Frame { number: None, time: None, error },
+    };
+    if skip {
+        lock(&shared.pending).notes.push(NoteCode::LeftOut.note(format!("left out: {failure}")));
+        report(shared, writing.out_time, number, true);
+    } else {
+        writing.failure = Some(failure);
+        shared.closing.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Reports the first frame whose time is lost in the output.
 fn check_constant_rate(shared: &Shared, writing: &mut Writing, stamp: &FrameStamp) -> Result<(), FrameError> {
     let Some(constant_rate) = writing.constant_rate else { return Ok(()) };
@@ -202,16 +220,11 @@ fn check_constant_rate(shared: &Shared, writing: &mut Writing, stamp: &FrameStam
         return Ok(());
     }
     writing.constant_rate = None;
-    let text = format!(
-        "timestamps are lost: the input shows frame {} at {:.3} s, but the output has the constant rate {}",
-        stamp.number,
-        stamp.time.to_f64(),
-        constant_rate.rate
-    );
+    let lost = LostTime { number: stamp.number, time: stamp.time, rate: constant_rate.rate };
     if constant_rate.strict {
-        return Err(FrameError::TimeLost(text));
+        return Err(FrameError::TimeLost(lost));
     }
-    lock(&shared.pending).notes.push(NoteCode::TimesLost.note(text));
+    lock(&shared.pending).notes.push(NoteCode::TimesLost.note(lost.to_string()));
     Ok(())
 }
 

@@ -70,8 +70,7 @@ impl BoundRecipes {
 
 fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<BoundRecipe, Error> {
     let own = clip.inner();
-    let mut request =
-        Request { recipe: recipe.clone(), stop: Arc::clone(cancel.flag()), ..own.request.clone() };
+    let mut request = Request { recipe: recipe.clone(), cancel: cancel.clone(), ..own.request.clone() };
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
     job::load(&mut request, &own.opened, &mut |number| {

@@ -23,11 +23,6 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// A handle that is cancelled by setting the flag.
-    pub(super) fn of(flag: Arc<AtomicBool>) -> Cancel {
-        Cancel(flag)
-    }
-
     /// The flag that is set on cancelling.
     pub fn flag(&self) -> &Arc<AtomicBool> {
         &self.0

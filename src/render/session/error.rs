@@ -1,7 +1,7 @@
 //! Errors and their positions.
 
 use crate::pipeline::{Failure, FrameError};
-use crate::session::job::{JobError, RunError};
+use crate::session::job::{JobError, NoFrame, RunError};
 use grainfield_filters::chain::ChainError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::RecipeError;
@@ -17,19 +17,10 @@ pub enum Error {
     Recipe(#[from] RecipeError),
     /// The job cannot start.
     #[error(transparent)]
-    Begin(#[from] JobError),
+    Job(#[from] JobError),
     /// The source has no such frame.
-    #[error("{name} has no frame {number}{}", there(*.first, *.last))]
-    NoFrame {
-        /// The source.
-        name: String,
-        /// The requested frame.
-        number: i64,
-        /// The first existing frame.
-        first: i64,
-        /// The last existing frame, if it is known.
-        last: Option<i64>,
-    },
+    #[error(transparent)]
+    NoFrame(#[from] NoFrame),
     /// A frame failed.
     #[error("frame {number}: {cause}")]
     Frame {
@@ -54,13 +45,6 @@ impl std::fmt::Debug for Error {
     }
 }
 
-fn there(first: i64, last: Option<i64>) -> String {
-    match last {
-        Some(last) => format!(": its frames are {first} to {last}"),
-        None => format!(": its frames start at {first}"),
-    }
-}
-
 /// The kind of an error, by who can fix it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -75,7 +59,7 @@ pub enum ErrorKind {
     /// A filter failed for a frame.
     Filter,
     /// It was cancelled.
-    Interrupted,
+    Cancelled,
     /// A defect of this program.
     Internal,
 }
@@ -100,11 +84,11 @@ impl Error {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::Recipe(_) | Error::NoFrame { .. } => ErrorKind::Usage,
-            Error::Begin(e) => of_begin(e),
-            Error::Frame { cause, .. } => of_frame(cause),
+            Error::Recipe(_) | Error::NoFrame(_) => ErrorKind::Usage,
+            Error::Job(e) => job_error_kind(e),
+            Error::Frame { cause, .. } => frame_error_kind(cause),
             Error::Run(e) => e.kind(),
-            Error::Cancelled => ErrorKind::Interrupted,
+            Error::Cancelled => ErrorKind::Cancelled,
         }
     }
 
@@ -113,11 +97,13 @@ impl Error {
         let mut position = Position::default();
         match self {
             Error::Recipe(e) => position.span = Some(e.parts().span.clone()),
-            Error::Begin(JobError::Chain(ChainError::Setting { place, error, .. })) => {
+            Error::Job(JobError::Chain(ChainError::Setting { place, error, .. })) => {
                 position.filter = Some(*place);
                 position.setting = Some(error.setting).filter(|id| !id.is_empty());
             }
-            Error::NoFrame { number, .. } | Error::Frame { number, .. } => position.frame = Some(*number),
+            Error::NoFrame(NoFrame { number, .. }) | Error::Frame { number, .. } => {
+                position.frame = Some(*number)
+            }
             Error::Run(RunError { failure, .. }) => {
                 if let Failure::Frame { number, time, .. } = &**failure {
                     (position.frame, position.time) = (*number, *time);
@@ -133,14 +119,14 @@ impl RunError {
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match &*self.failure {
-            Failure::Frame { error, .. } => of_frame(error),
-            Failure::Stopped => ErrorKind::Interrupted,
+            Failure::Frame { error, .. } => frame_error_kind(error),
+            Failure::Cancelled => ErrorKind::Cancelled,
             Failure::Closed => ErrorKind::Output,
         }
     }
 }
 
-fn of_begin(error: &JobError) -> ErrorKind {
+fn job_error_kind(error: &JobError) -> ErrorKind {
     match error {
         e if e.is_usage() => ErrorKind::Usage,
         JobError::Source(_) | JobError::Attach(_) | JobError::TextFile(_) => ErrorKind::Input,
@@ -148,7 +134,7 @@ fn of_begin(error: &JobError) -> ErrorKind {
     }
 }
 
-fn of_frame(error: &FrameError) -> ErrorKind {
+fn frame_error_kind(error: &FrameError) -> ErrorKind {
     match error {
         FrameError::Source(_) | FrameError::Short { .. } | FrameError::Nothing { .. } => ErrorKind::Input,
         FrameError::Sink(_) | FrameError::TimeLost(_) => ErrorKind::Output,
@@ -159,12 +145,12 @@ fn of_frame(error: &FrameError) -> ErrorKind {
 
 impl From<grainfield_filters::chain::ChainError> for Error {
     fn from(error: ChainError) -> Error {
-        Error::Begin(error.into())
+        Error::Job(error.into())
     }
 }
 
 impl From<grainfield_io::source::SourceError> for Error {
     fn from(error: grainfield_io::source::SourceError) -> Error {
-        Error::Begin(error.into())
+        Error::Job(error.into())
     }
 }

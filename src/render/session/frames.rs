@@ -22,15 +22,14 @@ pub(super) struct SourceFrame {
 pub(super) struct Frames {
     reader: Mutex<Reader>,
     decoder: Arc<dyn Decode>,
-    /// The meaning of the samples, as the user gives it.
-    seen: Format,
+    /// The format, with the user's overrides of tags.
+    format: Format,
     offset: i64,
     cache: Mutex<FrameCache>,
 }
 
 struct Reader {
-    /// `None` after a render has taken it.
-    source: Option<Box<dyn Source>>,
+    source: Box<dyn Source>,
     /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
 }
@@ -69,20 +68,15 @@ impl FrameCache {
 }
 
 impl Frames {
-    pub(super) fn new(source: Box<dyn Source>, seen: Format, request: &Request, limit: usize) -> Frames {
+    pub(super) fn new(source: Box<dyn Source>, format: Format, request: &Request, limit: usize) -> Frames {
         let (decoder, at) = (source.decoder(), Some(source.info().first));
         Frames {
-            reader: Mutex::new(Reader { source: Some(source), at }),
+            reader: Mutex::new(Reader { source, at }),
             decoder,
-            seen,
+            format,
             offset: request.frame_offset,
             cache: Mutex::new(FrameCache { limit, bytes: 0, clock: 0, frames: Vec::new() }),
         }
-    }
-
-    /// Takes the source, to read all of it.
-    pub(super) fn take(&self) -> Option<Box<dyn Source>> {
-        lock(&self.reader).source.take()
     }
 
     /// The size of all kept frames in bytes.
@@ -100,8 +94,8 @@ impl Frames {
 
     /// [`Source::key_frame`] by the user's numbers.
     pub(super) fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
-        let mut reader = lock(&self.reader);
-        Some(reader.source.as_mut()?.key_frame(number.checked_sub(self.offset)?, back)? + self.offset)
+        let source = &mut lock(&self.reader).source;
+        Some(source.key_frame(number.checked_sub(self.offset)?, back)? + self.offset)
     }
 
     /// A frame by the user's number; `None` if the source has none.
@@ -128,7 +122,7 @@ impl Frames {
         reader: &mut Reader,
         number: i64,
     ) -> Result<Option<SourceFrame>, grainfield_io::source::SourceError> {
-        let Reader { source: Some(source), at } = reader else { return Ok(None) };
+        let Reader { source, at } = reader;
         let own = number - self.offset;
         // The position is known again only after a success.
         if at.take() != Some(own) {
@@ -142,7 +136,7 @@ impl Frames {
         }
         self.decoder.decode(&stamp, &mut slot)?;
         let mut frame = slot.frame;
-        frame.retag(self.seen);
+        frame.retag(self.format);
         Ok(Some(SourceFrame { stamp: FrameStamp { number, ..stamp }, frame }))
     }
 }

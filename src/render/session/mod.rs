@@ -44,7 +44,7 @@ use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
-use job::Request;
+use job::{NoFrame, Request};
 use std::sync::Arc;
 
 /// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
@@ -100,7 +100,7 @@ impl Clip {
         job::check_numbers(&request, &opened)?;
         let shown = |n: i64| n + request.frame_offset;
         let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
-        let format = request.seen(&opened.format);
+        let format = request.tagged_format(&opened.format);
         let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
         let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;
@@ -125,17 +125,16 @@ impl Clip {
     /// The same for a viewer, which may cancel it: [`Newest`] cancels earlier requests.
     ///
     /// # Errors
-    /// Of the kinds usage (the recipe, no such frame), input, filter, interrupted and internal.
+    /// Of the kinds usage (the recipe, no such frame), input, filter, cancelled and internal.
     pub fn frame_cancellable(&self, number: i64, recipe: &Recipe, cancel: &Cancel) -> Result<Picture> {
         if cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
         let bound_recipe = self.0.bound.get(self, recipe, cancel)?;
-        let Info { name, first, last, .. } = &self.0.info;
-        let inside = number >= *first && last.is_none_or(|last| number <= last);
+        let info = &self.0.info;
+        let inside = number >= info.first && info.last.is_none_or(|last| number <= last);
         let found = if inside { self.0.frames.get(number, cancel)? } else { None };
-        let frame =
-            found.ok_or_else(|| Error::NoFrame { name: name.clone(), number, first: *first, last: *last })?;
+        let frame = found.ok_or_else(|| NoFrame::new(info, number, 0))?;
         self.filter(&frame, &bound_recipe, cancel)
     }
 

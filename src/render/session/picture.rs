@@ -8,7 +8,7 @@ use grainfield_filters::frame::{Format, Frame, FrameTime};
 use grainfield_filters::host::{CurrentThread, Host, NoCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
-use grainfield_io::disk::Output;
+use grainfield_io::disk::OutputFile;
 use grainfield_io::format::sequence;
 use grainfield_io::media::SinkError;
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Picture {
         let mut bytes = Vec::new();
         let mut write = || -> Result<(), SinkError> {
             sequence::sink::encoded(name, &frame, &mut bytes)?;
-            let mut file = Output::create(name, overwrite)?;
+            let mut file = OutputFile::create(name, overwrite)?;
             file.put(&bytes)?;
             Ok(file.finish()?)
         };

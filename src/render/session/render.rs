@@ -6,10 +6,9 @@ use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::source::Source;
-use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// The number of events that are kept for a slow listener.
@@ -18,19 +17,18 @@ const EVENTS: usize = 4096;
 /// A render that has not been prepared yet.
 pub struct Render {
     request: Request,
-    source: Option<Box<dyn Source>>,
     ends: Box<dyn Endpoints>,
 }
 
 impl Render {
     /// A render of a request, which opens its input separately.
     pub fn new(request: Request) -> Render {
-        Render { request, source: None, ends: Box::new(NamedEndpoints) }
+        Render { request, ends: Box::new(NamedEndpoints) }
     }
 
     /// The same with another source and sink. The request's output then only determines the accepted formats.
     pub fn between(request: Request, ends: impl Endpoints + 'static) -> Render {
-        Render { request, source: None, ends: Box::new(ends) }
+        Render { request, ends: Box::new(ends) }
     }
 
     /// Renders only these frames, in this order, by the user's numbers, as `0..100`; by default all.
@@ -95,13 +93,13 @@ impl Render {
     /// # Errors
     /// Of the kinds usage, input and output.
     pub fn prepare(mut self) -> Result<Job, Error> {
-        Ok(Job::reading(self.request, self.source, &mut *self.ends)?)
+        Ok(Job::between(self.request, &mut *self.ends)?)
     }
 }
 
 impl Clip {
     /// A render of a recipe, which opens the input a second time, so that the clip still gives frames. A pipe can be read
-    /// only once: see [`into_render`](Clip::into_render).
+    /// only once: render it with [`Render::new`] instead of opening a clip.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -115,34 +113,27 @@ impl Clip {
     pub fn render(&self, recipe: &Recipe) -> Render {
         let fresh = self.inner().request.clone();
         let request =
-            Request { recipe: recipe.clone(), stop: Arc::default(), abort: Arc::default(), ..fresh };
+            Request { recipe: recipe.clone(), cancel: Cancel::new(), abort: Arc::default(), ..fresh };
         Render::new(request)
-    }
-
-    /// A render that reads from the clip's source; afterwards the clip only gives frames that it has
-    /// kept.
-    pub fn into_render(self, recipe: &Recipe) -> Render {
-        // The source only obeys the stop flag with which it was opened.
-        let request = Request { recipe: recipe.clone(), ..self.inner().request.clone() };
-        Render { source: self.inner().frames.take(), ..Render::new(request) }
     }
 }
 
 impl Job {
     /// Starts it on a thread of its own.
     pub fn start(self) -> Running {
-        let shared = Arc::new(Shared::default());
-        let (events, cancel) = (CloseOnDrop(Arc::clone(&shared)), Cancel::of(self.stop()));
-        let stop = self.stop();
-        let run = move || self.run(&|event| events.0.push(event), &stop);
+        let (sender, receiver) = mpsc::sync_channel(EVENTS);
+        let cancel = self.cancel();
+        // Without a listener, events are dropped.
+        let run = move || self.run(&|event| drop(sender.send(event)));
         let thread = std::thread::Builder::new().name("render".into()).spawn(run);
-        Running { shared, cancel, thread: thread.ok() }
+        Running { events: Some(Mutex::new(receiver)), cancel, thread: thread.ok() }
     }
 }
 
 /// A running render. Dropping it cancels it, and waits until the partial result is playable.
 pub struct Running {
-    shared: Arc<Shared>,
+    /// `None` if nobody listens any more.
+    events: Option<Mutex<Receiver<Event>>>,
     cancel: Cancel,
     /// `None` if the system could not start a thread.
     thread: Option<JoinHandle<Result<Summary, RunError>>>,
@@ -152,7 +143,7 @@ impl Running {
     /// The events until the end of the render, waiting for each. An event is returned once, and none after
     /// [`wait`](Running::wait). A render ends only after its events have been taken or `wait` was called.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
-        std::iter::from_fn(|| self.shared.next())
+        std::iter::from_fn(|| lock(self.events.as_ref()?).recv().ok())
     }
 
     /// Cancels the render. Frames in progress are finished; the part that was written is completed and named
@@ -164,14 +155,14 @@ impl Running {
     /// Waits for the end.
     ///
     /// # Errors
-    /// Of the kinds input, output, filter, interrupted and internal, with the partial result.
+    /// Of the kinds input, output, filter, cancelled and internal, with the partial result.
     pub fn wait(mut self) -> Result<Summary, RunError> {
         let failed = |text: String| {
             let error = FrameError::Panic(text);
             let failure = Box::new(Failure::Frame { number: None, time: None, error });
             RunError { failure, partial: None, summary: Summary::default() }
         };
-        self.shared.leave();
+        self.events = None;
         match self.thread.take() {
             None => Err(failed("the system cannot start another thread".into())),
             Some(thread) => thread.join().unwrap_or_else(|_| Err(failed("the render has panicked".into()))),
@@ -183,69 +174,9 @@ impl Drop for Running {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
             self.cancel.cancel();
-            self.shared.leave();
+            self.events = None;
             // The result was not requested.
             let _ = thread.join();
         }
-    }
-}
-
-#[derive(Default)]
-struct Shared {
-    events: Mutex<Events>,
-    changed: Condvar,
-}
-
-/// The queue of events.
-#[derive(Default)]
-struct Events {
-    list: VecDeque<Event>,
-    /// Whether the last event is in it.
-    ended: bool,
-    /// Whether nobody listens any more.
-    receiver_gone: bool,
-}
-
-impl Shared {
-    /// Adds an event; waits for space while there is a listener. Other frames are processed meanwhile.
-    fn push(&self, event: Event) {
-        let mut events = lock(&self.events);
-        while events.list.len() >= EVENTS && !events.receiver_gone {
-            events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner);
-        }
-        if !events.receiver_gone {
-            events.list.push_back(event);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits for the next event; `None` if there are no more.
-    fn next(&self) -> Option<Event> {
-        let mut events = lock(&self.events);
-        loop {
-            match events.list.pop_front() {
-                None if events.ended => return None,
-                None => events = self.changed.wait(events).unwrap_or_else(PoisonError::into_inner),
-                event => {
-                    self.changed.notify_all();
-                    return event;
-                }
-            }
-        }
-    }
-
-    fn leave(&self) {
-        lock(&self.events).receiver_gone = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Closes the queue when it is dropped, also after a panic.
-struct CloseOnDrop(Arc<Shared>);
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        lock(&self.0.events).ended = true;
-        self.0.changed.notify_all();
     }
 }

@@ -62,7 +62,9 @@ fn each_policy() {
     assert_eq!((&got[0], &got[1], &got[4]), (&at(1001), &at(1002), &at(1005)));
     let text = got[2].1.clone().unwrap_err();
     assert!(
-        text.contains("frame 1003") && text.contains("a.1003.png") && text.contains("--missing"),
+        text.contains("frame 1003")
+            && text.contains("a.1003.png")
+            && text.contains("can be repeated, black or skipped"),
         "{text}"
     );
 }

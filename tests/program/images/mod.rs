@@ -48,7 +48,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         untouched_format: true,
         overwrite: false,
         frames,
-        whole: (true, true),
+        ends: grainfield::journal::SourceEnds::BOTH,
         encoding: Encoding::default(),
         journal: Default::default(),
         lost_in_video: Vec::new(),

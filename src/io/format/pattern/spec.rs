@@ -107,36 +107,12 @@ impl Spec {
     /// # Errors
     /// See [`SpecError`].
     pub fn parse(text: &str, rate: Option<Ratio>) -> Result<Spec, SpecError> {
-        let mut parts = text.split(':');
-        let name = parts.next().unwrap_or_default();
+        let (name, list) = text.split_once(':').map_or((text, None), |(name, list)| (name, Some(list)));
         let alias = if name == "gray" { "grey" } else { name };
         let kind = KINDS.iter().find(|k| k.0 == alias).map(|k| k.1);
         let kind =
             kind.ok_or_else(|| SpecError::Kind(excerpt(name), nearest(name, KINDS.iter().map(|k| k.0))))?;
-        let mut given: [Option<&str>; KEYS.len()] = [None; KEYS.len()];
-        let parts: Vec<&str> = parts.collect();
-        let mut i = 0;
-        while i < parts.len() {
-            let part = parts[i];
-            let (key, mut value) = part.split_once('=').ok_or_else(|| SpecError::NoValue(excerpt(part)))?;
-            let at = KEYS.iter().position(|k| *k == key);
-            let at = at.ok_or_else(|| SpecError::Key(excerpt(key), nearest(key, KEYS.iter().copied())))?;
-            // a rate may contain a colon
-            let digits = |s: &&&str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-            if key == "rate"
-                && let Some(rest) = parts.get(i + 1).filter(digits)
-            {
-                let end = rest.as_ptr() as usize - text.as_ptr() as usize + rest.len();
-                let start = value.as_ptr() as usize - text.as_ptr() as usize;
-                value = &text[start..end];
-                i += 1;
-            }
-            if given[at].replace(value).is_some() {
-                return Err(SpecError::Twice(key.into()));
-            }
-            i += 1;
-        }
-        let [size, frames, rate_said, name, range, level, square, alpha] = given;
+        let [size, frames, given_rate, name, range, level, square, alpha] = values(list)?;
 
         let (width, height) = match size {
             None => (1920, 1080),
@@ -151,7 +127,7 @@ impl Spec {
             Format::from_name(name, width, height).map_err(|_| SpecError::Name(NameError(excerpt(name))))?;
         format.fields = FieldOrder::Progressive;
         format.aspect = Ratio::ONE;
-        format.rate = match rate_said {
+        format.rate = match given_rate {
             None => rate.unwrap_or(Ratio::whole(24)),
             Some(text) => broadcast_rate(text)
                 .or_else(|| Ratio::from_str(text).ok().filter(|r| *r > Ratio::ZERO))
@@ -203,6 +179,26 @@ impl Spec {
             square: value("square", square, 16, 1 << 16, "a whole number from 1 to 65536")? as u32,
         })
     }
+}
+
+/// The values of a list `key=value:key=value`, in the order of [`KEYS`].
+fn values(mut list: Option<&str>) -> Result<[Option<&str>; KEYS.len()], SpecError> {
+    let mut given = [None; KEYS.len()];
+    while let Some(text) = list {
+        let (part, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (key, _) = part.split_once('=').ok_or_else(|| SpecError::NoValue(excerpt(part)))?;
+        let at = KEYS.iter().position(|k| *k == key);
+        let at = at.ok_or_else(|| SpecError::Key(excerpt(key), nearest(key, KEYS.iter().copied())))?;
+        // a rate may contain a colon
+        let digits = |d: &&str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
+        let denominator = rest.split(':').next().filter(|d| key == "rate" && digits(d));
+        let end = part.len() + denominator.map_or(0, |d| 1 + d.len());
+        if given[at].replace(&text[key.len() + 1..end]).is_some() {
+            return Err(SpecError::Twice(key.into()));
+        }
+        list = text[end..].strip_prefix(':');
+    }
+    Ok(given)
 }
 
 /// A number that consists of digits only.

@@ -143,7 +143,7 @@ pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if Kind::from_name(output) == Some(Kind::Exr) && encoding.has_only_options() {
         return Storing::parse(&encoding.options)
             .map(|_| ())
-            .map_err(|problem| format!("--codec-opt {problem}"));
+            .map_err(|problem| format!("the codec option {problem}"));
     }
     Err(ONLY_VIDEO.into())
 }
@@ -307,7 +307,7 @@ impl Sink for Sequence {
         let name = self.encoder.path(number).display().to_string();
         let others = if more > 0 { format!(" (and those of {more} more)") } else { String::new() };
         let problem = format!(
-            "frame {number} was finished but its file is gone{others}; run it with --resume to render it again"
+            "frame {number} was finished but its file is gone{others}; resume the render to make it again"
         );
         Err(SinkError::Bad { name, problem }
             .leaving(PartialOutput { partial: None, frames: frames.map(|n| n - 1 - more) }))

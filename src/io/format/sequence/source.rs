@@ -3,7 +3,7 @@
 //! The input is a file, a pattern (`plate.%05d.exr`, `plate.####.exr`, `@`, `$F4`), a glob (`*`, `?`) or a folder.
 //! Frames keep the numbers of their files; a single image is frame 0. The first file determines the format, and a
 //! file with a different size, depth or family is an error. Times follow from the numbers, including gaps: frame `n`
-//! is shown at `(n - first) / rate`, independent of `--missing`.
+//! is shown at `(n - first) / rate`, independent of missing frames.
 
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
@@ -119,8 +119,7 @@ impl Sequence {
         };
         let holes = self.files.holes();
         let all = if holes.len() == 1 && holes[0].0 == holes[0].1 { String::new() } else { listed(&holes) };
-        let problem = format!("{problem}{all}; --missing hold, black or skip continues without it");
-        SourceError::Bad { name: self.info.name.clone(), problem }
+        SourceError::Missing { name: self.info.name.clone(), problem: problem + &all }
     }
 }
 
@@ -208,12 +207,12 @@ impl Decode for Decoder {
             }
             Some(Pending::Black) => {
                 slot.frame.reset(self.format);
-                let seen = Format {
+                let tagged_format = Format {
                     range: self.range.unwrap_or(self.format.range),
                     matrix: self.matrix.unwrap_or(self.format.matrix),
                     ..self.format
                 };
-                blacken(&mut slot.frame, &seen);
+                blacken(&mut slot.frame, &tagged_format);
             }
             _ => {}
         }
@@ -221,19 +220,19 @@ impl Decode for Decoder {
     }
 }
 
-/// Fills with black, transparent if there is alpha, for samples with the meaning of `seen`.
-fn blacken(frame: &mut Frame, seen: &Format) {
-    for p in 0..seen.planes() {
-        let code = match seen.depth {
+/// Fills with black, transparent if there is alpha, for samples with the meaning of `tagged_format`.
+fn blacken(frame: &mut Frame, tagged_format: &Format) {
+    for p in 0..tagged_format.planes() {
+        let code = match tagged_format.depth {
             Depth::Float => 0,
-            _ if seen.alpha_plane() == Some(p) => 0,
-            Depth::Bits(bits) if seen.is_chroma(p) && seen.matrix != Matrix::RGB => {
-                Code::chroma(bits, seen.full_range()).zero
+            _ if tagged_format.alpha_plane() == Some(p) => 0,
+            Depth::Bits(bits) if tagged_format.is_chroma(p) && tagged_format.matrix != Matrix::RGB => {
+                Code::chroma(bits, tagged_format.full_range()).zero
             }
-            Depth::Bits(bits) => Code::luma(bits, seen.full_range()).zero,
+            Depth::Bits(bits) => Code::luma(bits, tagged_format.full_range()).zero,
         };
-        for y in 0..seen.plane_size(p).1 {
-            match seen.depth {
+        for y in 0..tagged_format.plane_size(p).1 {
+            match tagged_format.depth {
                 Depth::Bits(8) => frame.row_mut::<u8>(p, y).fill(code as u8),
                 Depth::Bits(_) => frame.row_mut::<u16>(p, y).fill(code as u16),
                 Depth::Float => frame.row_mut::<f32>(p, y).fill(0.0),

@@ -4,7 +4,7 @@
 //! the frames, with the parameters of every FRAME line; otherwise a new header is written, of fewer than 80 bytes,
 //! since some readers have that limit.
 
-use crate::disk::{Output, PartialOutput};
+use crate::disk::{OutputFile, PartialOutput};
 use crate::format::images::lost_color;
 use crate::format::y4m::header::{FRAME, compose, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
@@ -108,7 +108,7 @@ fn same_meaning(line: &[u8], format: &Format) -> bool {
 }
 
 struct Y4m {
-    out: Output,
+    out: OutputFile,
     format: Format,
     /// Whether the parameters of FRAME lines are repeated.
     parameters: bool,

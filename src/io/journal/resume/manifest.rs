@@ -194,13 +194,14 @@ pub(super) fn frames_line(key: u128, frames: &str) -> String {
 mod tests {
     use super::*;
     use crate::encoding::{Audio, Subs};
+    use crate::journal::SourceEnds;
     use crate::journal::shard::{Kind, Video};
 
     fn video() -> ShardRecord {
         let video = Video {
             tick: (1, 24),
             times: (0..TIMES as i64 + 1).map(|i| (i - 1, 1)).collect(),
-            whole: (true, false),
+            ends: SourceEnds { first: true, last: false },
             audio: Audio::Copy,
             subs: Subs::Auto,
             no_chapters: false,

@@ -243,7 +243,7 @@ fn check(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let problem = match former.iter().any(|begins| bytes.starts_with(begins)) {
         true => format!(
             "{path} was written by another version of grainfield: finish the render with that version, or remove this file \
-             and render again with -y"
+             and render again, overwriting the output"
         ),
         false => format!("{path} exists and is not a manifest: rename it"),
     };

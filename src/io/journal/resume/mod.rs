@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 /// The version of the random number streams; it changes whenever a seed gives other numbers.
 pub const STREAM_VERSION: u32 = 1;
 
-/// `--resume` and `--verify`.
+/// How the complete files of an earlier render are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Resume {
     /// Render everything again.
@@ -67,7 +67,7 @@ pub enum Mismatch {
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// An existing file is not the expected one.
-    #[error("{} {why}{}; use -y to render such frames again", path.display(), others(*more))]
+    #[error("{} {why}{}, and overwriting is not allowed", path.display(), others(*more))]
     Other {
         /// The first such file.
         path: PathBuf,

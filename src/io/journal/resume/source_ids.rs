@@ -18,7 +18,7 @@ pub enum SourceIds {
     Unknown,
     /// All frames are from one file, or from a test signal.
     One(u64),
-    /// Each frame is from a separate file. The number is `--frame-offset`.
+    /// Each frame is from a separate file. The number is the frame offset.
     Each(FrameFiles, i64),
 }
 

@@ -19,7 +19,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The default of `--segment-frames`.
+/// The default number of frames of a segment.
 pub const DEFAULT_FRAMES: u64 = 250;
 /// The largest number of frames of a segment.
 pub const MAX_FRAMES: u64 = 1 << 32;
@@ -29,7 +29,7 @@ pub const MAX_FRAMES: u64 = 1 << 32;
 pub struct SegmentGrid {
     /// Frames per segment.
     pub frames: u64,
-    /// `--frame-offset`: the job's frame numbers minus the source's.
+    /// The frame offset: the job's frame numbers minus the source's.
     pub offset: i64,
     /// The records of segments, with the expected settings.
     pub manifest_files: Arc<ManifestFiles>,
@@ -193,8 +193,8 @@ impl SegmentGrid {
         self.manifest_files.acquire()?;
         let there = self.existing()?;
         if !fresh && !there.is_empty() && self.resume == Resume::No && !replace {
-            let problem = "it holds segments of an interrupted render: use --resume to continue it, or -y to \
-                start over";
+            let problem =
+                "it holds segments of an interrupted render: resume it, or overwrite them to start over";
             return Err(io::Error::new(ErrorKind::AlreadyExists, problem));
         }
         for entry in std::fs::read_dir(&self.folder)? {

@@ -8,6 +8,7 @@
 //! The data for joining a shard that is one file is a [`ShardRecord`] in its manifest.
 
 use crate::encoding::{Audio, Subs};
+use crate::journal::SourceEnds;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -58,8 +59,8 @@ pub struct Video {
     /// lines.
     #[serde(skip)]
     pub times: Vec<(i64, i64)>,
-    /// Whether the first frame of all shards is the source's first, and the last one its last.
-    pub whole: (bool, bool),
+    /// The ends of the source that all shards together render.
+    pub ends: SourceEnds,
     /// How sound is written.
     pub audio: Audio,
     /// How subtitles are written.
@@ -85,7 +86,7 @@ pub struct Shard {
     count: u32,
 }
 
-/// `--shard`, as given.
+/// The choice of a shard, as given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Choice {
     /// `I/N`.
@@ -251,16 +252,16 @@ impl Choice {
         };
         let Some(id) = number(TASK, "a task's number")? else {
             let Some(count) = wanted else {
-                let advice = "--shard auto needs a Slurm job array; elsewhere use --shard auto/N or I/N";
+                let advice = "the shard 'auto' needs a Slurm job array; elsewhere use auto/N or I/N";
                 return Err(ShardError::Unset { variable: TASK, advice });
             };
             let Some(index) = number(INDEX, "an index, 0 or more")? else {
-                let advice = "nor is JOB_COMPLETION_INDEX: use --shard I/N";
+                let advice = "nor is JOB_COMPLETION_INDEX: use I/N";
                 return Err(ShardError::Unset { variable: TASK, advice });
             };
             return Shard::new(index.saturating_add(1), count);
         };
-        let advice = "Slurm sets it in every task of an array; elsewhere use --shard I/N";
+        let advice = "Slurm sets it in every task of an array; elsewhere use I/N";
         let need = |variable, wanted| {
             number(variable, wanted).and_then(|n| n.ok_or(ShardError::Unset { variable, advice }))
         };

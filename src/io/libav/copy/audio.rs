@@ -13,9 +13,9 @@ use std::ptr;
 use sys::{AVCodecID, AVRational, AVSampleFormat};
 
 /// Bits per second per channel; half of it below 32 kHz, where codecs have lower limits.
-const RATE: i64 = 96_000;
+const BITS_PER_CHANNEL: i64 = 96_000;
 /// The longest silence inserted in a gap, seconds.
-const LONGEST: i64 = 600;
+const MAX_SILENCE: i64 = 600;
 
 /// The target encoding of sound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,11 +44,11 @@ pub(crate) struct AudioTranscoder {
     /// The time base of the input packets.
     base: AVRational,
     /// Whether to cut off sound before time zero.
-    pub(crate) trims: bool,
+    pub(crate) cuts_before_zero: bool,
     /// Whether to start at zero, with silence if the sound begins later.
-    fills: bool,
+    pads_start: bool,
     /// Samples still to be cut off, at the encoder's rate.
-    early: i64,
+    to_cut: i64,
 }
 
 /// A resampler. The wrapper's has only layouts of channels that are sets of known ones, and no silence.
@@ -124,13 +124,13 @@ impl Drop for Fifo {
 }
 
 impl AudioTranscoder {
-    /// Opens decoder and encoder, and fills the stream's parameters. With `fills` there are no times, so it
+    /// Opens decoder and encoder, and fills the stream's parameters. With `pads_start` there are no times, so it
     /// begins at zero.
     pub(crate) fn new(
         from: &sys::AVStream,
         into: Target,
         global_header: bool,
-        fills: bool,
+        pads_start: bool,
         to: &mut sys::AVStream,
     ) -> Result<AudioTranscoder, AvError> {
         let writer = encoder::find(into.codec.into()).ok_or(AvError(-libc::ENOSYS))?;
@@ -148,7 +148,8 @@ impl AudioTranscoder {
             // encoders require the default order of channels
             set_channels(&mut context.ch_layout, into.channels);
         }
-        context.bit_rate = i64::from(into.channels) * if into.rate < 32_000 { RATE / 2 } else { RATE };
+        context.bit_rate = i64::from(into.channels)
+            * if into.rate < 32_000 { BITS_PER_CHANNEL / 2 } else { BITS_PER_CHANNEL };
         if writer.name() == "libvorbis" {
             // its bit rates have limits that depend on rate and channels; its quality has none
             context.bit_rate = 0;
@@ -174,14 +175,14 @@ impl AudioTranscoder {
             next: None,
             expected: None,
             base: from.time_base,
-            trims: false,
-            fills,
-            early: 0,
+            cuts_before_zero: false,
+            pads_start,
+            to_cut: 0,
         })
     }
 
     /// Decodes a packet, and writes the encoded packets.
-    pub(crate) fn take(
+    pub(crate) fn convert(
         &mut self,
         packet: &Packet,
         base: AVRational,
@@ -191,7 +192,7 @@ impl AudioTranscoder {
         self.base = base;
         // a damaged packet is left out, and the gap becomes silence
         match self.decoder.send_packet(packet) {
-            Ok(()) => self.decoded(to, muxer),
+            Ok(()) => self.drain_decoder(to, muxer),
             Err(_) => Ok(()),
         }
     }
@@ -199,31 +200,31 @@ impl AudioTranscoder {
     /// Writes the remaining packets.
     pub(crate) fn finish(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         if self.decoder.send_eof().is_ok() {
-            self.decoded(to, muxer)?;
+            self.drain_decoder(to, muxer)?;
         }
-        self.convert(None)?;
+        self.resample(None)?;
         self.encode(true, to, muxer)?;
         self.encoder.send_eof()?;
-        self.packets(to, muxer)
+        self.drain_encoder(to, muxer)
     }
 
-    fn decoded(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
+    fn drain_decoder(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         let mut frame = frame::Audio::empty();
         while self.decoder.receive_frame(&mut frame).is_ok() {
-            if self.place(frame.av())? {
-                self.convert(Some(frame.av()))?;
+            if self.align(frame.av())? {
+                self.resample(Some(frame.av()))?;
                 self.encode(false, to, muxer)?;
             }
         }
         Ok(())
     }
 
-    /// Adjusts to the time of a decoded frame: makes the resampler, and silence for a gap. `false` if the whole frame
-    /// is cut off.
-    fn place(&mut self, frame: &sys::AVFrame) -> Result<bool, AvError> {
+    /// Prepares the resampler for a decoded frame, and inserts silence if there is a gap before it. `false` if the frame is
+    /// before the start and is cut off.
+    fn align(&mut self, frame: &sys::AVFrame) -> Result<bool, AvError> {
         let shape = (frame.format, frame.sample_rate, frame.ch_layout.nb_channels);
         if self.shape != Some(shape) {
-            self.convert(None)?;
+            self.resample(None)?;
             self.resampler = Some(Resampler::new(frame, self.encoder.av())?);
             self.shape = Some(shape);
             self.expected = None;
@@ -234,20 +235,20 @@ impl AudioTranscoder {
         let own = (frame.pts != crate::libav::timeline::NO_TIME).then(|| frame.pts.rescale(self.base, tick));
         if self.next.is_none() {
             let first = own.unwrap_or(0);
-            if self.trims && first.saturating_add(frame.nb_samples.into()) <= 0 {
+            if self.cuts_before_zero && first.saturating_add(frame.nb_samples.into()) <= 0 {
                 return Ok(false);
             }
             let out = AVRational { num: 1, den: self.encoder.av().sample_rate };
             let begins = first.rescale(tick, out);
-            self.early = if self.trims { (-begins).max(0) } else { 0 };
-            self.next = Some(if self.fills { 0 } else { begins + self.early });
-            if self.fills && first > 0 {
-                resampler.silence(first.min(LONGEST * rate))?;
+            self.to_cut = if self.cuts_before_zero { (-begins).max(0) } else { 0 };
+            self.next = Some(if self.pads_start { 0 } else { begins + self.to_cut });
+            if self.pads_start && first > 0 {
+                resampler.silence(first.min(MAX_SILENCE * rate))?;
             }
         }
         let begins = match (own, self.expected) {
             (Some(own), Some(expected)) if own - expected > rate / 10 => {
-                resampler.silence((own - expected).min(LONGEST * rate))?;
+                resampler.silence((own - expected).min(MAX_SILENCE * rate))?;
                 own
             }
             (own, expected) => expected.or(own).unwrap_or(0),
@@ -257,7 +258,7 @@ impl AudioTranscoder {
     }
 
     /// Converts a decoded frame of the resampler's shape into the queue; `None` flushes the resampler.
-    fn convert(&mut self, frame: Option<&sys::AVFrame>) -> Result<(), AvError> {
+    fn resample(&mut self, frame: Option<&sys::AVFrame>) -> Result<(), AvError> {
         let Some(Resampler(resampler)) = self.resampler else { return Ok(()) };
         let context = self.encoder.av();
         let fifo = self.fifo.0;
@@ -280,14 +281,18 @@ impl AudioTranscoder {
                 context.sample_fmt,
                 0,
             ))?;
-            let made = sys::swr_convert(resampler, buffer, room, data, count);
-            let queued = if made > 0 { sys::av_audio_fifo_write(fifo, buffer.cast(), made) } else { made };
+            let converted = sys::swr_convert(resampler, buffer, room, data, count);
+            let queued = if converted > 0 {
+                sys::av_audio_fifo_write(fifo, buffer.cast(), converted)
+            } else {
+                converted
+            };
             sys::av_freep(buffer.cast());
             sys::av_freep((&raw mut buffer).cast());
             check(queued)?;
-            let left_out = self.early.min(self.fifo.len().into());
-            self.early -= left_out;
-            check(sys::av_audio_fifo_drain(fifo, left_out as i32)).map(drop)
+            let cut = self.to_cut.min(self.fifo.len().into());
+            self.to_cut -= cut;
+            check(sys::av_audio_fifo_drain(fifo, cut as i32)).map(drop)
         }
     }
 
@@ -295,8 +300,8 @@ impl AudioTranscoder {
     fn encode(&mut self, last: bool, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         loop {
             let context = self.encoder.av();
-            let (queued, whole) = (self.fifo.len(), context.frame_size);
-            let take = if whole == 0 { queued.min(4096) } else { whole };
+            let (queued, frame_size) = (self.fifo.len(), context.frame_size);
+            let take = if frame_size == 0 { queued.min(4096) } else { frame_size };
             let take = if last { take.min(queued) } else { take };
             if take == 0 || queued < take {
                 return Ok(());
@@ -315,11 +320,11 @@ impl AudioTranscoder {
             out.pts = pts;
             self.next = Some(pts + i64::from(take));
             self.encoder.send_frame(&frame)?;
-            self.packets(to, muxer)?;
+            self.drain_encoder(to, muxer)?;
         }
     }
 
-    fn packets(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
+    fn drain_encoder(&mut self, to: usize, muxer: &mut Muxer) -> Result<(), AvError> {
         while received(self.encoder.receive_packet(&mut self.packet))? {
             muxer.write(&mut self.packet, self.encoder.av().time_base, to)?;
         }
@@ -328,7 +333,7 @@ impl AudioTranscoder {
 }
 
 /// The lowest rate that the encoder accepts and that is not below the sound's, or else its highest.
-pub(crate) fn rate(codec: AVCodecID, own: i32) -> i32 {
+pub(crate) fn supported_rate(codec: AVCodecID, own: i32) -> i32 {
     let codec = encoder::find(codec.into()).and_then(|codec| codec.audio().ok());
     let all: Vec<i32> = codec.and_then(|codec| codec.rates()).into_iter().flatten().collect();
     let above = all.iter().copied().filter(|&r| r >= own).min();

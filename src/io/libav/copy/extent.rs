@@ -1,12 +1,12 @@
 //! The actual extent of sound between its beginning and end, which a container without times cannot store.
 
-use super::Input;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;
 
 /// Gaps between two packets shorter than this are due to rounded times, seconds.
-const SHORT: f64 = 0.1;
+const ROUNDING_GAP: f64 = 0.1;
 
 /// The extent of a stream, in seconds of the input's clock.
 #[derive(Clone, Copy, Default, Debug)]
@@ -33,7 +33,7 @@ pub(crate) fn measure_extents(input: &mut Input) -> Vec<AudioExtent> {
         let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
         let end = time.saturating_add(packet.duration().max(0)) as f64 * unit;
         let begin = time as f64 * unit;
-        if let Some(before) = extent.end.filter(|before| is_audio(stream) && begin - before > SHORT) {
+        if let Some(before) = extent.end.filter(|before| is_audio(stream) && begin - before > ROUNDING_GAP) {
             extent.gap = extent.gap.or(Some(before));
         }
         extent.end = Some(extent.end.map_or(end, |before| before.max(end)));

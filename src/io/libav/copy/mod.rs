@@ -6,23 +6,12 @@ mod extent;
 mod language;
 mod packets;
 mod route;
+mod span;
 mod subtitles;
 mod tags;
 
 pub(crate) use extent::{AudioExtent, measure_extents};
-pub(crate) use packets::{Span, StreamCopier, fits};
+pub(crate) use packets::{StreamCopier, container_accepts};
 pub(crate) use route::{Planned, plan};
+pub(crate) use span::Span;
 pub(crate) use tags::{TIMECODE, add_chapters, move_timecodes, tags, timecode_after, video_tags};
-
-pub(crate) use crate::libav::input::Input;
-
-use crate::libav::dict::Tagged;
-
-impl Input {
-    /// The time codes of its first picture, from all tags that contain one.
-    pub(crate) fn timecodes(&self) -> Vec<String> {
-        let of_streams = self.streams().iter().flat_map(|stream| stream.tags());
-        let tags = of_streams.chain(self.context().tags());
-        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
-    }
-}

@@ -1,14 +1,15 @@
 //! The packets of streams that are not filtered, in order of time, cut to the rendered part.
 
-use super::Input;
 use super::audio::AudioTranscoder;
 use super::extent::is_audio;
 use super::route::Planned;
+use super::span::Span;
 use super::subtitles::Text;
 use super::tags::stream_tags;
 use crate::libav::container::Container;
 use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
+use crate::libav::input::Input;
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, parameters, parameters_mut, set_extra, set_parameters};
 use crate::libav::timeline::{FollowerStreams, NO_TIME, Timeline};
@@ -17,32 +18,6 @@ use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
-
-/// The part of the input's time that is written. Times are in ticks of the filtered stream.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) base: AVRational,
-    /// The first picture's time, if earlier packets are left out.
-    pub(crate) first: Option<i64>,
-    /// The end of the last picture, if later packets are left out.
-    pub(crate) end: Option<i64>,
-    /// The offset subtracted from all times.
-    pub(crate) shift: i64,
-}
-
-impl Span {
-    pub(crate) fn first_in(&self, base: AVRational) -> Option<i64> {
-        self.first.map(|t| t.rescale(self.base, base))
-    }
-
-    pub(crate) fn end_in(&self, base: AVRational) -> Option<i64> {
-        self.end.map(|t| t.rescale(self.base, base))
-    }
-
-    pub(crate) fn shift_in(&self, base: AVRational) -> i64 {
-        self.shift.rescale(self.base, base)
-    }
-}
 
 /// What happens to the packets of a stream.
 enum Conversion {
@@ -66,7 +41,7 @@ impl Route {
 }
 
 /// Whether the first time is after the second.
-fn later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
+fn is_later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
     let exact = |t: i64, base: AVRational, other: AVRational| {
         i128::from(t) * i128::from(base.num) * i128::from(other.den)
     };
@@ -79,14 +54,14 @@ pub(crate) struct StreamCopier {
     /// By index in the input; `None` for streams that are not copied.
     routes: Vec<Option<Route>>,
     /// Packets that have been read but not written.
-    waiting: VecDeque<Packet>,
+    read_ahead: VecDeque<Packet>,
     /// The filtered stream, the times of its packets, and the adjustment of all other streams to it.
     video: usize,
     timeline: Timeline,
     followers: FollowerStreams,
     ready: VecDeque<Packet>,
     /// Subtitles that may extend beyond the end of the picture, which is not known yet.
-    held: VecDeque<Packet>,
+    pending_subtitles: VecDeque<Packet>,
     /// Whether streams are cut at an end.
     cut_end: bool,
     ended: bool,
@@ -94,7 +69,7 @@ pub(crate) struct StreamCopier {
 }
 
 /// The limits on packets and bytes that are read ahead to find where each sound begins.
-const AHEAD: (usize, usize) = (2000, 32 << 20);
+const READ_AHEAD_LIMITS: (usize, usize) = (2000, 32 << 20);
 
 impl StreamCopier {
     /// Makes the streams of the output; `picture` is called for the filtered one.
@@ -109,7 +84,7 @@ impl StreamCopier {
     ) -> Result<StreamCopier, AvError> {
         let routes = create_streams(&input, plans, container, muxer, cut, picture)?;
         let ended = routes.iter().all(Option::is_none);
-        let (waiting, held, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        let (read_ahead, pending_subtitles, ready) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         let picture = input.stream(video).ok_or(AvError(-libc::EINVAL))?;
         let timeline = Timeline::new(input.context(), picture);
         let jumps = timeline.may_jump();
@@ -118,12 +93,12 @@ impl StreamCopier {
         Ok(StreamCopier {
             input,
             routes,
-            waiting,
+            read_ahead,
             video,
             timeline,
             followers,
             ready,
-            held,
+            pending_subtitles,
             cut_end: false,
             ended,
             span: None,
@@ -142,7 +117,7 @@ impl StreamCopier {
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
             if let Conversion::Audio(audio) = &mut route.conversion {
-                audio.trims = span.first.is_some();
+                audio.cuts_before_zero = span.first.is_some();
             }
         }
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
@@ -151,20 +126,20 @@ impl StreamCopier {
             // if it fails, reading is only slower
             let _ = self.input.context.seek(to, ..to);
         }
-        let mut unseen: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_audio(i)).collect();
+        let mut without_start: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_audio(i)).collect();
         let (mut count, mut bytes) = (0, 0);
-        while !unseen.is_empty() && count < AHEAD.0 && bytes < AHEAD.1 {
+        while !without_start.is_empty() && count < READ_AHEAD_LIMITS.0 && bytes < READ_AHEAD_LIMITS.1 {
             let Some(packet) = self.read()? else { break };
             let (index, pts) = (packet.stream(), packet.pts());
             (count, bytes) = (count + 1, bytes + packet.size());
             if self.is_hidden(&packet) {
                 continue;
             }
-            if unseen.contains(&index) {
-                unseen.retain(|&i| i != index);
-                self.lead_in(index, pts, muxer);
+            if without_start.contains(&index) {
+                without_start.retain(|&i| i != index);
+                self.set_codec_delay(index, pts, muxer);
             }
-            self.waiting.push_back(packet);
+            self.read_ahead.push_back(packet);
         }
         Ok(())
     }
@@ -192,7 +167,7 @@ impl StreamCopier {
 
     /// Sound that begins before zero has leading samples of the codec; set this delay in the container if the
     /// codec's parameters do not contain it.
-    fn lead_in(&mut self, index: usize, pts: Option<i64>, muxer: &mut Muxer) {
+    fn set_codec_delay(&mut self, index: usize, pts: Option<i64>, muxer: &mut Muxer) {
         let (Some(Some(route)), Some(span)) = (self.routes.get(index), self.span) else { return };
         let Some(stream) = self.input.stream(index) else { return };
         let Some(pts) = pts.filter(|&pts| pts < 0 && span.first.is_none()) else { return };
@@ -227,7 +202,7 @@ impl StreamCopier {
                     self.release();
                 }
             } else if self.routes.get(index).is_some_and(Option::is_some) {
-                let (base, audio) = kind_of(&self.input, index);
+                let (base, audio) = base_and_is_audio(&self.input, index);
                 self.followers.take(&self.timeline, base, audio, packet, &mut self.ready);
             }
         }
@@ -235,46 +210,56 @@ impl StreamCopier {
 
     /// Releases packets that wait for a jump of the filtered stream.
     fn release(&mut self) {
-        self.followers.release(&self.timeline, |index| kind_of(&self.input, index), &mut self.ready);
+        self.followers.release(
+            &self.timeline,
+            |index| base_and_is_audio(&self.input, index),
+            &mut self.ready,
+        );
     }
 
     /// Writes all packets before a time, in ticks of a base and after the shift.
-    pub(crate) fn until(&mut self, dts: i64, base: AVRational, muxer: &mut Muxer) -> Result<(), AvError> {
+    pub(crate) fn write_before(
+        &mut self,
+        dts: i64,
+        base: AVRational,
+        muxer: &mut Muxer,
+    ) -> Result<(), AvError> {
         let Some(span) = self.span else { return Ok(()) };
-        while let Some(packet) = self.held.pop_front() {
-            let (p, own_base) = self.look(&packet);
+        while let Some(packet) = self.pending_subtitles.pop_front() {
+            let (p, own_base) = self.packet_and_base(&packet);
             let end = p.pts.saturating_add(p.duration).saturating_sub(span.shift_in(own_base));
-            if later(end, own_base, dts, base) {
-                self.held.push_front(packet);
+            if is_later(end, own_base, dts, base) {
+                self.pending_subtitles.push_front(packet);
                 break;
             }
-            self.pass(packet, muxer)?;
+            self.write(packet, muxer)?;
         }
         while let Some(packet) = self.next()? {
-            let (p, own_base) = self.look(&packet);
-            let own = if p.dts == NO_TIME { p.pts } else { p.dts };
-            if own != NO_TIME && later(own.saturating_sub(span.shift_in(own_base)), own_base, dts, base) {
-                self.waiting.push_front(packet);
+            let (p, own_base) = self.packet_and_base(&packet);
+            let time = if p.dts == NO_TIME { p.pts } else { p.dts };
+            if time != NO_TIME && is_later(time.saturating_sub(span.shift_in(own_base)), own_base, dts, base)
+            {
+                self.read_ahead.push_front(packet);
                 break;
             }
             let index = packet.stream();
             let subtitle = self.routes.get(index).and_then(Option::as_ref).is_some_and(Route::is_subtitle);
             if subtitle && self.cut_end && p.pts != NO_TIME && p.duration > 0 {
-                self.held.push_back(packet);
+                self.pending_subtitles.push_back(packet);
             } else {
-                self.pass(packet, muxer)?;
+                self.write(packet, muxer)?;
             }
         }
         Ok(())
     }
 
     /// A packet and its time base.
-    fn look<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
-        (packet.av(), kind_of(&self.input, packet.stream()).0)
+    fn packet_and_base<'a>(&self, packet: &'a Packet) -> (&'a sys::AVPacket, AVRational) {
+        (packet.av(), base_and_is_audio(&self.input, packet.stream()).0)
     }
 
     fn next(&mut self) -> Result<Option<Packet>, AvError> {
-        match self.waiting.pop_front() {
+        match self.read_ahead.pop_front() {
             Some(packet) => Ok(Some(packet)),
             None => self.read(),
         }
@@ -287,12 +272,12 @@ impl StreamCopier {
         let span = *span;
         // which streams have passed the end
         let mut past = vec![false; self.routes.len()];
-        while let Some(packet) = self.held.pop_front() {
-            self.pass(packet, muxer)?;
+        while let Some(packet) = self.pending_subtitles.pop_front() {
+            self.write(packet, muxer)?;
         }
         while let Some(packet) = self.next()? {
             let index = packet.stream();
-            if !self.pass(packet, muxer)? {
+            if !self.write(packet, muxer)? {
                 past[index] = true;
                 let open = |(route, past): (&Option<Route>, &bool)| {
                     route.as_ref().is_some_and(|r| !r.is_subtitle()) && !past
@@ -312,7 +297,7 @@ impl StreamCopier {
     }
 
     /// Writes a packet, unless it is outside the span. `false` if it is after its end.
-    fn pass(&mut self, mut packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
+    fn write(&mut self, mut packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
         let Some(span) = self.span else { return Ok(true) };
         if self.is_hidden(&packet) {
             return Ok(true);
@@ -356,21 +341,21 @@ impl StreamCopier {
         }
         match &mut route.conversion {
             Conversion::Copy => muxer.write(&mut packet, base, route.to)?,
-            Conversion::Audio(audio) => audio.take(&packet, base, route.to, muxer)?,
-            Conversion::Text(text) => text.take(&packet, base, route.to, muxer)?,
+            Conversion::Audio(audio) => audio.convert(&packet, base, route.to, muxer)?,
+            Conversion::Text(text) => text.convert(&packet, base, route.to, muxer)?,
         }
         Ok(true)
     }
 }
 
 /// The time base of a stream, and whether it is sound.
-fn kind_of(input: &Input, index: usize) -> (AVRational, bool) {
+fn base_and_is_audio(input: &Input, index: usize) -> (AVRational, bool) {
     let none = (AVRational { num: 1, den: 1 }, false);
     input.stream(index).map_or(none, |s| (s.time_base, is_audio(s)))
 }
 
 /// Whether a container accepts streams as planned, by writing a header for them.
-pub(crate) fn fits(
+pub(crate) fn container_accepts(
     input: &Input,
     plans: &[Planned],
     container: Container,
@@ -396,7 +381,7 @@ fn create_streams(
             Planned::Picture => picture(muxer, from).map(|()| None),
             Planned::Drop => Ok(None),
             Planned::Attach => attach(from, muxer).map(|()| None),
-            plan => route(from, plan, container, muxer, cut).map(Some),
+            plan => create_route(from, plan, container, muxer, cut).map(Some),
         }?;
         // attachments have no packets
         routes.push(route.filter(|route| route.kind != AVMediaType::AVMEDIA_TYPE_ATTACHMENT));
@@ -405,7 +390,7 @@ fn create_streams(
 }
 
 /// Makes the stream of the output for a stream of the input.
-fn route(
+fn create_route(
     from: &sys::AVStream,
     plan: Planned,
     container: Container,
@@ -423,8 +408,8 @@ fn route(
     stream_tags(from, stream, container, cut || plan != Planned::Copy);
     let conversion = match plan {
         Planned::Audio(into) => {
-            let fills = container.counts_frames();
-            Conversion::Audio(Box::new(AudioTranscoder::new(from, into, global, fills, stream)?))
+            let pads_start = container.counts_frames();
+            Conversion::Audio(Box::new(AudioTranscoder::new(from, into, global, pads_start, stream)?))
         }
         Planned::Text(codec) => Conversion::Text(Box::new(Text::new(from, codec, stream)?)),
         _ => {

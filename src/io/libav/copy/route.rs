@@ -1,14 +1,15 @@
 //! Plans how each stream of the input is written to a container.
 
-use super::Input;
-use super::audio::{Target, rate};
+use super::audio::{Target, supported_rate};
 use super::extent::{AudioExtent, is_audio};
 use super::language::language_in;
 use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
+use crate::journal::SourceEnds;
 use crate::libav::container::{Container, ContainerFamily, among, id_name};
 use crate::libav::dict::Tagged;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use ffmpeg_sys_next as sys;
 use std::ffi::CStr;
@@ -35,47 +36,71 @@ pub(crate) enum Planned {
 type Candidate = (Planned, Option<String>);
 
 /// Plans the streams, by index, and returns warnings about losses and conversions. `extents` are those of the streams,
-/// by index, for a container without times; `fits` tests whether the container accepts a plan; `whole`: whether the
-/// first picture is the input's first, and the last its last.
+/// by index, for a container without times; `accepts` tests whether the container accepts a plan.
 pub(crate) fn plan(
     input: &Input,
     video: usize,
     container: Container,
     encoding: &Encoding,
-    whole: (bool, bool),
+    ends: SourceEnds,
     extents: &[AudioExtent],
-    mut fits: impl FnMut(&[Planned]) -> bool,
+    accepts: impl FnMut(&[Planned]) -> bool,
 ) -> (Vec<Planned>, Vec<String>) {
-    let first = input.stream(video).and_then(starts);
-    let after = |stream| Some(starts(stream)? - first?).filter(|_| container.counts_frames());
+    let first = input.stream(video).and_then(start_seconds);
+    let lag = |stream| Some(start_seconds(stream)? - first?).filter(|_| container.counts_frames());
     let candidates = (0..input.streams().len()).map(|i| match input.stream(i) {
         _ if i == video => vec![(Planned::Picture, None)],
         Some(stream) => {
-            let late = after(stream).is_some_and(|lag| lag > APART);
+            let late = lag(stream).is_some_and(|lag| lag > MAX_AUDIO_OFFSET);
             let gap = extents.get(i).and_then(|extent| extent.gap);
             candidates(i, stream, container, encoding, (late, gap))
         }
         None => vec![(Planned::Drop, None)],
     });
-    let candidates: Vec<Vec<Candidate>> = candidates.collect();
-    let mut plans: Vec<Planned> = candidates.iter().map(|candidates| candidates[0].0).collect();
+    let (plans, mut warnings) = choose(&candidates.collect::<Vec<_>>(), accepts);
+    let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
+    let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
+    warnings.extend(lost_properties(&kept, container));
+    let end = |i: usize| extents.get(i).and_then(|extent| extent.end);
+    for &(i, stream) in &kept {
+        let early = lag(stream).map_or(0.0, |lag| -lag);
+        if ends.first && early > MAX_AUDIO_OFFSET {
+            warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
+        }
+        let after = end(i).zip(end(video)).map_or(0.0, |(sound, picture)| sound - picture);
+        if ends.last && is_audio(stream) && after > MAX_AUDIO_OFFSET && container.ends_with_picture() {
+            warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
+        }
+    }
+    (plans, warnings)
+}
+
+/// Chooses the first plan of each stream if the container accepts them together, else for one stream after the other the
+/// best plan that it accepts with those before.
+fn choose(
+    candidates: &[Vec<Candidate>],
+    mut accepts: impl FnMut(&[Planned]) -> bool,
+) -> (Vec<Planned>, Vec<String>) {
     let mut chosen: Vec<&Candidate> = candidates.iter().map(|candidates| &candidates[0]).collect();
-    if !fits(&plans) {
-        // in order, each with the best plan that works with those before it
+    let mut plans: Vec<Planned> = chosen.iter().map(|candidate| candidate.0).collect();
+    if !accepts(&plans) {
         plans.iter_mut().filter(|p| **p != Planned::Picture).for_each(|p| *p = Planned::Drop);
         for (i, candidates) in candidates.iter().enumerate() {
             let found = candidates.iter().find(|candidate| {
                 plans[i] = candidate.0;
-                candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || fits(&plans)
+                candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || accepts(&plans)
             });
             // the last option is to leave it out
             chosen[i] = found.unwrap_or(&candidates[0]);
         }
     }
-    let mut warnings: Vec<String> = chosen.iter().filter_map(|candidate| candidate.1.clone()).collect();
-    let kept = plans.iter().enumerate().filter(|(_, plan)| **plan != Planned::Drop);
-    let kept: Vec<_> = kept.filter_map(|(i, _)| Some((i, input.stream(i)?))).collect();
-    for (i, stream) in &kept {
+    (plans, chosen.iter().filter_map(|candidate| candidate.1.clone()).collect())
+}
+
+/// Warnings about properties of the copied streams that the container loses.
+fn lost_properties(kept: &[(usize, &sys::AVStream)], container: Container) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for (i, stream) in kept {
         let names = lost_tags(stream, container);
         if !names.is_empty() {
             warnings.push(format!("tags of stream {i} are lost ({})", names.join(", ")));
@@ -105,27 +130,14 @@ pub(crate) fn plan(
             s.disposition & flag & !container.dispositions(kind) != 0 && !known
         });
     }
-    for (i, plan) in plans.iter().enumerate() {
-        let early =
-            input.stream(i).filter(|_| *plan != Planned::Drop).and_then(after).map_or(0.0, |lag| -lag);
-        if whole.0 && early > APART {
-            warnings.push(format!("{early:.3} s of stream {i} before the first picture are left out"));
-        }
-        let ends = |i: usize| extents.get(i).and_then(|extent| extent.end);
-        let audio = input.stream(i).is_some_and(is_audio) && *plan != Planned::Drop;
-        let after = ends(i).zip(ends(video)).map_or(0.0, |(end, shown)| end - shown);
-        if whole.1 && audio && after > APART && container.ends_with_picture() {
-            warnings.push(format!("{after:.3} s of stream {i} after the last picture are left out"));
-        }
-    }
-    (plans, warnings)
+    warnings
 }
 
 /// A larger offset between the starts of sound and picture is audible, seconds.
-const APART: f64 = 0.05;
+const MAX_AUDIO_OFFSET: f64 = 0.05;
 
 /// The start of a stream, seconds.
-fn starts(stream: &sys::AVStream) -> Option<f64> {
+fn start_seconds(stream: &sys::AVStream) -> Option<f64> {
     let unit = f64::from(stream.time_base.num) / f64::from(stream.time_base.den);
     (stream.start_time != sys::AV_NOPTS_VALUE).then_some(stream.start_time as f64 * unit)
 }
@@ -168,53 +180,26 @@ fn candidates(
     stream: &sys::AVStream,
     to: Container,
     encoding: &Encoding,
-    (late, gap): (bool, Option<f64>),
+    late_and_gap: (bool, Option<f64>),
 ) -> Vec<Candidate> {
     let par = parameters(stream);
     let id = par.codec_id;
     let language = language(stream).map_or_else(String::new, |l| format!(" {l}"));
     let label = |kind: &str| format!("{kind} {i} ({}{language})", id_name(id));
-    let dropped = |kind: &str| (Planned::Drop, Some(format!("{} is left out", label(kind))));
-    let takes = to.supports(id);
-    let copy = takes.then_some((Planned::Copy, None));
-    match par.codec_type {
-        AVMediaType::AVMEDIA_TYPE_AUDIO => match encoding.audio {
-            Audio::None => vec![(Planned::Drop, None)],
-            how => {
-                let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
-                // consecutive samples without times: silence must be inserted in gaps
-                let gapless = id_name(id).starts_with("pcm_")
-                    && (to.counts_frames() || to.family() == ContainerFamily::Mov);
-                let into = Target { codec: id, rate: own.0, channels: own.1 };
-                let copy = if gapless { copy.map(|_| (Planned::Audio(into), None)) } else { copy };
-                if how == Audio::Copy {
-                    let late = late.then(|| "starts with the picture instead of after it".to_owned());
-                    let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
-                    let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
-                    let early = early.filter(|_| !gapless).map(|early| format!("{} {early}", label("sound")));
-                    let copy = copy.map(|candidate| (candidate.0, early));
-                    return copy.into_iter().chain([dropped("sound")]).collect();
-                }
-                let encoded = encoded(to, own).into_iter().map(|into| {
-                    let warning = || format!("{} is {}", label("sound"), becomes(own, into));
-                    let changed = (into.rate, into.channels) != own;
-                    (Planned::Audio(into), (how == Audio::Auto || changed).then(warning))
-                });
-                let copy = copy.filter(|_| how == Audio::Auto && (gapless || (!late && gap.is_none())));
-                copy.into_iter().chain(encoded).chain([dropped("sound")]).collect()
-            }
-        },
+    let copy = to.supports(id).then_some((Planned::Copy, None));
+    let without_warning = vec![(Planned::Drop, None)];
+    let (kind, mut candidates): (_, Vec<Candidate>) = match par.codec_type {
+        AVMediaType::AVMEDIA_TYPE_AUDIO if encoding.audio == Audio::None => return without_warning,
+        AVMediaType::AVMEDIA_TYPE_AUDIO => {
+            ("sound", audio_candidates(par, to, encoding.audio, &label("sound"), late_and_gap))
+        }
+        AVMediaType::AVMEDIA_TYPE_SUBTITLE if encoding.subs == Subs::None => return without_warning,
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
-            let text = text_for(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
-                (
-                    Planned::Text(other),
-                    Some(format!("{} is converted to {}", label("subtitle"), id_name(other))),
-                )
+            let text = text_codec(to, id).filter(|_| encoding.subs == Subs::Auto).map(|other| {
+                let warning = format!("{} is converted to {}", label("subtitle"), id_name(other));
+                (Planned::Text(other), Some(warning))
             });
-            match encoding.subs {
-                Subs::None => vec![(Planned::Drop, None)],
-                _ => copy.into_iter().chain(text).chain([dropped("subtitle")]).collect(),
-            }
+            ("subtitle", copy.into_iter().chain(text).collect())
         }
         AVMediaType::AVMEDIA_TYPE_VIDEO => {
             let cover = stream.disposition & sys::AV_DISPOSITION_ATTACHED_PIC != 0;
@@ -226,11 +211,11 @@ fn candidates(
                 (false, _) => copy,
                 _ => None,
             };
-            candidate.into_iter().chain([dropped(if cover { "cover" } else { "video" })]).collect()
+            (if cover { "cover" } else { "video" }, candidate.into_iter().collect())
         }
         AVMediaType::AVMEDIA_TYPE_ATTACHMENT => {
             let copy = (to.family() == ContainerFamily::Mkv).then_some((Planned::Copy, None));
-            copy.into_iter().chain([dropped("attachment")]).collect()
+            ("attachment", copy.into_iter().collect())
         }
         AVMediaType::AVMEDIA_TYPE_DATA => {
             // A chapter track has been read as chapters, a time code track as a tag: both are kept, or named as lost,
@@ -238,24 +223,57 @@ fn candidates(
             let tag = par.codec_tag.to_le_bytes();
             let chapters = id == AVCodecID::AV_CODEC_ID_BIN_DATA && &tag == b"text";
             if chapters || &tag == b"tmcd" {
-                return vec![(Planned::Drop, None)];
+                return without_warning;
             }
-            let copy =
-                copy.filter(|_| id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov);
-            copy.into_iter().chain([dropped("data")]).collect()
+            let copies = id != AVCodecID::AV_CODEC_ID_NONE && to.family() != ContainerFamily::Mov;
+            ("data", copy.filter(|_| copies).into_iter().collect())
         }
-        _ => vec![(Planned::Drop, None)],
+        _ => return without_warning,
+    };
+    candidates.push((Planned::Drop, Some(format!("{} is left out", label(kind)))));
+    candidates
+}
+
+/// The plans that keep sound, the best first.
+fn audio_candidates(
+    par: &sys::AVCodecParameters,
+    to: Container,
+    audio: Audio,
+    label: &str,
+    (late, gap): (bool, Option<f64>),
+) -> Vec<Candidate> {
+    let id = par.codec_id;
+    let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
+    // consecutive samples without times: silence must be inserted in gaps
+    let gapless =
+        id_name(id).starts_with("pcm_") && (to.counts_frames() || to.family() == ContainerFamily::Mov);
+    let into = Target { codec: id, rate: own.0, channels: own.1 };
+    let plan = if gapless { Planned::Audio(into) } else { Planned::Copy };
+    let copy = to.supports(id).then_some(plan);
+    if audio == Audio::Copy {
+        let late = late.then(|| "starts with the picture instead of after it".to_owned());
+        let gap = gap.map(|at| format!("is early after its gap at {at:.3} s"));
+        let early = late.into_iter().chain(gap).reduce(|a, b| format!("{a}, and {b}"));
+        let early = early.filter(|_| !gapless).map(|early| format!("{label} {early}"));
+        return copy.map(|plan| (plan, early)).into_iter().collect();
     }
+    let encodings = encodings(to, own).into_iter().map(|into| {
+        let warning = || format!("{label} is {}", conversion_text(own, into));
+        let changed = (into.rate, into.channels) != own;
+        (Planned::Audio(into), (audio == Audio::Auto || changed).then(warning))
+    });
+    let copy = copy.filter(|_| audio == Audio::Auto && (gapless || (!late && gap.is_none())));
+    copy.map(|plan| (plan, None)).into_iter().chain(encodings).collect()
 }
 
 /// The encodings for sound of a rate and number of channels, the best first: all channels in any of the container's
 /// codecs come before fewer in the default one, and the sound's own rate before another.
-fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
+fn encodings(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
     let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
     for channels in [own_channels].into_iter().chain(fewer) {
         for codec in to.audio_codecs() {
-            for rate in [rate(codec, own_rate), 48_000, 44_100] {
+            for rate in [supported_rate(codec, own_rate), 48_000, 44_100] {
                 let into = Target { codec, rate, channels };
                 if !all.contains(&into) {
                     all.push(into);
@@ -267,7 +285,7 @@ fn encoded(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
 }
 
 /// Describes the conversion of sound.
-fn becomes(own: (i32, i32), into: Target) -> String {
+fn conversion_text(own: (i32, i32), into: Target) -> String {
     let mut text = format!("encoded as {}", id_name(into.codec));
     if into.channels != own.1 {
         let names = match into.channels {
@@ -288,7 +306,7 @@ fn is_cover(id: AVCodecID) -> bool {
 }
 
 /// The text subtitle codec of a container, for text subtitles.
-fn text_for(to: Container, from: AVCodecID) -> Option<AVCodecID> {
+fn text_codec(to: Container, from: AVCodecID) -> Option<AVCodecID> {
     // SAFETY: a static description or null.
     let from = unsafe { sys::avcodec_descriptor_get(from).as_ref() }?;
     if from.props & sys::AV_CODEC_PROP_TEXT_SUB == 0 {

@@ -44,7 +44,7 @@ impl Text {
     }
 
     /// Converts a packet.
-    pub(crate) fn take(
+    pub(crate) fn convert(
         &mut self,
         packet: &Packet,
         base: sys::AVRational,

@@ -1,10 +1,11 @@
 //! Tags and chapters.
 
 use super::language::language_in;
-use super::{Input, Span};
+use super::span::Span;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::{AvError, check};
+use crate::libav::input::Input;
 use crate::libav::raw::stream_mut;
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString};
@@ -54,8 +55,17 @@ pub(crate) fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container
 /// The tag with the time code of the first picture.
 pub(crate) const TIMECODE: &str = "timecode";
 
-/// The time code so many frames after another; `None` if it is invalid, or not valid at such a rate (drop frame at a
-/// rate that needs none).
+impl Input {
+    /// The time codes of its first picture, from all tags that contain one.
+    pub(crate) fn timecodes(&self) -> Vec<String> {
+        let of_streams = self.streams().iter().flat_map(|stream| stream.tags());
+        let tags = of_streams.chain(self.context().tags());
+        tags.filter(|tag| tag.0.eq_ignore_ascii_case(TIMECODE)).map(|tag| tag.1).collect()
+    }
+}
+
+/// The time code `frames` frames after `first`; `None` if `first` is invalid, also at this rate (drop frame at a rate that
+/// needs none).
 pub(crate) fn timecode_after(first: &str, rate: sys::AVRational, frames: i32) -> Option<String> {
     let first = CString::new(first).ok()?;
     // SAFETY: a plain structure that libav fills; it writes a string no longer than the specified buffer.
@@ -87,9 +97,10 @@ pub(crate) fn move_timecodes(output: &mut sys::AVFormatContext, rate: sys::AVRat
 
 /// Whether it is one of mkvmerge's tags about a stream's size and duration.
 pub(super) fn is_statistic(key: &str) -> bool {
-    let of = |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
+    let is_or_begins =
+        |name: &str| key == name || key.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'));
     key.starts_with("_STATISTICS_")
-        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| of(name))
+        || ["BPS", "DURATION", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES"].iter().any(|&name| is_or_begins(name))
 }
 
 /// Adds the input's chapters, cut to the span and shifted with it.

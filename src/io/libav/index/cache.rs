@@ -36,18 +36,18 @@ pub(crate) struct IndexCache {
 
 impl IndexCache {
     /// `None` for something that is not an ordinary file, a small file, or without a cache folder.
-    pub(crate) fn new(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::with_magic(place, stream, MAGIC, WORTH_KEEPING)
+    pub(crate) fn new(address: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(address, stream, MAGIC, WORTH_KEEPING)
     }
 
     /// The same for the index from decoding everything.
-    pub(crate) fn new_exact(place: &InputUrl, stream: usize) -> Option<IndexCache> {
-        IndexCache::with_magic(place, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
+    pub(crate) fn new_exact(address: &InputUrl, stream: usize) -> Option<IndexCache> {
+        IndexCache::with_magic(address, stream, MAGIC_EXACT, WORTH_KEEPING_EXACT)
     }
 
-    fn with_magic(place: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
-        let cache = Arc::clone(place.cache.as_ref()?);
-        let path = place.url.to_bytes().strip_prefix(b"file:")?;
+    fn with_magic(address: &InputUrl, stream: usize, magic: &[u8], least: u64) -> Option<IndexCache> {
+        let cache = Arc::clone(address.cache.as_ref()?);
+        let path = address.url.to_bytes().strip_prefix(b"file:")?;
         let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= least)?;
         let mut key = magic.to_vec();
@@ -94,7 +94,7 @@ impl IndexCache {
             size: size as u32,
             pos,
             seek,
-            doubt: 0,
+            failures: 0,
         });
         let exact = ExactIndex { frames, seek_points: seek_points.collect() };
         (rest.is_empty() && !exact.frames.is_empty()).then_some(exact)
@@ -177,7 +177,7 @@ mod tests {
         index_cache.put(&index());
         assert_eq!(index_cache.take(), Some(index()));
         let record = FrameRecord { mark: 3, damaged: true, pts: -9, durations: (1 << 40, 2), sum: u64::MAX };
-        let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, doubt: 0 };
+        let seek_point = SeekPoint { rank: 7, size: 8, pos: 1 << 50, seek: i64::MIN, failures: 0 };
         let exact = ExactIndex {
             frames: vec![record, FrameRecord { damaged: false, ..record }],
             seek_points: vec![seek_point],

@@ -26,7 +26,7 @@ pub(crate) struct FrameRecord {
 
 impl FrameRecord {
     /// Whether a picture with the same mark is this frame.
-    pub(crate) fn is(&self, picture: &frame::Video) -> bool {
+    pub(crate) fn matches(&self, picture: &frame::Video) -> bool {
         picture::checksum(picture) == self.sum && (self.damaged || !picture::is_damaged(picture))
     }
 }
@@ -41,7 +41,7 @@ pub(crate) struct SeekPoint {
     /// The timestamp to seek to; `AV_NOPTS_VALUE` if it has none.
     pub(crate) seek: i64,
     /// The number of failures since it was last used with success.
-    pub(crate) doubt: u8,
+    pub(crate) failures: u8,
 }
 
 /// All frames, and the seek points.
@@ -56,7 +56,7 @@ pub(crate) struct ExactIndex {
 /// start.
 pub(crate) const MAX_FRAMES: usize = 1 << 22;
 /// A point that failed this often in a row is not tried any more.
-pub(crate) const HOPELESS: u8 = 4;
+pub(crate) const MAX_FAILURES: u8 = 4;
 
 impl ExactIndex {
     pub(crate) fn get(&self, n: i64) -> Option<&FrameRecord> {
@@ -69,7 +69,7 @@ impl ExactIndex {
         self.seek_points
             .iter()
             .rev()
-            .find(|s| s.rank <= record.mark && s.doubt < HOPELESS)
+            .find(|s| s.rank <= record.mark && s.failures < MAX_FAILURES)
             .map_or(0, |s| s.rank)
     }
 }
@@ -87,10 +87,11 @@ mod tests {
     #[test]
     fn places_are_found_by_rank_and_given_up_when_hopeless() {
         let record = |mark| FrameRecord { mark, damaged: false, pts: 0, durations: (1, 1), sum: 0 };
-        let seek_point = |rank, doubt| SeekPoint { rank, size: 1, pos: i64::from(rank), seek: 0, doubt };
+        let seek_point =
+            |rank, failures| SeekPoint { rank, size: 1, pos: i64::from(rank), seek: 0, failures };
         let exact = ExactIndex {
             frames: [0, 9, 12, 30].map(record).into(),
-            seek_points: vec![seek_point(0, 0), seek_point(10, 0), seek_point(25, HOPELESS)],
+            seek_points: vec![seek_point(0, 0), seek_point(10, 0), seek_point(25, MAX_FAILURES)],
         };
         assert_eq!([0, 1, 2, 3, 4].map(|n| exact.seek_point_before(n)), [0, 0, 10, 10, 0]);
     }

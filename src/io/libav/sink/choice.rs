@@ -26,27 +26,28 @@ impl Choice {
 }
 
 /// Encoders that neither code fields nor signal that a frame consists of two.
-pub(super) const WHOLE_FRAMES: &str = "libx265 libsvtav1 libaom-av1 librav1e libvpx libvpx-vp9 libtheora";
+pub(super) const PROGRESSIVE_ONLY: &str = "libx265 libsvtav1 libaom-av1 librav1e libvpx libvpx-vp9 libtheora";
 
 /// Encoders that code fields if an option is set.
-pub(super) const INTERLACING: &str = "libx264 mpeg2video mpeg4 prores_ks prores prores_aw dnxhd libxvid";
+pub(super) const INTERLACED_BY_FLAG: &str =
+    "libx264 mpeg2video mpeg4 prores_ks prores prores_aw dnxhd libxvid";
 
 /// Encoders whose streams signal the field order, in any container.
-pub(super) const FIELDED: &str =
+pub(super) const SIGNAL_FIELDS: &str =
     "libx264 libx264rgb mpeg2video mpeg4 prores_ks prores prores_aw dnxhd dvvideo ffv1";
 
 /// Encoders that write all of the colour tags into the stream itself.
-pub(super) const COLORED: &str = "libx264 libx264rgb libx265 libsvtav1 libaom-av1 librav1e";
+pub(super) const SIGNAL_COLOR: &str = "libx264 libx264rgb libx265 libsvtav1 libaom-av1 librav1e";
 
 /// Encoders that write all of them except the range.
-pub(super) const TINTED: &str = "mpeg2video prores_ks prores prores_aw";
+pub(super) const SIGNAL_COLOR_EXCEPT_RANGE: &str = "mpeg2video prores_ks prores prores_aw";
 
 /// Whether full range is signalled to readers: by the stream, or by Matroska if the stream does not specify it.
 /// (QuickTime's field for it is not written.)
 pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
     const LIMITED: &str = "mpeg1video mpeg2video magicyuv prores_ks prores prores_aw libvpx";
-    let says = among(COLORED, name) || among("libvpx-vp9 mjpeg dnxhd", name);
-    says || (to.is_matroska() && !among(LIMITED, name))
+    let in_stream = among(SIGNAL_COLOR, name) || among("libvpx-vp9 mjpeg dnxhd", name);
+    in_stream || (to.is_matroska() && !among(LIMITED, name))
 }
 
 /// The siting of 4:2:0 chroma that readers of an encoder's streams assume by default.

@@ -1,7 +1,7 @@
 //! Chooses the encoder, and its nearest pixel format in which nothing is lost.
 
 use super::choice::{Choice, assumed_siting, keeps_full_range, private_option};
-use super::{fault, usage};
+use super::{encoding_error, fault};
 use crate::encoding::Encoding;
 use crate::libav::container::{Container, among, video_encoder};
 use crate::libav::pixfmt::{self, Layout};
@@ -12,9 +12,9 @@ use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Matrix
 use std::ffi::OsStr;
 
 /// Encoders that require whole chroma blocks and reject odd sizes.
-const EVEN: &str = "libx264 libx265 libsvtav1 librav1e vc2";
+const EVEN_SIZE_ONLY: &str = "libx264 libx265 libsvtav1 librav1e vc2";
 /// Encoders with a least width and height: smaller pictures are refused, or no decoder reads them.
-const LEAST: [(&str, u32, u32); 5] = [
+const MIN_SIZES: [(&str, u32, u32); 5] = [
     ("libsvtav1", 64, 64),
     ("libx265", 16, 16),
     ("librav1e", 16, 16),
@@ -22,18 +22,18 @@ const LEAST: [(&str, u32, u32); 5] = [
     ("utvideo", 2, 2),
 ];
 /// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
-const KEEPING: &str = "ffv1 prores_ks huffyuv ffvhuff utvideo png qtrle magicyuv rawvideo libx264rgb";
+const KEEPS_RGB: &str = "ffv1 prores_ks huffyuv ffvhuff utvideo png qtrle magicyuv rawvideo libx264rgb";
 /// Encoders that are lossless by default, or with `settings` for lossless encoding.
 const LOSSLESS: &str = "ffv1 libx264 libx264rgb libx265 libvpx-vp9 libaom-av1 ffvhuff huffyuv utvideo magicyuv png \
     qtrle rawvideo";
 /// Encoders that are suggested when another cannot encode a format.
-const KNOWN: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_ks ffv1 qtrle";
+const SUGGESTED: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_ks ffv1 qtrle";
 
 /// Chooses by file name, format and the user's options.
 pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Result<Choice, SinkError> {
-    let bad = |problem| usage(output, problem);
+    let bad = |problem| encoding_error(output, problem);
     let container =
-        Container::of(output).ok_or_else(|| bad("no video container has this extension".into()))?;
+        Container::for_output(output).ok_or_else(|| bad("no video container has this extension".into()))?;
     let (names, by_user) = match &encoding.codec {
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
@@ -42,7 +42,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     for name in &names {
         let Some(codec) = video_encoder(name) else {
             if by_user {
-                return Err(bad(no_encoder(name)));
+                return Err(bad(unknown_encoder(name)));
             }
             continue;
         };
@@ -52,26 +52,26 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             return Err(bad(problem));
         }
         if encoding.lossless && !among(LOSSLESS, name) {
-            return Err(bad(always_loses(container, name, format)));
+            return Err(bad(lossless_problem(container, name, format)));
         }
         // Other encoders ignore the table, and encode without grain and without an error.
         if encoding.film_grain.is_some() && name != "libaom-av1" {
             return Err(bad(format!(
-                "{name} writes no film grain table into the stream: --film-grain-table needs --codec libaom-av1"
+                "{name} writes no film grain table into the stream: the table needs the codec libaom-av1"
             )));
         }
         if !container.supports(codec.id().into()) {
-            return Err(bad(cannot_hold(container, codec, format, encoding)));
+            return Err(bad(container_problem(container, codec, format, encoding)));
         }
-        if let Some((width, height)) = least(codec.name(), format) {
-            let (own, others) = (codec.name(), able(Some(container), format).join(", "));
+        if let Some((width, height)) = min_size(codec.name(), format) {
+            let (own, others) = (codec.name(), capable_encoders(Some(container), format).join(", "));
             small = Some(format!(
-                "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; --codec {others} can",
+                "{own} encodes pictures of {width}x{height} and more, and this one is {}x{}; {others} can encode it",
                 format.width, format.height
             ));
             continue;
         }
-        let picked = if encoding.lossless { pick_same(codec, format) } else { pick(codec, format) };
+        let picked = if encoding.lossless { pick_lossless(codec, format) } else { pick(codec, format) };
         match picked.filter(|_| alpha_fits(container, name, format)) {
             Some(mut choice) => {
                 let signalled = keeps_full_range(container, name) || among(LOSSLESS, name);
@@ -91,7 +91,7 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
         }
     }
     if encoding.lossless && !refused.is_empty() {
-        return Err(bad(always_loses(container, &names.join(", "), format)));
+        return Err(bad(lossless_problem(container, &names.join(", "), format)));
     }
     if let Some(problem) = small.filter(|_| refused.is_empty()) {
         return Err(bad(problem));
@@ -99,24 +99,24 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     if refused.is_empty() {
         return Err(fault(
             output,
-            format!("this FFmpeg has none of the encoders {}; choose another with --codec", names.join(", ")),
+            format!("this FFmpeg has none of the encoders {}; choose another codec", names.join(", ")),
         ));
     }
-    Err(bad(no_loss(container, &refused, format, by_user)))
+    Err(bad(loss_problem(container, &refused, format, by_user)))
 }
 
 /// The error that an encoder cannot keep such pictures without loss, with those that can.
-fn always_loses(container: Container, name: &str, format: &Format) -> String {
-    let able = lossless(container, format);
-    let instead = match able.is_empty() {
+fn lossless_problem(container: Container, name: &str, format: &Format) -> String {
+    let capable = lossless_encoders(container, format);
+    let instead = match capable.is_empty() {
         true => format!("no encoder for {} can do that; name the output NAME.mkv", container.name()),
-        false => format!("--codec {} can", able.join(", ")),
+        false => format!("{} can", capable.join(", ")),
     };
-    format!("--lossless: {name} cannot keep {} as it is. {instead}", format.name())
+    format!("lossless: {name} cannot keep {} as it is; {instead}", format.name())
 }
 
 /// The pixel format of an encoder that keeps every sample unchanged.
-fn pick_same(codec: Codec, format: &Format) -> Option<Choice> {
+fn pick_lossless(codec: Codec, format: &Format) -> Option<Choice> {
     pick(codec, format).filter(|choice| {
         let to = &choice.format;
         let bits = |f: &Format| f.depth.bits().map_or(32, u32::from);
@@ -127,14 +127,14 @@ fn pick_same(codec: Codec, format: &Format) -> Option<Choice> {
 }
 
 /// The error for an unknown encoder: a suggestion, or where to find a list.
-fn no_encoder(name: &str) -> String {
+fn unknown_encoder(name: &str) -> String {
     let nearest = match name.to_ascii_lowercase().as_str() {
         "h265" | "h.265" | "x265" => Some("did you mean 'libx265'?".to_owned()),
         "x264" | "h.264" | "avc" => Some("did you mean 'libx264'?".to_owned()),
-        other => grainfield_filters::recipe::nearest(other, KNOWN.split_ascii_whitespace()),
+        other => grainfield_filters::recipe::nearest(other, SUGGESTED.split_ascii_whitespace()),
     };
     let advice = nearest.unwrap_or_else(|| "'ffmpeg -encoders' lists them".to_owned());
-    format!("--codec {name}: this FFmpeg has no such video encoder; {advice}")
+    format!("codec {name}: this FFmpeg has no such video encoder; {advice}")
 }
 
 /// `libx264` and `libx265` print errors about presets directly, not to logs, so presets are checked before.
@@ -144,7 +144,7 @@ fn preset_problem(name: &str, encoding: &Encoding) -> Option<String> {
     let preset = encoding.preset.as_deref().filter(|_| matches!(name, "libx264" | "libx265"))?;
     let known =
         PRESETS.split(", ").any(|known| known == preset) || preset.bytes().all(|b| b.is_ascii_digit());
-    (!known).then(|| format!("--preset {preset}: {name} has {PRESETS}"))
+    (!known).then(|| format!("preset {preset}: {name} has {PRESETS}"))
 }
 
 /// The error that a quality is outside the encoder's scale. libx264 and libx265 clamp it, others fail without naming
@@ -155,52 +155,55 @@ fn quality_problem(name: &str, codec: Codec, encoding: &Encoding) -> Option<Stri
         "libx264" | "libx264rgb" | "libx265" => 51.0,
         _ => private_option(codec, c"crf")?.max,
     };
-    (crf > most).then(|| format!("--crf {crf}: the scale of {name} is 0 to {most}; lower is better"))
+    (crf > most).then(|| format!("quality {crf}: the scale of {name} is 0 to {most}; lower is better"))
 }
 
 /// The error that a container does not support an encoder, with those that it supports.
-fn cannot_hold(container: Container, codec: Codec, format: &Format, encoding: &Encoding) -> String {
-    let able = match encoding.lossless {
-        true => lossless(container, format),
-        false => able(Some(container), format),
+fn container_problem(container: Container, codec: Codec, format: &Format, encoding: &Encoding) -> String {
+    let capable = match encoding.lossless {
+        true => lossless_encoders(container, format),
+        false => capable_encoders(Some(container), format),
     };
     let by_user = encoding.codec.is_some();
     let what = if by_user || !encoding.lossless {
         format!("{} video", codec.id().name())
     } else {
-        "FFV1 video, the default of --lossless".into()
+        "FFV1 video, the default for lossless encoding".into()
     };
-    let holds = |name: &&str| Container::of(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
+    let holds =
+        |name: &&str| Container::for_output(OsStr::new(name)).is_some_and(|c| c.supports(codec.id().into()));
     let other = ["NAME.mov", "NAME.mkv"].into_iter().find(holds).unwrap_or("NAME.mkv");
-    let instead = match able.is_empty() {
+    let instead = match capable.is_empty() {
         true => String::new(),
-        false => format!("use --codec {}, or ", able.join(", ")),
+        false => format!("use the codec {}, or ", capable.join(", ")),
     };
     format!("{} cannot hold {what}; {instead}name the output {other}", container.name())
 }
 
-/// Those encoders of a list that exist here and fit.
-fn fitting(list: &'static str, fits: impl Fn(&str, Codec) -> bool) -> Vec<&'static str> {
+/// The encoders of a list that this FFmpeg has and that fit.
+fn encoders_that(list: &'static str, fits: impl Fn(&str, Codec) -> bool) -> Vec<&'static str> {
     let names = list.split_ascii_whitespace();
     names.filter(|name| video_encoder(name).is_some_and(|codec| fits(name, codec))).collect()
 }
 
 /// Known encoders for such pictures, for a container or for any.
-fn able(container: Option<Container>, format: &Format) -> Vec<&'static str> {
-    fitting(KNOWN, |name, codec| {
+fn capable_encoders(container: Option<Container>, format: &Format) -> Vec<&'static str> {
+    encoders_that(SUGGESTED, |name, codec| {
         container.is_none_or(|c| c.supports(codec.id().into()) && alpha_fits(c, name, format))
             && pick(codec, format).is_some()
     })
 }
 
 /// Encoders that keep such pictures without loss, for a container.
-fn lossless(container: Container, format: &Format) -> Vec<&'static str> {
-    fitting(LOSSLESS, |_, codec| container.supports(codec.id().into()) && pick_same(codec, format).is_some())
+fn lossless_encoders(container: Container, format: &Format) -> Vec<&'static str> {
+    encoders_that(LOSSLESS, |_, codec| {
+        container.supports(codec.id().into()) && pick_lossless(codec, format).is_some()
+    })
 }
 
 /// The error that no encoder supports such pictures, with options and other encoders. `by_user`: the user chose the
 /// encoder, so its formats are listed.
-fn no_loss(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
+fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
     let names: Vec<&str> = refused.iter().map(Codec::name).collect();
     if names == ["gif"] {
         return "GIF has at most 256 colours and is left to FFmpeg: grainfield render INPUT - | ffmpeg -i - NAME.gif"
@@ -217,30 +220,29 @@ fn no_loss(container: Container, refused: &[Codec], format: &Format, by_user: bo
         takes.dedup();
         if takes.is_empty() {
             let name = names.join(" or ");
-            let others = able(Some(container), format).join(", ");
-            return format!(
-                "{name} takes frames in the memory of a graphics card only; --codec {others} can"
-            );
+            let others = capable_encoders(Some(container), format).join(", ");
+            return format!("{name} takes frames in the memory of a graphics card only; {others} can");
         }
         text += &format!(", which takes {}", takes.join(", "));
     }
-    let (here, anywhere) = (able(Some(container), format), able(None, format));
+    let (here, anywhere) = (capable_encoders(Some(container), format), capable_encoders(None, format));
     let instead = match (here.is_empty(), anywhere.is_empty()) {
-        (false, _) => format!("; --codec {} can", here.join(", ")),
-        (true, false) => format!("; use NAME.mkv or NAME.mov with --codec {}", anywhere.join(", ")),
+        (false, _) => format!("; {} can", here.join(", ")),
+        (true, false) => format!("; use NAME.mkv or NAME.mov with the codec {}", anywhere.join(", ")),
         (true, true) => "; no encoder in this FFmpeg can do it".into(),
     };
-    let lossy = refused.iter().find_map(|&codec| less(codec, format));
-    let lossy = lossy.map_or_else(|| "--pix-fmt".into(), |name| format!("--pix-fmt {name}"));
-    format!("{text}{instead}. To accept the loss, add {lossy}")
+    let lossy = refused.iter().find_map(|&codec| reduced_format(codec, format));
+    let lossy =
+        lossy.map_or_else(|| "another pixel format".into(), |name| format!("the pixel format {name}"));
+    format!("{text}{instead}. To accept the loss, choose {lossy}")
 }
 
 /// The nearest pixel format of an encoder with less depth or else without alpha, by our name.
-fn less(codec: Codec, format: &Format) -> Option<String> {
-    let own = format.depth.bits().map_or(32, u32::from);
+fn reduced_format(codec: Codec, format: &Format) -> Option<String> {
+    let depth = format.depth.bits().map_or(32, u32::from);
     let alphas = [format.alpha, Alpha::None];
     let mut tries = alphas.into_iter().flat_map(|alpha| {
-        let depths = [16, 14, 12, 10, 9, 8].into_iter().filter(move |bits| u32::from(*bits) <= own);
+        let depths = [16, 14, 12, 10, 9, 8].into_iter().filter(move |bits| u32::from(*bits) <= depth);
         depths.map(move |bits| Format { alpha, depth: Depth::Bits(bits), ..*format })
     });
     tries.find_map(|format| pick(codec, &format)).map(|choice| choice.format.name())
@@ -255,7 +257,7 @@ fn alpha_fits(container: Container, name: &str, format: &Format) -> bool {
 fn layouts(codec: Codec) -> Option<Vec<(sys::AVPixelFormat, Layout)>> {
     let formats = codec.video().ok()?.formats()?.filter_map(|format| {
         let format = format.into();
-        let layout = Layout::of(format).ok().filter(Layout::can_pack)?;
+        let layout = Layout::new(format).ok().filter(Layout::can_pack)?;
         // the yuvj names are deprecated names for full range, which has its own tag; nv12 and similar formats are
         // yuv420p with interleaved chroma
         let old = ["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old));
@@ -265,39 +267,39 @@ fn layouts(codec: Codec) -> Option<Vec<(sys::AVPixelFormat, Layout)>> {
 }
 
 /// The least size of an encoder's pictures, if this one is smaller.
-fn least(name: &str, format: &Format) -> Option<(u32, u32)> {
-    let &(_, width, height) = LEAST.iter().find(|least| least.0 == name)?;
+fn min_size(name: &str, format: &Format) -> Option<(u32, u32)> {
+    let &(_, width, height) = MIN_SIZES.iter().find(|min| min.0 == name)?;
     (format.width < width || format.height < height).then_some((width, height))
 }
 
 fn pick(codec: Codec, format: &Format) -> Option<Choice> {
     let name = codec.name();
-    if least(name, format).is_some() {
+    if min_size(name, format).is_some() {
         return None;
     }
-    let wanted = wanted(name, format);
-    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::of(exact).ok()?)));
+    let preferred = preferred_format(name, format);
+    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::new(exact).ok()?)));
     let all = layouts(codec).unwrap_or_else(|| exact().into_iter().collect());
     // libav decodes ProRes 4444 to 12 bits but encodes from 10: accept the round trip, and report the loss
     let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
-    let even = among(EVEN, name);
+    let even = among(EVEN_SIZE_ONLY, name);
     let (_, pix_fmt, layout) = all
         .into_iter()
         .filter_map(|(pix_fmt, layout)| {
             let to = layout.format(format.width, format.height);
             let odd = (to.width % (1 << to.subsampling.0) != 0) || (to.height % (1 << to.subsampling.1) != 0);
-            let cost = cost(&wanted, &to, spare).filter(|_| !(even && odd))?;
+            let cost = cost(&preferred, &to, spare).filter(|_| !(even && odd))?;
             Some((cost, pix_fmt, layout))
         })
         .min_by_key(|found| found.0)?;
-    let to = tagged(format, &layout.format(format.width, format.height), assumed_siting(name));
+    let to = with_tags(format, &layout.format(format.width, format.height), assumed_siting(name));
     Some(Choice { codec, format: to, pix_fmt, layout })
 }
 
 /// The format for an encoder that accepts anything.
-fn wanted(encoder: &str, format: &Format) -> Format {
+fn preferred_format(encoder: &str, format: &Format) -> Format {
     let mut out = *format;
-    if out.family == Family::Rgb && !among(KEEPING, encoder) {
+    if out.family == Family::Rgb && !among(KEEPS_RGB, encoder) {
         out.family = Family::Yuv;
         out.subsampling = (1, 1);
     }
@@ -331,7 +333,7 @@ fn cost(from: &Format, to: &Format, spare: u32) -> Option<u32> {
 
 /// The samples of `to` with the tags of `from`, adjusted to a change of family; `siting` is where readers expect new
 /// chroma.
-fn tagged(from: &Format, to: &Format, siting: Siting) -> Format {
+fn with_tags(from: &Format, to: &Format, siting: Siting) -> Format {
     let mut out = Format {
         family: to.family,
         depth: to.depth,
@@ -414,11 +416,11 @@ mod tests {
         assert!(
             alpha.contains("by libx264 or libx265; use NAME.mkv or NAME.mov ") && alpha.contains("prores_ks")
         );
-        assert!(alpha.ends_with("To accept the loss, add --pix-fmt yuv420p"), "{alpha}");
+        assert!(alpha.ends_with("To accept the loss, choose the pixel format yuv420p"), "{alpha}");
         for (format, advice) in [
-            ("gbrp16", "--pix-fmt yuv420p10"),
-            ("yuv422p16", "--pix-fmt yuv422p10"),
-            ("grayf32", "--pix-fmt gray10"),
+            ("gbrp16", "the pixel format yuv420p10"),
+            ("yuv422p16", "the pixel format yuv422p10"),
+            ("grayf32", "the pixel format gray10"),
         ] {
             let text = chosen("a.mp4", format, |_| ()).unwrap_err();
             assert!(text.ends_with(advice), "{text}");
@@ -426,14 +428,11 @@ mod tests {
             assert!(chosen("a.mp4", name, |_| ()).is_ok(), "{name} is refused too");
         }
         let deep = chosen("a.mp4", "yuv420p10", |e| e.codec = Some("mpeg4".into())).unwrap_err();
-        assert!(deep.contains("mpeg4, which takes yuv420p; --codec libx264, libx265"), "{deep}");
+        assert!(deep.contains("mpeg4, which takes yuv420p; libx264, libx265"), "{deep}");
         let webm = chosen("a.webm", "yuv420p", |e| e.lossless = true).unwrap_err();
         let mpeg4 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("mpeg4".into()));
         let lossy = chosen("a.mkv", "yuv420p", mpeg4).unwrap_err();
-        assert!(
-            lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("--codec ffv1, libx264"),
-            "{lossy}"
-        );
+        assert!(lossy.contains("mpeg4 cannot keep yuv420p") && lossy.contains("; ffv1, libx264"), "{lossy}");
         let x264 = |e: &mut Encoding| (e.lossless, e.codec) = (true, Some("libx264".into()));
         assert!(chosen("a.mp4", "yuv422p10", x264).is_ok());
         let rgb = chosen("a.mkv", "gbrp", x264).unwrap_err();

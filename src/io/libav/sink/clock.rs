@@ -14,44 +14,48 @@ pub(super) struct Clock {
     pub(super) tick: Ratio,
     /// If the source's times are not kept, because a tick is a frame: the seconds per tick of its clock, and its
     /// timestamp of frame 0.
-    pub(super) grid: Option<(Ratio, i64)>,
+    pub(super) rounded_from: Option<(Ratio, i64)>,
 }
 
 /// Encoders that use the clock as the rate, or have 16-bit time bases.
-const BY_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
+const CLOCK_IS_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
 
 /// Codecs of the MPEG-4 part 2 family, which have 16-bit time bases.
-const COARSE: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvid"];
+const TIME_BASE_16_BIT: [&str; 5] = ["mpeg4", "msmpeg4", "msmpeg4v2", "msmpeg4v3", "libxvid"];
 
 impl Clock {
     /// The source's clock; one tick per frame if there is none, or if the container (AVI, MXF) or the encoder supports
     /// only a constant rate.
-    pub(super) fn of(choice: &Choice, container: Container, source: Option<&side_data::SourceFile>) -> Clock {
+    pub(super) fn new(
+        choice: &Choice,
+        container: Container,
+        source: Option<&side_data::SourceFile>,
+    ) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
-        let Some(source) = source else { return Clock { tick: frame, grid: None } };
-        let (own, name) = (source.time_base, choice.name());
-        let by_rate = BY_RATE.contains(&name) || container.counts_frames();
-        let coarse = COARSE.contains(&name) && own.den() > 65535;
-        if by_rate || coarse || rational(own).is_none() {
-            let loses = own != frame || container.has_constant_rate();
-            return Clock { tick: frame, grid: loses.then_some((own, source.first)) };
+        let Some(source) = source else { return Clock { tick: frame, rounded_from: None } };
+        let (source_tick, name) = (source.time_base, choice.name());
+        let by_rate = CLOCK_IS_RATE.contains(&name) || container.counts_frames();
+        let coarse = TIME_BASE_16_BIT.contains(&name) && source_tick.den() > 65535;
+        if by_rate || coarse || rational(source_tick).is_none() {
+            let loses = source_tick != frame || container.has_constant_rate();
+            return Clock { tick: frame, rounded_from: loses.then_some((source_tick, source.first)) };
         }
-        Clock { tick: own, grid: None }
+        Clock { tick: source_tick, rounded_from: None }
     }
 
     /// Timestamp and duration of a picture.
-    pub(super) fn shown(&self, stamp: &FrameStamp) -> (i64, i64) {
+    pub(super) fn pts_and_duration(&self, stamp: &FrameStamp) -> (i64, i64) {
         let ticks = |t: Ratio| round(t.checked_div(self.tick).unwrap_or(t));
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
-        let (pts, duration) = match (carried, self.grid) {
+        let (pts, duration) = match (carried, self.rounded_from) {
             (None, _) => (ticks(stamp.time), ticks(stamp.duration)),
             (Some(c), None) if c.duration > 0 => (c.pts, c.duration),
             (Some(c), None) => (c.pts, ticks(stamp.duration)),
             // both are rounded separately: frames of a constant rate then have constant durations, even if the
             // first one is between two ticks
-            (Some(c), Some((own, first))) => {
-                let of = |n: i64| ticks(Ratio::whole(n) * own);
-                (of(first).saturating_add(of(c.pts.saturating_sub(first))), ticks(stamp.duration))
+            (Some(c), Some((source_tick, first))) => {
+                let to_ticks = |n: i64| ticks(Ratio::whole(n) * source_tick);
+                (to_ticks(first).saturating_add(to_ticks(c.pts.saturating_sub(first))), ticks(stamp.duration))
             }
         };
         (pts, duration.max(1))

@@ -3,7 +3,7 @@
 //! Its number of threads depends on the size of the picture, not on the machine, because the output of some encoders
 //! (x264) depends on it: see [`threads`].
 
-use super::choice::{Choice, INTERLACING, WHOLE_FRAMES};
+use super::choice::{Choice, INTERLACED_BY_FLAG, PROGRESSIVE_ONLY};
 use crate::encoding::Encoding;
 use crate::libav::color::Tag;
 use crate::libav::container::{Container, among};
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 
-/// The default number of an encoder's threads (`--codec-opt threads=N` overrides it): one for each 130000 samples of
+/// The default number of an encoder's threads (its option `threads` overrides it): one for each 130000 samples of
 /// the picture, at most 12. It is the same on every machine.
 pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
@@ -109,11 +109,11 @@ impl Encoder {
         context.color_trc = format.transfer.to_av();
         context.chroma_sample_location = format.siting.to_av();
         // if the stream signals fields, the container needs the field order, too
-        if !among(WHOLE_FRAMES, choice.name()) {
+        if !among(PROGRESSIVE_ONLY, choice.name()) {
             context.field_order = format.fields.to_av();
         }
         if matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
-            && among(INTERLACING, choice.name())
+            && among(INTERLACED_BY_FLAG, choice.name())
         {
             context.flags |= sys::AV_CODEC_FLAG_INTERLACED_DCT as i32;
         }
@@ -267,37 +267,72 @@ fn film_grain_file(table: &Table, format: &Format) -> std::io::Result<NamedTempF
 fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<&Path>) -> Dict {
     let name = choice.name();
     let mut dict = Dict::new();
-    let threads = threads(&choice.format);
-    dict.set("threads", &threads.to_string());
-    let mut own: Vec<(&str, String)> = Vec::new(); // for x264-params, x265-params and aom-params
+    dict.set("threads", &threads(&choice.format).to_string());
+    let mut params: Vec<(&str, String)> = Vec::new(); // for x264-params, x265-params and aom-params
     if let Some(path) = film_grain {
         let path = path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace('\'', "\\'");
-        own.push(("film-grain-table", path));
+        params.push(("film-grain-table", path));
     }
-    match name {
+    codec_defaults(choice, encoding, hdr, &mut dict, &mut params);
+    quality(name, encoding, &mut dict, &mut params);
+    let params_key = match name {
+        "libx264" | "libx264rgb" => Some("x264-params"),
+        "libx265" => Some("x265-params"),
+        "libaom-av1" => Some("aom-params"),
+        _ => None,
+    };
+    let mut joined = params.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
+    for (key, value) in &encoding.options {
+        if Some(key.as_str()) == params_key {
+            // the last value of a key applies
+            joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
+        } else {
+            dict.set(key, value);
+        }
+    }
+    // with AVX2, x265's cutree writes at least four blocks of 16 samples for each row, outside its memory if the row is
+    // shorter
+    if name == "libx265" && choice.format.width < 64 {
+        joined += ":cutree=0";
+    }
+    if let Some(key) = params_key.filter(|_| !joined.is_empty()) {
+        dict.set(key, &joined);
+    }
+    dict
+}
+
+/// Options that an encoder needs for this picture; `params` are those of x264, x265 and libaom.
+fn codec_defaults(
+    choice: &Choice,
+    encoding: &Encoding,
+    hdr: &Hdr,
+    dict: &mut Dict,
+    params: &mut Vec<(&str, String)>,
+) {
+    match choice.name() {
         "libx264" | "libx264rgb" => {
             // the field order of each picture comes too late for the header of the first one
             match choice.format.fields {
-                FieldOrder::TopFirst => own.push(("tff", "1".into())),
-                FieldOrder::BottomFirst => own.push(("bff", "1".into())),
+                FieldOrder::TopFirst => params.push(("tff", "1".into())),
+                FieldOrder::BottomFirst => params.push(("bff", "1".into())),
                 _ => {}
             }
-            own.extend(hdr.display_text().map(|t| ("mastering-display", t)));
-            own.extend(hdr.light_text().map(|t| ("cll", t)));
+            params.extend(hdr.display_text().map(|t| ("mastering-display", t)));
+            params.extend(hdr.light_text().map(|t| ("cll", t)));
             // x264's AVX-512 code for mbtree reads uninitialised memory if the width is not a multiple of 8
             // macroblocks: pictures then differ from run to run, and from those of machines without AVX-512. AVX2 is a
             // tenth slower
             if encoding.repeatable && Level::of(Isa::Avx512).is_some() {
-                own.push(("asm", "AVX2".into()));
+                params.push(("asm", "AVX2".into()));
             }
         }
         "libx265" => {
-            own.push(("frame-threads", threads.div_ceil(4).to_string()));
-            own.push(("log-level", "error".into()));
-            own.extend(hdr.display_text().map(|t| ("master-display", t)));
-            own.extend(hdr.light_text().map(|t| ("max-cll", t)));
+            params.push(("frame-threads", threads(&choice.format).div_ceil(4).to_string()));
+            params.push(("log-level", "error".into()));
+            params.extend(hdr.display_text().map(|t| ("master-display", t)));
+            params.extend(hdr.light_text().map(|t| ("max-cll", t)));
             if hdr.display.is_some() || hdr.light.is_some() {
-                own.push(("hdr10", "1".into()));
+                params.push(("hdr10", "1".into()));
             }
         }
         "ffv1" => {
@@ -320,35 +355,10 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
         "prores_ks" => dict.set("profile", "hq"),
         _ => {}
     }
-    quality(name, encoding, &mut dict, &mut own);
-    let params = match name {
-        "libx264" | "libx264rgb" => Some("x264-params"),
-        "libx265" => Some("x265-params"),
-        "libaom-av1" => Some("aom-params"),
-        _ => None,
-    };
-    let mut joined = own.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(":");
-    for (key, value) in &encoding.options {
-        if Some(key.as_str()) == params {
-            // the last value of a key applies
-            joined = if joined.is_empty() { value.clone() } else { format!("{joined}:{value}") };
-        } else {
-            dict.set(key, value);
-        }
-    }
-    // with AVX2, x265's cutree writes at least four blocks of 16 samples for each row, outside its memory if the row is
-    // shorter
-    if name == "libx265" && choice.format.width < 64 {
-        joined += ":cutree=0";
-    }
-    if let Some(params) = params.filter(|_| !joined.is_empty()) {
-        dict.set(params, &joined);
-    }
-    dict
 }
 
 /// Options that determine quality and speed.
-fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str, String)>) {
+fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, params: &mut Vec<(&str, String)>) {
     let preset = match name {
         "libsvtav1" => Some(("preset", "8")),
         "libvpx-vp9" | "libaom-av1" => Some(("cpu-used", "4")),
@@ -361,9 +371,9 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, own: &mut Vec<(&str
     if encoding.lossless {
         match name {
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
-            "libx265" => own.push(("lossless", "1".into())),
+            "libx265" => params.push(("lossless", "1".into())),
             "libvpx-vp9" => dict.set("lossless", "1"),
-            "libaom-av1" => own.push(("lossless", "1".into())),
+            "libaom-av1" => params.push(("lossless", "1".into())),
             _ => {}
         }
         return;

@@ -2,8 +2,8 @@
 //! lack. Nothing is encoded again.
 
 use super::fault;
-use super::output_file::{OutputFile, OutputParams};
 use super::shard_reader::ShardReader;
+use super::video_file::{VideoFile, VideoFileParams};
 use crate::encoding::Encoding;
 use crate::journal::segments::timeline::timeline;
 use crate::journal::shard::Video;
@@ -49,8 +49,8 @@ pub fn join(
     carried: &Carried,
 ) -> Result<(u64, Vec<String>), SinkError> {
     let _log = crate::libav::log::Log::new().enter();
-    let container =
-        Container::of(output).ok_or_else(|| fault(output, "no video container has this extension".into()))?;
+    let container = Container::for_output(output)
+        .ok_or_else(|| fault(output, "no video container has this extension".into()))?;
     // a shard without pictures has no header either
     let filled: Vec<&Shard> = shards.iter().filter(|s| !s.video.times.is_empty()).collect();
     let Some(first) = filled.first() else {
@@ -64,28 +64,27 @@ pub fn join(
         no_chapters: first.video.no_chapters,
         ..Encoding::default()
     };
-    let whole = first.video.whole;
+    let ends = first.video.ends;
     let head = ShardReader::open(&first.path)?;
-    let output_params = OutputParams {
+    let params = VideoFileParams {
         output,
         overwrite,
         folder: None,
         container,
         base,
         rate: details::ratio(head.stream().avg_frame_rate).unwrap_or(Ratio::ONE),
-        whole,
+        ends,
         encoding: &encoding,
         source,
         timecode: None,
         picture_only: false,
     };
-    let (mut output_file, losses) =
-        OutputFile::create(&output_params, output_params.input()?, |muxer, from| {
-            add_picture(muxer, from, head.stream(), container, base)
-        })?;
+    let (mut video_file, losses) = VideoFile::create(&params, params.input()?, |muxer, from| {
+        add_picture(muxer, from, head.stream(), container, base)
+    })?;
     let times: Vec<(i64, i64)> = filled.iter().flat_map(|s| s.video.times.iter().copied()).collect();
     let line = timeline(&times);
-    output_file.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
+    video_file.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
     let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
     let mut packet = Packet::empty();
     let mut next = line.iter();
@@ -101,14 +100,14 @@ pub fn join(
             let Some(time) = next.next().filter(|_| count <= shard.video.times.len()) else {
                 return Err(other_count(shard));
             };
-            output_file.put_at(&mut packet, time, base)?;
+            video_file.write_packet_at(&mut packet, time, base)?;
         }
         if count != shard.video.times.len() {
             return Err(other_count(shard));
         }
     }
-    output_file.rest((!whole.1).then_some(end))?;
-    output_file.finish(Ok(()))?;
+    video_file.finish_copies((!ends.last).then_some(end))?;
+    video_file.finish(Ok(()))?;
     Ok((times.len() as u64, losses))
 }
 

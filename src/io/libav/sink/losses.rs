@@ -2,12 +2,14 @@
 //! found by reading back written files.
 
 use super::choice::{
-    COLORED, Choice, FIELDED, TINTED, WHOLE_FRAMES, assumed_siting, keeps_full_range, private_option,
+    Choice, PROGRESSIVE_ONLY, SIGNAL_COLOR, SIGNAL_COLOR_EXCEPT_RANGE, SIGNAL_FIELDS, assumed_siting,
+    keeps_full_range, private_option,
 };
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily, among};
-use crate::libav::copy::{Input, tags};
+use crate::libav::copy::tags;
 use crate::libav::hdr::Hdr;
+use crate::libav::input::Input;
 use crate::libav::versions::stream_side_data;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{
@@ -18,12 +20,17 @@ use std::ffi::CStr;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
 
 /// The input's tags and chapters that the container loses.
-pub(super) fn lost_metadata(input: &Input, to: Container, chapters: bool, whole_end: bool) -> Vec<String> {
+pub(super) fn lost_metadata(
+    input: &Input,
+    to: Container,
+    chapters: bool,
+    to_source_end: bool,
+) -> Vec<String> {
     let mut losses = Vec::new();
     match to.chapters() {
         _ if input.context().nb_chapters == 0 || !chapters => {}
         Chapters::Never => losses.push("chapters are lost".into()),
-        Chapters::First if !whole_end => {
+        Chapters::First if !to_source_end => {
             losses
                 .push("chapters are lost: this container stores them before the last frame is known".into());
         }
@@ -80,7 +87,7 @@ pub(super) fn lost_picture(
         ContainerFamily::Mp4 | ContainerFamily::Mov => complete && !to.name().starts_with("3g"),
         ContainerFamily::Other => false,
     };
-    if hdr.says() != (false, false) && !boxed && !coded {
+    if hdr.presence() != (false, false) && !boxed && !coded {
         losses.push("HDR10 data is lost (.mp4, .mov, .mkv and .webm keep it)".into());
     }
     losses.extend(lost_fields(to, choice));
@@ -104,26 +111,26 @@ fn lost_fields(to: Container, choice: &Choice) -> Option<String> {
     if !matches!(fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed) {
         return None;
     }
-    if among(WHOLE_FRAMES, name) {
+    if among(PROGRESSIVE_ONLY, name) {
         return Some(format!("the field order is lost: {name} codes whole frames"));
     }
     // QuickTime and Matroska have their own field for it, which readers of MPEG-4 override
     let boxed = to.is_matroska()
         || (matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov) && name != "libxvid");
-    let kept = boxed || among(FIELDED, name);
+    let kept = boxed || among(SIGNAL_FIELDS, name);
     (!kept).then(|| format!("the field order is lost: {name} does not store it in {}", to.name()))
 }
 
 /// A warning about the sample aspect ratio.
 fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
     let format = &choice.format;
-    let own = format.aspect;
-    if own <= Ratio::ZERO {
+    let aspect = format.aspect;
+    if aspect <= Ratio::ZERO {
         return None;
     }
-    let exact = |most: i64| own.num() <= most && own.den() <= most;
+    let exact = |most: i64| aspect.num() <= most && aspect.den() <= most;
     let (width, height) = (i64::from(format.width), i64::from(format.height));
-    let display = Ratio::new(own.num().checked_mul(width)?, own.den().checked_mul(height)?)?;
+    let display = Ratio::new(aspect.num().checked_mul(width)?, aspect.den().checked_mul(height)?)?;
     let displayed = |most: i64| display.num() <= most && display.den() <= most;
     let stream = match choice.name() {
         "libx264" | "libx264rgb" | "libx265" | "mjpeg" => exact(65535),
@@ -133,19 +140,19 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         // square samples, or the aspect ratio of the picture
         "mpeg2video" => {
             let shapes = [(4, 3), (16, 9), (221, 100)].map(|(a, b)| Ratio::new(a, b));
-            own == Ratio::ONE || shapes.contains(&Some(display))
+            aspect == Ratio::ONE || shapes.contains(&Some(display))
         }
-        _ => own == Ratio::ONE,
+        _ => aspect == Ratio::ONE,
     };
     let kept = match (to.family(), to.name()) {
         (ContainerFamily::Mp4 | ContainerFamily::Mov, _) | (_, "nut" | "asf") => true,
         (ContainerFamily::Mkv, _) => displayed(1 << 20),
         // a whole number of samples in the displayed width
         (ContainerFamily::Webm, _) => {
-            let shown = (own * Ratio::whole(width) + Ratio::HALF).floor();
+            let shown = (aspect * Ratio::whole(width) + Ratio::HALF).floor();
             let becomes = Ratio::new(shown, width)?;
-            let change = format!("the sample aspect ratio {} becomes {}", colon(own), colon(becomes));
-            return (becomes != own).then_some(change);
+            let change = format!("the sample aspect ratio {} becomes {}", colon(aspect), colon(becomes));
+            return (becomes != aspect).then_some(change);
         }
         (_, "mxf") => displayed(1 << 20) && stream,
         // readers use the stream's aspect ratio if it has one
@@ -153,7 +160,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
         (_, "avi") => displayed(65535) || stream,
         _ => stream,
     };
-    (!kept).then(|| format!("the sample aspect ratio {} is lost", colon(own)))
+    (!kept).then(|| format!("the sample aspect ratio {} is lost", colon(aspect)))
 }
 
 fn colon(r: Ratio) -> String {
@@ -164,14 +171,14 @@ fn colon(r: Ratio) -> String {
 fn keeps_siting(to: Container, choice: &Choice) -> bool {
     let (name, tag) = (choice.name(), choice.format.siting);
     let assumed = [Siting::Unspecified, assumed_siting(name)].contains(&tag);
-    choice.format.subsampling != (1, 1) || assumed || among(COLORED, name) || to.is_matroska()
+    choice.format.subsampling != (1, 1) || assumed || among(SIGNAL_COLOR, name) || to.is_matroska()
 }
 
 /// The colour tags that are lost.
 fn lost_color(to: Container, choice: &Choice) -> Option<String> {
     let f: &Format = &choice.format;
     let name = choice.name();
-    let (all, but_range) = (among(COLORED, name), among(TINTED, name));
+    let (all, but_range) = (among(SIGNAL_COLOR, name), among(SIGNAL_COLOR_EXCEPT_RANGE, name));
     let kept = to.family() != ContainerFamily::Other || all;
     let ranged = keeps_full_range(to, name);
     let mut lost = Vec::new();

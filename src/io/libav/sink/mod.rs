@@ -6,7 +6,7 @@
 //! reading of the input, see [`crate::libav::copy`].
 //!
 //! Memory: encoders hold many pictures. libx264 with its default preset holds about 60, which for 3840x2160 is 1.6
-//! to 3 GB in addition to `--memory`; `--codec-opt rc-lookahead=10` or a faster preset reduce it.
+//! to 3 GB in addition to the memory of the pipeline; its option `rc-lookahead=10` or a faster preset reduce it.
 
 mod choice;
 mod choose;
@@ -14,12 +14,12 @@ mod clock;
 mod encoder;
 pub mod join;
 mod losses;
-mod output_file;
 mod packet;
 mod segmented;
 mod setup;
 mod shard_reader;
 mod video;
+mod video_file;
 
 use super::container::Container;
 use super::error::AvError;
@@ -32,7 +32,7 @@ use std::ffi::OsStr;
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
-    Container::of(output).is_some()
+    Container::for_output(output).is_some()
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
@@ -71,9 +71,9 @@ fn fault(name: impl AsRef<OsStr>, problem: String) -> SinkError {
     SinkError::Bad { name: name.as_ref().to_string_lossy().into_owned(), problem }
 }
 
-/// An error of the job's options.
-fn usage(name: impl AsRef<OsStr>, problem: String) -> SinkError {
-    SinkError::Usage { name: name.as_ref().to_string_lossy().into_owned(), problem }
+/// The settings for encoding do not fit.
+fn encoding_error(name: impl AsRef<OsStr>, problem: String) -> SinkError {
+    SinkError::Encoding { name: name.as_ref().to_string_lossy().into_owned(), problem }
 }
 
 /// An error of libav with its messages.

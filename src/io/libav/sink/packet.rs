@@ -40,7 +40,7 @@ pub(super) fn to_stored(packet: &Packet) -> file::Packet {
         duration: p.duration,
         flags: p.flags as u32,
         data: packet.data().unwrap_or_default().to_vec(),
-        side: sides(packet.side_data().map(|side| (side.kind().into(), side.data().to_vec()))),
+        side: stored_side_data(packet.side_data().map(|side| (side.kind().into(), side.data().to_vec()))),
     }
 }
 
@@ -63,6 +63,6 @@ pub(super) fn from_stored(stored: &file::Packet) -> Result<Packet, AvError> {
 }
 
 /// The stored form of a stream's side data.
-pub(super) fn sides(all: impl IntoIterator<Item = (AVPacketSideDataType, Vec<u8>)>) -> Vec<Side> {
+pub(super) fn stored_side_data(all: impl IntoIterator<Item = (AVPacketSideDataType, Vec<u8>)>) -> Vec<Side> {
     all.into_iter().filter_map(|(kind, bytes)| Some((number(kind)?, bytes))).collect()
 }

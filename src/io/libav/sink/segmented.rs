@@ -2,9 +2,9 @@
 
 use super::encoder::{Encoder, EncoderProgress};
 use super::fault;
-use super::output_file::OutputFile;
-use super::packet::{from_stored, kind, sides, to_stored};
+use super::packet::{from_stored, kind, stored_side_data, to_stored};
 use super::setup::{Setup, prepare};
+use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
 use crate::journal::CommitHook;
 use crate::journal::segments::SegmentGrid;
@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Segmented {
     grid: Arc<SegmentGrid>,
     setup: Setup,
-    output_file: OutputFile,
+    video_file: VideoFile,
     /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
@@ -52,7 +52,7 @@ impl Shared {
 }
 
 impl Rescue for Shared {
-    /// Complete segments are kept for `--resume`.
+    /// Complete segments are kept for resuming.
     fn end(&self) -> Result<PartialOutput, SinkError> {
         let frames = self.written().take();
         if self.before + frames.unwrap_or(0) == 0 {
@@ -93,7 +93,7 @@ impl Segmented {
             before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
         }
         let prepared = prepare(output, plan, Some(&grid.folder));
-        let (mut setup, encoder, output_file) = prepared.inspect_err(|_| {
+        let (mut setup, encoder, video_file) = prepared.inspect_err(|_| {
             if before == 0 {
                 grid.discard();
             }
@@ -102,7 +102,7 @@ impl Segmented {
         Ok(Segmented {
             grid: Arc::clone(grid),
             setup,
-            output_file,
+            video_file,
             spare: Some(encoder),
             current: None,
             packet: Packet::empty(),
@@ -129,7 +129,7 @@ impl Segmented {
         };
         let base = encoder.time_base();
         let extra = extra(encoder.parameters().av()).to_vec();
-        let stream = Stream { tick: (base.num, base.den), extra, side: sides(hdr.side_data()) };
+        let stream = Stream { tick: (base.num, base.den), extra, side: stored_side_data(hdr.side_data()) };
         let partial = Partial::unnamed(&self.grid.path(cell), &self.grid.folder).map_err(|e| self.io(e))?;
         let file = BufWriter::with_capacity(1 << 18, partial.file().try_clone().map_err(|e| self.io(e))?);
         let writer = Writer::new(file, &stream).map_err(|e| self.io(e))?;
@@ -138,7 +138,7 @@ impl Segmented {
 
     /// Writes all packets the encoder has ready.
     fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
-        let failed = |e| self.output_file.fault("the encoder failed", e);
+        let failed = |e| self.video_file.fault("the encoder failed", e);
         while segment.encoder.receive(&mut self.packet).map_err(failed)? {
             self.shared.progress.step(0, 1);
             segment.writer.packet(&to_stored(&self.packet)).map_err(|e| self.io(e))?;
@@ -149,7 +149,7 @@ impl Segmented {
     /// Completes the segment: records it and gives it its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
-        segment.encoder.end().map_err(|e| self.output_file.fault("the encoder failed", e))?;
+        segment.encoder.end().map_err(|e| self.video_file.fault("the encoder failed", e))?;
         self.shared.progress.step(0, 0);
         self.drain(&mut segment)?;
         let Segment { cell, partial, writer, .. } = segment;
@@ -198,8 +198,8 @@ impl Segmented {
             let base = AVRational { num: reader.stream.tick.0, den: reader.stream.tick.1 };
             match &extra {
                 None => {
-                    self.adopt(&reader.stream)?;
-                    self.output_file.begin(first)?;
+                    self.copy_header(&reader.stream)?;
+                    self.video_file.begin(first)?;
                     extra = Some(reader.stream.clone());
                 }
                 Some(first) if first.extra != reader.stream.extra => {
@@ -212,30 +212,30 @@ impl Segmented {
             while let Some(packet) = reader.next_packet().map_err(broken)? {
                 let Some(time) = next.next() else { break };
                 let packet = from_stored(&packet);
-                let made = packet.map_err(|e| self.output_file.fault("a packet cannot be made", e));
-                self.output_file.put_at(&mut made?, time, base)?;
+                let mut packet = packet.map_err(|e| self.video_file.fault("a packet cannot be made", e))?;
+                self.video_file.write_packet_at(&mut packet, time, base)?;
             }
             if checksum(cell) != Some(reader.checksum()) {
                 return Err(broken(SegmentError::Bad("its bytes are not those that were written")));
             }
         }
         if extra.is_none() {
-            self.output_file.begin(0)?;
+            self.video_file.begin(0)?;
         }
-        self.output_file.rest((!self.setup.whole_end).then_some(end))?;
+        self.video_file.finish_copies((!self.setup.to_source_end).then_some(end))?;
         Ok(times)
     }
 
     /// Copies the header of the first segment's stream to the container.
-    fn adopt(&mut self, stream: &Stream) -> Result<(), SinkError> {
-        let to = self.output_file.muxer.get(self.output_file.stream);
+    fn copy_header(&mut self, stream: &Stream) -> Result<(), SinkError> {
+        let to = self.video_file.muxer.get(self.video_file.stream);
         for (number, bytes) in &stream.side {
             if let Some(kind) = kind(*number) {
                 set_stream_side_data(to, kind, bytes);
             }
         }
         let done = set_extra(parameters_mut(to), &stream.extra);
-        done.map_err(|e| self.output_file.fault("no stream can be made", e))
+        done.map_err(|e| self.video_file.fault("no stream can be made", e))
     }
 }
 
@@ -267,14 +267,14 @@ impl Sink for Segmented {
             Some(segment) => segment,
             None => self.start(cell, carried)?,
         };
-        let (pts, duration) = self.setup.clock.shown(stamp);
+        let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         // encoders require increasing times
         let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
         segment.last = Some(pts);
         self.shared.progress.step(1, 0);
         let sent = segment.encoder.send(frame, pts, duration, carried);
         self.shared.progress.step(0, 0);
-        sent.map_err(|e| self.output_file.fault("the encoder refused the picture", e))?;
+        sent.map_err(|e| self.video_file.fault("the encoder refused the picture", e))?;
         segment.writer.pictures += 1;
         self.drain(&mut segment)?;
         self.current = Some(segment);
@@ -282,7 +282,7 @@ impl Sink for Segmented {
     }
 
     fn keeps_times(&self) -> bool {
-        self.setup.clock.grid.is_none()
+        self.setup.clock.rounded_from.is_none()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -306,18 +306,18 @@ impl Sink for Segmented {
                     video.times.clone_from(times);
                 }
             }
-            all.output_file.out.before_commit(hook.boxed());
+            all.video_file.out.before_commit(hook.boxed());
         }
-        let Segmented { output_file, grid, .. } = *all;
-        output_file.finish(joined.map(drop))?;
+        let Segmented { video_file, grid, .. } = *all;
+        video_file.finish(joined.map(drop))?;
         grid.discard();
         Ok(())
     }
 
     fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let _log = self.setup.log.enter();
-        let Segmented { output_file, current, shared, .. } = *self;
-        drop((output_file, current));
+        let Segmented { video_file, current, shared, .. } = *self;
+        drop((video_file, current));
         shared.end()
     }
 }

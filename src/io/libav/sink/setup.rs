@@ -5,8 +5,8 @@ use super::choose::choose;
 use super::clock::Clock;
 use super::encoder::{Encoder, OpenError, threads};
 use super::losses::lost_picture;
-use super::output_file::{OutputFile, OutputParams};
-use super::{av_fault, fault, usage};
+use super::video_file::{VideoFile, VideoFileParams};
+use super::{av_fault, encoding_error, fault};
 use crate::encoding::Encoding;
 use crate::libav::container::Container;
 use crate::libav::copy::{timecode_after, video_tags};
@@ -44,7 +44,7 @@ pub(super) struct Setup {
     /// The HDR10 metadata of the container.
     pub(super) hdr: Hdr,
     /// Whether the last picture is the source's last.
-    pub(super) whole_end: bool,
+    pub(super) to_source_end: bool,
     pub(super) warnings: Vec<String>,
     pub(super) notes: Vec<String>,
 }
@@ -54,78 +54,86 @@ pub(super) fn prepare(
     output: &OsStr,
     plan: &Plan,
     folder: Option<&Path>,
-) -> Result<(Setup, Encoder, OutputFile), SinkError> {
+) -> Result<(Setup, Encoder, VideoFile), SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
-    let container = Container::of(output).ok_or_else(no_container)?;
+    let container = Container::for_output(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
     let source = plan.carried.as_ref().and_then(|c| c.downcast_ref::<side_data::SourceFile>());
-    let clock = Clock::of(&choice, container, source);
+    let clock = Clock::new(&choice, container, source);
     let base = rational(clock.tick).unwrap_or(AVRational { num: 1, den: 1_000_000 });
     let clock = Clock { tick: Ratio::new(base.num.into(), base.den.into()).unwrap_or(clock.tick), ..clock };
-    let alone = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
+    let picture_only = plan.journal.segments.as_ref().is_some_and(|grid| grid.picture_only);
     // shards are joined without the tags of the first one
-    let codes = plan.timecode.as_ref().filter(|_| !alone && plan.journal.commit_hook.is_none());
+    let codes = plan.timecode.as_ref().filter(|_| !picture_only && plan.journal.commit_hook.is_none());
     let timecode = codes.filter(|_| container.keeps_tag("timecode")).and_then(|(code, frames)| {
         timecode_after(code, rational(choice.format.rate)?, i32::try_from(*frames).ok()?)
     });
-    let output_params = OutputParams {
+    let params = VideoFileParams {
         output,
         overwrite: plan.overwrite,
         folder,
         container,
         base,
         rate: choice.format.rate,
-        whole: plan.whole,
+        ends: plan.ends,
         encoding: &plan.encoding,
         source,
         timecode,
-        picture_only: alone,
+        picture_only,
     };
-    let input = output_params.input()?;
+    let input = params.input()?;
     let from = input.as_ref().and_then(|input| input.stream(source.map_or(0, |s| s.video)));
     let hdr = from.map_or_else(Hdr::default, Hdr::of_stream);
     let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
     let in_frames = source.map_or(&[][..], |s| &s.side_data);
     let mut losses = lost_picture(from, in_frames, container, &choice, &hdr);
     let mut lost = plan.lost_in_video.clone();
-    lost.retain(|what| output_params.timecode.is_none() || what != "time code");
+    lost.retain(|what| params.timecode.is_none() || what != "time code");
     losses.extend(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
-    let rate = choice.format.rate;
-    let seconds = rate.recip().unwrap_or(Ratio::ONE);
-    match container.has_constant_rate() {
-        _ if clock.grid.is_none() || !source.is_some_and(|s| s.variable) => {}
-        true if !container.audio_codecs().is_empty() => {
-            let problem = format!(
-                "{} shows every frame for the same time, but the frame rate of the input varies: add --lavfi fps={rate} \
-                 to repeat frames where they last longer, or name the output NAME.mov",
-                container.name()
-            );
-            return Err(usage(output, problem));
-        }
-        true => losses.push(format!("timestamps are lost: every frame is shown for {seconds} s")),
-        false => losses.push(format!("timestamps are rounded to multiples of {seconds} s")),
-    }
+    losses.extend(lost_times(output, container, &clock, source, choice.format.rate)?);
     let threads = threads(&choice.format);
     let s = if threads == 1 { "" } else { "s" };
     let name = output.to_string_lossy().into_owned();
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();
-    let (whole_end, warnings) = (plan.whole.1, Vec::new());
+    let (to_source_end, warnings) = (plan.ends.last, Vec::new());
     let log = Log::here();
     let mut setup =
-        Setup { log, name, container, choice, encoding, clock, base, hdr, whole_end, warnings, notes };
+        Setup { log, name, container, choice, encoding, clock, base, hdr, to_source_end, warnings, notes };
     let encoder = setup.encoder(&hdr)?;
-    let (output_file, more) =
-        OutputFile::create(&output_params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
+    let (video_file, more) =
+        VideoFile::create(&params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
     losses.extend(more);
     if !losses.is_empty() {
         let lost = losses.join("; ");
         setup.warnings =
             vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
     }
-    Ok((setup, encoder, output_file))
+    Ok((setup, encoder, video_file))
+}
+
+/// The loss of a varying frame rate; an error in a container with sound, which would no longer be in time.
+fn lost_times(
+    output: &OsStr,
+    container: Container,
+    clock: &Clock,
+    source: Option<&side_data::SourceFile>,
+    rate: Ratio,
+) -> Result<Option<String>, SinkError> {
+    if clock.rounded_from.is_none() || !source.is_some_and(|s| s.variable) {
+        return Ok(None);
+    }
+    let seconds = rate.recip().unwrap_or(Ratio::ONE);
+    if !container.has_constant_rate() {
+        return Ok(Some(format!("timestamps are rounded to multiples of {seconds} s")));
+    }
+    if container.audio_codecs().is_empty() {
+        return Ok(Some(format!("timestamps are lost: every frame is shown for {seconds} s")));
+    }
+    let name = output.to_string_lossy().into_owned();
+    Err(SinkError::VaryingRate { name, container: container.name(), rate })
 }
 
 /// Whether HDR10 metadata of frames still describe the picture, whose transfer the job may have changed.
@@ -134,14 +142,14 @@ fn is_hdr(choice: &Choice) -> bool {
 }
 
 /// Side data that describe how the picture is shown.
-const SHOWN: [AVPacketSideDataType; 3] =
+const DISPLAY_SIDE_DATA: [AVPacketSideDataType; 3] =
     [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL];
 
 impl Setup {
     /// Completes HDR10 metadata of the container by those of a picture. `None` if that adds nothing.
     pub(super) fn more_hdr(&self, carried: Option<&FrameSideData>) -> Option<Hdr> {
         let carried = carried.filter(|_| is_hdr(&self.choice))?;
-        Some(self.hdr.or(Hdr::of_frame(carried.props()))).filter(|hdr| hdr.says() != self.hdr.says())
+        Some(self.hdr.or(Hdr::of_frame(carried.props()))).filter(|hdr| hdr.presence() != self.hdr.presence())
     }
 
     /// Opens the encoder.
@@ -159,7 +167,7 @@ impl Setup {
                     keys.join(", "),
                     choice.name()
                 );
-                usage(name, problem)
+                encoding_error(name, problem)
             }
             OpenError::Av(error) => {
                 // the system's error about a missing device is not an error of the output
@@ -184,7 +192,7 @@ impl Setup {
         if let Some(from) = from {
             stream.disposition = from.disposition;
             video_tags(from, stream, self.container);
-            copy_stream_side_data(from, stream, &SHOWN);
+            copy_stream_side_data(from, stream, &DISPLAY_SIDE_DATA);
         }
         stream.add_tags([("encoder".into(), format!("Lavc {}", self.choice.name()))]);
         self.describe(stream, encoder, &self.hdr)?;
@@ -200,10 +208,12 @@ impl Setup {
     ) -> Result<(), AvError> {
         // in newer versions, side data of the stream are part of its parameters, and would be lost with the old
         // ones
-        let shown = SHOWN.iter().filter_map(|&kind| Some((kind, stream_side_data(stream, kind)?.to_vec())));
-        let shown: Vec<_> = shown.collect();
+        let display = DISPLAY_SIDE_DATA
+            .iter()
+            .filter_map(|&kind| Some((kind, stream_side_data(stream, kind)?.to_vec())));
+        let display: Vec<_> = display.collect();
         set_parameters(stream, encoder.parameters().av())?;
-        for (kind, bytes) in shown.into_iter().chain(hdr.side_data()) {
+        for (kind, bytes) in display.into_iter().chain(hdr.side_data()) {
             set_stream_side_data(stream, kind, &bytes);
         }
         let par = parameters_mut(stream);

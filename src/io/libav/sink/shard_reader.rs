@@ -1,7 +1,7 @@
 //! Reads the packets of a video's picture as they were written.
 
 use super::{av_fault, fault};
-use crate::libav::copy::Input;
+use crate::libav::input::Input;
 use crate::libav::raw::parameters;
 use crate::media::SinkError;
 use ffmpeg_next::Packet;
@@ -50,7 +50,7 @@ impl ShardReader {
 
 /// The number of pictures in the first bytes of a file whose writing failed there, since later bytes may be invalid; and
 /// the position of the last one. 0 if the file cannot be read.
-pub(super) fn whole_pictures(path: &Path, bytes: u64) -> (u64, u64) {
+pub(super) fn intact_pictures(path: &Path, bytes: u64) -> (u64, u64) {
     let (mut count, mut last) = (0, 0);
     let mut packet = Packet::empty();
     if let Ok(mut reader) = ShardReader::open(path) {

@@ -2,8 +2,8 @@
 
 use super::av_fault;
 use super::encoder::{Encoder, EncoderProgress};
-use super::output_file::OutputFile;
 use super::setup::{Setup, prepare};
+use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
 use crate::libav::error::AvError;
 use crate::libav::log::Log;
@@ -32,7 +32,7 @@ pub(super) struct Video {
 /// The part that does not wait for the encoder.
 struct Shared {
     /// `None` after it has been finished or abandoned.
-    output_file: Mutex<Option<OutputFile>>,
+    video_file: Mutex<Option<VideoFile>>,
     /// The file's name as long as it is incomplete.
     partial: Option<PathBuf>,
     progress: EncoderProgress,
@@ -43,9 +43,9 @@ impl Shared {
     fn with_file<T>(
         &self,
         setup: &Setup,
-        f: impl FnOnce(&mut OutputFile) -> Result<T, SinkError>,
+        f: impl FnOnce(&mut VideoFile) -> Result<T, SinkError>,
     ) -> Result<T, SinkError> {
-        let mut file = self.output_file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = self.video_file.lock().unwrap_or_else(PoisonError::into_inner);
         let ended = || Err(av_fault(&setup.name, "it has been ended", AvError::EXIT));
         file.as_mut().map_or_else(ended, f)
     }
@@ -56,7 +56,7 @@ impl Rescue for Shared {
         let _log = Log::new().enter();
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            let file = match self.output_file.try_lock() {
+            let file = match self.video_file.try_lock() {
                 Ok(mut file) => file.take(),
                 Err(TryLockError::Poisoned(file)) => file.into_inner().take(),
                 Err(TryLockError::WouldBlock) => None,
@@ -82,15 +82,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Video {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
-        let (setup, encoder, mut output_file) = prepare(output, plan, None)?;
+        let (setup, encoder, mut video_file) = prepare(output, plan, None)?;
         if let Some(hook) = &plan.journal.commit_hook {
-            output_file.out.before_commit(hook.clone().boxed());
+            video_file.out.before_commit(hook.clone().boxed());
         }
-        let partial = output_file.out.partial().map(Partial::path);
+        let partial = video_file.out.partial().map(Partial::path);
         let progress = EncoderProgress::default();
         Ok(Video {
             setup,
-            shared: Arc::new(Shared { output_file: Mutex::new(Some(output_file)), partial, progress }),
+            shared: Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress }),
             encoder,
             packet: Packet::empty(),
             shift: 0,
@@ -124,13 +124,13 @@ impl Video {
         while self.encoder.receive(&mut self.packet).map_err(|e| self.fault("the encoder failed", e))? {
             self.shared.progress.step(0, 1);
             let (packet, base) = (&mut self.packet, self.encoder.time_base());
-            self.shared.with_file(&self.setup, |file| file.put(packet, base))?;
+            self.shared.with_file(&self.setup, |file| file.write_packet(packet, base))?;
         }
         Ok(())
     }
 
     /// Flushes the encoder and writes the remaining packets. Returns the file without its trailer.
-    fn close(&mut self, to_end: bool) -> Result<(OutputFile, Result<(), SinkError>), SinkError> {
+    fn close(&mut self, to_end: bool) -> Result<(VideoFile, Result<(), SinkError>), SinkError> {
         let mut result = Ok(());
         if self.shared.with_file(&self.setup, |file| Ok(file.muxer.is_open()))? {
             result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
@@ -138,10 +138,10 @@ impl Video {
             result = result.and_then(|()| self.drain());
             if result.is_ok() {
                 let end = (!to_end).then_some(self.end);
-                result = self.shared.with_file(&self.setup, |file| file.rest(end));
+                result = self.shared.with_file(&self.setup, |file| file.finish_copies(end));
             }
         }
-        let file = self.shared.output_file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = self.shared.video_file.lock().unwrap_or_else(PoisonError::into_inner).take();
         // always write the trailer: without it most files do not play
         Ok((file.ok_or_else(|| self.fault("it has been ended", AvError::EXIT))?, result))
     }
@@ -159,7 +159,7 @@ impl Sink for Video {
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
-        let (pts, duration) = self.setup.clock.shown(stamp);
+        let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         let first = self.last.is_none();
         // encoders require increasing times
         let pts = self.last.map_or(pts, |last| pts.max(last + 1));
@@ -177,7 +177,7 @@ impl Sink for Video {
     }
 
     fn keeps_times(&self) -> bool {
-        self.setup.clock.grid.is_none()
+        self.setup.clock.rounded_from.is_none()
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -190,7 +190,7 @@ impl Sink for Video {
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let (_log, mut video) = (self.setup.log.enter(), self);
-        let (file, result) = video.close(video.setup.whole_end)?;
+        let (file, result) = video.close(video.setup.to_source_end)?;
         file.finish(result)
     }
 

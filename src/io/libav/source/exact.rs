@@ -1,7 +1,7 @@
 //! Makes an exact index, and seeks with it.
 
 use crate::libav::error::AvError;
-use crate::libav::index::exact::{ExactIndex, FrameRecord, HOPELESS, MAX_FRAMES, SeekPoint, durations};
+use crate::libav::index::exact::{ExactIndex, FrameRecord, MAX_FAILURES, MAX_FRAMES, SeekPoint, durations};
 use crate::libav::picture::{self, take_mark};
 use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
@@ -80,27 +80,27 @@ impl ExactIndex {
     pub(super) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(frame::Video, u32)> {
         let record = *self.get(n)?;
         let end = self.seek_points.partition_point(|s| s.rank <= record.mark);
-        let hopeful = |s: &&mut SeekPoint| s.rank > 0 && s.doubt < HOPELESS;
-        for seek_point in self.seek_points[..end].iter_mut().rev().filter(hopeful).take(TRIES) {
+        let is_usable = |s: &&mut SeekPoint| s.rank > 0 && s.failures < MAX_FAILURES;
+        for seek_point in self.seek_points[..end].iter_mut().rev().filter(is_usable).take(TRIES) {
             if reader.seek_to_point(seek_point)
-                && let Some(picture) = until(reader, &record)
+                && let Some(picture) = decode_to(reader, &record)
             {
-                seek_point.doubt = 0;
+                seek_point.failures = 0;
                 return Some((picture, record.mark));
             }
-            seek_point.doubt += 1;
+            seek_point.failures += 1;
         }
         None
     }
 }
 
 /// Decodes up to a frame, if it appears and is identical.
-fn until(reader: &mut Reader, record: &FrameRecord) -> Option<frame::Video> {
+fn decode_to(reader: &mut Reader, record: &FrameRecord) -> Option<frame::Video> {
     loop {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
                 if take_mark(&mut p) == Some(record.mark) {
-                    let same = record.is(&p);
+                    let same = record.matches(&p);
                     reader.reset_error_baseline();
                     return same.then_some(p);
                 }

@@ -13,19 +13,19 @@ const HEAD: usize = 24;
 const HEAD_MOST: usize = 600;
 
 /// The index from the cache, else a new one.
-pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError> {
+pub(super) fn make(address: &InputUrl, stream: usize) -> Result<Index, IndexError> {
     // keep messages about the second reading out of the log of the first
     let _log = Log::new().enter();
-    let index_cache = IndexCache::new(place, stream);
+    let index_cache = IndexCache::new(address, stream);
     if let Some(index) = index_cache.as_ref().and_then(IndexCache::take) {
         return Ok(index);
     }
-    let mut demuxer = Demuxer::open(ByteSource::Place(place.clone()), Purpose::Packets(stream))
+    let mut demuxer = Demuxer::open(ByteSource::Address(address.clone()), Purpose::Packets(stream))
         .map_err(|_| IndexError::Damaged)?;
     let (mut index, clean) = scan(&mut demuxer).map_err(|_| IndexError::Damaged)??;
     drop(demuxer);
     if !clean {
-        decode_head(place, &mut index)?;
+        decode_head(address, &mut index)?;
     }
     if let Some(index_cache) = index_cache {
         index_cache.put(&index);
@@ -35,11 +35,11 @@ pub(super) fn make(place: &InputUrl, stream: usize) -> Result<Index, IndexError>
 
 /// Verifies the frames expected from a clean beginning by decoding, if that has not been done: before the index is
 /// used for seeking.
-pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
+pub(super) fn check(address: &InputUrl, stream: usize, index: &mut Index) -> Result<(), IndexError> {
     if !index.checked {
         let _log = Log::new().enter();
-        decode_head(place, index)?;
-        if let Some(index_cache) = IndexCache::new(place, stream) {
+        decode_head(address, index)?;
+        if let Some(index_cache) = IndexCache::new(address, stream) {
             index_cache.put(index);
         }
     }
@@ -47,8 +47,8 @@ pub(super) fn check(place: &InputUrl, stream: usize, index: &mut Index) -> Resul
 }
 
 /// Decodes the first pictures.
-fn decode_head(place: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
-    let mut reader = Reader::open(ByteSource::Place(place.clone()), 0).map_err(|_| IndexError::Head)?;
+fn decode_head(address: &InputUrl, index: &mut Index) -> Result<(), IndexError> {
+    let mut reader = Reader::open(ByteSource::Address(address.clone()), 0).map_err(|_| IndexError::Head)?;
     let first_entry = index.entries.first().map_or(i64::MIN, |e| e.pts);
     let (mut decoded, mut behind) = (Vec::new(), 0);
     let all = loop {

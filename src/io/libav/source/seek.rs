@@ -17,8 +17,8 @@ impl Video {
     /// Makes the index if there is none and it is possible.
     pub(super) fn make_index(&mut self) {
         if let IndexState::Untried = self.index {
-            self.index = match &self.place {
-                Some(place) => match make(place, self.reader.demuxer.video()) {
+            self.index = match &self.address {
+                Some(address) => match make(address, self.reader.demuxer.video()) {
                     Ok(index) => IndexState::Packets(index),
                     Err(why) => {
                         let text = format!("frames are indexed by decoding: {why}");
@@ -31,22 +31,22 @@ impl Video {
         }
     }
 
-    /// The cache entry of the exact index.
+    /// The cache entry of the exact index. With FFmpeg's filters there is none, since it would describe their pictures.
     pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
-        let place = self.place.as_ref().filter(|_| !self.filtered)?;
-        IndexCache::new_exact(place, self.reader.demuxer.video())
+        let address = self.address.as_ref().filter(|_| !self.reader.has_filters())?;
+        IndexCache::new_exact(address, self.reader.demuxer.video())
     }
 
     /// Decodes everything to find the frames, if they do not follow from the packets. The reading position is
     /// undefined afterwards.
     pub(super) fn make_exact(&mut self) -> Result<(), SourceError> {
-        let Some(place) = self.place.clone() else { return Ok(()) };
+        let Some(address) = self.address.clone() else { return Ok(()) };
         self.queue.clear();
-        self.reader.restart(&place).map_err(|e| open_error(&self.info.name, e))?;
-        let made = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
+        self.reader.restart(&address).map_err(|e| open_error(&self.info.name, e))?;
+        let index = ExactIndex::make(&mut self.reader, self.clock.step, |n, last| self.clock.guess(n, last));
         // The next read has to restart.
         self.ended = true;
-        self.index = match made {
+        self.index = match index {
             Some(exact) => {
                 self.new_notes.push(format!(
                     "{}: its packets do not identify its frames, so all {} were decoded once to make an exact index",
@@ -107,15 +107,15 @@ impl Video {
 
     /// The timestamp of the picture after the current one; items before it are kept.
     pub(super) fn peek(&mut self) -> Option<i64> {
-        let of = |item: &Item| match item {
+        let timestamp = |item: &Item| match item {
             Item::Picture(p) => Some(p.timestamp()),
             _ => None,
         };
-        if let Some(found) = self.queue.iter().find_map(of) {
+        if let Some(found) = self.queue.iter().find_map(timestamp) {
             return found;
         }
         while let Ok(Some(item)) = self.reader.next() {
-            let found = of(&item);
+            let found = timestamp(&item);
             let broken = matches!(item, Item::Broken(..) | Item::Restart);
             self.queue.push_back(item);
             if found.is_some() || broken {
@@ -125,19 +125,19 @@ impl Video {
         None
     }
 
-    /// The next picture with its number, or an error in its place.
+    /// The next picture with its number, or an error instead of it.
     pub(super) fn step(&mut self) -> Result<Option<NumberedFrame>, SourceError> {
         loop {
             let mut picture = match self.fetch()? {
                 None => {
                     // Decoders drop pictures after some entries that they return when decoding from the
                     // start.
-                    if !self.counting && self.promises(self.next) {
-                        self.reach(self.next)?;
+                    if !self.counting && self.indexed_pts(self.next).is_some() {
+                        self.seek_exact(self.next)?;
                         continue;
                     }
                     // Fewer pictures than the packets promised.
-                    if matches!(self.index, IndexState::Packets(_)) && self.promises(self.next) {
+                    if matches!(self.index, IndexState::Packets(_)) && self.indexed_pts(self.next).is_some() {
                         self.index = IndexState::Unreliable;
                     }
                     self.ended = true;
@@ -159,30 +159,15 @@ impl Video {
                 Some(Item::Picture(picture)) => picture,
             };
             let mark = self.mark.take().or_else(|| take_mark(&mut picture));
-            let mut pts = picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts));
-            let mut durations = None;
-            let right = match &self.index {
-                IndexState::Packets(_) => {
-                    self.promised(self.next) == Some(pts)
-                        && (self.counting || self.reached || !is_damaged(&picture))
-                }
-                IndexState::Exact(exact) => {
-                    let frame = exact.get(self.next);
-                    let is_same = |f: &FrameRecord| mark == Some(f.mark) && f.is(&picture);
-                    let right = self.reached || frame.is_some_and(is_same);
-                    if let Some(record) = frame.filter(|_| right) {
-                        (pts, durations) = (record.pts, Some(record.durations));
-                        if record.damaged {
-                            picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
-                        }
-                    }
-                    right
-                }
-                _ => true,
+            let mut frame = NumberedFrame {
+                number: self.next,
+                pts: picture.timestamp().unwrap_or_else(|| self.clock.guess(self.next, self.last_pts)),
+                picture,
+                durations: None,
             };
-            if !right {
+            if !self.complete_from_index(&mut frame, mark) {
                 if !self.counting {
-                    self.reach(self.next)?;
+                    self.seek_exact(self.next)?;
                     continue;
                 }
                 // Decoding from the start is right, so the index is wrong.
@@ -191,21 +176,38 @@ impl Video {
                     _ => IndexState::Impossible,
                 };
             }
-            self.reached = false;
-            self.last_pts = Some(pts);
-            let number = self.next;
+            self.found_by_seeking = false;
+            self.last_pts = Some(frame.pts);
             self.next += 1;
-            return Ok(Some(NumberedFrame { picture, number, pts, durations }));
+            return Ok(Some(frame));
         }
     }
 
-    /// Whether the index has a frame of that number.
-    pub(super) fn promises(&self, number: i64) -> bool {
-        self.promised(number).is_some()
+    /// Completes the next frame from an exact index. `false` if the index expects another picture.
+    fn complete_from_index(&self, frame: &mut NumberedFrame, mark: Option<u32>) -> bool {
+        match &self.index {
+            IndexState::Packets(_) => {
+                self.indexed_pts(frame.number) == Some(frame.pts)
+                    && (self.counting || self.found_by_seeking || !is_damaged(&frame.picture))
+            }
+            IndexState::Exact(exact) => {
+                let record = exact.get(frame.number);
+                let is_same = |r: &FrameRecord| mark == Some(r.mark) && r.matches(&frame.picture);
+                let same = self.found_by_seeking || record.is_some_and(is_same);
+                if let Some(record) = record.filter(|_| same) {
+                    (frame.pts, frame.durations) = (record.pts, Some(record.durations));
+                    if record.damaged {
+                        frame.picture.av_mut().flags |= AV_FRAME_FLAG_CORRUPT;
+                    }
+                }
+                same
+            }
+            _ => true,
+        }
     }
 
     /// The timestamp of a frame in the index.
-    pub(super) fn promised(&self, number: i64) -> Option<i64> {
+    pub(super) fn indexed_pts(&self, number: i64) -> Option<i64> {
         match &self.index {
             IndexState::Packets(index) => index.frames.get(usize::try_from(number).ok()?).copied(),
             IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
@@ -234,22 +236,22 @@ impl Video {
     }
 
     /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
-    pub(super) fn reach(&mut self, number: i64) -> Result<(), SourceError> {
+    pub(super) fn seek_exact(&mut self, number: i64) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
-        if let (IndexState::Packets(index), Some(place)) = (&mut self.index, &self.place)
+        if let (IndexState::Packets(index), Some(address)) = (&mut self.index, &self.address)
             && !index.checked
         {
-            if check(place, self.reader.demuxer.video(), index).is_ok() {
+            if check(address, self.reader.demuxer.video(), index).is_ok() {
                 self.describe();
             } else {
                 self.index = IndexState::Unreliable;
                 self.make_exact()?;
             }
         }
-        let promised = self.promised(number);
-        let found = match (&mut self.index, promised) {
+        let target = self.indexed_pts(number);
+        let found = match (&mut self.index, target) {
             (IndexState::Packets(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
             (IndexState::Exact(exact), Some(_)) => {
                 exact.seek(&mut self.reader, number).map(|(picture, mark)| (picture, Some(mark)))
@@ -260,13 +262,17 @@ impl Video {
         if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
             self.index = IndexState::Unreliable;
             self.make_exact()?;
-            return if self.promises(number) { self.reach(number) } else { self.recount(number) };
+            return if self.indexed_pts(number).is_some() {
+                self.seek_exact(number)
+            } else {
+                self.recount(number)
+            };
         }
         if let Some((picture, mark)) = found {
-            self.last_pts = self.promised(number - 1);
+            self.last_pts = self.indexed_pts(number - 1);
             self.mark = mark;
             self.queue.push_back(Item::Picture(picture));
-            (self.next, self.counting, self.ended, self.reached) = (number, false, false, true);
+            (self.next, self.counting, self.ended, self.found_by_seeking) = (number, false, false, true);
             return Ok(());
         }
         self.recount(number)
@@ -274,13 +280,14 @@ impl Video {
 
     /// Restarts, and counts up to frame `number`.
     pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
-        let Some(place) = &self.place else {
-            return Err(self.bad(self.backwards.into()));
+        let Some(address) = &self.address else {
+            return Err(self.bad(self.forward_only_reason.into()));
         };
-        self.reader.restart(place).map_err(|e| open_error(&self.info.name, e))?;
+        self.reader.restart(address).map_err(|e| open_error(&self.info.name, e))?;
         self.queue.clear();
         self.mark = None;
-        (self.next, self.counting, self.ended, self.last_pts, self.reached) = (0, true, false, None, false);
+        (self.next, self.counting, self.ended, self.last_pts, self.found_by_seeking) =
+            (0, true, false, None, false);
         self.skip_to(number)
     }
 
@@ -290,9 +297,9 @@ impl Video {
             match self.step() {
                 Ok(Some(_)) => {}
                 Ok(None) => {
-                    let there = self.next;
+                    let count = self.next;
                     return Err(
-                        self.bad(format!("frame {number} was requested, but there are only {there} frames"))
+                        self.bad(format!("frame {number} was requested, but there are only {count} frames"))
                     );
                 }
                 // Damage is reported only for requested frames.

@@ -156,8 +156,8 @@ fn temporal(area: &Area<'_>, report: &Report) -> Drawn {
     let backs = || report.planes.iter().flat_map(|p| &p.temporal);
     let (low, high) = around(backs().map(|b| b.value), 0.04);
     let mut chart = chart(area, "Correlation with earlier frames").build_cartesian_2d(0.5..8.5, low..high)?;
-    let whole = |x: &f64| format!("{x:.0}");
-    axes!(chart, "frames before", "coefficient", 8, &whole, &plain);
+    let integer = |x: &f64| format!("{x:.0}");
+    axes!(chart, "frames before", "coefficient", 8, &integer, &plain);
     chart.draw_series(LineSeries::new([(0.5, 0.0), (8.5, 0.0)], BOUND.stroke_width(px(1) as u32)))?;
     let count = report.planes.len() as f64;
     for (i, p) in report.planes.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Files that FFmpeg writes itself, named in a graph of `--lavfi` or in an encoder's options.
+//! Files that FFmpeg writes itself, named in a graph of its filters or in an encoder's options.
 
 use grainfield_io::disk::{Access, FileAccess, files_in_text, token};
 

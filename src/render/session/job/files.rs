@@ -1,6 +1,6 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
-use super::{JobError, Request, external_files};
+use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files};
 use grainfield_filters::chain::{Step, gray};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
@@ -17,11 +17,7 @@ pub(crate) fn check(request: &Request) -> Result<(), JobError> {
     }
     for step in &request.recipe.steps {
         if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
-            return Err(JobError::Usage(format!(
-                "{}: {}={value}: a pipe is read once, so none of its frames can be read in advance: name a file \
-                    as the input, or use an image",
-                step.filter.name, setting.id
-            )));
+            return Err(source_frame_error((step.filter.name, setting), value, SourceFrameError::Pipe));
         }
     }
     Ok(())
@@ -91,8 +87,8 @@ pub(crate) fn load<E: From<JobError>>(
         {
             let Value::Image(picture) = value else { continue };
             let filter = request.recipe.steps[i].filter.name;
-            let frame = still(request, info, (filter, setting), picture.name(), read)?;
-            put(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
+            let frame = gray_source_frame(request, info, (filter, setting), picture.name(), read)?;
+            set_value(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
         }
     }
     Ok(())
@@ -132,25 +128,26 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                 }
                 other => other,
             };
-            put(step, setting, read)?;
+            set_value(step, setting, read)?;
         }
     }
     Ok(())
 }
 
 /// The names in settings of these kinds that have not been read yet.
-fn not_loaded(step: &Step, of: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
+fn not_loaded(step: &Step, is_wanted: impl Fn(&Kind) -> bool) -> Vec<(&'static Setting, Value)> {
     let missing = |value: &Value| match value {
         Value::Image(picture) => picture.frame().is_none(),
         Value::File(file) => file.digest().is_none(),
         _ => false,
     };
-    let named = step.values.iter_given().filter(|(s, value)| of(&s.kind) && missing(value));
+    let named = step.values.iter_given().filter(|(s, value)| is_wanted(&s.kind) && missing(value));
     named.map(|(s, value)| (s, value.clone())).collect()
 }
 
-fn put(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
-    step.values.set(setting.id, value).map_err(|e| JobError::Usage(format!("{}: {e}", step.filter.name)))
+fn set_value(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
+    let filter = step.filter.name;
+    Ok(step.values.set(setting.id, value).map_err(|error| RequestError::Setting { filter, error })?)
 }
 
 /// The picture of a file; `name` is used in errors.
@@ -164,24 +161,30 @@ fn image(file: &str, name: String) -> Result<Frame, JobError> {
     })?)
 }
 
-/// One frame of the source, in grey.
-fn still<E: From<JobError>>(
+fn source_frame_error(
+    (filter, setting): (&'static str, &Setting),
+    value: impl ToString,
+    cause: SourceFrameError,
+) -> JobError {
+    RequestError::SourceFrame { filter, setting: setting.id, value: value.to_string(), cause }.into()
+}
+
+/// One frame of the source, in gray.
+fn gray_source_frame<E: From<JobError>>(
     request: &Request,
     info: &Info,
-    (filter, setting): (&str, &Setting),
+    place: (&'static str, &Setting),
     wanted: &str,
     read: ReadFrame<'_, E>,
 ) -> Result<Frame, E> {
-    let usage = |text: String| JobError::Usage(format!("{filter}: {}={wanted}: {text}", setting.id));
-    let number = wanted.parse::<i64>().ok().and_then(|n| n.checked_sub(request.frame_offset));
-    let number = number.ok_or_else(|| usage("not a frame number".into()))?;
-    let shown = |n: i64| n.saturating_add(request.frame_offset);
-    let (first, last) = (info.first, info.last);
-    if number < first || last.is_some_and(|l| number > l) {
-        let end = last.map_or_else(String::new, |l| format!(" to {}", shown(l)));
-        return Err(usage(format!("{} has the frames {}{end}", info.name, shown(first))).into());
+    let offset = request.frame_offset;
+    let error = |cause: SourceFrameError| source_frame_error(place, wanted, cause);
+    let shown = wanted.parse::<i64>().map_err(|_| error(SourceFrameError::Number))?;
+    let missing = || error(NoFrame::new(info, shown, offset).into());
+    let number = shown.checked_sub(offset).ok_or_else(missing)?;
+    if number < info.first || info.last.is_some_and(|last| number > last) {
+        return Err(missing().into());
     }
-    let found = read(number)?;
-    let frame = found.ok_or_else(|| usage(format!("{} has no such frame", info.name)))?;
-    Ok(gray(frame.as_ref()).map_err(|e| usage(e.to_string()))?)
+    let frame = read(number)?.ok_or_else(missing)?;
+    Ok(gray(frame.as_ref()).map_err(|e| error(e.into()))?)
 }

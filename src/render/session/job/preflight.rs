@@ -20,24 +20,24 @@ pub(super) fn check_existing(
         return Ok(());
     }
     // the sink reports a folder that cannot be read
-    let mut there = pattern.scan().unwrap_or_default();
+    let mut existing = pattern.scan().unwrap_or_default();
     let offset = request.frame_offset;
     // a number that is left out is not written
     let left_out = |n: i64| request.missing == Missing::Skip && read.is_some_and(|read| read(n).is_none());
     let inside = |own: i64| own >= info.first && info.last.is_none_or(|last| own <= last);
-    there.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
+    existing.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
     match wanted {
-        Some(list) if list.is_all() => there.retain(|n| list.numbers.contains(*n)),
+        Some(list) if list.is_all() => existing.retain(|n| list.numbers.contains(*n)),
         // search each number once: a shard must not scan the files of all others for each of them
-        Some(list) if !there.is_empty() => {
-            let mut found: Vec<_> = list.iter().filter(|n| there.binary_search(n).is_ok()).collect();
+        Some(list) if !existing.is_empty() => {
+            let mut found: Vec<_> = list.iter().filter(|n| existing.binary_search(n).is_ok()).collect();
             found.sort_unstable();
-            there = found;
+            existing = found;
         }
         _ => {}
     }
-    let Some(first) = there.first() else { return Ok(()) };
-    Err(SinkError::InTheWay { path: pattern.path(*first), more: there.len() - 1 }.into())
+    let Some(first) = existing.first() else { return Ok(()) };
+    Err(SinkError::InTheWay { path: pattern.path(*first), more: existing.len() - 1 }.into())
 }
 
 /// The first requested frame, by the source's number, whose file is missing, if that ends the render.

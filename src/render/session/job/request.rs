@@ -1,6 +1,7 @@
 //! The request for a job.
 
 use crate::pipeline::OnError;
+use crate::session::Cancel;
 use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
@@ -16,8 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A request, with unresolved options.
-#[derive(Clone, Debug)]
+/// A request for a render: the input, the output, the filters and all settings.
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// File, pattern, `-` or `pattern:...`.
     pub input: OsString,
@@ -25,99 +26,71 @@ pub struct Request {
     pub output: OsString,
     /// The filters, and the seed (0 if it has none).
     pub recipe: grainfield_filters::recipe::Recipe,
-    /// `--frames`, after the offset; `None` for all.
+    /// The frames to render, in this order, by the user's numbers, which include
+    /// [`frame_offset`](Request::frame_offset); `None` for all.
     pub frames: Option<Ranges>,
-    /// `--frame-offset`.
+    /// Added to the source's frame numbers. Noise depends on the number, so shots with different offsets have different
+    /// noise.
     pub frame_offset: i64,
-    /// `--rate`.
+    /// The frame rate of an input that has none of its own: images, or a stream without one.
     pub rate: Option<Ratio>,
-    /// `--threads`, by default all of the machine.
+    /// The number of threads, by default all of the machine.
     pub threads: Option<usize>,
-    /// `--memory` in bytes.
+    /// The limit on the memory of frames in progress in bytes, by default
+    /// [`DEFAULT_MEMORY`](super::DEFAULT_MEMORY). A clip keeps decoded frames within it.
     pub memory: Option<u64>,
-    /// `--level` or `GRAINFIELD_LEVEL`.
+    /// The instruction set, by default the best of the machine. It never affects samples.
     pub level: Option<Isa>,
-    /// `--fields`.
+    /// Whether interlaced frames are filtered as fields.
     pub fields: Fields,
-    /// `-y`.
+    /// Whether existing outputs are replaced.
     pub overwrite: bool,
-    /// `--pix-fmt`.
+    /// The pixel format of the output by FFmpeg's name, as `yuv420p10`; by default the nearest to the source's that the
+    /// output can hold.
     pub pix_fmt: Option<String>,
-    /// `--matrix`: overrides the tag of the input.
+    /// The YUV matrix of the input, instead of its tag.
     pub matrix: Option<Matrix>,
-    /// `--range`: overrides the tag of the input.
+    /// The range of the input, instead of its tag.
     pub range: Option<ColorRange>,
-    /// `--transfer`.
+    /// The transfers of input and output, instead of the input's tag and the output's convention.
     pub transfer: TransferChoice,
-    /// `--missing`.
+    /// What stands for a missing image of a sequence.
     pub missing: Missing,
     /// How much is read to know the number of frames.
     pub length: Length,
-    /// `--allow-protocol`.
+    /// Protocols of FFmpeg, as `https`, by which inputs may be read; by default only files are.
     pub allow_protocol: Vec<String>,
-    /// `--lavfi`.
+    /// A graph of FFmpeg's filters that runs before the filters of the recipe.
     pub lavfi: Option<String>,
-    /// `--on-error`.
+    /// The reaction to a frame that fails.
     pub on_error: OnError,
-    /// `--strict`: warnings are errors.
+    /// Whether losses are errors instead of warnings.
     pub strict: bool,
-    /// `--codec`, `--crf` and all other encoding options.
+    /// The codec of a video file, its quality, and all other encoding options.
     pub encoding: sink::Encoding,
-    /// `--shard`.
+    /// Renders only this part of the frames, which [`join`](crate::join::join) joins with the others.
     pub shard: Option<Shard>,
-    /// `--resume` and `--verify`.
+    /// Whether frames that an earlier render has completed are kept, and whether their bytes are checked.
     pub resume: Resume,
-    /// `--segments`, with `--segment-frames`.
+    /// Renders a video in segments of so many frames, so that an interrupted render can be resumed.
     pub segments: Option<u64>,
-    /// `--cache` and `--cache-limit`: the store of simulation states between runs.
+    /// The store of simulation states between runs.
     pub cache: Cache,
     /// Other files that are read or written for this job: the recipe's file, a plot. A file that is read must not be
     /// written.
     pub beside: FileAccess,
     /// The formats for inputs and outputs: by default all.
     pub formats: Formats,
-    /// The stop flag of [`Job::run`](super::Job::run): a blocked read, also before the first frame, ends when it is
-    /// set.
-    pub stop: Arc<AtomicBool>,
-    /// Set to end a stopped job at once, without the frames that an encoder holds.
+    /// Cancels the job; a blocked read ends, also before the first frame.
+    pub cancel: Cancel,
+    /// Set to end a cancelled job at once, without the frames that an encoder holds.
     pub abort: Arc<AtomicBool>,
 }
 
 impl Request {
     /// A request from input to output without filters, with all other options at their defaults.
     pub fn new(input: impl Into<OsString>, output: impl Into<OsString>) -> Request {
-        Request {
-            input: input.into(),
-            output: output.into(),
-            recipe: grainfield_filters::recipe::Recipe::default(),
-            frames: None,
-            frame_offset: 0,
-            rate: None,
-            threads: None,
-            memory: None,
-            level: None,
-            fields: Fields::Auto,
-            overwrite: false,
-            pix_fmt: None,
-            matrix: None,
-            range: None,
-            transfer: TransferChoice::default(),
-            missing: Missing::Error,
-            length: Length::default(),
-            allow_protocol: Vec::new(),
-            lavfi: None,
-            on_error: OnError::Stop,
-            strict: false,
-            encoding: sink::Encoding::default(),
-            shard: None,
-            resume: Resume::No,
-            segments: None,
-            cache: Cache::default(),
-            beside: FileAccess::default(),
-            formats: Formats::default(),
-            stop: Arc::default(),
-            abort: Arc::default(),
-        }
+        Request { input: input.into(), output: output.into(), ..Request::default() }
     }
 }
 
@@ -150,13 +123,13 @@ impl Request {
             lavfi: self.lavfi.clone(),
             threads: self.threads,
             length: if self.shard.is_some() { Length::Exact } else { self.length },
-            stop: Arc::clone(&self.stop),
+            stop: Arc::clone(self.cancel.flag()),
             cache,
         }
     }
 
     /// The format of the input with the user's overrides of tags.
-    pub(crate) fn seen(&self, format: &Format) -> Format {
+    pub(crate) fn tagged_format(&self, format: &Format) -> Format {
         Format {
             matrix: self.matrix.unwrap_or(format.matrix),
             range: self.range.unwrap_or(format.range),

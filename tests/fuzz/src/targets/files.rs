@@ -2,7 +2,7 @@
 
 use super::super::Target;
 use grainfield::assets;
-use grainfield::batch::{jobs::Jobs, queue};
+use grainfield::batch::{jobs::JobList, queue};
 use grainfield::journal::resume::{Manifest, xxh64};
 use std::path::Path;
 
@@ -68,7 +68,7 @@ pub const MANIFEST: Target = Target {
          asked 0123456789abcdef0123456789abcdef 1-10x2,12-\n\
          file 1001 0123456789abcdef0123456789abcdef 0123456789abcdef 12 5 0123456789abcdef\n",
         "shard 0123456789abcdef {\"index\":1,\"count\":2,\"kind\":\"video\",\"input\":\"a\",\"wanted\":5,\"written\":5,\
-         \"video\":{\"tick\":[1,24],\"whole\":[true,false],\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
+         \"video\":{\"tick\":[1,24],\"ends\":{\"first\":true,\"last\":false},\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
          \"allow_protocol\":[]}}\ntimes 0123456789abcdef [[0,1],[2,1]]\n",
     ],
 };
@@ -136,7 +136,7 @@ fn manifest(data: &[u8]) -> bool {
 
 fn jobs(data: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(data) else { return false };
-    match Jobs::parse(text, Path::new("")) {
+    match JobList::parse(text, Path::new("")) {
         Ok(_) => true,
         Err(e) => {
             let _ = format!("{e} {e:?}");

@@ -2,20 +2,22 @@
 //! streams.
 
 use super::losses::lost_metadata;
-use super::shard_reader::whole_pictures;
-use super::{av_fault, fault, usage};
-use crate::disk::{Output, Partial, PartialOutput};
+use super::shard_reader::intact_pictures;
+use super::{av_fault, encoding_error, fault};
+use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
+use crate::journal::SourceEnds;
 use crate::journal::segments::timeline::Time;
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
-    AudioExtent, Input, Planned, Span, StreamCopier, TIMECODE, add_chapters, fits, measure_extents,
+    AudioExtent, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts, measure_extents,
     move_timecodes, plan as route, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::dict::{Tag, Tagged};
 use crate::libav::error::AvError;
+use crate::libav::input::Input;
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, rational};
 use crate::libav::side_data;
@@ -30,14 +32,14 @@ use std::path::Path;
 use sys::AVRational;
 
 /// A file being written.
-pub(super) struct OutputFile {
+pub(super) struct VideoFile {
     pub(super) name: String,
     pub(super) container: Container,
-    whole: (bool, bool),
+    ends: SourceEnds,
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
-    pub(super) out: Output,
+    pub(super) out: OutputFile,
     /// The number of packets of the picture in the file.
     pub(super) pictures: u64,
     /// The picture's stream in the output.
@@ -54,7 +56,7 @@ pub(super) struct OutputFile {
 }
 
 /// The parameters of an output file.
-pub(super) struct OutputParams<'a> {
+pub(super) struct VideoFileParams<'a> {
     pub(super) output: &'a OsStr,
     pub(super) overwrite: bool,
     /// The folder for an incomplete file of which nothing is to be left.
@@ -63,8 +65,7 @@ pub(super) struct OutputParams<'a> {
     /// The time base of packets, and the frame rate.
     pub(super) base: AVRational,
     pub(super) rate: Ratio,
-    /// Whether the first picture is the source's first, and the last its last.
-    pub(super) whole: (bool, bool),
+    pub(super) ends: SourceEnds,
     pub(super) encoding: &'a Encoding,
     pub(super) source: Option<&'a side_data::SourceFile>,
     /// The time code of the first picture, if it is not in the input.
@@ -72,12 +73,11 @@ pub(super) struct OutputParams<'a> {
     pub(super) picture_only: bool,
 }
 
-impl OutputParams<'_> {
+impl VideoFileParams<'_> {
     /// The input, opened a second time; `None` for a pipe and for inputs that are not containers.
     pub(super) fn input(&self) -> Result<Option<Input>, SinkError> {
         let opened = self.source.map_or(Ok(None), Input::open);
-        let name = self.output.to_string_lossy();
-        opened.map_err(|e| av_fault(&name, "the input cannot be opened a second time", e))
+        opened.map_err(|e| self.fault("the input cannot be opened a second time", e))
     }
 
     /// The gaps and ends of sound, for a container without times.
@@ -87,111 +87,170 @@ impl OutputParams<'_> {
         let input = if holds && audio { self.input()? } else { None };
         Ok(input.map_or_else(Vec::new, |mut input| measure_extents(&mut input)))
     }
+
+    /// Creates the file under a temporary name, and its muxer.
+    fn create_file(&self) -> Result<(OutputFile, Muxer), SinkError> {
+        let out = OutputFile::create_by(self.output, self.overwrite, self.folder)?;
+        let partial = out.partial();
+        let partial =
+            partial.ok_or_else(|| fault(self.output, "is not a file; a video container needs one".into()))?;
+        let file = partial.file().try_clone();
+        let file = file.map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
+        let reserve = reserve(partial);
+        let muxer = Muxer::new(self.container.name(), file, reserve)
+            .map_err(|e| self.fault("it cannot be started", e))?;
+        Ok((out, muxer))
+    }
+
+    /// Plans the time codes of the input; those that are lost or wrong are added to `losses`.
+    fn timecodes(&self, input: &Input, losses: &mut Vec<String>) -> Timecodes {
+        let codes = input.timecodes();
+        let mut timecodes = Timecodes::default();
+        if codes.is_empty() {
+            return timecodes;
+        }
+        let named = |tag: &Tag| tag.0.eq_ignore_ascii_case(TIMECODE);
+        // if streams have no tags, set it for the file
+        if self.container.family() == ContainerFamily::Other && !tags(input).iter().any(named) {
+            match self.container.keeps_tag(TIMECODE) {
+                true => timecodes.of_file = codes.first().cloned(),
+                false => losses.push("the time code is lost".into()),
+            }
+        }
+        if !self.ends.first {
+            // the rate of the input's pictures as counted
+            let own = self.source.and_then(|s| details::ratio(input.stream(s.video)?.avg_frame_rate));
+            let steady = self.source.filter(|s| !s.variable && own == Some(self.rate));
+            let moves =
+                |code: &String| rational(self.rate).and_then(|rate| timecode_after(code, rate, 0)).is_some();
+            timecodes.adjust = steady
+                .filter(|_| codes.iter().all(moves))
+                .map(|s| (self.rate, Ratio::whole(s.first) * s.time_base));
+            if timecodes.adjust.is_none() {
+                let problem =
+                    "the time code is that of the input's first frame, not of the first rendered frame";
+                losses.push(problem.into());
+            }
+        }
+        timecodes
+    }
+
+    /// Makes the stream of the picture by `picture`, in a file that has no other.
+    fn picture_stream(
+        &self,
+        muxer: &mut Muxer,
+        mut picture: impl FnMut(&mut Muxer) -> Result<(), AvError>,
+    ) -> Result<(), SinkError> {
+        let failed = |e| self.fault("no stream can be made", e);
+        let mut trial =
+            Muxer::trial(self.container.name()).map_err(|e| self.fault("it cannot be started", e))?;
+        picture(&mut trial).map_err(failed)?;
+        trial.begin().map_err(|e| self.refused(e))?;
+        picture(muxer).map_err(failed)?;
+        muxer.context().add_tags(self.timecode.iter().map(timecode_tag));
+        Ok(())
+    }
+
+    /// Makes the stream of the picture by `picture`, and those that are copied from the input; streams that are lost or
+    /// converted are added to `losses`.
+    fn all_streams(
+        &self,
+        input: Input,
+        timecode: Option<String>,
+        muxer: &mut Muxer,
+        losses: &mut Vec<String>,
+        mut picture: impl FnMut(&mut Muxer, &sys::AVStream) -> Result<(), AvError>,
+    ) -> Result<StreamCopier, SinkError> {
+        let video = self.source.map_or(0, |s| s.video);
+        let mut plans = vec![Planned::Drop; input.streams().len()];
+        plans.get_mut(video).into_iter().for_each(|plan| *plan = Planned::Picture);
+        let mut tried = |plans: &[Planned]| container_accepts(&input, plans, self.container, &mut picture);
+        tried(&plans).map_err(|e| self.refused(e))?;
+        if !self.picture_only {
+            let (extents, takes) = (self.extents()?, |plans: &[Planned]| tried(plans).is_ok());
+            let more;
+            (plans, more) = route(&input, video, self.container, self.encoding, self.ends, &extents, takes);
+            // messages about rejected plans
+            crate::libav::log::drain();
+            losses.extend(more);
+            if plans.contains(&Planned::Picture) {
+                muxer.context().add_tags(tags(&input));
+                muxer.context().add_tags(timecode.iter().map(timecode_tag));
+            }
+        }
+        let cut = self.ends != SourceEnds::BOTH;
+        let copies = StreamCopier::new(input, &plans, self.container, muxer, cut, video, picture);
+        copies.map_err(|e| self.fault("an extra stream cannot be set up", e))
+    }
+
+    fn fault(&self, doing: &str, error: AvError) -> SinkError {
+        av_fault(&self.output.to_string_lossy(), doing, error)
+    }
+
+    /// The error that the container does not support even the picture.
+    fn refused(&self, error: AvError) -> SinkError {
+        let messages = crate::libav::log::drain().join("; ");
+        let messages = if messages.is_empty() { error.to_string() } else { messages };
+        let problem = format!(
+            "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec",
+            self.container.name()
+        );
+        encoding_error(self.output, problem)
+    }
 }
 
-impl OutputFile {
+/// How the time codes of the input are written.
+#[derive(Default)]
+struct Timecodes {
+    /// For a tag of the whole file.
+    of_file: Option<String>,
+    /// To adjust them to the first rendered picture: frames per second, and the time of the input's first picture in
+    /// seconds.
+    adjust: Option<(Ratio, Ratio)>,
+}
+
+impl VideoFile {
     /// Makes the file under a temporary name, and its streams. `picture` makes that of the picture. Also returns the
     /// properties that the container loses, one clause each.
     pub(super) fn create(
-        output_params: &OutputParams<'_>,
+        params: &VideoFileParams<'_>,
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
-    ) -> Result<(OutputFile, Vec<String>), SinkError> {
-        let &OutputParams { output, container, encoding, picture_only, whole, base, rate, .. } =
-            output_params;
-        let name = output.to_string_lossy().into_owned();
-        let av = |doing: &str, error| av_fault(&name, doing, error);
-        let video = output_params.source.map_or(0, |s| s.video);
+    ) -> Result<(VideoFile, Vec<String>), SinkError> {
+        let &VideoFileParams { output, container, ends, base, source, picture_only, .. } = params;
+        let no_chapters = params.encoding.no_chapters || picture_only;
         let mut losses = Vec::new();
-        if output_params.source.is_some_and(|s| s.place.is_none()) && !picture_only {
+        if source.is_some_and(|s| s.address.is_none()) && !picture_only {
             losses.push(
                 "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
             );
         }
-        let out = Output::create_by(output, output_params.overwrite, output_params.folder)?;
-        let partial = out.partial();
-        let partial =
-            partial.ok_or_else(|| fault(output, "is not a file; a video container needs one".into()))?;
-        let file = partial.file().try_clone();
-        let file = file.map_err(|cause| SinkError::Io { name: name.clone(), cause })?;
-        let reserve = reserve(partial);
-        let mut muxer =
-            Muxer::new(container.name(), file, reserve).map_err(|e| av("it cannot be started", e))?;
-        let mut stream = 0;
-        let no_chapters = encoding.no_chapters || picture_only;
-        let (mut timecode, mut whole_code) = (None, None);
+        let (out, mut muxer) = params.create_file()?;
+        let mut timecodes = Timecodes::default();
         if !picture_only && let Some(input) = &input {
-            losses.extend(lost_metadata(input, container, !no_chapters, whole.1));
-            let codes = input.timecodes();
-            let named = |tag: &(String, String)| tag.0.eq_ignore_ascii_case(TIMECODE);
-            // if streams have no tags, set it for the file
-            let of_stream = container.family() == ContainerFamily::Other && !tags(input).iter().any(named);
-            if of_stream && container.keeps_tag(TIMECODE) {
-                whole_code = codes.first().cloned();
-            } else if of_stream && !codes.is_empty() {
-                losses.push("the time code is lost".into());
-            }
-            if !whole.0 && !codes.is_empty() {
-                // the rate of the input's pictures as counted
-                let own = input.stream(video).and_then(|s| details::ratio(s.avg_frame_rate));
-                let steady = output_params.source.filter(|s| !s.variable && own == Some(rate));
-                let moves = |code: &String| rational(rate).and_then(|r| timecode_after(code, r, 0)).is_some();
-                timecode = steady
-                    .filter(|_| codes.iter().all(moves))
-                    .map(|s| (rate, Ratio::whole(s.first) * s.time_base));
-                if timecode.is_none() {
-                    losses.push(
-                        "the time code is that of the input's first frame, not of the first rendered \
-                        frame"
-                            .into(),
-                    );
-                }
-            }
+            losses.extend(lost_metadata(input, container, !no_chapters, ends.last));
+            timecodes = params.timecodes(input, &mut losses);
         }
+        let mut stream = 0;
+        let mut picture = |muxer: &mut Muxer, from: Option<&sys::AVStream>| {
+            picture(muxer, from).map(|index| stream = index)
+        };
         let copies = match input {
             None => {
-                let mut trial = Muxer::trial(container.name()).map_err(|e| av("it cannot be started", e))?;
-                picture(&mut trial, None).map_err(|e| av("no stream can be made", e))?;
-                trial.begin().map_err(|e| refused(output, container, e))?;
-                stream = picture(&mut muxer, None).map_err(|e| av("no stream can be made", e))?;
-                muxer.context().add_tags(output_params.timecode.iter().map(timecode_tag));
+                params.picture_stream(&mut muxer, |muxer| picture(muxer, None))?;
                 None
             }
             Some(input) => {
-                let mut bare = vec![Planned::Drop; input.streams().len()];
-                bare.get_mut(video).into_iter().for_each(|p| *p = Planned::Picture);
-                let mut tried = |plans: &[Planned]| {
-                    fits(&input, plans, container, |muxer, from| picture(muxer, Some(from)).map(drop))
-                };
-                tried(&bare).map_err(|e| refused(output, container, e))?;
-                let mut plans = bare;
-                if !picture_only {
-                    let more;
-                    let takes = |plans: &[Planned]| tried(plans).is_ok();
-                    let extents = output_params.extents()?;
-                    (plans, more) = route(&input, video, container, encoding, whole, &extents, takes);
-                    // messages about rejected plans
-                    crate::libav::log::drain();
-                    losses.extend(more);
-                    if plans.contains(&Planned::Picture) {
-                        muxer.context().add_tags(tags(&input));
-                        muxer.context().add_tags(whole_code.iter().map(timecode_tag));
-                    }
-                }
-                let cut = whole != (true, true);
-                let copies =
-                    StreamCopier::new(input, &plans, container, &mut muxer, cut, video, |muxer, from| {
-                        stream = picture(muxer, Some(from))?;
-                        Ok(())
-                    });
-                Some(copies.map_err(|e| av("an extra stream cannot be set up", e))?)
+                let picture = |muxer: &mut Muxer, from: &sys::AVStream| picture(muxer, Some(from));
+                let code = timecodes.of_file;
+                Some(params.all_streams(input, code, &mut muxer, &mut losses, picture)?)
             }
         };
-        let (start, jumps) = output_params.source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
-        let output_file = OutputFile {
-            name,
+        let (start, jumps) = source.map_or((Ratio::ZERO, false), |s| (s.start, s.jumps));
+        let video_file = VideoFile {
+            name: output.to_string_lossy().into_owned(),
             container,
-            whole,
+            ends,
             no_chapters,
             copies,
             muxer,
@@ -201,10 +260,10 @@ impl OutputFile {
             base,
             start,
             jumps,
-            timecode,
+            timecode: timecodes.adjust,
             shift: 0,
         };
-        Ok((output_file, losses))
+        Ok((video_file, losses))
     }
 
     pub(super) fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -214,18 +273,18 @@ impl OutputFile {
     /// Writes the header; `pts` is the time of the first picture. The streams must not change any more.
     pub(super) fn begin(&mut self, pts: i64) -> Result<(), SinkError> {
         // without times all streams begin together, and a late start would become a gap
-        let together = !self.whole.0 || self.container.counts_frames();
+        let together = !self.ends.first || self.container.counts_frames();
         let tick = Ratio::new(self.base.num.into(), self.base.den.into()).unwrap_or(Ratio::ONE);
         let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
         self.shift = if together { pts } else { (start + Ratio::HALF).floor() };
         let first = together.then_some(pts);
         let span = Span { base: self.base, first, end: None, shift: self.shift };
         if let Some(copies) = &mut self.copies {
-            let begun = copies.begin(span, !self.whole.1, self.jumps, &mut self.muxer);
+            let begun = copies.begin(span, !self.ends.last, self.jumps, &mut self.muxer);
             begun.map_err(|e| self.fault("the extra streams cannot be read", e))?;
         }
         if self.container.chapters() == Chapters::First
-            && self.whole.1
+            && self.ends.last
             && !self.no_chapters
             && let Some(copies) = &self.copies
         {
@@ -248,10 +307,10 @@ impl OutputFile {
 
     /// Writes a packet of the picture, with times in ticks of `base` and after the shift, after the sound that
     /// precedes it.
-    pub(super) fn put(&mut self, packet: &mut Packet, base: AVRational) -> Result<(), SinkError> {
+    pub(super) fn write_packet(&mut self, packet: &mut Packet, base: AVRational) -> Result<(), SinkError> {
         let dts = packet.av().dts;
         if let Some(copies) = &mut self.copies {
-            let copied = copies.until(dts, base, &mut self.muxer);
+            let copied = copies.write_before(dts, base, &mut self.muxer);
             copied.map_err(|e| self.fault("an extra stream cannot be copied", e))?;
         }
         let written = self.muxer.write(packet, base, self.stream);
@@ -261,7 +320,7 @@ impl OutputFile {
     }
 
     /// Writes a packet of the picture at a time before the shift.
-    pub(super) fn put_at(
+    pub(super) fn write_packet_at(
         &mut self,
         packet: &mut Packet,
         time: &Time,
@@ -271,11 +330,11 @@ impl OutputFile {
         p.pts = time.pts.saturating_sub(self.shift);
         p.dts = time.dts.saturating_sub(self.shift);
         p.duration = time.duration;
-        self.put(packet, base)
+        self.write_packet(packet, base)
     }
 
     /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
-    pub(super) fn rest(&mut self, end: Option<i64>) -> Result<(), SinkError> {
+    pub(super) fn finish_copies(&mut self, end: Option<i64>) -> Result<(), SinkError> {
         let Some(copies) = &mut self.copies else { return Ok(()) };
         let rest = copies.finish(end, &mut self.muxer).and_then(|span| match span {
             Some(span) if !self.no_chapters && self.container.chapters() == Chapters::Last => {
@@ -287,12 +346,12 @@ impl OutputFile {
     }
 
     /// Writes the trailer. Returns the file, how many of its pictures can be played, and the reason if it is incomplete.
-    fn close(mut self) -> (Output, u64, Result<(), SinkError>) {
+    fn close(mut self) -> (OutputFile, u64, Result<(), SinkError>) {
         // a transport stream has no end, and Matroska plays without it; most others do not
         let stream = self.container.name() == "mpegts";
         let endless = stream || self.container.is_matroska();
-        let torn = self.muxer.torn();
-        let closed = match torn {
+        let unwritten_from = self.muxer.unwritten_from();
+        let closed = match unwritten_from {
             // a gap before its end would be an error
             Some(_) if endless => Err(fault(&self.name, "its end could not be written".into())),
             _ => self.muxer.end().map_err(|e| {
@@ -300,20 +359,21 @@ impl OutputFile {
                 fault(&self.name, problem)
             }),
         };
-        let OutputFile { muxer, mut out, pictures, .. } = self;
-        let mut kept = (0, 0);
+        let VideoFile { muxer, mut out, pictures, .. } = self;
+        let (mut frames, mut bytes) = (0, 0);
         if pictures > 0 && (closed.is_ok() || endless) {
-            kept = (pictures, closed.as_ref().map_or(torn.unwrap_or(u64::MAX), |size| *size));
-            if let (Some(torn), Some(partial)) = (muxer.torn(), out.partial()) {
-                let (whole, last) = whole_pictures(&partial.path(), torn);
+            frames = pictures;
+            bytes = closed.as_ref().map_or(unwritten_from.unwrap_or(u64::MAX), |size| *size);
+            if let (Some(end), Some(partial)) = (muxer.unwritten_from(), out.partial()) {
+                let (count, last) = intact_pictures(&partial.path(), end);
                 // its pictures have no lengths: the last one is torn
-                kept = if stream { (whole.saturating_sub(1), last) } else { (whole, kept.1) };
+                (frames, bytes) = if stream { (count.saturating_sub(1), last) } else { (count, bytes) };
             }
         }
-        if kept.0 > 0 {
-            out.left_elsewhere(kept.1);
+        if frames > 0 {
+            out.keep_foreign_bytes(bytes);
         }
-        (out, kept.0, closed.map(drop))
+        (out, frames, closed.map(drop))
     }
 
     /// Completes the file, unless there was an error.
@@ -342,17 +402,6 @@ impl OutputFile {
 
 fn timecode_tag(code: impl Into<String>) -> Tag {
     (TIMECODE.into(), code.into())
-}
-
-/// The error that the container does not support even the picture.
-fn refused(output: &OsStr, container: Container, error: AvError) -> SinkError {
-    let messages = crate::libav::log::drain().join("; ");
-    let messages = if messages.is_empty() { error.to_string() } else { messages };
-    let problem = format!(
-        "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec with --codec",
-        container.name()
-    );
-    usage(output, problem)
 }
 
 /// Disk space beside the output, in a file without a name.
