@@ -88,7 +88,7 @@ pub struct Batch<'a> {
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
     pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
-    pub tell: &'a (dyn Fn(&BatchJob, &Event) + Sync),
+    pub on_event: &'a (dyn Fn(&BatchJob, &Event) + Sync),
 }
 
 /// How a job begins.
@@ -124,7 +124,7 @@ impl Batch<'_> {
                         continue;
                     }
                     if add.elsewhere > 0 {
-                        (self.tell)(&self.jobs[place], &Event::Elsewhere);
+                        (self.on_event)(&self.jobs[place], &Event::Elsewhere);
                     }
                     tally.lock().unwrap_or_else(PoisonError::into_inner).add(&add);
                 }
@@ -151,7 +151,7 @@ impl Batch<'_> {
         let fault = |e: io::Error, tally: &mut Tally| {
             tally.failed += 1;
             let status = self.queue.status().display();
-            (self.tell)(job, &Event::Queue(format!("{status}: {e}")));
+            (self.on_event)(job, &Event::Queue(format!("{status}: {e}")));
         };
         let (lease, standing) = match self.queue.claim(job) {
             Ok(Claim::Elsewhere) => {
@@ -165,16 +165,16 @@ impl Batch<'_> {
         match standing.state {
             State::Done => {
                 tally.before += 1;
-                return (self.tell)(job, &Event::Before);
+                return (self.on_event)(job, &Event::Before);
             }
-            State::Postponed => return (self.tell)(job, &Event::Postponed),
+            State::Postponed => return (self.on_event)(job, &Event::Postponed),
             State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
                 tally.failed += 1;
-                return (self.tell)(job, &Event::FailedBefore(reason()));
+                return (self.on_event)(job, &Event::FailedBefore(reason()));
             }
             State::Stale if !self.overwrite && !job.overwrites() => {
                 tally.failed += 1;
-                return (self.tell)(job, &Event::Stale(reason()));
+                return (self.on_event)(job, &Event::Stale(reason()));
             }
             _ => {}
         }
@@ -194,7 +194,7 @@ impl Batch<'_> {
         if let Err(e) = ended(&lease, end, fingerprint, tally) {
             fault(e, tally);
         } else if removed {
-            (self.tell)(job, &Event::Removed);
+            (self.on_event)(job, &Event::Removed);
         }
     }
 }
@@ -259,8 +259,8 @@ mod tests {
     fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
         let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
             &|job, _| perform(job.name.parse().unwrap());
-        let (cancel, tell, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
-        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, tell }.run().unwrap()
+        let (cancel, on_event, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
+        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, on_event }.run().unwrap()
     }
 
     fn queue(folder: &tempfile::TempDir) -> Queue {

@@ -93,7 +93,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs to the end, a failure, or until it is cancelled. The sink is finished or abandoned accordingly. Events are
 /// reported on the calling thread.
-pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
+pub fn run(setup: Setup, on_event: &dyn Fn(Event)) -> Outcome {
     let (slots, abort, patience) = (setup.slots, Arc::clone(&setup.abort), setup.patience);
     let shared = match Shared::new(setup) {
         Ok(shared) => Arc::new(shared),
@@ -123,5 +123,5 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
             }
         }
     }
-    Supervisor::new(&shared, tell).run(&abort, patience)
+    Supervisor::new(&shared, on_event).run(&abort, patience)
 }

@@ -41,18 +41,19 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     }
 }
 
-/// The number of frames in progress; source and sink need `of_ends` more bytes for each.
+/// The number of frames in progress; source and sink need `endpoint_bytes` more bytes for each.
 pub(super) fn slots(
     request: &Request,
     threads: usize,
     output: &Output,
     chain: &Chain,
     total: Option<u64>,
-    of_ends: usize,
+    endpoint_bytes: usize,
 ) -> Result<usize, JobError> {
     let need = chain.memory();
     // The source's frame, the chain's, and the encoder's data.
-    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + of_ends;
+    let per_slot =
+        chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + endpoint_bytes;
     let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {
