@@ -109,45 +109,45 @@ impl Batch<'_> {
         let old = self.queue.read()?;
         let tally = Mutex::new(Tally::default());
         let elsewhere = Mutex::new(Vec::new());
-        let pass = |places: &[usize], last: bool| {
+        let pass = |indices: &[usize], last: bool| {
             let next = AtomicUsize::new(0);
             let work = || {
-                while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut add = Tally::default();
                     if self.cancel.is_cancelled() {
                         add.left = 1;
                     } else {
-                        self.one(place, &old, &mut add);
+                        self.run_job(index, &old, &mut add);
                     }
                     if add.elsewhere > 0 && !last {
-                        elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+                        elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(index);
                         continue;
                     }
                     if add.elsewhere > 0 {
-                        (self.on_event)(&self.jobs[place], &Event::Elsewhere);
+                        (self.on_event)(&self.jobs[index], &Event::Elsewhere);
                     }
                     tally.lock().unwrap_or_else(PoisonError::into_inner).add(&add);
                 }
             };
             std::thread::scope(|scope| {
-                for _ in 1..self.at_once.min(places.len()) {
+                for _ in 1..self.at_once.min(indices.len()) {
                     scope.spawn(work);
                 }
                 work();
             });
         };
         pass(&(0..self.jobs.len()).collect::<Vec<_>>(), false);
-        let mut again = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
-        if !again.is_empty() {
+        let mut retried = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
+        if !retried.is_empty() {
             // another program may have ended without completing it
-            again.sort_unstable();
-            pass(&again, true);
+            retried.sort_unstable();
+            pass(&retried, true);
         }
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(&self, place: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
-        let job = &self.jobs[place];
+    fn run_job(&self, index: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
+        let job = &self.jobs[index];
         let fault = |e: io::Error, tally: &mut Tally| {
             tally.failed += 1;
             let status = self.queue.status().display();

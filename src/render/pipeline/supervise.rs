@@ -124,9 +124,9 @@ impl<'a> Supervisor<'a> {
         shared.closing.store(true, Ordering::Relaxed);
         let ended = shared.rescue.end();
         // the sink may have been finished just in time
-        let most = if ended.is_err() { 10 * TICK } else { Duration::ZERO };
+        let grace = if ended.is_err() { 10 * TICK } else { Duration::ZERO };
         let waits = |ending: &mut Ending| ending.outcome.is_none();
-        let waited = shared.ended.wait_timeout_while(lock(&shared.ending), most, waits);
+        let waited = shared.ended.wait_timeout_while(lock(&shared.ending), grace, waits);
         if let Some(outcome) = waited.unwrap_or_else(PoisonError::into_inner).0.outcome.take() {
             return outcome;
         }

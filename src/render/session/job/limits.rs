@@ -59,9 +59,9 @@ pub(super) fn slots(
     if room == 0 && request.memory.is_some() {
         return Err(RequestError::Memory(need.fixed + per_slot).into());
     }
-    let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
+    let max_slots = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     // A thread that waits for the disk leaves a core idle, so use one more frame.
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
-    Ok(wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1))
+    Ok(wanted.min(usize::try_from(max_slots).unwrap_or(usize::MAX)).max(1))
 }
