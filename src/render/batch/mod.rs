@@ -6,6 +6,7 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
+use crate::lock;
 use crate::session::{Cancel, Summary};
 use fingerprint::Fingerprint;
 use jobs::BatchJob;
@@ -120,13 +121,13 @@ impl Batch<'_> {
                         self.run_job(index, &old, &mut add);
                     }
                     if add.elsewhere > 0 && !last {
-                        elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(index);
+                        lock(&elsewhere).push(index);
                         continue;
                     }
                     if add.elsewhere > 0 {
                         (self.on_event)(&self.jobs[index], &Event::Elsewhere);
                     }
-                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(&add);
+                    lock(&tally).add(&add);
                 }
             };
             std::thread::scope(|scope| {
@@ -137,7 +138,7 @@ impl Batch<'_> {
             });
         };
         pass(&(0..self.jobs.len()).collect::<Vec<_>>(), false);
-        let mut retried = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut retried = std::mem::take(&mut *lock(&elsewhere));
         if !retried.is_empty() {
             // another program may have ended without completing it
             retried.sort_unstable();
@@ -148,7 +149,7 @@ impl Batch<'_> {
 
     fn run_job(&self, index: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
         let job = &self.jobs[index];
-        let fault = |e: io::Error, tally: &mut Tally| {
+        let queue_error = |e: io::Error, tally: &mut Tally| {
             tally.failed += 1;
             let status = self.queue.status().display();
             (self.on_event)(job, &Event::Queue(format!("{status}: {e}")));
@@ -159,7 +160,7 @@ impl Batch<'_> {
                 return;
             }
             Ok(Claim::Ours(lease, standing)) => (lease, *standing),
-            Err(e) => return fault(e, tally),
+            Err(e) => return queue_error(e, tally),
         };
         let reason = || standing.reason.clone().unwrap_or_default();
         match standing.state {
@@ -179,7 +180,7 @@ impl Batch<'_> {
             _ => {}
         }
         if let Err(e) = lease.set(State::Running, 0, None, None) {
-            return fault(e, tally);
+            return queue_error(e, tally);
         }
         let mut fingerprint = self.queue.scope.fingerprint(job);
         let start = Start { anew: lease.anew, fingerprint: &mut fingerprint };
@@ -192,7 +193,7 @@ impl Batch<'_> {
         let removed = matches!(end, End::Removed);
         let fingerprint = || Some(self.queue.scope.rendered(fingerprint, job));
         if let Err(e) = ended(&lease, end, fingerprint, tally) {
-            fault(e, tally);
+            queue_error(e, tally);
         } else if removed {
             (self.on_event)(job, &Event::Removed);
         }

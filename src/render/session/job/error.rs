@@ -54,7 +54,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Whether the user can fix the error by changing the command.
+    /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
         match self {
             JobError::Request(_) | JobError::Endpoints(_) | JobError::PixFmt(_) => true,
