@@ -190,7 +190,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
     let signals = Signals::watch()?;
     let report = BatchReporter::new(typed.common.report, plan.jobs.len());
     let perform = |job: &BatchJob, start: batch::Start<'_>| context.perform(&signals, &report, job, start);
-    let tell = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
+    let on_event = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
         Event::Before => report.note(name, "done before"),
         Event::FailedBefore(why) => report.note(name, &format!("failed before ({why}); --retry tries again")),
         Event::Stale(why) => report.error(name, &format!("{why}; -y renders it again")),
@@ -207,7 +207,7 @@ pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failu
         overwrite: typed.overwrite,
         cancel: &signals.cancel,
         perform: &perform,
-        tell: &tell,
+        on_event: &on_event,
     };
     let tally = batch.run().map_err(|error| plan.status_failure(&error))?;
     let exit = match &tally {

@@ -23,7 +23,7 @@ pub struct AttachError {
 }
 
 impl AttachError {
-    /// Whether the user can fix the error by changing the command instead of the file.
+    /// Whether the user can fix the error by changing the recipe instead of the file.
     pub fn is_usage(&self) -> bool {
         !matches!(self.cause, AttachProblem::Read { .. } | AttachProblem::File(_))
     }

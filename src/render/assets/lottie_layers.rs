@@ -52,19 +52,10 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Stri
     let early = list.iter().map(|l| earliest(l, 0)).fold(0.0, f64::min).max(-1e9).floor();
     let assets = animation.get("assets").and_then(Value::as_array).map_or(&[][..], |a| a);
     let assets = assets.iter().filter_map(|a| Some((a.get("id")?.as_str()?, a))).collect();
-    let (mut names, mut counts) = (BTreeSet::new(), BTreeMap::new());
-    let mut layers = Vec::with_capacity(list.len());
-    for (i, layer) in list.iter().enumerate() {
-        let name = layer.get("nm").and_then(Value::as_str).filter(|n| !n.is_empty());
-        let name = name.map_or_else(|| format!("layer {}", i + 1), |n| n.chars().take(200).collect());
-        let (mut unique, count) = (name.clone(), counts.entry(name.clone()).or_insert(1));
-        while !names.insert(unique.clone()) {
-            *count += 1;
-            unique = format!("{name} ({count})");
-        }
-        let name = unique;
-        layers.push(Layer::new(layer, &assets, early, name.clone()).map_err(|e| of_layer(&name, &e))?);
-    }
+    let layers = list.iter().zip(unique_names(list)).map(|(layer, name)| {
+        Layer::new(layer, &assets, early, name.clone()).map_err(|e| of_layer(&name, &e))
+    });
+    let layers: Vec<Layer> = layers.collect::<Result<_, _>>()?;
     let numbers = layers.iter().enumerate().filter_map(|(i, l)| Some((l.number?, i))).rev().collect();
     let chains = (0..layers.len()).map(|i| chain(&layers, &numbers, i));
     let chains: Vec<Vec<usize>> = chains.collect::<Result<_, _>>()?;
@@ -73,36 +64,54 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Stri
     let mut out = Vec::new();
     for (layer, chain) in layers.iter().zip(&chains).rev().filter(|(l, _)| l.kind == kind) {
         let mut columns = [0; 5].map(|_: i32| Vec::with_capacity(frames as usize));
-        for frame in 0..frames as i64 {
-            let frame = from as i64 + frame;
-            let shown = (layer.shown.0..layer.shown.1).contains(&(frame as f64));
-            let at = Ratio::whole(frame - early as i64);
-            let (mut place, mut scale, mut turned) = (layer.centre, 1.0, 0.0);
-            for &i in chain {
-                let one = &layers[i];
-                let (size, angle) = (one.size(at).map_err(|e| of_layer(&one.name, &e))?, one.angle(at));
-                place = one.moved(place, at, size, angle);
-                (scale, turned) = (scale * size, turned + angle);
-            }
-            let opacity = if shown { (layer.opacity.at(at, 0) / 100.0).clamp(0.0, 1.0) } else { 0.0 };
-            for (column, value) in columns.iter_mut().zip([place[0], place[1], scale, turned, opacity]) {
-                column.push(value);
-            }
+        for frame in (from as i64..).take(frames as usize) {
+            let values = sample(layer, chain.iter().map(|&i| &layers[i]), frame, early)?;
+            columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         }
-        let parts = ["x", "y", "scale", "rotation", "opacity"].into_iter().zip([
-            None,
-            None,
-            Some(1.0),
-            Some(0.0),
-            Some(1.0),
-        ]);
-        for ((part, usual), column) in parts.zip(columns) {
+        let parts =
+            [("x", None), ("y", None), ("scale", Some(1.0)), ("rotation", Some(0.0)), ("opacity", Some(1.0))];
+        for ((part, usual), column) in parts.into_iter().zip(columns) {
             if usual.is_none_or(|usual| column.iter().any(|v| *v != usual)) {
                 out.push((format!("{}.{part}", layer.name), from as i64, column));
             }
         }
     }
     Ok(out)
+}
+
+/// The names of layers, numbered where several have the same.
+fn unique_names(layers: &[Value]) -> Vec<String> {
+    let (mut names, mut counts) = (BTreeSet::new(), BTreeMap::new());
+    let unique = layers.iter().enumerate().map(|(i, layer)| {
+        let name = layer.get("nm").and_then(Value::as_str).filter(|n| !n.is_empty());
+        let name = name.map_or_else(|| format!("layer {}", i + 1), |n| n.chars().take(200).collect());
+        let (mut unique, count) = (name.clone(), counts.entry(name.clone()).or_insert(1));
+        while !names.insert(unique.clone()) {
+            *count += 1;
+            unique = format!("{name} ({count})");
+        }
+        unique
+    });
+    unique.collect()
+}
+
+/// Position, scale, rotation and opacity of a layer at a frame, moved by a chain of layers: itself and its parents.
+fn sample<'a>(
+    layer: &Layer,
+    chain: impl Iterator<Item = &'a Layer>,
+    frame: i64,
+    early: f64,
+) -> Result<[f64; 5], String> {
+    let at = Ratio::whole(frame - early as i64);
+    let (mut place, mut scale, mut rotation) = (layer.centre, 1.0, 0.0);
+    for parent in chain {
+        let (size, angle) = (parent.size(at).map_err(|e| of_layer(&parent.name, &e))?, parent.angle(at));
+        place = parent.moved(place, at, size, angle);
+        (scale, rotation) = (scale * size, rotation + angle);
+    }
+    let is_shown = (layer.shown.0..layer.shown.1).contains(&(frame as f64));
+    let opacity = if is_shown { (layer.opacity.at(at, 0) / 100.0).clamp(0.0, 1.0) } else { 0.0 };
+    Ok([place[0], place[1], scale, rotation, opacity])
 }
 
 fn of_layer(name: &str, problem: &str) -> String {

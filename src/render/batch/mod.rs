@@ -6,6 +6,7 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
+use crate::lock;
 use crate::session::{Cancel, Summary};
 use fingerprint::Fingerprint;
 use jobs::BatchJob;
@@ -88,7 +89,7 @@ pub struct Batch<'a> {
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
     pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
     /// Called for other events of a job.
-    pub tell: &'a (dyn Fn(&BatchJob, &Event) + Sync),
+    pub on_event: &'a (dyn Fn(&BatchJob, &Event) + Sync),
 }
 
 /// How a job begins.
@@ -109,49 +110,49 @@ impl Batch<'_> {
         let old = self.queue.read()?;
         let tally = Mutex::new(Tally::default());
         let elsewhere = Mutex::new(Vec::new());
-        let pass = |places: &[usize], last: bool| {
+        let pass = |indices: &[usize], last: bool| {
             let next = AtomicUsize::new(0);
             let work = || {
-                while let Some(&place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mut add = Tally::default();
                     if self.cancel.is_cancelled() {
                         add.left = 1;
                     } else {
-                        self.one(place, &old, &mut add);
+                        self.run_job(index, &old, &mut add);
                     }
                     if add.elsewhere > 0 && !last {
-                        elsewhere.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+                        lock(&elsewhere).push(index);
                         continue;
                     }
                     if add.elsewhere > 0 {
-                        (self.tell)(&self.jobs[place], &Event::Elsewhere);
+                        (self.on_event)(&self.jobs[index], &Event::Elsewhere);
                     }
-                    tally.lock().unwrap_or_else(PoisonError::into_inner).add(&add);
+                    lock(&tally).add(&add);
                 }
             };
             std::thread::scope(|scope| {
-                for _ in 1..self.at_once.min(places.len()) {
+                for _ in 1..self.at_once.min(indices.len()) {
                     scope.spawn(work);
                 }
                 work();
             });
         };
         pass(&(0..self.jobs.len()).collect::<Vec<_>>(), false);
-        let mut again = std::mem::take(&mut *elsewhere.lock().unwrap_or_else(PoisonError::into_inner));
-        if !again.is_empty() {
+        let mut retried = std::mem::take(&mut *lock(&elsewhere));
+        if !retried.is_empty() {
             // another program may have ended without completing it
-            again.sort_unstable();
-            pass(&again, true);
+            retried.sort_unstable();
+            pass(&retried, true);
         }
         Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn one(&self, place: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
-        let job = &self.jobs[place];
-        let fault = |e: io::Error, tally: &mut Tally| {
+    fn run_job(&self, index: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
+        let job = &self.jobs[index];
+        let queue_error = |e: io::Error, tally: &mut Tally| {
             tally.failed += 1;
             let status = self.queue.status().display();
-            (self.tell)(job, &Event::Queue(format!("{status}: {e}")));
+            (self.on_event)(job, &Event::Queue(format!("{status}: {e}")));
         };
         let (lease, standing) = match self.queue.claim(job) {
             Ok(Claim::Elsewhere) => {
@@ -159,27 +160,27 @@ impl Batch<'_> {
                 return;
             }
             Ok(Claim::Ours(lease, standing)) => (lease, *standing),
-            Err(e) => return fault(e, tally),
+            Err(e) => return queue_error(e, tally),
         };
         let reason = || standing.reason.clone().unwrap_or_default();
         match standing.state {
             State::Done => {
                 tally.before += 1;
-                return (self.tell)(job, &Event::Before);
+                return (self.on_event)(job, &Event::Before);
             }
-            State::Postponed => return (self.tell)(job, &Event::Postponed),
+            State::Postponed => return (self.on_event)(job, &Event::Postponed),
             State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
                 tally.failed += 1;
-                return (self.tell)(job, &Event::FailedBefore(reason()));
+                return (self.on_event)(job, &Event::FailedBefore(reason()));
             }
             State::Stale if !self.overwrite && !job.overwrites() => {
                 tally.failed += 1;
-                return (self.tell)(job, &Event::Stale(reason()));
+                return (self.on_event)(job, &Event::Stale(reason()));
             }
             _ => {}
         }
         if let Err(e) = lease.set(State::Running, 0, None, None) {
-            return fault(e, tally);
+            return queue_error(e, tally);
         }
         let mut fingerprint = self.queue.scope.fingerprint(job);
         let start = Start { anew: lease.anew, fingerprint: &mut fingerprint };
@@ -192,9 +193,9 @@ impl Batch<'_> {
         let removed = matches!(end, End::Removed);
         let fingerprint = || Some(self.queue.scope.rendered(fingerprint, job));
         if let Err(e) = ended(&lease, end, fingerprint, tally) {
-            fault(e, tally);
+            queue_error(e, tally);
         } else if removed {
-            (self.tell)(job, &Event::Removed);
+            (self.on_event)(job, &Event::Removed);
         }
     }
 }
@@ -259,8 +260,8 @@ mod tests {
     fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
         let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
             &|job, _| perform(job.name.parse().unwrap());
-        let (cancel, tell, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
-        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, tell }.run().unwrap()
+        let (cancel, on_event, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
+        Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, on_event }.run().unwrap()
     }
 
     fn queue(folder: &tempfile::TempDir) -> Queue {

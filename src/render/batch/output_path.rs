@@ -54,7 +54,8 @@ pub fn output_path(
         placed.push(output_path(folder, OsStr::new(file), outside, make)?);
         return Ok(placed);
     }
-    let out = |how| OutputPathError::Outside { output: output.into(), folder: folder.to_path_buf(), how };
+    let outside_error =
+        |how| OutputPathError::Outside { output: output.into(), folder: folder.to_path_buf(), how };
     let path = Path::new(output);
     let full = folder.join(path);
     let parent = full.parent().unwrap_or(Path::new("")).to_path_buf();
@@ -64,9 +65,9 @@ pub fn output_path(
         }
         return Ok(full.into_os_string());
     }
-    let own = full.strip_prefix(folder).map_err(|_| out(""))?.to_path_buf();
-    if own.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir)) {
-        return Err(out(" by '..'"));
+    let relative = full.strip_prefix(folder).map_err(|_| outside_error(""))?.to_path_buf();
+    if relative.components().any(|c| !matches!(c, Component::Normal(_) | Component::CurDir)) {
+        return Err(outside_error(" by '..'"));
     }
     let io = |path: &Path, cause| OutputPathError::Io { path: path.to_path_buf(), cause };
     if make {
@@ -79,15 +80,15 @@ pub fn output_path(
         Err(e) => return Err(io(folder, e)),
     };
     let mut at = folder.to_path_buf();
-    let count = own.components().count();
-    for (i, part) in own.components().enumerate() {
+    let count = relative.components().count();
+    for (i, part) in relative.components().enumerate() {
         at.push(part);
         let last = i + 1 == count;
         match at.symlink_metadata() {
             Ok(meta) if meta.is_symlink() => {
                 // a dangling link is not inside
                 if !at.canonicalize().is_ok_and(|real| real.starts_with(&root)) {
-                    return Err(out(" by a link"));
+                    return Err(outside_error(" by a link"));
                 }
             }
             Ok(_) => {}

@@ -150,10 +150,10 @@ fn temporal_settings(lags: [f64; 4], frames: u64) -> (f64, u32) {
         return (0.0, 1);
     }
     let known = (frames - 1).min(4) as usize;
-    let off =
+    let error =
         |model: &dyn Fn(usize) -> f64| (0..known).map(|i| (lags[i] - model(i + 1)).powi(2)).sum::<f64>();
-    let powers = off(&|n| rho.powi(n as i32));
-    let held = |h: u32| off(&|n| (1.0 - n as f64 / f64::from(h)).max(0.0));
+    let powers = error(&|n| rho.powi(n as i32));
+    let held = |h: u32| error(&|n| (1.0 - n as f64 / f64::from(h)).max(0.0));
     let best = (2..=4).min_by(|&a, &b| held(a).total_cmp(&held(b))).unwrap_or(2);
     if known > 1 && held(best) < powers { (0.0, best) } else { (rho.min(TEMPORAL[1]), 1) }
 }
@@ -172,8 +172,8 @@ impl GrainSettings {
     /// which has the plate's proportions of channels.
     fn correct_chroma(&mut self, format: &Format, plate: &Residual, rendered: &Residual, part: f64) {
         if format.is_rgb() {
-            let off = channel_correlation(rendered) - channel_correlation(plate);
-            self.chroma = (self.chroma + part * off).clamp(0.0, 1.0);
+            let error = channel_correlation(rendered) - channel_correlation(plate);
+            self.chroma = (self.chroma + part * error).clamp(0.0, 1.0);
         } else if self.chroma > 0.0 {
             let ratio = chroma_strength(plate) / chroma_strength(rendered).max(1e-6) * overall(rendered)
                 / overall(plate);

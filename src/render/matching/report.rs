@@ -83,17 +83,17 @@ impl PlaneMatch {
             rendered: rendered.bins[i].strength(),
         };
         let points: Vec<Point> = (0..BINS).filter(|&i| plate.bins[i].count > 0.0).map(point).collect();
-        let off: Vec<(f64, f64)> = points
+        let errors: Vec<(f64, f64)> = points
             .iter()
             .filter(|p| p.counts && p.plate >= 0.25)
             .map(|p| (p.samples, p.rendered / p.plate - 1.0))
             .collect();
-        let all: f64 = off.iter().map(|o| o.0).sum();
-        let rms = (off.iter().map(|o| o.0 * o.1 * o.1).sum::<f64>() / all.max(1.0)).sqrt();
+        let all: f64 = errors.iter().map(|o| o.0).sum();
+        let rms = (errors.iter().map(|o| o.0 * o.1 * o.1).sum::<f64>() / all.max(1.0)).sqrt();
         PlaneMatch {
             name,
             strength_rms: rms,
-            strength_worst: off.iter().map(|o| o.1.abs()).fold(0.0, f64::max),
+            strength_worst: errors.iter().map(|o| o.1.abs()).fold(0.0, f64::max),
             spectrum_db: distance_db(&plate.rings(), &rendered.rings()),
             spectrum: [plate, rendered].map(|p| p.rings().iter().map(|r| (r.frequency, r.db())).collect()),
             aspect_db: [plate.aspect_db(), rendered.aspect_db()],

@@ -193,14 +193,14 @@ pub(super) fn correct(wanted: &mut [TargetSpectrum], shape: &Shape, chroma: f64,
         .collect();
     let rendered: Vec<Vec<f64>> = rendered.iter().map(|plane| powers(&plane.rings())).collect();
     if wanted.iter().all(|w| w.renders == 0.0) {
-        let off = |white: f64| {
+        let distance = |white: f64| {
             let one = |((wanted, computed), rendered): ((&TargetSpectrum, &Vec<f64>), &Vec<f64>)| {
                 let all = TargetSpectrum { white, powers: rendered.clone(), ..wanted.clone() };
                 all.distance(|i| computed[i])
             };
             wanted.iter().zip(&computed).zip(&rendered).map(one).sum::<f64>()
         };
-        let white = minimum([0.0, 1.0], off).1;
+        let white = minimum([0.0, 1.0], distance).1;
         wanted.iter_mut().for_each(|w| w.white = white);
     }
     for ((wanted, computed), rendered) in wanted.iter_mut().zip(&computed).zip(&rendered) {

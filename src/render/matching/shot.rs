@@ -182,11 +182,11 @@ impl Shot {
             |f: &Format| (0..f.planes()).map(|p| f.plane_size(p)).map(|(w, h)| w * h).sum::<usize>();
         let bytes = info.format.frame_bytes()
             + clean.as_ref().map_or(4 * PER_SAMPLE * samples(&info.format), |c| c.format.frame_bytes());
-        let most = (MAX_FRAME_BYTES / bytes).max(if clean.is_some() { 1 } else { 2 });
+        let max_frames = (MAX_FRAME_BYTES / bytes).max(if clean.is_some() { 1 } else { 2 });
         let mut plates = Vec::new();
         let mut clean_frames = Vec::new();
         let mut span = None;
-        for number in frame_range(options, &info, clean.as_ref()).iter().take(most) {
+        for number in frame_range(options, &info, clean.as_ref()).iter().take(max_frames) {
             let (stamp, plate) = read_frame(source.as_mut(), number)?;
             if let (Some(clean_source), Some(clean)) = (&mut clean_source, &clean) {
                 let (_, clean) = read_frame(clean_source.as_mut(), number - info.first + clean.first)?;
@@ -303,11 +303,11 @@ impl Shot {
 fn ramps(format: &Format) -> Vec<CleanFrame> {
     let format = Format { height: RAMP_ROWS, ..*format };
     let clean = Arc::new(synthetic_frame(format, |x, _| 256.0 * x as f64 / f64::from(format.width)));
-    let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
+    let frame_duration = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let frame = |number: i64| CleanFrame {
         number,
-        time: one * Ratio::whole(number),
-        duration: one,
+        time: frame_duration * Ratio::whole(number),
+        duration: frame_duration,
         clean: Arc::clone(&clean),
     };
     (0..RAMP_FRAMES).map(frame).collect()

@@ -69,10 +69,10 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
         let Some(params) = rounded(&filters, format.is_rgb()) else { continue };
         let rendered = measure_on_flat(shot, &params, &format, plate)?;
         let is_stable = rendered.planes().iter().all(|p| p.overall().0 < 2.0 * MOST_DEVIATION);
-        let off: f64 =
+        let distance: f64 =
             planes.iter().zip(rendered.planes()).map(|(a, b)| distance_db(&a.rings(), &b.rings())).sum();
-        if is_stable && best.as_ref().is_none_or(|b| off < b.0) {
-            best = Some((off, params));
+        if is_stable && best.as_ref().is_none_or(|b| distance < b.0) {
+            best = Some((distance, params));
         }
     }
     // A ridge of 1 is nearly white noise, and always has a solution.
@@ -201,10 +201,10 @@ fn measure_on_flat(
     let format = Format { width: FLAT.0, height: FLAT.1, depth: Depth::Bits(12), ..*like };
     let flat = synthetic_frame(format, |_, _| 128.0);
     let mut renderer = StepRenderer::new(&steps(params), &format, &format, 0, shot.cancel())?;
-    let one = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
+    let frame_duration = Ratio::ONE.checked_div(format.rate).unwrap_or(Ratio::ONE);
     let mut all = Residual::new(&format, None).in_tiles_of(plate);
     for n in 0..FLAT_FRAMES {
-        all.add(&renderer.frame(&flat, n, one * Ratio::whole(n), one)?, &flat);
+        all.add(&renderer.frame(&flat, n, frame_duration * Ratio::whole(n), frame_duration)?, &flat);
     }
     Ok(all)
 }
@@ -221,8 +221,8 @@ fn strengthen_templates(
         let rendered = measure_on_flat(shot, params, format, plate)?;
         // A strength of 64 over 2^8.
         let deviations: Vec<f64> = rendered.planes().iter().map(|p| 4.0 * p.overall().0).collect();
-        let most = deviations.iter().copied().fold(0.0, f64::max);
-        if most <= MOST_DEVIATION || params.grain_shift == 3 {
+        let strongest = deviations.iter().copied().fold(0.0, f64::max);
+        if strongest <= MOST_DEVIATION || params.grain_shift == 3 {
             return Ok(deviations.into_iter().map(|d| d.max(1e-3)).collect());
         }
         params.grain_shift += 1;
@@ -231,8 +231,8 @@ fn strengthen_templates(
 
 /// Writes strengths by brightness as points, with the finest scale that the strongest one allows.
 fn strengths(params: &mut Params, curves: &[Curve], deviations: &[f64]) {
-    let most = curves.iter().zip(deviations).map(|(c, d)| c.peak() / d).fold(0.0, f64::max);
-    let shift = (8..=11u8).rev().find(|&s| most * f64::from(1u32 << s) <= 255.0).unwrap_or(8);
+    let strongest = curves.iter().zip(deviations).map(|(c, d)| c.peak() / d).fold(0.0, f64::max);
+    let shift = (8..=11u8).rev().find(|&s| strongest * f64::from(1u32 << s) <= 255.0).unwrap_or(8);
     params.scaling_shift = shift;
     for (p, (curve, deviation)) in curves.iter().zip(deviations).enumerate() {
         let scale = f64::from(1u32 << shift) / deviation;

@@ -20,7 +20,7 @@ pub enum FrameError {
     #[error("{0} (an error in a strict render)")]
     TimeLost(LostTime),
     /// A defect of this program.
-    #[error("internal error: {0}. Please report it with the command that led to it")]
+    #[error("internal error: {0}. Please report it with the request that led to it")]
     Panic(String),
     /// The source ended too early.
     #[error("{name} ends after frame {last}, but frame {wanted} was requested")]

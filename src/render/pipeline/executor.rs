@@ -32,11 +32,11 @@ impl HelperPool {
     /// Takes up to `most` permits for helpers.
     fn take(&self, most: usize) -> Permits<'_> {
         let mut taken = 0;
-        let less = |spare: isize| {
+        let take_from = |spare: isize| {
             taken = spare.clamp(0, most as isize);
             Some(spare - taken)
         };
-        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let _ = self.spare.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take_from);
         Permits(taken, &self.spare)
     }
 }

@@ -93,7 +93,7 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs to the end, a failure, or until it is cancelled. The sink is finished or abandoned accordingly. Events are
 /// reported on the calling thread.
-pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
+pub fn run(setup: Setup, on_event: &dyn Fn(Event)) -> Outcome {
     let (slots, abort, patience) = (setup.slots, Arc::clone(&setup.abort), setup.patience);
     let shared = match Shared::new(setup) {
         Ok(shared) => Arc::new(shared),
@@ -103,17 +103,17 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
         }
     };
     for i in 0..slots {
-        let own = Arc::clone(&shared);
+        let worker_shared = Arc::clone(&shared);
         let spawned = std::thread::Builder::new().name(format!("frame {i}")).spawn(move || {
             let worked = guarded(|| {
-                worker::work(&own);
+                worker::work(&worker_shared);
                 Ok(())
             });
             if let Err(error) = worked {
-                own.fail(error);
+                worker_shared.fail(error);
             }
-            lock(&own.ending).alive -= 1;
-            own.ended.notify_all();
+            lock(&worker_shared.ending).alive -= 1;
+            worker_shared.ended.notify_all();
         });
         if spawned.is_err() {
             // The system has no more threads: continue with fewer, and fail only if there is none.
@@ -123,5 +123,5 @@ pub fn run(setup: Setup, tell: &dyn Fn(Event)) -> Outcome {
             }
         }
     }
-    Supervisor::new(&shared, tell).run(&abort, patience)
+    Supervisor::new(&shared, on_event).run(&abort, patience)
 }

@@ -117,7 +117,7 @@ impl Shared {
     }
 
     /// Passes on the events so far.
-    pub(super) fn report(&self, tell: &dyn Fn(Event)) {
+    pub(super) fn report(&self, on_event: &dyn Fn(Event)) {
         let (frames, notes, simulating) = {
             let mut pending = lock(&self.pending);
             (
@@ -126,10 +126,10 @@ impl Shared {
                 pending.simulating.take(),
             )
         };
-        notes.into_iter().for_each(|note| tell(Event::Note(note)));
-        frames.into_iter().for_each(|frame| tell(Event::Frame(frame)));
+        notes.into_iter().for_each(|note| on_event(Event::Note(note)));
+        frames.into_iter().for_each(|frame| on_event(Event::Frame(frame)));
         if let Some((done, all)) = simulating {
-            tell(Event::Simulating { done, all });
+            on_event(Event::Simulating { done, all });
         }
     }
 

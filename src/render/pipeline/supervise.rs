@@ -29,7 +29,7 @@ struct Progress {
 /// Watches the workers until the sink has ended.
 pub(super) struct Supervisor<'a> {
     shared: &'a Arc<Shared>,
-    tell: &'a dyn Fn(Event),
+    on_event: &'a dyn Fn(Event),
     /// The last progress, and its time.
     progress: Progress,
     moved: Instant,
@@ -42,9 +42,9 @@ pub(super) struct Supervisor<'a> {
 }
 
 impl<'a> Supervisor<'a> {
-    pub(super) fn new(shared: &'a Arc<Shared>, tell: &'a dyn Fn(Event)) -> Supervisor<'a> {
+    pub(super) fn new(shared: &'a Arc<Shared>, on_event: &'a dyn Fn(Event)) -> Supervisor<'a> {
         let (progress, moved) = (Progress::default(), Instant::now());
-        Supervisor { shared, tell, progress, moved, closing: None, reported: None, concluding: false }
+        Supervisor { shared, on_event, progress, moved, closing: None, reported: None, concluding: false }
     }
 
     /// Watches until the end. With `abort`, or when nothing moves for longer than `patience` after cancelling, the sink is
@@ -52,7 +52,7 @@ impl<'a> Supervisor<'a> {
     pub(super) fn run(mut self, abort: &AtomicBool, patience: Duration) -> Outcome {
         loop {
             let (alive, outcome) = self.wait();
-            self.shared.report(self.tell);
+            self.shared.report(self.on_event);
             if let Some(outcome) = outcome {
                 return outcome;
             }
@@ -114,7 +114,7 @@ impl<'a> Supervisor<'a> {
     fn report_unfinished(&mut self, held: u64) {
         if self.reported.is_none_or(|(before, at)| held != before && at.elapsed() > REPORT_INTERVAL) {
             self.reported = Some((held, Instant::now()));
-            (self.tell)(Event::Finishing { held });
+            (self.on_event)(Event::Finishing { held });
         }
     }
 
@@ -124,9 +124,9 @@ impl<'a> Supervisor<'a> {
         shared.closing.store(true, Ordering::Relaxed);
         let ended = shared.rescue.end();
         // the sink may have been finished just in time
-        let most = if ended.is_err() { 10 * TICK } else { Duration::ZERO };
+        let grace = if ended.is_err() { 10 * TICK } else { Duration::ZERO };
         let waits = |ending: &mut Ending| ending.outcome.is_none();
-        let waited = shared.ended.wait_timeout_while(lock(&shared.ending), most, waits);
+        let waited = shared.ended.wait_timeout_while(lock(&shared.ending), grace, waits);
         if let Some(outcome) = waited.unwrap_or_else(PoisonError::into_inner).0.outcome.take() {
             return outcome;
         }
@@ -136,7 +136,7 @@ impl<'a> Supervisor<'a> {
             let text = "nothing is kept, since no frame had left the encoder";
             lock(&shared.pending).notes.push(NoteCode::Output.note(text));
         }
-        shared.report(self.tell);
+        shared.report(self.on_event);
         summary.frames = left.frames.unwrap_or(summary.frames);
         let failure = shared.writing.try_lock().ok().and_then(|mut writing| writing.failure.take());
         Outcome { summary, failure: failure.or(Some(Failure::Cancelled)), partial: left.partial }

@@ -56,8 +56,8 @@ impl StateCache for NotifyingCache<'_> {
 pub(super) fn work(shared: &Shared) {
     let frame = Frame::new(*shared.chain.input());
     let slot = Slot { frame, ..Slot::default() };
-    let mut own = WorkerBuffers { slot, work: Workspace::default(), encoded: Vec::new() };
-    while let Some((ticket, next)) = take_ticket(shared, &mut own.slot) {
+    let mut buffers = WorkerBuffers { slot, work: Workspace::default(), encoded: Vec::new() };
+    while let Some((ticket, next)) = take_ticket(shared, &mut buffers.slot) {
         let result = match next {
             Next::End => return,
             Next::Failed(number, error) => Err(FailedFrame::new(number + shared.offset, None, error)),
@@ -65,17 +65,17 @@ pub(super) fn work(shared: &Shared) {
                 Err(FailedFrame::new(stamp.number + shared.offset, Some(stamp.time), error))
             }
             Next::Frame(stamp) | Next::Damaged(stamp, _) => {
-                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut own.slot)?));
+                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut buffers.slot)?));
                 // From here on, numbers are the user's.
-                let carried = own.slot.carried.take().or(stamp.carried);
+                let carried = buffers.slot.carried.take().or(stamp.carried);
                 let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
-                match decoded.and_then(|()| guarded(|| process(shared, &mut own, &stamp))) {
+                match decoded.and_then(|()| guarded(|| process(shared, &mut buffers, &stamp))) {
                     Ok(()) => Ok(stamp),
                     Err(error) => Err(FailedFrame::new(stamp.number, Some(stamp.time), error)),
                 }
             }
         };
-        if !write(shared, ticket, result, &own) {
+        if !write(shared, ticket, result, &buffers) {
             return;
         }
     }
@@ -120,24 +120,29 @@ pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T,
 }
 
 /// Filters and encodes: the work that needs no order.
-fn process(shared: &Shared, own: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
-    let frame = &mut own.slot.frame;
+fn process(shared: &Shared, buffers: &mut WorkerBuffers, stamp: &FrameStamp) -> Result<(), FrameError> {
+    let frame = &mut buffers.slot.frame;
     // The user may have overridden tags.
     frame.retag(*shared.chain.input());
     let at = FrameTime::of_time(stamp.number, stamp.time);
     let host = Host { executor: &shared.threads, cache: &NotifyingCache(shared), stop: &shared.cancelled };
     shared
         .chain
-        .run(&at, stamp.duration, frame, &mut own.work, &shared.states, &host)
+        .run(&at, stamp.duration, frame, &mut buffers.work, &shared.states, &host)
         .map_err(FrameError::Filter)?;
-    own.encoded.clear();
-    shared.encoder.encode(stamp, frame, &mut own.encoded)?;
+    buffers.encoded.clear();
+    shared.encoder.encode(stamp, frame, &mut buffers.encoded)?;
     shared.ready.fetch_add(1, Ordering::Relaxed);
     Ok(())
 }
 
 /// Waits for the ticket's turn and writes; `false` if the pipeline is to end.
-fn write(shared: &Shared, ticket: u64, result: Result<FrameStamp, FailedFrame>, own: &WorkerBuffers) -> bool {
+fn write(
+    shared: &Shared,
+    ticket: u64,
+    result: Result<FrameStamp, FailedFrame>,
+    buffers: &WorkerBuffers,
+) -> bool {
     let mut writing = wait(&shared.threads, || {
         let writing = lock(&shared.writing);
         let waits = |w: &mut Writing| w.turn < ticket;
@@ -150,7 +155,7 @@ fn write(shared: &Shared, ticket: u64, result: Result<FrameStamp, FailedFrame>, 
         return false;
     }
     if writing.failure.is_none() {
-        match result.and_then(|stamp| send(shared, &mut writing, stamp, own)) {
+        match result.and_then(|stamp| send(shared, &mut writing, stamp, buffers)) {
             Ok(stamp) => {
                 writing.out_time = writing.out_time + stamp.duration;
                 report(shared, writing.out_time, stamp.number, false);
@@ -171,11 +176,11 @@ fn send(
     shared: &Shared,
     writing: &mut Writing,
     stamp: FrameStamp,
-    own: &WorkerBuffers,
+    buffers: &WorkerBuffers,
 ) -> Result<FrameStamp, FailedFrame> {
     let sent = check_constant_rate(shared, writing, &stamp).and_then(|()| {
         guarded(|| match &mut writing.sink {
-            Some(sink) => Ok(sink.write(&stamp, &own.slot.frame, &own.encoded)?),
+            Some(sink) => Ok(sink.write(&stamp, &buffers.slot.frame, &buffers.encoded)?),
             None => Ok(()),
         })
     });

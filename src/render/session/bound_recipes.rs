@@ -69,17 +69,17 @@ impl BoundRecipes {
 }
 
 fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<BoundRecipe, Error> {
-    let own = clip.inner();
-    let mut request = Request { recipe: recipe.clone(), cancel: cancel.clone(), ..own.request.clone() };
+    let inner = clip.inner();
+    let mut request = Request { recipe: recipe.clone(), cancel: cancel.clone(), ..inner.request.clone() };
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
-    job::load(&mut request, &own.opened, &mut |number| {
-        let found = own.frames.get(number + own.request.frame_offset, cancel);
+    job::load(&mut request, &inner.opened, &mut |number| {
+        let found = inner.frames.get(number + inner.request.frame_offset, cancel);
         found.map(|found| found.map(|f| f.frame.clone()))
     })?;
-    let options = job::chain_options(&request, &own.opened, &own.format)?;
+    let options = job::chain_options(&request, &inner.opened, &inner.format)?;
     let output = request.written().map_err(JobError::from)?;
-    let chain = Chain::bind::<JobError>(&request.recipe.steps, own.format, &options, |native| {
+    let chain = Chain::bind::<JobError>(&request.recipe.steps, inner.format, &options, |native| {
         job::target(&request, &output, native)
     })?;
     Ok(BoundRecipe { key, chain, states: States::default(), work: Mutex::default() })

@@ -1,7 +1,8 @@
 //! Cancellation of requests.
 
+use crate::lock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// A handle to cancel a request. Clones share it.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +45,7 @@ impl Newest {
     /// Cancels the previous request, and returns the handle of a new one.
     pub fn request(&self) -> Cancel {
         let new = Cancel::new();
-        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *now, new.clone()).cancel();
+        std::mem::replace(&mut *lock(&self.0), new.clone()).cancel();
         new
     }
 }

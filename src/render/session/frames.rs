@@ -123,15 +123,15 @@ impl Frames {
         number: i64,
     ) -> Result<Option<SourceFrame>, grainfield_io::source::SourceError> {
         let Reader { source, at } = reader;
-        let own = number - self.offset;
+        let source_number = number - self.offset;
         // The position is known again only after a success.
-        if at.take() != Some(own) {
-            source.seek(own)?;
+        if at.take() != Some(source_number) {
+            source.seek(source_number)?;
         }
         let mut slot = Slot::default();
         let Some(stamp) = source.next(&mut slot)? else { return Ok(None) };
         *at = stamp.number.checked_add(1);
-        if stamp.number != own {
+        if stamp.number != source_number {
             return Ok(None);
         }
         self.decoder.decode(&stamp, &mut slot)?;

@@ -82,8 +82,8 @@ impl Job {
         let plan = sink_plan(&bound, selection.journal, total);
         opened.check_files(&request, selection.wanted.as_ref())?;
         let threads = threads(&request)?;
-        let of_ends = ends.per_frame(chain.output());
-        let slots = limits::slots(&request, threads, &opened.output, &chain, total, of_ends)?;
+        let endpoint_bytes = ends.per_frame(chain.output());
+        let slots = limits::slots(&request, threads, &opened.output, &chain, total, endpoint_bytes)?;
         let mut lost = losses::between_formats(&native_format, chain.output(), request.pix_fmt.is_some());
         if ends.drops_metadata(&opened.output) {
             lost.extend(losses::without_metadata(&opened.info));
@@ -169,11 +169,11 @@ impl Job {
     ///
     /// # Errors
     /// [`RunError`], with the partial result.
-    pub fn run(self, tell: &dyn Fn(Event)) -> Result<Summary, RunError> {
-        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, tell);
+    pub fn run(self, on_event: &dyn Fn(Event)) -> Result<Summary, RunError> {
+        let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, on_event);
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(failure) = self.states.as_ref().and_then(|states| states.take_failure()) {
-            tell(Event::Note(NoteCode::Cache.note(format!(
+            on_event(Event::Note(NoteCode::Cache.note(format!(
                 "some states could not be stored in the cache, so seeking may be slow: {failure}"
             ))));
         }

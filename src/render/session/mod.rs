@@ -98,8 +98,9 @@ impl Clip {
         let source = request.read().open(&request.source_options(cache))?;
         let opened = source.info().clone();
         job::check_numbers(&request, &opened)?;
-        let shown = |n: i64| n + request.frame_offset;
-        let info = Info { first: shown(opened.first), last: opened.last.map(shown), ..opened.clone() };
+        let user_number = |n: i64| n + request.frame_offset;
+        let info =
+            Info { first: user_number(opened.first), last: opened.last.map(user_number), ..opened.clone() };
         let format = request.tagged_format(&opened.format);
         let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
         let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));

@@ -54,7 +54,7 @@ pub enum JobError {
 }
 
 impl JobError {
-    /// Whether the user can fix the error by changing the command.
+    /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
         match self {
             JobError::Request(_) | JobError::Endpoints(_) | JobError::PixFmt(_) => true,
@@ -189,8 +189,13 @@ pub struct NoFrame {
 impl NoFrame {
     /// Frame `number` of a source, both by the user's numbers, which are `offset` more than the source's.
     pub(crate) fn new(info: &Info, number: i64, offset: i64) -> NoFrame {
-        let shown = |n: i64| n.saturating_add(offset);
-        NoFrame { name: info.name.clone(), number, first: shown(info.first), last: info.last.map(shown) }
+        let user_number = |n: i64| n.saturating_add(offset);
+        NoFrame {
+            name: info.name.clone(),
+            number,
+            first: user_number(info.first),
+            last: info.last.map(user_number),
+        }
     }
 }
 

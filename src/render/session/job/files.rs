@@ -179,9 +179,9 @@ fn gray_source_frame<E: From<JobError>>(
 ) -> Result<Frame, E> {
     let offset = request.frame_offset;
     let error = |cause: SourceFrameError| source_frame_error(place, wanted, cause);
-    let shown = wanted.parse::<i64>().map_err(|_| error(SourceFrameError::Number))?;
-    let missing = || error(NoFrame::new(info, shown, offset).into());
-    let number = shown.checked_sub(offset).ok_or_else(missing)?;
+    let user_number = wanted.parse::<i64>().map_err(|_| error(SourceFrameError::Number))?;
+    let missing = || error(NoFrame::new(info, user_number, offset).into());
+    let number = user_number.checked_sub(offset).ok_or_else(missing)?;
     if number < info.first || info.last.is_some_and(|last| number > last) {
         return Err(missing().into());
     }

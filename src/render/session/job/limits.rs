@@ -41,26 +41,27 @@ pub(crate) fn threads(request: &Request) -> Result<usize, JobError> {
     }
 }
 
-/// The number of frames in progress; source and sink need `of_ends` more bytes for each.
+/// The number of frames in progress; source and sink need `endpoint_bytes` more bytes for each.
 pub(super) fn slots(
     request: &Request,
     threads: usize,
     output: &Output,
     chain: &Chain,
     total: Option<u64>,
-    of_ends: usize,
+    endpoint_bytes: usize,
 ) -> Result<usize, JobError> {
     let need = chain.memory();
     // The source's frame, the chain's, and the encoder's data.
-    let per_slot = chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + of_ends;
+    let per_slot =
+        chain.input().frame_bytes() + need.per_frame + chain.output().frame_bytes() + endpoint_bytes;
     let budget = request.memory.unwrap_or(DEFAULT_MEMORY);
     let room = budget.saturating_sub(need.fixed as u64) / (per_slot as u64).max(1);
     if room == 0 && request.memory.is_some() {
         return Err(RequestError::Memory(need.fixed + per_slot).into());
     }
-    let most = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
+    let max_slots = room.max(1).min(total.unwrap_or(u64::MAX).max(1));
     // A thread that waits for the disk leaves a core idle, so use one more frame.
     let files = matches!(output.files(), Files::Many(_));
     let wanted = threads + usize::from(files && threads > 1);
-    Ok(wanted.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1))
+    Ok(wanted.min(usize::try_from(max_slots).unwrap_or(usize::MAX)).max(1))
 }

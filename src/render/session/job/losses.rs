@@ -61,9 +61,9 @@ pub(super) fn without_metadata(info: &Info) -> Vec<Note> {
 pub(super) fn unused_options(request: &Request, info: &Info) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(rate) = request.rate.filter(|rate| *rate != info.format.rate) {
-        let own = info.format.rate;
+        let source_rate = info.format.rate;
         notes.push(format!(
-            "{}: the rate {rate} is not used, because the input has the rate {own}",
+            "{}: the rate {rate} is not used, because the input has the rate {source_rate}",
             info.name
         ));
     }

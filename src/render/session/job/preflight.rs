@@ -24,8 +24,8 @@ pub(super) fn check_existing(
     let offset = request.frame_offset;
     // a number that is left out is not written
     let left_out = |n: i64| request.missing == Missing::Skip && read.is_some_and(|read| read(n).is_none());
-    let inside = |own: i64| own >= info.first && info.last.is_none_or(|last| own <= last);
-    existing.retain(|n| n.checked_sub(offset).is_some_and(|own| inside(own) && !left_out(own)));
+    let inside = |n: i64| n >= info.first && info.last.is_none_or(|last| n <= last);
+    existing.retain(|n| n.checked_sub(offset).is_some_and(|n| inside(n) && !left_out(n)));
     match wanted {
         Some(list) if list.is_all() => existing.retain(|n| list.numbers.contains(*n)),
         // search each number once: a shard must not scan the files of all others for each of them
@@ -48,10 +48,10 @@ pub(super) fn hole(
     read: Option<&FrameFiles>,
 ) -> Option<i64> {
     let read = read.filter(|_| request.missing == Missing::Error && request.on_error == OnError::Stop)?;
-    let own = |n: i64| n - request.frame_offset;
+    let source_number = |n: i64| n - request.frame_offset;
     let mut numbers: Box<dyn Iterator<Item = i64>> = match wanted {
         None => Box::new(info.first..=info.last?),
-        Some(list) => Box::new(list.iter().map(own)),
+        Some(list) => Box::new(list.iter().map(source_number)),
     };
     // there are finitely many files, so a gap is found soon in any range of numbers
     numbers.find(|n| read(*n).is_none())
