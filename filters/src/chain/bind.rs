@@ -84,9 +84,9 @@ pub(super) struct Stage {
     pub enable: Option<Ranges>,
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
-    /// Every frame is rendered with the frame number 0.
+    /// Every frame is rendered with the frame number 0, its second field with 1.
     pub is_static: bool,
-    /// The format of the whole frame after this layer.
+    /// The format of the whole frame after this stage.
     pub output: Format,
     /// True for a step of the recipe, false for a conversion that the chain inserts.
     pub from_recipe: bool,
@@ -95,7 +95,7 @@ pub(super) struct Stage {
 /// Filters in order, bound to a format. Any thread can run any frame through it.
 pub struct Chain {
     pub(super) input: Format,
-    pub(super) layers: Vec<Stage>,
+    pub(super) stages: Vec<Stage>,
     pub(super) fields: Fields,
     pub(super) level: Level,
     notes: Vec<String>,
@@ -103,7 +103,7 @@ pub struct Chain {
 
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain").field("input", &self.input).field("layers", &self.layers.len()).finish()
+        f.debug_struct("Chain").field("input", &self.input).field("stages", &self.stages.len()).finish()
     }
 }
 
@@ -112,7 +112,7 @@ impl Chain {
     /// the filters make (at the source's depth) and returns the wanted one.
     ///
     /// Filters work at the source's depth. They work in 16 bits when one of them requires it, when the output is
-    /// shallower than the source, or when the last one is a `dither`. If the output is shallower than the working
+    /// shallower than the source, when one names luma or chroma of RGB, or when the last of several is a `dither`. If the output is shallower than the working
     /// depth, the chain ends with dither: as the last filter sets it if that is a `dither`, else `uniform`, which does
     /// not change exact codes. A filter that works at the final depth ([`Spec::works_at_final_depth`]) gets input of
     /// that depth, too.
@@ -142,12 +142,12 @@ impl Chain {
 
     /// The format of the output.
     pub fn output(&self) -> &Format {
-        self.layers.last().map_or(&self.input, |l| &l.output)
+        self.stages.last().map_or(&self.input, |l| &l.output)
     }
 
     /// Whether a frame depends on earlier frames, because one of the filters is a simulation.
     pub fn is_simulation(&self) -> bool {
-        self.layers.iter().flat_map(|l| &l.filters).any(|f| f.is_simulation())
+        self.stages.iter().flat_map(|l| &l.filters).any(|f| f.is_simulation())
     }
 
     /// One line for each conversion, to show to the user.
@@ -159,15 +159,15 @@ impl Chain {
     pub fn memory(&self) -> Memory {
         let mut total = Memory::default();
         let mut largest = 0;
-        for layer in &self.layers {
-            for m in layer.filters.iter().map(|f| f.memory()) {
+        for stage in &self.stages {
+            for m in stage.filters.iter().map(|f| f.memory()) {
                 total.fixed += m.fixed;
                 total.per_frame += m.per_frame;
             }
-            largest = largest.max(padded_bytes(&layer.output));
+            largest = largest.max(padded_bytes(&stage.output));
         }
-        // Layers that do not work in place alternate between two frames.
-        if !self.layers.is_empty() {
+        // Stages that do not work in place alternate between two frames.
+        if !self.stages.is_empty() {
             total.per_frame += 2 * largest;
         }
         total
@@ -215,7 +215,7 @@ impl<'a> Binding<'a> {
         let deep = integer && !steps.is_empty() && (wants_16 || shallower);
         let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
         Ok(Binding {
-            chain: Chain { input, layers: Vec::new(), fields, level: options.level, notes: Vec::new() },
+            chain: Chain { input, stages: Vec::new(), fields, level: options.level, notes: Vec::new() },
             steps,
             specs,
             options,
@@ -274,7 +274,7 @@ impl<'a> Binding<'a> {
         let common = common_settings(step, &input, &output, self.options.last);
         let (planes, opacity) = common.map_err(|e| rejected(self.steps, i, e))?;
         let (enable, is_static) = (step.enable.clone(), step.values.is_static());
-        self.chain.layers.push(Stage {
+        self.chain.stages.push(Stage {
             filters,
             enable,
             planes,
@@ -334,7 +334,7 @@ impl<'a> Binding<'a> {
         let replaced = self.specs.last().and_then(|s| s.final_dithering()).is_some_and(|(_, only)| only);
         let seed = last.filter(|_| replaced).and_then(Values::seed);
         let seed = seed.unwrap_or_else(|| self.seed("dither", self.steps.len() - usize::from(replaced)));
-        // If no layer changes from frame to frame, the dither noise does not change either.
+        // If no stage changes from frame to frame, the dither noise does not change either.
         let all_static = !self.steps.is_empty() && self.steps.iter().all(|s| s.values.is_static());
         let is_static = all_static || (self.final_dither.is_some() && last.is_some_and(Values::is_static));
         self.reduce(target, seed, is_static)
@@ -384,10 +384,10 @@ impl<'a> Binding<'a> {
         Ok(())
     }
 
-    /// Adds a layer that the chain inserts itself and that the steps' common settings do not affect.
+    /// Adds a stage that the chain inserts itself and that the steps' common settings do not affect.
     fn push_inserted(&mut self, filters: Vec<Box<dyn Filter>>, is_static: bool, output: Format) {
         let (enable, planes, opacity) = (None, None, Animated::Constant(1.0));
-        self.chain.layers.push(Stage {
+        self.chain.stages.push(Stage {
             filters,
             enable,
             planes,
@@ -411,18 +411,18 @@ fn common_settings(
     last: Option<i64>,
 ) -> Result<(Option<PlaneSet>, Animated), SettingError> {
     let opacity = step.opacity.resolve(last);
-    let opacity = opacity.map_err(|e| SettingError { setting: "opacity", problem: e.to_string() })?;
+    let opacity = opacity.map_err(|e| SettingError::new("opacity", e))?;
     let planes = step.planes.map(|p| p.resolve(input));
     if planes.is_some_and(PlaneSet::is_empty) {
         let named = step.planes.map_or_else(String::new, |p| p.to_string());
         let problem = format!("{} has no plane '{named}'", input.name());
-        return Err(SettingError { setting: "planes", problem });
+        return Err(SettingError::new("planes", problem));
     }
     if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(input) {
         let setting = if step.planes.is_some() { "planes" } else { "opacity" };
-        let problem =
-            "this filter changes the size or format of the picture, so enable, planes and opacity do not apply".into();
-        return Err(SettingError { setting, problem });
+        let problem = "this filter changes the size or format of the picture, so enable, planes and opacity do not \
+                       apply";
+        return Err(SettingError::new(setting, problem));
     }
     Ok((planes, opacity))
 }
@@ -444,7 +444,7 @@ fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mod
     let mut last = None;
     for (i, (step, spec)) in steps.iter().zip(specs).enumerate() {
         let Some((mode, only)) = spec.final_dithering() else { continue };
-        let fail = |setting, problem: &str| Err((i, SettingError { setting, problem: problem.into() }));
+        let fail = |setting, problem: &str| Err((i, SettingError::new(setting, problem)));
         if i + 1 == steps.len() {
             last = Some(mode);
         } else if only {

@@ -1,7 +1,7 @@
 //! Runs one frame through a chain.
 //!
-//! Layers that read no other rows than those they write are fused: each band of rows goes through all of them while it
-//! is in the cache, and what lies between two depths or formats is never stored as a picture. A layer that reads beyond
+//! Stages that read no other rows than those they write are fused: each band of rows goes through all of them while it
+//! is in the cache, and what lies between two depths or formats is never stored as a picture. A stage that reads beyond
 //! its own row needs its whole input first, so it starts a new pass over the picture.
 
 use super::bind::{Chain, Fields, Stage};
@@ -28,13 +28,13 @@ pub struct Workspace {
 #[derive(Debug, Default)]
 struct BandScratch {
     filter: Scratch,
-    /// Rows as they were before a layer that is blended.
+    /// Rows as they were before a stage that is blended.
     saved_rows: Scratch,
-    /// Pictures between two layers.
+    /// Pictures between two stages.
     between: Scratch,
 }
 
-/// The work on one picture (the frame, or one field) of a layer in this frame.
+/// The work on one picture (the frame, or one field) of a stage in this frame.
 struct Part {
     parity: Option<Parity>,
     index: i64,
@@ -53,7 +53,7 @@ struct PassPosition {
 
 struct ActiveStage<'a> {
     number: usize,
-    layer: &'a Stage,
+    stage: &'a Stage,
     parts: Vec<Part>,
     opacity: Opacity,
     local: bool,
@@ -119,8 +119,8 @@ impl Chain {
         result
     }
 
-    /// Calls `run` for each pass over the picture, after its states are prepared. A pass consists of one layer of any
-    /// kind and the layers after it that read only their own rows. All of them work in place if the first does.
+    /// Calls `run` for each pass over the picture, after its states are prepared. A pass consists of one stage of any
+    /// kind and the stages after it that read only their own rows. All of them work in place if the first does.
     fn passes(
         &self,
         at: &FrameTime,
@@ -131,14 +131,14 @@ impl Chain {
     ) -> Result<(), PrepareError> {
         let mut active = self.active(at, duration);
         // If no filter is active, skip the conversion to the working depth and back.
-        if self.input == *self.output() && !active.iter().any(|a| a.layer.from_recipe) {
+        if self.input == *self.output() && !active.iter().any(|a| a.stage.from_recipe) {
             return Ok(());
         }
         let mut rest = &mut active[..];
         let mut first = true;
         host.check()?;
         while !rest.is_empty() {
-            // Planes that the first layer does not write are copied only after it, so no layer can join its pass.
+            // Planes that the first stage does not write are copied only after it, so no stage can join its pass.
             let alone = !rest[0].local && !rest[0].writes_all();
             let in_place = rest[0].local;
             let joins = |a: &&ActiveStage<'_>| a.local || (!in_place && a.reads_own_rows());
@@ -160,22 +160,22 @@ impl Chain {
 
     fn active(&self, at: &FrameTime, duration: Ratio) -> Vec<ActiveStage<'_>> {
         let mut list = Vec::new();
-        for (number, layer) in self.layers.iter().enumerate() {
-            if layer.enable.as_ref().is_some_and(|e| !e.contains(at.index)) {
+        for (number, stage) in self.stages.iter().enumerate() {
+            if stage.enable.as_ref().is_some_and(|e| !e.contains(at.index)) {
                 continue;
             }
-            let opacity = Opacity::new(layer.opacity.at(at));
+            let opacity = Opacity::new(stage.opacity.at(at));
             if opacity.is_none() {
                 continue;
             }
             let mut parts = Vec::new();
-            for (i, filter) in layer.filters.iter().enumerate() {
-                let (parity, mut at) = self.field_time(at, duration, layer.filters.len(), i);
-                if layer.is_static {
-                    at.index = at.index.rem_euclid(layer.filters.len() as i64);
+            for (i, filter) in stage.filters.iter().enumerate() {
+                let (parity, mut at) = self.field_time(at, duration, stage.filters.len(), i);
+                if stage.is_static {
+                    at.index = at.index.rem_euclid(stage.filters.len() as i64);
                 }
                 let now = filter.at(&at);
-                let writes = match (&now, layer.planes) {
+                let writes = match (&now, stage.planes) {
                     (None, _) => PlaneSet::NONE,
                     (Some(now), Some(wanted)) => wanted & (now.plan.writes | now.plan.on_request),
                     (Some(now), None) => now.plan.writes,
@@ -184,7 +184,7 @@ impl Chain {
             }
             if parts.iter().any(|p| !p.writes.is_empty()) {
                 let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::InPlace);
-                list.push(ActiveStage { number, layer, parts, opacity, local });
+                list.push(ActiveStage { number, stage, parts, opacity, local });
             }
         }
         list
@@ -224,7 +224,7 @@ impl Chain {
         let output = spare.get_or_insert_with(|| Frame::new(output_format(pass)));
         output.reset(output_format(pass));
         self.bands(pass, Some(frame.as_ref()), output.as_mut(), scratch, host);
-        for p in (0..head.layer.output.planes()).filter(|&p| !head.writes_plane(p)) {
+        for p in (0..head.stage.output.planes()).filter(|&p| !head.writes_plane(p)) {
             output.swap_plane(p, frame);
         }
         core::mem::swap(output, frame);
@@ -241,13 +241,13 @@ impl Chain {
     ) {
         let head = &pass[0];
         if !head.local {
-            let planes = (0..head.layer.output.planes()).filter(|&p| !head.writes_plane(p));
+            let planes = (0..head.stage.output.planes()).filter(|&p| !head.writes_plane(p));
             planes.for_each(|p| copy_rows(&input, &mut output, p));
         }
         self.bands(pass, Some(input), output, &work.scratch, host);
     }
 
-    /// Renders a pass band by band. If its first layer works in place, the input, if any, is copied first.
+    /// Renders a pass band by band. If its first stage works in place, the input, if any, is copied first.
     fn bands(
         &self,
         pass: &[ActiveStage<'_>],
@@ -257,7 +257,7 @@ impl Chain {
         host: &Host<'_>,
     ) {
         let format = output.format;
-        let layers: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
+        let stages: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
@@ -281,12 +281,12 @@ impl Chain {
             };
             let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut scratch = take().unwrap_or_default();
-            self.band(&layers, input, &mut band, &mut scratch);
+            self.band(&stages, input, &mut band, &mut scratch);
             pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         });
     }
 
-    /// Renders a band of rows through groups of layers, of which all but the first of each work in place.
+    /// Renders a band of rows through groups of stages, of which all but the first of each work in place.
     fn band(
         &self,
         groups: &[&[ActiveStage<'_>]],
@@ -319,15 +319,15 @@ impl Chain {
         {
             (0..input.format.planes()).for_each(|p| copy_rows(&input, output, p));
         }
-        for layer in group {
-            layer.render(self, input.take(), output, scratch);
+        for stage in group {
+            stage.render(self, input.take(), output, scratch);
         }
     }
 }
 
 /// The format of the picture after a pass.
 fn output_format(pass: &[ActiveStage<'_>]) -> Format {
-    pass[pass.len() - 1].layer.output
+    pass[pass.len() - 1].stage.output
 }
 
 /// A picture of another format for the rows of `band`, and the rest of the memory.
@@ -358,11 +358,11 @@ fn band_between<'a>(
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
 /// but at least twice the `extra` rows that a band costs.
 fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
-    let (_, height) = pass[0].layer.output.plane_size(0);
-    let written = pass.chunk_by(|_, next| next.local).map(|layers| output_format(layers).frame_bytes());
+    let (_, height) = pass[0].stage.output.plane_size(0);
+    let written = pass.chunk_by(|_, next| next.local).map(|stages| output_format(stages).frame_bytes());
     let row_bytes = (written.sum::<usize>() / height.max(1)).max(1);
     let fields = pass.iter().any(|a| a.parts.len() > 1);
-    let subsampling = pass.iter().map(|a| a.layer.output.subsampling.1).max();
+    let subsampling = pass.iter().map(|a| a.stage.output.subsampling.1).max();
     let block = (1 << subsampling.unwrap_or(0)) * if fields { 2 } else { 1 };
     let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra);
     rows.next_multiple_of(block).max(block)
@@ -374,7 +374,7 @@ impl ActiveStage<'_> {
     }
 
     fn writes_all(&self) -> bool {
-        (0..self.layer.output.planes()).all(|p| self.writes_plane(p))
+        (0..self.stage.output.planes()).all(|p| self.writes_plane(p))
     }
 
     /// Whether it writes every plane from the same rows of its input.
@@ -388,7 +388,7 @@ impl ActiveStage<'_> {
             let Some((now, key)) = part.now.as_ref().and_then(|now| Some((now, now.plan.state?))) else {
                 continue;
             };
-            let filter = &self.layer.filters[i];
+            let filter = &self.stage.filters[i];
             if filter.is_simulation() {
                 let simulation = states.simulation(self.number);
                 let free = || simulation.lock().unwrap_or_else(PoisonError::into_inner);
@@ -407,7 +407,7 @@ impl ActiveStage<'_> {
 
     fn give_back(&mut self, states: &States) {
         for (i, part) in self.parts.iter_mut().enumerate() {
-            if self.layer.filters[i].is_simulation() {
+            if self.stage.filters[i].is_simulation() {
                 part.state = None;
                 continue;
             }
@@ -426,7 +426,7 @@ impl ActiveStage<'_> {
         scratch: &mut BandScratch,
     ) {
         let BandScratch { filter: scratch, saved_rows, .. } = scratch;
-        band.format = self.layer.output;
+        band.format = self.stage.output;
         for (i, part) in self.parts.iter().enumerate() {
             let input = input.map(|f| part.parity.map_or(f, |parity| f.field(parity)));
             let picture = |band: &mut FrameMut<'_>, f: &mut dyn FnMut(FrameMut<'_>)| match part.parity {
@@ -439,7 +439,7 @@ impl ActiveStage<'_> {
             picture(band, &mut |mut output| {
                 // Copies the planes that this field does not write, and the field that is not filtered.
                 if let Some(input) = input {
-                    for p in (0..self.layer.output.planes()).filter(|&p| self.writes_plane(p)) {
+                    for p in (0..self.stage.output.planes()).filter(|&p| self.writes_plane(p)) {
                         if idle || !part.writes.has(p) {
                             copy_rows(&input, &mut output, p);
                         }
@@ -451,7 +451,7 @@ impl ActiveStage<'_> {
                     let rows = output.plane(0).rows();
                     let writes = part.writes;
                     let mut band = Band { rows, input, output, writes };
-                    self.layer.filters[i].render(now, part.state.as_ref(), &mut band, scratch);
+                    self.stage.filters[i].render(now, part.state.as_ref(), &mut band, scratch);
                 }
             });
             if !idle && !self.opacity.is_full() {
@@ -474,7 +474,7 @@ impl ActiveStage<'_> {
         let depth = output.format.depth;
         let [before] = saved_rows.buffers::<u8, 1>([saved]);
         let mut offset = 0;
-        for p in writes.iter().filter(|&p| p < self.layer.output.planes()) {
+        for p in writes.iter().filter(|&p| p < self.stage.output.planes()) {
             for y in output.plane(p).rows() {
                 let row = output.plane_mut(p).row_bytes_mut(y);
                 let before = match &input {

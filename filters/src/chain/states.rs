@@ -4,7 +4,7 @@ use crate::filter::State;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The owner of a state: the layer's number in the chain, and the field (0 for whole frames).
+/// The owner of a state: the stage's number in the chain, and the field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
 
 struct PooledState {
@@ -19,14 +19,14 @@ struct PooledState {
 #[derive(Default)]
 pub struct States {
     kept: Mutex<Vec<PooledState>>,
-    /// The states of stepped layers, by layer number.
+    /// The states of stepped stages, by stage number.
     simulations: Mutex<BTreeMap<usize, SharedSimulation>>,
 }
 
 /// A state that one worker at a time advances.
 pub(super) type SharedSimulation = Arc<Mutex<Option<State>>>;
 
-/// More than workers times layers in any practical chain; beyond it the oldest state is dropped.
+/// More than workers times stages in any practical chain; beyond it a state is dropped.
 const MAX_STATES: usize = 256;
 
 impl States {
@@ -46,11 +46,11 @@ impl States {
         (best.map(|(i, _)| kept.swap_remove(i).state), false)
     }
 
-    /// The state of a stepped layer; both fields of a frame share it. A worker that holds its lock waits for no
-    /// other lock, so there is no deadlock.
-    pub(super) fn simulation(&self, layer: usize) -> SharedSimulation {
+    /// The state of a stepped stage; both fields of a frame share it. A worker that holds its lock takes
+    /// only locks whose owners wait for nothing (the cache's, the pool's), so there is no deadlock.
+    pub(super) fn simulation(&self, stage: usize) -> SharedSimulation {
         let mut simulations = self.simulations.lock().unwrap_or_else(PoisonError::into_inner);
-        simulations.entry(layer).or_default().clone()
+        simulations.entry(stage).or_default().clone()
     }
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {

@@ -82,7 +82,7 @@ impl Spec for Av1GrainSpec {
         for (id, other) in [("vector", "table"), ("iso", "table"), ("iso", "vector")] {
             if said(id) && said(other) {
                 let problem = format!("'{other}' also sets the grain: give only one of the two");
-                return Err(SettingError { setting: id, problem });
+                return Err(SettingError::new(id, problem));
             }
         }
         Ok(())

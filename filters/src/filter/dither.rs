@@ -58,7 +58,7 @@ impl Spec for DitherSpec {
         let to = self.output_format(input);
         if to.depth != input.depth {
             let filter = Dither::new(input, &to, self.mode, seed, level);
-            return Ok(filter.map_err(|e| SettingError { setting: "", problem: e.to_string() })?.boxed());
+            return Ok(filter.map_err(|e| SettingError::new("", e))?.boxed());
         }
         match (self.bits, input.depth) {
             (Some(_), Depth::Float) => Err(SettingError {

@@ -88,7 +88,7 @@ impl Spec for DustSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let shapes = shapes().map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
+        let shapes = shapes().map_err(|e| SettingError::new("", e))?;
         let styles = shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over)).collect();
         let most = (4.0 * MAX_COUNT) as usize * MAX_SPLATS;
         let overlay = Overlay::new(input, styles, most, level)?;

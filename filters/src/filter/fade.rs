@@ -44,7 +44,7 @@ impl Spec for FadeSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         if self.to == To::Alpha && !input.has_alpha() {
             let problem = format!("{} has no alpha to fade: leave this out", input.name());
-            return Err(SettingError { setting: "to", problem });
+            return Err(SettingError::new("to", problem));
         }
         let of = Fade { set: self.clone(), weights: weights(input)? };
         Ok(PointFilter { format: *input, level, of }.boxed())

@@ -66,10 +66,6 @@ const PICTURES: usize = 4;
 const TEXELS: f64 = 1.5;
 const FREE: f64 = 65536.0;
 
-fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
-    SettingError { setting, problem: problem.to_string() }
-}
-
 settings! {
     struct FlockSpec {
         /// The kind of animal: how it looks and moves.
@@ -156,7 +152,7 @@ settings! {
 impl Spec for FlockSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
         if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(fault("obstacle_frame", "replaces `obstacle`: give only one of the two"));
+            return Err(SettingError::new("obstacle_frame", "replaces `obstacle`: give only one of the two"));
         }
         Ok(())
     }
@@ -172,7 +168,7 @@ impl FlockSpec {
     fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Flock, SettingError> {
         let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
         if !(1.0 / 64.0..=64.0).contains(&aspect) {
-            return Err(fault(
+            return Err(SettingError::new(
                 "",
                 "one side of the frame is more than 64 times as long as the other: crop it",
             ));
@@ -213,28 +209,29 @@ impl FlockSpec {
         aspect: f64,
     ) -> Result<Option<Arc<crate::particle::fluid::SignedDistanceField>>, SettingError> {
         let Some(frame) = picture.frame() else {
-            return Err(fault(setting, format!("{} has not been read", picture.name())));
+            return Err(SettingError::new(setting, format!("{} has not been read", picture.name())));
         };
-        let mask = mask(frame, self.threshold, self.solid == Side::Dark).map_err(|e| fault(setting, e))?;
+        let mask = mask(frame, self.threshold, self.solid == Side::Dark)
+            .map_err(|e| SettingError::new(setting, e))?;
         Ok(kinds::solid(&mask, aspect).map(Arc::new))
     }
 
     /// Shapes of the styles, and how many pictures a sheet has, and their half width and height for a span of 1.
     fn shapes(&self) -> Result<(Vec<Shape>, Sheet), SettingError> {
-        let mut shapes = view::shapes().map_err(|e| fault("", e))?.to_vec();
+        let mut shapes = view::shapes().map_err(|e| SettingError::new("", e))?.to_vec();
         let Some(picture) = &self.image else { return Ok((shapes, None)) };
         let Some(frame) = picture.frame() else {
-            return Err(fault("image", format!("{} has not been read", picture.name())));
+            return Err(SettingError::new("image", format!("{} has not been read", picture.name())));
         };
         let [across, down] = [self.columns as usize, self.rows as usize];
         let most = crate::particle::draw::MAX_STYLES - shapes.len();
         if across * down > most {
-            return Err(fault("columns", format!("a sheet has at most {most} pictures")));
+            return Err(SettingError::new("columns", format!("a sheet has at most {most} pictures")));
         }
-        let whole = super::sprites::image(frame).map_err(|e| fault("image", e))?;
+        let whole = super::sprites::image(frame).map_err(|e| SettingError::new("image", e))?;
         let mut half = [1.0; 2];
         for cell in 0..across * down {
-            let part = whole.part(cell, across, down).map_err(|e| fault("columns", e))?;
+            let part = whole.part(cell, across, down).map_err(|e| SettingError::new("columns", e))?;
             let [w, h] = part.size().map(|v| v as f32);
             let w = w * frame.format().shape() as f32;
             half = [w / w.max(h), h / w.max(h)];

@@ -44,10 +44,6 @@ pub const ENTRY: Entry = Entry::new::<FluidSpec>(
 
 /// The most parcels that may be asked for.
 pub const MAX_PARCELS: i64 = 200_000;
-fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
-    SettingError { setting, problem: problem.to_string() }
-}
-
 settings! {
     struct FluidSpec {
         /// The arrangement of the liquid. It starts at the first frame of the source.
@@ -147,10 +143,10 @@ pub(super) fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, St
 impl Spec for FluidSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
         if self.scene == Kind::Shape && self.shape.is_none() {
-            return Err(fault("shape", "scene=shape needs an image: shape=FILE.png"));
+            return Err(SettingError::new("shape", "scene=shape needs an image: shape=FILE.png"));
         }
         if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(fault("obstacle_frame", "replaces `obstacle`: give only one of the two"));
+            return Err(SettingError::new("obstacle_frame", "replaces `obstacle`: give only one of the two"));
         }
         Ok(())
     }
@@ -158,16 +154,16 @@ impl Spec for FluidSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let read = |setting: &'static str, picture: &ImageAsset, dark: bool| {
             let Some(frame) = picture.frame() else {
-                return Err(fault(setting, format!("{} has not been read", picture.name())));
+                return Err(SettingError::new(setting, format!("{} has not been read", picture.name())));
             };
-            mask(frame, self.threshold, dark).map_err(|e| fault(setting, e))
+            mask(frame, self.threshold, dark).map_err(|e| SettingError::new(setting, e))
         };
         let shape = match &self.shape {
             Some(picture) => {
                 let mask = read("shape", picture, false)?;
                 let all = mask.light.iter().filter(|v| **v > 0.0).count();
                 if all * 1000 < mask.light.len() {
-                    return Err(fault(
+                    return Err(SettingError::new(
                         "shape",
                         "almost nothing in it is brighter than `threshold`: lower it",
                     ));
@@ -184,7 +180,7 @@ impl Spec for FluidSpec {
         let sample = input.shape();
         let aspect = f64::from(input.width) * sample / f64::from(input.height);
         if !(1.0 / 16.0..=16.0).contains(&aspect) {
-            return Err(fault(
+            return Err(SettingError::new(
                 "",
                 "one side of the frame is more than 16 times as long as the other: crop it",
             ));

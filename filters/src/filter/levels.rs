@@ -76,7 +76,7 @@ impl Spec for LevelsSpec {
                 input.name(),
                 self.channel.id()
             );
-            return Err(SettingError { setting: "channel", problem });
+            return Err(SettingError::new("channel", problem));
         }
         let of = Levels { set: self.clone(), planes, all };
         Ok(PointFilter { format: *input, level, of }.boxed())

@@ -37,7 +37,7 @@ impl Spec for NoiseSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let refused = |e: ShapeError| SettingError { setting: "", problem: e.to_string() };
+        let refused = |e: ShapeError| SettingError::new("", e);
         let origin = self.register()?.unwrap_or(CycleStart::Seed(seed));
         let distribution = self.distribution();
         let shape = Shape::of(input, self.layout, distribution).map_err(refused)?;

@@ -35,8 +35,8 @@ impl Overlay {
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        let painter = Painter::with_space(format, styles, space, level)
-            .map_err(|e| SettingError { setting: "", problem: e.to_string() })?;
+        let painter =
+            Painter::with_space(format, styles, space, level).map_err(|e| SettingError::new("", e))?;
         Ok(Overlay { painter, format: *format, most })
     }
 

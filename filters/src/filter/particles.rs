@@ -127,16 +127,12 @@ impl Particles {
         let scene = drawn.scene(&now);
         let (mut lanes, mut out) = (Box::new(ParticleBlock::EMPTY), vec![]);
         for layer in &drawn.layers {
-            let mut pool = layer.pool().map_err(|e| fault("amount", e))?;
+            let mut pool = layer.pool().map_err(|e| SettingError::new("amount", e))?;
             pool.seek(now.flick);
             (0..pool.blocks()).for_each(|b| layer.splats(&pool, b, &now, &scene, &mut lanes, &mut out));
         }
         Ok(out)
     }
-}
-
-fn fault(setting: &'static str, problem: impl ToString) -> SettingError {
-    SettingError { setting, problem: problem.to_string() }
 }
 
 /// The effective effect of these settings: the file's or else the preset's, with the given blend and colour.
@@ -153,7 +149,9 @@ impl ParticlesSettings {
             None => presets::preset(self.preset),
             Some(file) => match file.contents::<Effect>() {
                 Some(effect) => effect.clone(),
-                None => return Err(fault("effect", format!("{} has not been read", file.name()))),
+                None => {
+                    return Err(SettingError::new("effect", format!("{} has not been read", file.name())));
+                }
             },
         };
         if let Some(blend) = self.blend {
@@ -163,7 +161,7 @@ impl ParticlesSettings {
         effect.light = self.light.unwrap_or(effect.light);
         if let Some(colour) = &self.colour {
             let Some(colour) = colour.constant() else {
-                return Err(fault("colour", "cannot be animated: give one value"));
+                return Err(SettingError::new("colour", "cannot be animated: give one value"));
             };
             for layer in &mut effect.layers {
                 for c in &mut layer.tint.colours {
@@ -179,9 +177,12 @@ impl ParticlesSettings {
         let effect = self.effect()?;
         let moves = |a: &Animated| a.constant().is_none();
         if self.wind.as_ref().is_some_and(moves) && moves(&self.speed) {
-            return Err(fault("wind", "cannot be animated together with speed: make one of them constant"));
+            return Err(SettingError::new(
+                "wind",
+                "cannot be animated together with speed: make one of them constant",
+            ));
         }
-        effect.check().map_err(|e| fault("", e))?;
+        effect.check().map_err(|e| SettingError::new("", e))?;
         Ok(Particles { effect, set: self.clone() })
     }
 }
@@ -209,8 +210,12 @@ impl Particles {
     fn styles(&self) -> Result<Vec<SplatStyle>, SettingError> {
         let image = match &self.set.image {
             Some(picture) => match picture.frame() {
-                Some(frame) => Some(Arc::new(super::sprites::image(frame).map_err(|e| fault("image", e))?)),
-                None => return Err(fault("image", format!("{} has not been read", picture.name()))),
+                Some(frame) => {
+                    Some(Arc::new(super::sprites::image(frame).map_err(|e| SettingError::new("image", e))?))
+                }
+                None => {
+                    return Err(SettingError::new("image", format!("{} has not been read", picture.name())));
+                }
             },
             None => None,
         };
@@ -220,7 +225,10 @@ impl Particles {
                 Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
                 None => {
                     let first = layer.tint.colours.first().copied().unwrap_or_default();
-                    layer.form.shapes(first).map_err(|e| fault("", format!("layer {}: {e}", i + 1)))?
+                    layer
+                        .form
+                        .shapes(first)
+                        .map_err(|e| SettingError::new("", format!("layer {}: {e}", i + 1)))?
                 }
             };
             shapes.push(streak);
@@ -231,7 +239,7 @@ impl Particles {
     }
 
     fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<BoundParticles, SettingError> {
-        self.effect.check().map_err(|e| fault("", e))?;
+        self.effect.check().map_err(|e| SettingError::new("", e))?;
         let mut effect = self.effect.clone();
         for layer in &mut effect.layers {
             // Images have no streaks.
@@ -248,14 +256,15 @@ impl Particles {
         let sketch = Overlay::with_space(input, styles.clone(), effect.light, 1, level)?;
         let layers: Vec<LayerRenderer> = (0..effect.layers.len())
             .map(|i| {
-                LayerRenderer::new(&effect, i, most, seed, &sketch, level).map_err(|e| fault("amount", e))
+                LayerRenderer::new(&effect, i, most, seed, &sketch, level)
+                    .map_err(|e| SettingError::new("amount", e))
             })
             .collect::<Result<_, _>>()?;
         let rooms: Vec<(i64, usize)> = layers.iter().map(LayerRenderer::room).collect();
         let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
         if alive > MAX_PARTICLES {
             let problem = format!("an amount of {most} is {}", EffectError::TooMany(alive));
-            return Err(fault("amount", problem));
+            return Err(SettingError::new("amount", problem));
         }
         let mut overlay = Overlay::with_space(input, styles, effect.light, alive as usize, level)?;
         overlay.painter = overlay.painter.draft(self.set.draft);

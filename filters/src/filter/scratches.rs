@@ -65,7 +65,7 @@ impl Spec for ScratchSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let fault = |problem: String| SettingError { setting: "", problem };
+        let fault = |problem: String| SettingError::new("", problem);
         let square = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
         let shape = Shape::polygon(&square, 0.0).map_err(|e: ShapeError| fault(e.to_string()))?;
         // The birth rate is that of the highest number at any time; a random part of the births is shown to

@@ -65,7 +65,7 @@ settings! {
 impl SpritesSpec {
     /// The styles, and half the width and height of each in rows.
     fn styles(&self, input: &Format) -> Result<(Vec<SplatStyle>, [f64; 2]), SettingError> {
-        let fault = |setting, problem: String| SettingError { setting, problem };
+        let fault = |setting, problem: String| SettingError::new(setting, problem);
         let Some(picture) = &self.image else {
             let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
             return Ok((vec![SplatStyle::new(shape, self.blend)], [f64::from(input.height) / 8.0; 2]));

@@ -43,6 +43,13 @@ pub struct SettingError {
     pub problem: String,
 }
 
+impl SettingError {
+    /// An error of a setting, or of the filter as a whole if its id is empty.
+    pub fn new(setting: &'static str, problem: impl ToString) -> SettingError {
+        SettingError { setting, problem: problem.to_string() }
+    }
+}
+
 impl fmt::Display for SettingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.setting.is_empty() {
@@ -92,7 +99,7 @@ impl Values {
         for part in text.split(':').filter(|part| !part.is_empty()) {
             let (id, text) = part.split_once('=').unwrap_or((part, ""));
             let Some(setting) = settings.iter().find(|s| s.id == id) else { return Err(unknown(id)) };
-            let problem = |e: super::ValueError| SettingError { setting: setting.id, problem: e.to_string() };
+            let problem = |e: super::ValueError| SettingError::new(setting.id, e);
             values.set(id, setting.parse(text).map_err(problem)?)?;
         }
         Ok(values)
@@ -172,7 +179,7 @@ impl Values {
             let Some(OnlyWhen { setting: of, words, refused: true }) = setting.only_when else { continue };
             if !matches!(self.get(of), Some(Value::Choice(word)) if words.contains(word)) {
                 let problem = format!("it applies to {of}={} only: add that, or leave this out", words[0]);
-                return Err(SettingError { setting: setting.id, problem });
+                return Err(SettingError::new(setting.id, problem));
             }
         }
         Ok(())
@@ -195,8 +202,7 @@ impl Values {
                 Some(Value::Colour(c)) => c.resolve(last).map(Value::Colour),
                 _ => continue,
             };
-            *value =
-                Some(resolved.map_err(|e| SettingError { setting: setting.id, problem: e.to_string() })?);
+            *value = Some(resolved.map_err(|e| SettingError::new(setting.id, e))?);
         }
         Ok(())
     }
@@ -231,7 +237,7 @@ impl Setting {
     /// # Errors
     /// The value has the wrong kind or is out of range.
     pub fn check(&self, value: &Value) -> Result<(), SettingError> {
-        let err = |problem| Err(SettingError { setting: self.id, problem });
+        let err = |problem| Err(SettingError::new(self.id, problem));
         match (self.kind, value) {
             (Kind::Switch, Value::Switch(_))
             | (Kind::Seed, Value::Seed(_))

@@ -165,15 +165,15 @@ impl Curve {
 impl GrainSpec {
     pub(super) fn agree(&self, given: &Values) -> Result<(), SettingError> {
         if self.points.is_some() && given.given("curve").is_some() {
-            let problem = "they replace the curve: give only one of the two".into();
-            return Err(SettingError { setting: "points", problem });
+            let problem = "they replace the curve: give only one of the two";
+            return Err(SettingError::new("points", problem));
         }
         let replaced = ["size", "sharpness", "chroma-size", "variation", "skew", "generator"];
         if self.plate.is_some()
             && let Some(&setting) = replaced.iter().find(|id| given.given(id).is_some())
         {
-            let problem = "the plate's grain has it already: leave this out".into();
-            return Err(SettingError { setting, problem });
+            let problem = "the plate's grain has it already: leave this out";
+            return Err(SettingError::new(setting, problem));
         }
         Ok(())
     }

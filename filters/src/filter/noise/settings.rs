@@ -94,8 +94,8 @@ choices! {
     }
 }
 
-fn err<T>(setting: &'static str, problem: impl Into<String>) -> Result<T, SettingError> {
-    Err(SettingError { setting, problem: problem.into() })
+fn err<T>(setting: &'static str, problem: impl ToString) -> Result<T, SettingError> {
+    Err(SettingError::new(setting, problem))
 }
 
 impl NoiseSpec {

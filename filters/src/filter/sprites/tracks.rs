@@ -55,7 +55,7 @@ pub(super) struct SpriteTracks {
 
 impl SpriteTracks {
     pub(super) fn new(asset: &FileAsset) -> Result<SpriteTracks, SettingError> {
-        let fault = |problem: String| SettingError { setting: "tracks", problem };
+        let fault = |problem: String| SettingError::new("tracks", problem);
         let name = asset.name();
         let Some(file) = asset.contents::<Tracks>() else {
             return Err(fault(format!("{name} has not been read")));

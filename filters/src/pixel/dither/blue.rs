@@ -14,7 +14,7 @@ use std::sync::{LazyLock, OnceLock};
 pub const SIDE: usize = 64;
 const COUNT: usize = SIDE * SIDE;
 
-/// The blur is a Gaussian of this deviation, in 2^-20.
+/// The blur is a Gaussian of this deviation in samples; its values are in 2^-20.
 const SIGMA: f64 = 1.9;
 
 struct Points {
@@ -125,7 +125,7 @@ fn doubled(of: impl Fn(u16) -> u16) -> Vec<u16> {
     ranks().chunks_exact(SIDE).flat_map(row).collect()
 }
 
-/// The index in a table of doubled rows of the mask from a column on.
+/// The index in a table of doubled rows of the mask from a column, below [`SIDE`], on.
 pub fn place(column: usize, row: usize) -> usize {
     row % SIDE * 2 * SIDE + column
 }

@@ -46,7 +46,7 @@ impl RowKernel {
     /// For samples of `bits` bits, with a response to the brightness between the codes of `ramp`, kept to the legal codes.
     /// Panics for gains that 8-bit samples cannot need.
     pub fn codes(level: Level, bits: u8, ramp: Ramp, gain: Gain, legal: (u16, u16)) -> RowKernel {
-        assert!(bits > 8 || gain.fits_i16(), "grain of more than 8192 codes for 8-bit samples");
+        assert!(bits > 8 || gain.fits_i16(), "grain of more than 4096 codes for 8-bit samples");
         // Elsewhere nodes are faster, but SSE2 has no shuffle that looks them up, and VBMI has one for codes.
         let by_codes = bits == 8 && matches!(level.isa(), Isa::Sse2 | Isa::Avx512Vbmi);
         let codes = if by_codes { Codes::new(ramp, &gain) } else { None };

@@ -12,7 +12,7 @@
 //!
 //! and with five taps both sums go on, saturating, with `mulhi` of the pair two samples away and B. At its edges the
 //! field is mirrored without repeating the edge. Coarser grain goes through more passes before these ([`Pass`]), over
-//! neighbours 2, 4, 8 ... samples away. All run on the full raster, so every sample has the same statistics, and the
+//! neighbours 1, 2, 4, 8 ... samples away. All run on the full raster, so every sample has the same statistics, and the
 //! weights follow the size without a step, so grain grows where the size moves. The power spectrum across is that of
 //! white noise times the square of
 //!
@@ -27,8 +27,8 @@
 //!
 //! `(mulhi(n, S) + 2^(k-1)) >> k`, which is exactly n * S / 2^(16+k) rounded, halves up,
 //!
-//! with one k for the whole picture (`k = 1` is the classic form), so that S always has all its bits. Noise of more
-//! than a quarter of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the sample
+//! with one k for each plane (`k = 1` is the classic form), so that S always has all its bits. Noise of more
+//! than an eighth of n goes through 32 bits by the same formula. The sum is kept to the legal codes, where the sample
 //! itself was legal. Chroma takes the brightness of the mean of its block of luma ([`mean_row`]).
 
 mod add;

@@ -17,7 +17,7 @@ impl Quads {
     pub const ROOM: usize = 8;
 
     /// From windows that begin at `at` and their weights in order; as many groups of four as lie near enough to each
-    /// other. `None` if windows do not have four taps.
+    /// other. No group if windows do not have four taps.
     pub fn new(at: &[u32], w: &[i32]) -> Quads {
         let mut quads = Quads::default();
         if at.is_empty() || w.len() != 4 * at.len() {

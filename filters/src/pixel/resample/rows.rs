@@ -179,8 +179,8 @@ pub fn round_saturate<T: Kernel>(level: Level, out: &mut [T], acc: &[T::Sum], bi
     round(level, out, acc, by, top);
 }
 
-/// A weighted sum of rows, rounded; `row(k)` is the row of weight `w[k]`. Rows and `acc`, whose contents are lost, are at
-/// least as long as `out`.
+/// A weighted sum of rows, rounded; `row(k)` is the row of weight `w[k]`. Rows and `acc`, which is overwritten, are at
+/// least as long as `out`. `bits` is the depth of the plane's samples.
 pub fn weigh_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
     level: Level,
     (out, acc): (&mut [D], &mut [S::Sum]),

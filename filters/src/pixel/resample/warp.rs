@@ -46,7 +46,7 @@ impl Shape {
     pub fn weight(self, x: f64) -> f64 {
         let x = x.abs();
         match self {
-            // At half way, the later sample is taken; see `phase`.
+            // At half way, the later sample is taken; see [`Phases::new`].
             Shape::Nearest => f64::from(u8::from(x < 0.5)),
             Shape::Bilinear => (1.0 - x).max(0.0),
             Shape::Bicubic if x < 1.0 => 1.0 + x * x * (1.5 * x - 2.5),

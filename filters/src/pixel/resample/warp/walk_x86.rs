@@ -105,7 +105,7 @@ pub(super) fn four<T: CodeSample>(
     let shift = (_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(second));
     let base = from.samples.as_ptr();
     for out in out.as_chunks_mut::<8>().0 {
-        // Two positions in a register, four columns each.
+        // Four positions in a register.
         let mut quads = [_mm256_setzero_si256(); 2];
         for quad in &mut quads {
             let p = [places.next(), places.next(), places.next(), places.next()];
