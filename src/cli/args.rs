@@ -1,6 +1,6 @@
 //! The arguments of the command line. Reads no file and no environment variable.
 //!
-//! Width: help never takes more than 100 columns, and less on a narrower terminal (`max_term_width` below; a test
+//! Width: help never takes more than 100 columns, and less on a narrower terminal (`max_term_width` of the command; a test
 //! looks at every page). The first line of a doc comment is the short help (`-h`) and should fit one line beside its
 //! option; the rest is for `--help`.
 
@@ -100,7 +100,7 @@ pub(super) struct ShardArgs {
 pub(super) struct ResumeArgs {
     /// Keep the finished part of an earlier run and render the rest
     ///
-    /// Renders the missing frames of numbered images, or the missing segments of a video (with --segments). Existing
+    /// Renders the missing frames of numbered images, or the missing segments of a video. Existing
     /// frames that were rendered with other settings or from another source are an error; -y renders them again. A
     /// hidden manifest beside the output, with size and time of each file, records what is complete.
     #[arg(long)]
@@ -348,7 +348,7 @@ pub(super) struct PictureArgs {
     /// How interlaced frames are filtered
     #[arg(long, value_name = "HOW", value_parser = FIELDS, default_value = "auto")]
     pub(super) fields: Fields,
-    /// Treat every warning about a loss or an assumption as an error
+    /// Treat every warning about a loss as an error
     #[arg(long)]
     pub(super) strict: bool,
 }

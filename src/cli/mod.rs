@@ -148,7 +148,7 @@ fn command(command: Command) -> Result<Exit, Failure> {
     })
 }
 
-/// `render`, `hash`, `frame` and `analyze`.
+/// `render`, `hash`, `frame`, `sheet` and `analyze`.
 fn job(
     report_args: ReportArgs,
     prints: bool,

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP. The first signal asks the job to end; the job finishes the frames that it has started.
+//! SIGINT, SIGTERM and SIGHUP. The first signal asks the job to end; the job completes the part that is written.
 //! The second, at least [`APART`] later, asks it to end at once; after [`GRACE`], or at a third signal, the program ends
 //! whatever it does. A file that is being written then stays under its partial name. The records that `--resume` needs
 //! are on the disk before the next frame starts.
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 const APART: Duration = Duration::from_millis(500);
 /// The time that a job has after the second signal.
 const GRACE: Duration = Duration::from_secs(3);
-/// The grace period of work that does not check `stop`.
+/// The grace period of work that does not check for it.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Handles signals from its creation to the end of the program.

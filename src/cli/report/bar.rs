@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The shortest time between redraws. The line is also redrawn when no frame is finished, so that a stall is visible.
+/// The most redraws in a second. The line is also redrawn when no frame is finished, so that a stall is visible.
 pub(super) const PER_SECOND: u8 = 10;
 
 /// The longest name beside a bar.

@@ -45,7 +45,7 @@ pub enum MatchError {
     /// The fitted look cannot be rendered.
     #[error(transparent)]
     Chain(#[from] ChainError),
-    /// The user cancelled.
+    /// The user cancelled, or a filter could not be prepared.
     #[error("{0}")]
     Prepare(#[from] PrepareError),
     /// The plate has no grain.

@@ -21,7 +21,7 @@ pub(super) fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
     (all.sum::<f64>() / count).sqrt()
 }
 
-/// A piecewise linear function of brightness, extrapolated linearly beyond the ends.
+/// A piecewise linear function of brightness, constant beyond the ends.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Curve(pub(super) Vec<[f64; 2]>);
 
@@ -110,7 +110,7 @@ impl Curve {
         let mut kept = self.clone();
         let bound = part * self.peak();
         while kept.0.len() > 1 {
-            // The inner point whose removal changes the curve least.
+            // The point whose removal changes the curve least.
             let without = |i: usize| {
                 let mut less = kept.clone();
                 less.0.remove(i);

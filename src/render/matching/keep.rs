@@ -131,7 +131,6 @@ fn find_tiles(
     };
     let mut y = 0;
     while y + side <= height && found.len() < most {
-        // The lowest end of tiles above, for each place.
         let mut x = 0;
         while x + side <= width && found.len() < most {
             let taken = found.iter().find(|&&(a, b)| b + side > y && a < x + side && x < a + side);

@@ -209,7 +209,7 @@ fn measure_on_flat(
     Ok(all)
 }
 
-/// Makes templates as strong as possible without clipping, and returns their standard deviations in 8-bit
+/// Halves templates until none of them clips, and returns their standard deviations in 8-bit
 /// codes.
 fn strengthen_templates(
     shot: &Shot,

@@ -2,15 +2,16 @@
 //!
 //! Each worker is a thread with its own [`Slot`](grainfield_io::media::Slot) and buffers. It takes a ticket together with the
 //! next source frame, completes decoding, runs the chain, encodes, waits until all earlier tickets have been written,
-//! and writes. A worker waits only for lower tickets and owns all resources before it takes one, so the lowest ticket
-//! always makes progress, and memory is that of the slots for any length.
+//! and writes. A worker waits only for lower tickets, or for a simulation that another worker is stepping, and owns all
+//! resources before it takes a ticket, so some worker always makes progress, and memory is that of the slots for any
+//! length.
 //!
 //! If memory allows fewer slots than threads, or while workers wait for a simulation, the threads of a rayon pool
 //! render bands of the frames in progress and share the simulation's steps, as many as are missing to the number that
 //! may run. The pool is used through [`Executor`](grainfield_filters::host::Executor) only, and nothing blocks inside it.
 //!
-//! A cancelled pipeline writes the frames that have been read and finishes the sink, on a thread of its own, however
-//! long that takes as long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
+//! A cancelled pipeline drops the frames that are being filtered and completes what the sink has, on a thread of its own,
+//! however long that takes as long as there is progress. If there is none, or after [`Setup::abort`], the sink is ended from outside
 //! ([`Rescue`](grainfield_io::media::Rescue)), and threads that do not return are abandoned. They own their data.
 
 mod error;

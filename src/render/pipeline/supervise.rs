@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 /// The interval at which progress is reported and the flag for cancelling is checked.
 const TICK: Duration = Duration::from_millis(20);
-/// The interval at which a cancelled pipeline reports what it waits for.
+/// The interval at which a pipeline that was cancelled or has failed reports what it waits for.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Numbers of which one changes whenever anything moves.
+/// Numbers of which one changes whenever a frame is read, filtered or written, or the encoder works.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Progress {
     /// Tickets issued, ready to be written, and written.

@@ -51,7 +51,7 @@ impl Render {
     }
 
     /// Sets the output: a file, a pattern, `-`, `hash:`, `hash:FILE` or `null:`. By default it is that of the clip's
-    /// request, or `hash:`, which prints.
+    /// request, or `hash:`, which prints. Replaces endpoints that were given otherwise.
     #[must_use]
     pub fn to(mut self, output: impl Into<OsString>) -> Render {
         self.request.output = output.into();
@@ -146,7 +146,7 @@ impl Running {
         std::iter::from_fn(|| lock(self.events.as_ref()?).recv().ok())
     }
 
-    /// Cancels the render. Frames in progress are finished; the part that was written is completed and named
+    /// Cancels the render. Frames that are being filtered are dropped; the part that was written is completed and named
     /// `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists: see [`RunError::partial`].
     pub fn cancel(&self) {
         self.cancel.cancel();

@@ -90,7 +90,7 @@ fn choose(
                 plans[i] = candidate.0;
                 candidate.0 == Planned::Drop || candidate.0 == Planned::Picture || accepts(&plans)
             });
-            // the last option is to leave it out
+            // There is always one: the last candidate leaves the stream out.
             chosen[i] = found.unwrap_or(&candidates[0]);
         }
     }

@@ -17,7 +17,7 @@ pub(super) struct Clock {
     pub(super) rounded_from: Option<(Ratio, i64)>,
 }
 
-/// Encoders that use the clock as the rate, or have 16-bit time bases.
+/// Encoders that use the clock as the rate.
 const CLOCK_IS_RATE: [&str; 4] = ["mpeg1video", "mpeg2video", "libtheora", "theora"];
 
 /// Codecs of the MPEG-4 part 2 family, which have 16-bit time bases.

@@ -37,12 +37,12 @@ pub(crate) fn threads(format: &Format) -> u32 {
 pub(super) struct EncoderProgress {
     /// Pictures that it holds.
     held: AtomicU64,
-    /// Calls that have returned.
+    /// Changes every time the encoder starts or ends a piece of work.
     calls: AtomicU64,
 }
 
 impl EncoderProgress {
-    /// A call has returned; it took a picture or gave a packet.
+    /// Counts a piece of work that begins or has ended, with the pictures taken and the packets given.
     pub(super) fn step(&self, taken: u64, given: u64) {
         self.held.fetch_add(taken.wrapping_sub(given), Ordering::Relaxed);
         self.calls.fetch_add(1, Ordering::Relaxed);

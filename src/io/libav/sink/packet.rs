@@ -44,7 +44,7 @@ pub(super) fn to_stored(packet: &Packet) -> file::Packet {
     }
 }
 
-/// Restores a packet.
+/// Restores the data, flags and side data of a packet; its times are set by the caller.
 pub(super) fn from_stored(stored: &file::Packet) -> Result<Packet, AvError> {
     let mut packet = Packet::copy(&stored.data);
     packet.av_mut().flags = stored.flags as i32;

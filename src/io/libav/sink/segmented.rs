@@ -55,11 +55,13 @@ impl Rescue for Shared {
     /// Complete segments are kept for resuming.
     fn end(&self) -> Result<PartialOutput, SinkError> {
         let frames = self.written().take();
-        if self.before + frames.unwrap_or(0) == 0 {
+        // A second call finds `None`, and leaves what the first one kept.
+        if frames.is_some_and(|frames| self.before + frames == 0) {
             self.grid.discard();
             return Ok(PartialOutput { partial: None, frames });
         }
-        Ok(PartialOutput { partial: Some(self.grid.folder.clone()), frames })
+        let partial = self.grid.folder.exists().then(|| self.grid.folder.clone());
+        Ok(PartialOutput { partial, frames })
     }
 
     fn progress(&self) -> (u64, u64) {

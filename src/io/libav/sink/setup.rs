@@ -38,7 +38,7 @@ pub(super) struct Setup {
     container: Container,
     choice: Choice,
     encoding: Encoding,
-    /// Seconds per tick of the input timestamps.
+    /// The clock of the output timestamps.
     pub(super) clock: Clock,
     pub(super) base: AVRational,
     /// The HDR10 metadata of the container.

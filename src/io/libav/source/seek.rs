@@ -79,7 +79,7 @@ impl Video {
         let times: Vec<i64> = times.collect();
         let even = times.iter().enumerate().all(|(i, t)| self.clock.is_regular(i as i64, *t));
         info.variable_rate = !even;
-        // it is not shared yet: this runs while the input is opened
+        // Only while the input is opened: later readers share it, and keep what they were told.
         let carried = info.carried.as_mut().and_then(Arc::get_mut);
         if let Some(container) = carried.and_then(|c| c.downcast_mut::<side_data::SourceFile>()) {
             container.variable = info.variable_rate;

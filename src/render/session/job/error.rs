@@ -12,7 +12,7 @@ use grainfield_io::sink::SinkError;
 use grainfield_io::source::{Info, SourceError};
 use std::path::PathBuf;
 
-/// Frame numbers stay below 2^53, so that curves can use them as `f64` and fields can double them.
+/// Frame numbers are at most 2^53, so that curves can use them as `f64` and fields can double them.
 pub const LAST_NUMBER: i64 = 1 << 53;
 
 /// The reason why a job cannot start.

@@ -34,7 +34,7 @@ pub struct Request {
     pub frame_offset: i64,
     /// The frame rate of an input that has none of its own: images, or a stream without one.
     pub rate: Option<Ratio>,
-    /// The number of threads, by default all of the machine.
+    /// The number of threads, by default as many as the machine has, at most 64.
     pub threads: Option<usize>,
     /// The limit on the memory of frames in progress in bytes, by default
     /// [`DEFAULT_MEMORY`](super::DEFAULT_MEMORY). A clip keeps decoded frames within it.
