@@ -257,7 +257,7 @@ impl Chain {
         host: &Host<'_>,
     ) {
         let format = output.format;
-        let stages: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
+        let groups: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
@@ -281,13 +281,13 @@ impl Chain {
             };
             let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut scratch = take().unwrap_or_default();
-            self.band(&stages, input, &mut band, &mut scratch);
+            self.render_band(&groups, input, &mut band, &mut scratch);
             pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         });
     }
 
     /// Renders a band of rows through groups of stages, of which all but the first of each work in place.
-    fn band(
+    fn render_band(
         &self,
         groups: &[&[ActiveStage<'_>]],
         input: Option<FrameRef<'_>>,
@@ -296,18 +296,18 @@ impl Chain {
     ) {
         let [group, later @ ..] = groups else { return };
         if later.is_empty() {
-            return self.group(group, input, output, scratch);
+            return self.render_group(group, input, output, scratch);
         }
         let mut memory = core::mem::take(&mut scratch.between);
         let (mut picture, rest) = band_between(output, output_format(group), &mut memory);
-        self.group(group, input, &mut picture, scratch);
+        self.render_group(group, input, &mut picture, scratch);
         scratch.between = core::mem::take(rest);
-        self.band(later, Some(picture.as_ref()), output, scratch);
+        self.render_band(later, Some(picture.as_ref()), output, scratch);
         *rest = core::mem::take(&mut scratch.between);
         scratch.between = memory;
     }
 
-    fn group(
+    fn render_group(
         &self,
         group: &[ActiveStage<'_>],
         mut input: Option<FrameRef<'_>>,

@@ -7,7 +7,7 @@
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
 use crate::pixel::convert::CodeSample;
-use crate::pixel::resample::{Kernel, Pass, weigh_rows, weigh_shifted};
+use crate::pixel::resample::{Kernel, Pass, convolve_row, convolve_rows};
 use crate::simd::multiversion;
 
 /// The sigma in samples above which this method is used.
@@ -79,9 +79,9 @@ pub(super) fn render<T: Coarse>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     }
     for (i, out) in (0i64..).zip(blurred.chunks_exact_mut(m)) {
         let row = |k: usize| &cells[(cell(from + i + k as i64 - up as i64) - first) as usize * m..][..m];
-        weigh_rows(job.level, (wide, acc), &down, row, (16, Pass::Direct));
+        convolve_rows(job.level, (wide, acc), &down, row, (16, Pass::Direct));
         pad(padded, wide, left);
-        weigh_shifted(job.level, (out, acc), padded, &across, (16, Pass::Direct));
+        convolve_row(job.level, (out, acc), padded, &across, (16, Pass::Direct));
     }
     for y in rows {
         let (top, part) = ys.place(y);

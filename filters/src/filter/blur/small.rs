@@ -2,7 +2,7 @@
 
 use super::{Job, gaussian, pad};
 use crate::frame::Scratch;
-use crate::pixel::resample::{Kernel, Pass, weigh_rows, weigh_shifted};
+use crate::pixel::resample::{Kernel, Pass, convolve_row, convolve_rows};
 
 /// Blurs the rows of the output in this band.
 pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mut Scratch) {
@@ -17,9 +17,9 @@ pub(super) fn render<T: Kernel>(job: Job<'_, '_>, sigmas: [f64; 2], scratch: &mu
     let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..width + 2 * left];
     for y in job.output.rows() {
         let row = |k: usize| job.input.row::<T>((y + k).saturating_sub(up).min(last));
-        weigh_rows(job.level, (wide, acc), &down, row, (job.bits, Pass::Widen));
+        convolve_rows(job.level, (wide, acc), &down, row, (job.bits, Pass::Widen));
         pad(padded, wide, left);
         let out = job.output.row_mut::<T>(y);
-        weigh_shifted(job.level, (out, acc), padded, &across, (job.bits, Pass::Narrow));
+        convolve_row(job.level, (out, acc), padded, &across, (job.bits, Pass::Narrow));
     }
 }

@@ -5,8 +5,8 @@ use crate::filter::Band;
 use crate::frame::{Depth, Format, PictureStructure, PlaneMut, PlaneRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate1, dot_row, round_saturate,
-    weigh_rows, weigh_shifted,
+    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate1, convolve_row, convolve_rows,
+    dot_row, round_saturate,
 };
 use crate::simd::Level;
 
@@ -273,7 +273,7 @@ impl Resampler {
             let direct = from <= first && last <= to;
             let offset = (first - from).max(0) as usize;
             let made = if direct { &mut padded[offset..offset + count] } else { &mut *wide };
-            weigh_rows(self.level, (made, acc), weights, row, (patch.bits, Pass::Widen));
+            convolve_rows(self.level, (made, acc), weights, row, (patch.bits, Pass::Widen));
             if direct {
                 for i in (from..first).chain(last..to) {
                     let value = patch.edge.map(i, lo, hi).map_or(color, |i| padded[(i - from) as usize]);
@@ -288,7 +288,7 @@ impl Resampler {
             if columns.alike {
                 let shifted = &padded[columns.at[0] as usize..];
                 let to = (patch.bits, Pass::Narrow);
-                weigh_shifted(self.level, (out, acc), shifted, &columns.weights, to);
+                convolve_row(self.level, (out, acc), shifted, &columns.weights, to);
                 continue;
             }
             let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);

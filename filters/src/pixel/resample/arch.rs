@@ -16,12 +16,19 @@ multiversion! {
     /// Sums `rows` with weights `w`, shifts and rounds each sum and clamps it to `0..=top`. `false`, with `out` as it
     /// was, for weights of more than 16 bits and for a row that is shorter than a register. Panics if there are more
     /// rows than [`MAX_TAPS`] or weights, or one of them is shorter than `out`.
-    pub(super) fn weigh(level, out: &mut [u16], rows: &[&[u16]], w: &[i32], shift: u32, top: u16) -> bool
-        => weigh_body;
+    pub(super) fn weighted_sum(level, out: &mut [u16], rows: &[&[u16]], w: &[i32], shift: u32, top: u16) -> bool
+        => weighted_sum_body;
 }
 
 #[inline(always)]
-fn weigh_body<V: Vector>(any: V, out: &mut [u16], rows: &[&[u16]], w: &[i32], shift: u32, top: u16) -> bool {
+fn weighted_sum_body<V: Vector>(
+    any: V,
+    out: &mut [u16],
+    rows: &[&[u16]],
+    w: &[i32],
+    shift: u32,
+    top: u16,
+) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
     assert!(rows.len() == w.len() && rows.iter().all(|r| r.len() >= n));
     if n < lanes || w.iter().any(|&w| i16::try_from(w).is_err()) {

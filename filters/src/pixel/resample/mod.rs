@@ -17,7 +17,7 @@ mod warp;
 
 pub use level::Quads;
 pub use rows::{
-    Kernel, Pass, accumulate1, accumulate4, carry, dot_row, round_saturate, weigh_rows, weigh_shifted,
+    Kernel, Pass, accumulate1, accumulate4, carry, convolve_row, convolve_rows, dot_row, round_saturate,
 };
 pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
 

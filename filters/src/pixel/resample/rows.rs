@@ -181,7 +181,7 @@ pub fn round_saturate<T: Kernel>(level: Level, out: &mut [T], acc: &[T::Sum], bi
 
 /// A weighted sum of rows, rounded; `row(k)` is the row of weight `w[k]`. Rows and `acc`, which is overwritten, are at
 /// least as long as `out`. `bits` is the depth of the plane's samples.
-pub fn weigh_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
+pub fn convolve_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
     level: Level,
     (out, acc): (&mut [D], &mut [S::Sum]),
     w: &[S::Sum],
@@ -195,7 +195,7 @@ pub fn weigh_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
         rows.iter_mut().enumerate().for_each(|(k, r)| *r = bytemuck::cast_slice(row(k)));
         let (by, top) = shift::<D>(bits, pass);
         let (out, w) = (bytemuck::cast_slice_mut(out), bytemuck::cast_slice(w));
-        if arch::weigh(level, out, rows, w, by, top as u16) {
+        if arch::weighted_sum(level, out, rows, w, by, top as u16) {
             return;
         }
     }
@@ -218,7 +218,7 @@ pub fn weigh_rows<'a, S: Kernel, D: Kernel<Sum = S::Sum>>(
 }
 
 /// The same of one row, shifted by one more sample for each weight.
-pub fn weigh_shifted<S: Kernel, D: Kernel<Sum = S::Sum>>(
+pub fn convolve_row<S: Kernel, D: Kernel<Sum = S::Sum>>(
     level: Level,
     out: (&mut [D], &mut [S::Sum]),
     row: &[S],
@@ -226,7 +226,7 @@ pub fn weigh_shifted<S: Kernel, D: Kernel<Sum = S::Sum>>(
     to: (u8, Pass),
 ) {
     let n = out.0.len();
-    weigh_rows(level, out, w, |k| &row[k..k + n], to);
+    convolve_rows(level, out, w, |k| &row[k..k + n], to);
 }
 
 /// Sums over windows of the same length that begin at `at[i]` in `row`, each with its own weights.

@@ -36,9 +36,9 @@ fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
         let run = |level: Level, pass: Pass, shifted: bool| {
             let (mut acc, mut out) = (vec![T::ZERO; 287], vec![T::of(0.0); 287]);
             if shifted {
-                weigh_shifted(level, (&mut out, &mut acc), &rows[2][3..], &w, (bits, pass));
+                convolve_row(level, (&mut out, &mut acc), &rows[2][3..], &w, (bits, pass));
             } else {
-                weigh_rows(level, (&mut out, &mut acc), &w, |k| &rows[k][1..], (bits, pass));
+                convolve_rows(level, (&mut out, &mut acc), &w, |k| &rows[k][1..], (bits, pass));
             }
             out
         };
@@ -151,8 +151,8 @@ fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
         let run = |level: Level| {
             let mut acc = vec![T::ZERO; n];
             let (mut down, mut along) = (vec![<T::Wide as Kernel>::of(0.0); n], vec![T::of(0.0); n]);
-            weigh_rows(level, (&mut down, &mut acc), &w, |k| &rows[k][..], (bits, Pass::Widen));
-            weigh_shifted(level, (&mut along, &mut acc), &row, &w, (bits, Pass::Narrow));
+            convolve_rows(level, (&mut down, &mut acc), &w, |k| &rows[k][..], (bits, Pass::Widen));
+            convolve_row(level, (&mut along, &mut acc), &row, &w, (bits, Pass::Narrow));
             let down: Vec<f64> = down.iter().map(|v| v.number()).collect();
             (down, along)
         };

@@ -7,9 +7,9 @@ use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
 use crate::journal::CommitHook;
-use crate::journal::segments::SegmentGrid;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
+use crate::journal::segments::{self, SegmentGrid};
 use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
 use crate::libav::side_data::FrameSideData;
 use crate::libav::versions::set_stream_side_data;
@@ -20,7 +20,7 @@ use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Segments being written, and the file in which they are joined.
@@ -38,7 +38,8 @@ pub(super) struct Segmented {
 
 /// The part that does not wait for the encoder.
 struct Shared {
-    grid: Arc<SegmentGrid>,
+    /// The folder of the segments.
+    folder: PathBuf,
     /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
     written: Mutex<Option<u64>>,
@@ -57,10 +58,10 @@ impl Rescue for Shared {
         let frames = self.written().take();
         // A second call finds `None`, and leaves what the first one kept.
         if frames.is_some_and(|frames| self.before + frames == 0) {
-            self.grid.discard();
+            segments::discard(&self.folder);
             return Ok(PartialOutput { partial: None, frames });
         }
-        let partial = self.grid.folder.exists().then(|| self.grid.folder.clone());
+        let partial = self.folder.exists().then(|| self.folder.clone());
         Ok(PartialOutput { partial, frames })
     }
 
@@ -110,7 +111,7 @@ impl Segmented {
             packet: Packet::empty(),
             commit_hook: plan.journal.commit_hook.clone(),
             shared: Arc::new(Shared {
-                grid: Arc::clone(grid),
+                folder: grid.folder.clone(),
                 before,
                 written: Mutex::new(Some(0)),
                 progress: EncoderProgress::default(),
@@ -321,5 +322,33 @@ impl Sink for Segmented {
         let Segmented { video_file, current, shared, .. } = *self;
         drop((video_file, current));
         shared.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended_twice(written: u64) -> (bool, [PartialOutput; 2], PathBuf) {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("a.mkv.segments");
+        std::fs::create_dir(&folder).unwrap();
+        let segment = folder.join("00000000.segment");
+        std::fs::write(&segment, "rendered for hours").unwrap();
+        let (written, progress) = (Mutex::new(Some(written)), EncoderProgress::default());
+        let shared = Shared { folder: folder.clone(), before: 0, written, progress };
+        let ends = [shared.end().unwrap(), shared.end().unwrap()];
+        (segment.exists(), ends, folder)
+    }
+
+    #[test]
+    fn a_second_end_keeps_what_the_first_one_kept() {
+        let (kept, ends, folder) = ended_twice(7);
+        assert!(kept);
+        let partial = Some(folder);
+        let first = PartialOutput { partial: partial.clone(), frames: Some(7) };
+        assert_eq!(ends, [first, PartialOutput { partial, frames: None }]);
+        let (kept, ends, _) = ended_twice(0);
+        assert!(!kept && ends.iter().all(|end| end.partial.is_none()));
     }
 }
