@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalog::{Entry, Role};
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
-use crate::frame::{FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
+use crate::frame::{Depth, FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
 use crate::host::{CurrentThread, Executor, Host, NoCache, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
@@ -326,4 +326,39 @@ fn a_stop_is_heard_between_bands() {
     let before = picture(format);
     assert_ne!(frame.row::<u8>(0, 0), before.row::<u8>(0, 0));
     assert_eq!(frame.row::<u8>(0, 1000), before.row::<u8>(0, 1000));
+}
+
+#[test]
+fn depths_within_one_pass_give_what_separate_passes_give() {
+    let steps = |names: &[(&str, &str)]| -> Vec<Step> {
+        let one = |&(name, given): &(&str, &str)| {
+            let filter = crate::catalog::find(name).unwrap();
+            Step { values: Values::parse(filter.settings, given).unwrap(), ..step(filter) }
+        };
+        names.iter().map(one).collect()
+    };
+    let rounded = ("dither", "mode=none");
+    for fields in [FieldOrder::Progressive, FieldOrder::BottomFirst] {
+        // An odd height, of several bands.
+        let shallow = Format { fields, ..Format::from_name("yuv420p10", 61, 1001).unwrap() };
+        let deep = Format { depth: Depth::Bits(16), ..shallow };
+        let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(fields) };
+        let stop = AtomicBool::new(false);
+        let pass = |names: &[(&str, &str)], to: Format, executor: &dyn Executor, mut frame: Frame| {
+            let host = Host { executor, cache: &NoCache, stop: &stop };
+            let chain =
+                Chain::bind::<ChainError>(&steps(names), *frame.format(), &options, |_| Ok(to)).unwrap();
+            let (mut work, states) = (Workspace::default(), States::default());
+            let at = FrameTime::of_frame(7, to.rate);
+            chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
+            frame
+        };
+        let fades = [("fade", "amount=0.3"), ("fade", "amount=0.2:color=white")];
+        let faded = pass(&fades, deep, &CurrentThread, picture(shallow));
+        let want = pass(&[rounded], shallow, &CurrentThread, faded);
+        for executor in [&CurrentThread as &dyn Executor, &Backwards] {
+            let got = pass(&[fades[0], fades[1], rounded], shallow, executor, picture(shallow));
+            assert!(got == want, "{fields:?}");
+        }
+    }
 }
