@@ -27,6 +27,7 @@
 //! | run filters over frames | [`chain`], with the services of the host in [`host`] |
 //! | write a filter | [`mod@filter`], whose page has a complete example; [`pixel`] has row operations, [`noise`] random numbers |
 //! | draw particles or a liquid | [`particle`] |
+//! | keep many elements in the order of their cells | [`pma`], with the cells of a picture in [`zorder`] |
 //! | animate values | [`curve`] |
 
 pub mod catalog;
@@ -40,7 +41,9 @@ pub mod noise;
 pub mod particle;
 pub mod pixel;
 pub mod plate;
+pub mod pma;
 pub mod ratio;
 pub mod recipe;
 pub mod settings;
 pub mod simd;
+pub mod zorder;

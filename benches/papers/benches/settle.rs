@@ -15,9 +15,10 @@ mod timing;
 
 use grainfield_filters::host::CurrentThread;
 use grainfield_filters::particle::fluid::{Fluid2d, Fluid2dSettings};
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings};
 use grainfield_filters::simd::Level;
 use grainfield_papers::fluid::Parcel;
-use grainfield_papers::pma::{CellBatch, CellIndex, CellPma, CellSettings};
+use grainfield_papers::pma::CellIndex;
 use rows::Sheet;
 use timing::{median, time};
 
@@ -81,18 +82,17 @@ impl Packed {
             if goal != *held {
                 self.batch.moves.push((*slot, goal));
             }
-            if let Some(parcel) = self.pma.get_mut(*slot) {
-                parcel.pos = [new[0], new[1], 0.0];
-                parcel.vel = [new[2], new[3], 0.0];
-            }
+            let parcel = self.pma.payload_mut(*slot);
+            parcel.pos = [new[0], new[1], 0.0];
+            parcel.vel = [new[2], new[3], 0.0];
         }
-        self.pma.apply(&self.batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
+        self.pma.apply(&self.batch).unwrap_or_else(|e| panic!("{e}"));
         self.batch.moves.len()
     }
 
     /// Reads the array in order.
     fn read(&mut self) {
-        self.pma.index(&mut self.index);
+        self.index.fill(&self.pma);
         let Columns { ids, cells, floats, starts } = &mut self.read;
         ids.clear();
         cells.clear();
@@ -102,7 +102,7 @@ impl Packed {
         for ((cell, from), to) in self.index.cells.iter().zip(ends) {
             starts.resize(*cell as usize + 1, *from);
             for slot in &self.index.slots[*from as usize..to as usize] {
-                let p = self.pma.at(*slot);
+                let p = self.pma.payload(*slot);
                 ids.push(p.id);
                 cells.push(*cell);
                 let values = [p.pos[0], p.pos[1], p.vel[0], p.vel[1]];
@@ -146,7 +146,7 @@ fn main() {
             let parcel = Parcel { id, pos: [p[0], p[1], 0.0], vel: [p[2], p[3], 0.0], spare: 0 };
             packed.batch.inserts.push((cell(&p), parcel));
         }
-        packed.pma.apply(&packed.batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
+        packed.pma.apply(&packed.batch).unwrap_or_else(|e| panic!("{e}"));
         packed.read();
         let (mut sort, mut array, mut moves, mut rest) = (vec![], vec![], vec![], vec![]);
         let (mut ratios, mut moved) = (vec![], 0);

@@ -12,10 +12,10 @@ use grainfield_filters::filter::particles::{Particles, Preset};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::CurrentThread;
 use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::ChoiceEnum;
 use grainfield_filters::simd::Level;
-use grainfield_papers::pma::{CellPma, CellSettings, Ranked, UpdateAction};
 use std::collections::BTreeMap;
 use std::hint::black_box;
 
@@ -69,7 +69,8 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
     let mut bins = Bins::default();
     let mut array = right(CellPma::<Stored>::new((ACROSS * DOWN) as u32, CellSettings::default(), level));
     let first: Vec<(u32, Stored)> = splats(start).iter().map(|s| (tile(s), Stored(*s))).collect();
-    right(array.update(&first, &CurrentThread, |_, _| UpdateAction::Stay));
+    let mut batch = CellBatch { inserts: first, ..CellBatch::default() };
+    right(array.apply(&batch));
     let mut best = [f64::INFINITY; 3];
     let (mut count, mut moved, mut changed) = (0usize, 0usize, 0usize);
     for n in start + 1..=start + ROUNDS {
@@ -84,23 +85,24 @@ fn row(name: &str, effect: &Particles, start: i64, sheet: &mut Sheet) {
                 Some(_) => moved += 1,
                 None => changed += 1,
             }
-            if let Some(s) = array.get_mut(slot) {
-                s.0 = next.unwrap_or(Splat { opacity: 0, ..s.0 });
-            }
+            let s = array.payload_mut(slot);
+            s.0 = next.unwrap_or(Splat { opacity: 0, ..s.0 });
         }
         changed += by_number.len();
         count += now.len();
-        let births: Vec<(u32, Stored)> = by_number.values().map(|s| (tile(s), Stored(*s))).collect();
+        batch.clear();
+        batch.inserts.extend(by_number.values().map(|s| (tile(s), Stored(*s))));
         let per = 1e9 / now.len().max(1) as f64;
         let mut sum = 0;
         let step = time(|| {
-            right(array.update(&births, &CurrentThread, |s, cell| match tile(&s.0) {
-                _ if s.0.opacity == 0 => UpdateAction::Gone,
-                to if to == cell => UpdateAction::Stay,
-                to => UpdateAction::Move(to),
-            }));
+            array.for_each(|slot, cell, s| match tile(&s.0) {
+                _ if s.0.opacity == 0 => batch.removes.push(slot),
+                to if to == cell => {}
+                to => batch.moves.push((slot, to)),
+            });
+            right(array.apply(&batch));
         });
-        let read = time(|| array.for_each_in_order(|_, _, s| sum ^= s.0.x));
+        let read = time(|| array.read(0..array.cells(), |_, _, s| sum ^= s.0.x));
         let sort = time(|| {
             painter.bin(&now, &mut bins, &CurrentThread);
             bins.for_each(|_, splats| splats.iter().for_each(|s| sum ^= s.x));

@@ -2,9 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`pma`] | packed memory arrays, in total order and by cell |
-//! | [`fluid`] | the generic fluid, in 2-D and 3-D, on a packed memory array |
-//! | [`morton`] | keys along a Z-curve |
+//! | [`pma`] | the packed memory array in total order |
+//! | [`fluid`] | the generic fluid, in 2-D and 3-D, on either packed memory array |
+//! | [`morton`] | keys along a Z-curve in three dimensions |
 //!
 //! `./x bench pma`, `sph`, `fluid_figures`, `settle` and `tiles` measure them against their rivals.
 

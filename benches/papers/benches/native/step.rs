@@ -2,10 +2,10 @@
 //! paper's reference (pairs of cell and place, qsort, gather, copy), or kept in a packed memory array.
 
 use super::{Bodies, Body, Chains, Hold, Near};
-use grainfield_filters::host::CurrentThread;
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
 use grainfield_papers::fluid::{Grid, Parcel, Settings};
-use grainfield_papers::pma::{CellBatch, CellIndex, CellPma, CellSettings, Ranked};
+use grainfield_papers::pma::CellIndex;
 
 impl Ranked for Body {
     type Rank = u32;
@@ -44,11 +44,11 @@ impl Hold for Packed {
     }
     #[inline(always)]
     fn at(&self, slot: u32) -> &Body {
-        self.pma.at(slot)
+        self.pma.payload(slot)
     }
     #[inline(always)]
     fn at_mut(&mut self, slot: u32) -> &mut Body {
-        self.pma.get_mut(slot).unwrap_or_else(|| panic!("slot {slot} is in use"))
+        self.pma.payload_mut(slot)
     }
 }
 
@@ -109,10 +109,10 @@ impl Native {
                 CellPma::new(curve.numbers(), cells, Level::best()).unwrap_or_else(|e| panic!("{e}"));
             let mut batch = CellBatch::default();
             batch.inserts.extend(bodies.iter().map(|b| (number(&curve, b.pos), *b)));
-            pma.apply(&batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
+            pma.apply(&batch).unwrap_or_else(|e| panic!("{e}"));
             batch.clear();
             let mut index = CellIndex::default();
-            pma.index(&mut index);
+            index.fill(&pma);
             Data::Packed(Box::new(Packed { pma, index, batch }))
         } else {
             Data::Array(Bodies(bodies))
@@ -147,13 +147,13 @@ impl Native {
             (Data::Packed(p), _) if self.steps > 0 => {
                 for (cell, from) in index_runs(&p.index) {
                     for slot in from {
-                        let to = number(curve, p.pma.at(*slot).pos);
+                        let to = number(curve, p.pma.payload(*slot).pos);
                         if to != cell {
                             p.batch.moves.push((*slot, to));
                         }
                     }
                 }
-                p.pma.apply(&p.batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
+                p.pma.apply(&p.batch).unwrap_or_else(|e| panic!("{e}"));
                 p.batch.clear();
             }
             _ => {}
@@ -164,7 +164,7 @@ impl Native {
             Data::Array(b) => rest(b, &mut self.chains, &mut self.near, &s, &mut done),
             Data::Packed(p) => {
                 // The indirection list is part of detection, as in the paper.
-                p.pma.index(&mut p.index);
+                p.index.fill(&p.pma);
                 rest(&mut **p, &mut self.chains, &mut self.near, &s, &mut done);
             }
         }

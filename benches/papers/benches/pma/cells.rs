@@ -3,9 +3,9 @@
 use super::rivals::qsort_pairs;
 use super::rows::{Sheet, gate, gate_at_most};
 use super::{Asked, Rng, Table};
-use grainfield_filters::host::CurrentThread;
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Ranked};
 use grainfield_filters::simd::Level;
-use grainfield_papers::pma::{CellBatch, CellPma, CellSettings, Ranked};
+use grainfield_papers::pma::CellIndex;
 
 const OURS: &str = "packed memory array";
 const COUNTING: &str = "counting sort";
@@ -186,7 +186,7 @@ impl Bench {
         }
         let settings = CellSettings { fill, ..CellSettings::default() };
         let mut pma = CellPma::new(cells, settings, Level::best()).unwrap_or_else(|e| panic!("{e}"));
-        pma.apply(&batch, &CurrentThread).unwrap_or_else(|e| panic!("{e}"));
+        pma.apply(&batch).unwrap_or_else(|e| panic!("{e}"));
         batch.inserts.sort_unstable();
         let dense = Dense {
             cells: batch.inserts.iter().map(|i| i.0).collect(),
@@ -213,7 +213,7 @@ impl Bench {
             self.pma.for_each(|_, cell, p| sum ^= u64::from(cell) ^ p.id);
             std::hint::black_box(sum);
             let (pma, batch) = (&mut self.pma, &self.batch);
-            table.time(OURS, || pma.apply(batch, &CurrentThread)).unwrap_or_else(|e| panic!("{e}"));
+            table.time(OURS, || pma.apply(batch)).unwrap_or_else(|e| panic!("{e}"));
         }
         for (rival, name) in self.rivals.iter_mut().zip(&NAMES[1..]) {
             for step in 0..BURST {
@@ -233,7 +233,7 @@ impl Bench {
     /// All hold the same particles in the same cells.
     fn compare(&self) {
         let mut ours = Vec::new();
-        self.pma.for_each_in_order(|cell, _, p| ours.push((cell, *p)));
+        self.pma.read(0..self.cells, |cell, _, p| ours.push((cell, *p)));
         for rival in &self.rivals {
             let mut dense: Vec<_> =
                 rival.now.cells.iter().copied().zip(rival.now.items.iter().copied()).collect();
@@ -267,9 +267,9 @@ pub(crate) fn rates(asked: &Asked) {
                 bench.burst(percent / 100.0, near, &mut Table::new(&NAMES));
                 let (mut writes, mut movers) = (0, 0);
                 for _ in 0..asked.rounds(n).min(15) {
-                    let before = bench.pma.element_moves();
+                    let before = bench.pma.writes();
                     bench.burst(percent / 100.0, near, &mut table);
-                    writes += bench.pma.element_moves() - before;
+                    writes += bench.pma.writes() - before;
                     movers += BURST * bench.batch.len();
                 }
                 bench.compare();
@@ -317,7 +317,7 @@ pub(crate) fn scan(asked: &Asked) {
         for _ in 0..3 {
             bench.burst(0.05, true, &mut Table::new(&NAMES));
         }
-        let mut index = Default::default();
+        let mut index = CellIndex::default();
         for _ in 0..asked.rounds(n).max(15) {
             let (pma, dense) = (std::hint::black_box(&bench.pma), std::hint::black_box(&bench.rivals[0].now));
             let mix = |sum: u64, cell: u32, p: &Particle| sum.wrapping_add(u64::from(cell) ^ p.rest[0]);
@@ -331,15 +331,15 @@ pub(crate) fn scan(asked: &Asked) {
             });
             let order = table.time("in order", || {
                 let mut sum = 0;
-                pma.for_each_in_order(|cell, _, p| sum = mix(sum, cell, p));
+                pma.read(0..pma.cells(), |cell, _, p| sum = mix(sum, cell, p));
                 sum
             });
-            table.time("index", || pma.index(&mut index));
+            table.time("index", || index.fill(pma));
             assert!(slots == right && order == right);
         }
         table.print(&format!(
             "Going through {n} particles of 32 bytes, density {:.2}: our time over a dense array's",
-            bench.pma.density()
+            bench.pma.len() as f64 / bench.pma.slots() as f64
         ));
         let tax = table.ratio("in slot order", "dense array");
         gate_at_most(&format!("scan of {n} particles over a dense array"), tax, 1.3, Some(1.15));

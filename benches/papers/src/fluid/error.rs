@@ -1,7 +1,8 @@
 //! Errors of fluids.
 
-use crate::pma::PmaError;
+use crate::pma::BoundsError;
 use core::fmt;
+use grainfield_filters::pma::PmaError;
 
 /// The error of creating, advancing or restoring a fluid. After a failed step the state is as it was before.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +58,8 @@ pub enum FluidError {
     OtherSettings,
     /// The error of the packed memory array.
     Pma(PmaError),
+    /// The density bounds of the packed memory array in total order.
+    Bounds(BoundsError),
 }
 
 impl fmt::Display for FluidError {
@@ -90,6 +93,7 @@ impl fmt::Display for FluidError {
             }
             FluidError::OtherSettings => f.write_str("the saved state belongs to other settings"),
             FluidError::Pma(e) => e.fmt(f),
+            FluidError::Bounds(e) => e.fmt(f),
         }
     }
 }
@@ -98,6 +102,7 @@ impl core::error::Error for FluidError {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             FluidError::Pma(e) => Some(e),
+            FluidError::Bounds(e) => Some(e),
             _ => None,
         }
     }
@@ -106,5 +111,11 @@ impl core::error::Error for FluidError {
 impl From<PmaError> for FluidError {
     fn from(e: PmaError) -> FluidError {
         FluidError::Pma(e)
+    }
+}
+
+impl From<BoundsError> for FluidError {
+    fn from(e: BoundsError) -> FluidError {
+        FluidError::Bounds(e)
     }
 }

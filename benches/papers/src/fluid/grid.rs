@@ -3,8 +3,9 @@
 use super::FluidError;
 use super::list::LANES;
 use crate::morton;
-use crate::pma::{Batch, Bounds, Pma, Ranked, Slot};
+use crate::pma::{Batch, Bounds, Pma};
 use crate::simd::Level;
+use grainfield_filters::pma::{Ranked, Slot};
 
 /// The most cells (powers of two along each axis) of a dense table; larger domains, and those without end, store
 /// only the cells that are not empty, in a packed memory array.

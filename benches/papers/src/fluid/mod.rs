@@ -63,7 +63,7 @@ pub use settings::{EquationOfState, Settings};
 pub use state::VERSION;
 pub use step::{Fluid, Phase};
 
-use crate::pma::Ranked;
+use grainfield_filters::pma::Ranked;
 
 /// A parcel of fluid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]

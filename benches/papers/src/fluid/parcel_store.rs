@@ -1,9 +1,10 @@
 //! The parcels in their packed memory array: in cell order where the grid has a dense table, else in total order.
 
 use super::{FluidError, Grid, Parcel};
-use crate::pma::{Batch, Bounds, CellBatch, CellIndex, CellPma, CellSettings, Pma, Slot};
+use crate::pma::{Batch, Bounds, CellIndex, Pma};
 use crate::simd::Level;
 use grainfield_filters::host::Executor;
+use grainfield_filters::pma::{CellBatch, CellPma, CellSettings, Slot};
 
 #[derive(Clone)]
 enum Kind {
@@ -46,7 +47,7 @@ impl ParcelStore {
     #[inline(always)]
     pub(super) fn get_mut(&mut self, slot: Slot) -> Option<&mut Parcel> {
         match &mut self.0 {
-            Kind::Dense { pma, .. } => pma.get_mut(slot),
+            Kind::Dense { pma, .. } => Some(pma.payload_mut(slot)),
             Kind::Open { pma, .. } => pma.get_mut(slot),
         }
     }
@@ -65,7 +66,7 @@ impl ParcelStore {
         match &mut self.0 {
             Kind::Dense { batch, .. } if batch.is_empty() => Ok(0),
             Kind::Dense { pma, batch, .. } => {
-                pma.apply(batch, executor)?;
+                pma.apply(batch)?;
                 let n = batch.len();
                 batch.clear();
                 Ok(n)
@@ -82,7 +83,7 @@ impl ParcelStore {
     /// Builds the list of slots.
     pub(super) fn index(&mut self) {
         match &mut self.0 {
-            Kind::Dense { pma, index, .. } => pma.index(index),
+            Kind::Dense { pma, index, .. } => index.fill(pma),
             Kind::Open { pma, index, .. } => pma.indirection(index),
         }
     }
@@ -95,7 +96,7 @@ impl ParcelStore {
                 let runs = index.cells.iter().zip(ends);
                 Box::new(runs.flat_map(move |((cell, from), to)| {
                     let slots = &index.slots[*from as usize..to as usize];
-                    slots.iter().map(move |slot| (u64::from(*cell), pma.at(*slot)))
+                    slots.iter().map(move |slot| (u64::from(*cell), pma.payload(*slot)))
                 }))
             }
             Kind::Open { pma, .. } => Box::new(pma.iter()),

@@ -37,17 +37,6 @@ pub enum BoundsError {
         /// Slots per segment.
         segment: usize,
     },
-    /// A fraction is outside of its range.
-    Share {
-        /// The name of the setting.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-        /// The minimum.
-        low: f64,
-        /// The maximum.
-        high: f64,
-    },
 }
 
 impl fmt::Display for BoundsError {
@@ -68,9 +57,6 @@ impl fmt::Display for BoundsError {
                 "tauh = {tauh} leaves fewer than 4 elements in a segment of {segment} slots: it must be at least {}",
                 4.0 / *segment as f64
             ),
-            BoundsError::Share { name, value, low, high } => {
-                write!(f, "{name} = {value} must lie between {low} and {high}")
-            }
         }
     }
 }
@@ -86,9 +72,6 @@ impl Default for Bounds {
 impl Bounds {
     /// The bounds of the paper, which were good for all sizes in its measurements.
     pub const PAPER: Bounds = Bounds { tau0: 0.92, tauh: 0.7, rhoh: 0.3, rho0: 0.08 };
-    /// For cell order: segments may become full, since the elements that do not fit are placed at the end of
-    /// the batch.
-    pub const CELLS: Bounds = Bounds { tau0: 1.0, tauh: 0.9, rhoh: 0.4, rho0: 0.0 };
 
     /// Checks the order of the bounds, `2 rhoh < tauh`, and that a segment of `segment` slots holds enough
     /// elements.

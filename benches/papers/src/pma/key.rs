@@ -1,4 +1,4 @@
-//! The requirements of keys and payloads.
+//! The requirements of keys.
 
 /// An integer that can be a key of a [`Pma`](super::Pma).
 pub trait Key: Copy + Ord + Send + Sync + core::fmt::Debug + sealed::Sealed + 'static {
@@ -23,40 +23,6 @@ macro_rules! keys {
 }
 // A signed number is sign-extended; inverting the top bit then orders negative numbers first.
 keys!(u8: 0, u16: 0, u32: 0, u64: 0, i8: 1 << 63, i16: 1 << 63, i32: 1 << 63, i64: 1 << 63);
-
-/// A payload, and its rank among those of equal key.
-///
-/// The rank decides the order in which payloads of one key (or cell) are read out. Give it a value that no other
-/// payload has (a particle's number) and that does not change while it is stored: then the order depends only on
-/// the elements and not on the history. If ranks are equal, too, the order is unspecified.
-pub trait Ranked: Copy + Send + Sync {
-    /// The type of the rank; `()` for none.
-    type Rank: Copy + Ord + Send + Sync + core::fmt::Debug;
-
-    /// The rank of this payload.
-    fn rank(&self) -> Self::Rank;
-}
-
-/// No payload: the array holds keys only.
-impl Ranked for () {
-    type Rank = ();
-    #[inline(always)]
-    fn rank(&self) {}
-}
-
-macro_rules! own_rank {
-    ($($t:ty),+) => {$(
-        /// A number is its own rank.
-        impl Ranked for $t {
-            type Rank = $t;
-            #[inline(always)]
-            fn rank(&self) -> $t {
-                *self
-            }
-        }
-    )+};
-}
-own_rank!(u8, u16, u32, u64, i32, i64);
 
 #[cfg(test)]
 mod tests {

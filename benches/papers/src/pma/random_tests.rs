@@ -1,6 +1,6 @@
-//! Random operations on both kinds of array, compared with sorted lists.
+//! Random operations, compared with a sorted list.
 
-use super::{Batch, Bounds, CellBatch, CellPma, CellSettings, Pma, UpdateAction};
+use super::{Batch, Bounds, Pma};
 use crate::simd::Level;
 use grainfield_filters::host::CurrentThread;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads operations from `bytes`, applies them to an array in total order and to a list, and compares them.
+/// Reads operations from `bytes`, applies them to an array and to a list, and compares them.
 fn total(bytes: &[u8]) {
     let mut from = Reader(bytes);
     let bounds = match from.byte() % 3 {
@@ -98,92 +98,6 @@ fn total(bytes: &[u8]) {
     }
 }
 
-/// As [`total`], for an array in cell order.
-fn cells(bytes: &[u8]) {
-    let mut from = Reader(bytes);
-    let count = [1, 7, 600, 70_000][usize::from(from.byte() % 4)];
-    let settings = match from.byte() % 3 {
-        0 => CellSettings::default(),
-        1 => CellSettings { rebuild: 1.0, rebuild_small: 1.0, ..CellSettings::default() },
-        _ => CellSettings {
-            bounds: Bounds { tau0: 0.9, tauh: 0.5, rhoh: 0.2, rho0: 0.0 },
-            fill: 0.3,
-            rebuild: 1.0,
-            rebuild_small: 1.0,
-        },
-    };
-    let mut pma = CellPma::<u32>::new(count, settings, Level::best()).unwrap();
-    let mut model: Vec<(u32, u32)> = Vec::new();
-    let mut rank = 0u32;
-    while !from.0.is_empty() {
-        match from.byte() % 4 {
-            0 => {
-                let item = ((from.key() % u64::from(count)) as u32, rank);
-                rank += 1;
-                if model.len() < MOST {
-                    model.push(item);
-                    pma.insert(item.0, item.1).unwrap();
-                }
-            }
-            1 => {
-                let slot = from.number() as u32 % (pma.slots() as u32 + 1);
-                if let Some(item) = pma.remove(slot) {
-                    model.remove(model.iter().position(|m| *m == item).unwrap());
-                }
-            }
-            2 => {
-                let mut batch = CellBatch::default();
-                let (step, cell) = (usize::from(from.byte()) + 1, (from.key() % u64::from(count)) as u32);
-                let mut kept = Vec::new();
-                let mut i = 0;
-                pma.for_each(|slot, at, rank| {
-                    i += 1;
-                    match i % step {
-                        0 => {
-                            batch.moves.push((slot, cell));
-                            kept.push((cell, *rank));
-                        }
-                        3 => batch.removes.push(slot),
-                        _ => kept.push((at, *rank)),
-                    }
-                });
-                for i in 0..u32::from(from.byte()) * 4 {
-                    if kept.len() < MOST {
-                        let item = ((cell + i * 3) % count, rank);
-                        rank += 1;
-                        batch.inserts.push(item);
-                        kept.push(item);
-                    }
-                }
-                model = kept;
-                pma.apply(&batch, &CurrentThread).unwrap();
-            }
-            _ => {
-                let (turn, shift) = (u32::from(from.byte()) + 1, u32::from(from.byte()));
-                let fate = |rank: u32, cell: u32| match rank % turn {
-                    0 => UpdateAction::Move(((u64::from(cell) + u64::from(shift)) % u64::from(count)) as u32),
-                    5 => UpdateAction::Gone,
-                    _ => UpdateAction::Stay,
-                };
-                model.retain_mut(|m| match fate(m.1, m.0) {
-                    UpdateAction::Stay => true,
-                    UpdateAction::Gone => false,
-                    UpdateAction::Move(to) => {
-                        m.0 = to;
-                        true
-                    }
-                });
-                pma.update(&[], &CurrentThread, |rank, cell| fate(*rank, cell)).unwrap();
-            }
-        }
-        pma.check().unwrap();
-        model.sort_unstable();
-        let mut read = Vec::with_capacity(model.len());
-        pma.for_each_in_order(|cell, _, rank| read.push((cell, *rank)));
-        assert!(read == model);
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 150,
@@ -193,14 +107,12 @@ proptest! {
     })]
 
     #[test]
-    fn random_operations_equal_those_on_lists(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+    fn random_operations_equal_those_on_a_list(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         total(&bytes);
-        cells(&bytes);
     }
 }
 
 #[test]
 fn an_empty_array_is_read_and_updated() {
     total(&[0, 0, 191, 0, 0, 42]);
-    cells(&[0, 0, 191, 0, 0, 42]);
 }

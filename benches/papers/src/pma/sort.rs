@@ -1,6 +1,7 @@
 //! Sorting the incoming elements of a batch.
 
-use super::{Key, Ranked};
+use super::Key;
+use grainfield_filters::pma::Ranked;
 
 /// From this size on, a radix sort is faster.
 const RADIX_FROM: usize = 200;

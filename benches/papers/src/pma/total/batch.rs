@@ -2,10 +2,11 @@
 
 use super::kernel::{Piece, merge_body};
 use super::{Pma, SEGMENT, arch};
+use crate::pma::Key;
 use crate::pma::sort::sort;
-use crate::pma::{Key, PmaError, Ranked, Slot};
 use crate::simd::Level;
 use grainfield_filters::host::Executor;
+use grainfield_filters::pma::{PmaError, Ranked, Slot};
 use std::sync::{Mutex, PoisonError};
 
 /// Changes that are made together.

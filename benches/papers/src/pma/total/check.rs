@@ -1,7 +1,8 @@
 //! The invariants between calls.
 
 use super::{Pma, SEGMENT, packed};
-use crate::pma::{InvariantError, Key, Ranked};
+use crate::pma::{InvariantError, Key};
+use grainfield_filters::pma::Ranked;
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// Checks all invariants: shape, packing, order, heads, and the density bounds of each segment and of the

@@ -1,6 +1,7 @@
 //! Merging incoming elements into one segment, and the entries of the plan.
 
-use super::{Key, Ranked, SEGMENT, packed, tag};
+use super::{Key, SEGMENT, packed, tag};
+use grainfield_filters::pma::Ranked;
 
 /// A segment that changes, and the range of its incoming elements in the sorted list.
 #[derive(Clone, Copy, Debug)]

@@ -17,10 +17,11 @@ mod scan;
 pub(super) mod tests;
 
 use super::bounds::Limits;
-use super::{Bounds, Key, MAX_SLOTS, PmaError, Ranked, Slot};
+use super::{Bounds, BoundsError, Key, MAX_SLOTS};
 use crate::simd::Level;
 pub use batch::Batch;
 use batch::Workspace;
+use grainfield_filters::pma::{PmaError, Ranked, Slot};
 pub use scan::Iter;
 
 /// Slots per segment.
@@ -61,7 +62,7 @@ fn tag<K: Key, V: Ranked>(item: &(K, V)) -> Tag<K, V> {
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// An empty array.
-    pub fn new(bounds: Bounds, level: Level) -> Result<Self, PmaError> {
+    pub fn new(bounds: Bounds, level: Level) -> Result<Self, BoundsError> {
         bounds.check(SEGMENT)?;
         Ok(Pma {
             bounds,

@@ -2,7 +2,8 @@
 
 use super::kernel::{Piece, Rules, before};
 use super::{Pma, arch, tag};
-use crate::pma::{Key, Ranked};
+use crate::pma::Key;
+use grainfield_filters::pma::Ranked;
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// Lists the segments that lose or gain elements, in order, with the gain of each, and those that would

@@ -1,7 +1,8 @@
 //! Windows: searching for the window to rebalance, and distributing its elements evenly.
 
 use super::{Pma, SEGMENT, Tag, packed, tag};
-use crate::pma::{Key, Ranked};
+use crate::pma::Key;
+use grainfield_filters::pma::Ranked;
 
 impl<K: Key, V: Ranked> Pma<K, V> {
     /// The smallest window around `segment` that is within its bounds with `extra` more elements; the whole array,

@@ -1,9 +1,10 @@
 //! Reading in order.
 
 use super::{Pma, SEGMENT};
-use crate::pma::{Key, Ranked, Slot};
+use crate::pma::Key;
 use crate::simd::prefetch;
 use core::ops::{Bound, RangeBounds};
+use grainfield_filters::pma::{Ranked, Slot};
 
 /// The prefetch distance in segments.
 const AHEAD: usize = 8;

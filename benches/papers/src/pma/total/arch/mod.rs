@@ -1,10 +1,11 @@
 //! Hand-written kernels where the compiler's code is slow: bare 64-bit keys with AVX-512.
 
 use super::kernel::{Piece, Rules};
-use crate::pma::{Key, Ranked};
+use crate::pma::Key;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Isa;
 use crate::simd::Level;
+use grainfield_filters::pma::Ranked;
 
 #[cfg(target_arch = "x86_64")]
 mod x86;

@@ -2,12 +2,13 @@
 #![allow(unsafe_code)] // loads and stores by pointer; views of tuples as words; calls for a detected level
 
 use super::Words;
+use crate::pma::Key;
 use crate::pma::total::kernel::{Piece, Rules, merge_body};
 use crate::pma::total::{SEGMENT, packed};
-use crate::pma::{Key, Ranked};
 use crate::simd::{Isa, Level, prefetch};
 use core::any::TypeId;
 use core::arch::x86_64::*;
+use grainfield_filters::pma::Ranked;
 
 /// Whether keys are `u64` and payloads and ranks are empty, so that elements, heads and keys are words.
 #[inline(always)]
