@@ -41,13 +41,14 @@ impl<P: Ranked> CellPma<P> {
         for at in first..first + len {
             self.for_each_of(at, |slot, _| slots.push(slot as Slot));
         }
-        self.sort_by_rank(&mut slots);
+        slots.sort_unstable_by_key(|slot| self.slots[*slot as usize].rank());
         let cell = self.segments[first].base;
         slots.iter().for_each(|slot| f(cell, *slot, &self.slots[*slot as usize]));
         len
     }
 
-    /// Reads the elements of a segment with tags in the given range, by a counting sort.
+    /// Reads the elements of a segment with tags in the given range: a counting sort by tag, with insertion by
+    /// rank.
     fn read_segment(&self, at: usize, range: Range<u32>, f: &mut impl FnMut(u32, Slot, &P)) {
         let base = self.segments[at].base;
         let first = at * WIDTH;
@@ -57,35 +58,29 @@ impl<P: Ranked> CellPma<P> {
         if low > 0 || high < FREE {
             mask = tags_within(self.level, tags, low, high);
         }
-        // The number of slots of each tag, then where those of the tag begin, then where they end.
-        let mut ends = [0u16; WIDTH];
-        for_each_bit(&mask, |slot| ends[usize::from(tags[slot])] += 1);
+        // The number of slots of each tag, then where those of the tag begin in the list.
+        let mut starts = [0u16; WIDTH];
+        for_each_bit(&mask, |slot| starts[usize::from(tags[slot])] += 1);
         let mut len = 0;
-        for end in &mut ends[usize::from(low)..usize::from(high)] {
-            len += core::mem::replace(end, len);
+        for start in &mut starts[usize::from(low)..usize::from(high)] {
+            len += core::mem::replace(start, len);
         }
-        let mut slots = [0; WIDTH];
+        let items = &self.slots[first..][..WIDTH];
+        let (mut list, mut ranks) = ([0u8; WIDTH], [items[0].rank(); WIDTH]);
+        let mut ends = starts;
         for_each_bit(&mask, |slot| {
-            let to = &mut ends[usize::from(tags[slot])];
-            slots[usize::from(*to)] = (first + slot) as Slot;
-            *to += 1;
+            // Into its place among those of its tag, which are few.
+            let (tag, rank) = (usize::from(tags[slot]), items[slot].rank());
+            let (start, mut to) = (usize::from(starts[tag]), usize::from(ends[tag]));
+            ends[tag] += 1;
+            while to > start && ranks[to - 1] > rank {
+                (list[to], ranks[to]) = (list[to - 1], ranks[to - 1]);
+                to -= 1;
+            }
+            (list[to], ranks[to]) = (slot as u8, rank);
         });
-        let mut rest = &mut slots[..usize::from(len)];
-        let mut start = 0;
-        while let Some(slot) = rest.first() {
-            let tag = tags[*slot as usize - first];
-            let end = ends[usize::from(tag)];
-            let (group, others) = rest.split_at_mut(usize::from(end - start));
-            self.sort_by_rank(group);
-            group.iter().for_each(|slot| f(base + u32::from(tag), *slot, &self.slots[*slot as usize]));
-            (rest, start) = (others, end);
-        }
-    }
-
-    /// Sorts slots of one cell by the ranks of their payloads.
-    fn sort_by_rank(&self, slots: &mut [Slot]) {
-        if slots.len() > 1 {
-            slots.sort_unstable_by_key(|slot| self.slots[*slot as usize].rank());
+        for slot in list[..usize::from(len)].iter().map(|slot| usize::from(*slot)) {
+            f(base + u32::from(tags[slot]), (first + slot) as Slot, &items[slot]);
         }
     }
 
