@@ -77,10 +77,8 @@ impl World {
         for part in 0..parts {
             let (first, len) = ((2 * part + 1) * blocks / (2 * parts), all / parts);
             active.push(256 * first as u32..256 * (first + len) as u32);
-            for block in first..first + len {
-                rank[block] = count;
-                count += 1;
-            }
+            rank[first..first + len].iter_mut().zip(count..).for_each(|(rank, i)| *rank = i);
+            count += len as u32;
         }
         World { n, size, cells: 1 << bits, active, rank }
     }

@@ -1,5 +1,6 @@
 //! Reading by cell, or in the order of slots.
 
+use super::layout::Segment;
 use super::{CellPma, FREE, Ranked, Slot, WIDTH};
 use crate::simd::{multiversion, prefetch};
 use core::ops::Range;
@@ -47,39 +48,22 @@ impl<P: Ranked> CellPma<P> {
         len
     }
 
-    /// Reads the elements of a segment with tags in the given range: a counting sort by tag, with insertion by
-    /// rank.
+    /// Reads the elements of a segment with tags in the given range.
     fn read_segment(&self, at: usize, range: Range<u32>, f: &mut impl FnMut(u32, Slot, &P)) {
-        let base = self.segments[at].base;
+        let Segment { base, mut mask, .. } = self.segments[at];
         let first = at * WIDTH;
-        let Some(tags) = self.tags[first..].first_chunk::<WIDTH>() else { return };
+        let (Some(tags), Some(items)) =
+            (self.tags[first..].first_chunk::<WIDTH>(), self.slots[first..].first_chunk::<WIDTH>())
+        else {
+            return;
+        };
         let (low, high) = (range.start.min(u32::from(FREE)) as u8, range.end.min(u32::from(FREE)) as u8);
-        let mut mask = self.segments[at].mask;
         if low > 0 || high < FREE {
             mask = tags_within(self.level, tags, low, high);
         }
-        // The number of slots of each tag, then where those of the tag begin in the list.
-        let mut starts = [0u16; WIDTH];
-        for_each_bit(&mask, |slot| starts[usize::from(tags[slot])] += 1);
-        let mut len = 0;
-        for start in &mut starts[usize::from(low)..usize::from(high)] {
-            len += core::mem::replace(start, len);
-        }
-        let items = &self.slots[first..][..WIDTH];
-        let (mut list, mut ranks) = ([0u8; WIDTH], [items[0].rank(); WIDTH]);
-        let mut ends = starts;
-        for_each_bit(&mask, |slot| {
-            // Into its place among those of its tag, which are few.
-            let (tag, rank) = (usize::from(tags[slot]), items[slot].rank());
-            let (start, mut to) = (usize::from(starts[tag]), usize::from(ends[tag]));
-            ends[tag] += 1;
-            while to > start && ranks[to - 1] > rank {
-                (list[to], ranks[to]) = (list[to - 1], ranks[to - 1]);
-                to -= 1;
-            }
-            (list[to], ranks[to]) = (slot as u8, rank);
-        });
-        for slot in list[..usize::from(len)].iter().map(|slot| usize::from(*slot)) {
+        let mut list = [0; WIDTH];
+        let len = sort_slots(self.level, &mask, tags, items, &mut list);
+        for slot in list[..len].iter().map(|slot| usize::from(*slot)) {
             f(base + u32::from(tags[slot]), (first + slot) as Slot, &items[slot]);
         }
     }
@@ -132,6 +116,10 @@ fn for_each_bit(mask: &[u64; WIDTH / 64], mut f: impl FnMut(usize)) {
 multiversion! {
     /// The slots of a segment with tags in `low..high`.
     fn tags_within(level, tags: &[u8; WIDTH], low: u8, high: u8) -> [u64; WIDTH / 64] = tags_within_body;
+    /// Lists the slots of `mask` by tag, then by the rank of their items; returns their number.
+    fn sort_slots<P: Ranked>(
+        level, mask: &[u64; WIDTH / 64], tags: &[u8; WIDTH], items: &[P; WIDTH], list: &mut [u8; WIDTH],
+    ) -> usize = sort_slots_body;
 }
 
 #[inline(always)]
@@ -143,4 +131,47 @@ fn tags_within_body(tags: &[u8; WIDTH], low: u8, high: u8) -> [u64; WIDTH / 64] 
         let bits = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         (0..8).map(|i| bits(&words[8 * w + i]) << (8 * i)).sum()
     })
+}
+
+#[inline(always)]
+fn sort_slots_body<P: Ranked>(
+    mask: &[u64; WIDTH / 64],
+    tags: &[u8; WIDTH],
+    items: &[P; WIDTH],
+    list: &mut [u8; WIDTH],
+) -> usize {
+    // A counting sort by tag.
+    let mut starts = [0u16; WIDTH];
+    for_each_bit(mask, |slot| starts[usize::from(tags[slot])] += 1);
+    let (mut len, mut most) = (0, 0);
+    for start in &mut starts {
+        let count = core::mem::replace(start, len);
+        len += count;
+        most = most.max(count);
+    }
+    let len = usize::from(len);
+    let (mut slots, mut sorted, mut ranks) = ([0u8; WIDTH], [0u8; WIDTH], [items[0].rank(); WIDTH]);
+    for_each_bit(mask, |slot| {
+        let start = &mut starts[usize::from(tags[slot])];
+        let to = usize::from(*start as u8);
+        *start += 1;
+        (slots[to], sorted[to], ranks[to]) = (slot as u8, tags[slot], items[slot].rank());
+    });
+    // Then by rank: each pair of one tag in the wrong order moves its first behind its second. All pairs at one distance
+    // are compared at once, as branches on ranks would be mispredicted.
+    let mut places: [u8; WIDTH] = core::array::from_fn(|i| i as u8);
+    for distance in 1..usize::from(most) {
+        let mut wrong = [0u8; WIDTH];
+        let tags = sorted[..len].iter().zip(&sorted[distance..len]);
+        let ranks = ranks[..len].iter().zip(&ranks[distance..len]);
+        for ((wrong, (tag, other)), (rank, later)) in wrong.iter_mut().zip(tags).zip(ranks) {
+            *wrong = u8::from(tag == other) & u8::from(rank > later);
+        }
+        places.iter_mut().zip(&wrong).for_each(|(place, wrong)| *place += wrong);
+        places[distance..].iter_mut().zip(&wrong).for_each(|(place, wrong)| *place -= wrong);
+    }
+    for (slot, place) in slots[..len].iter().zip(&places) {
+        list[usize::from(*place)] = *slot;
+    }
+    len
 }
