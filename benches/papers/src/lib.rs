@@ -6,7 +6,7 @@
 //! | [`fluid`] | the generic fluid, in 2-D and 3-D, on either packed memory array |
 //! | [`morton`] | keys along a Z-curve in three dimensions |
 //!
-//! `./x bench pma`, `sph`, `fluid_figures`, `settle` and `tiles` measure them against their rivals.
+//! `./x bench pma`, `sph`, `fluid_figures`, `settle`, `tiles` and `sand_order` measure them against their rivals.
 
 pub mod fluid;
 pub mod morton;

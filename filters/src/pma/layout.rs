@@ -7,8 +7,9 @@ const SPAN: u32 = FREE as u32;
 /// In [`Segment::next`]: the run has no free slots.
 pub(super) const NO_ROOM: u32 = u32::MAX;
 
-/// The data of a segment besides its slots and their tags.
+/// The data of a segment besides its slots and their tags, in one cache line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
 pub(super) struct Segment {
     /// Its first cell, from which tags count. Those of consecutive segments do not descend.
     pub(super) base: u32,
