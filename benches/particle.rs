@@ -121,12 +121,16 @@ fn regeneration() {
     for &level in Level::available() {
         let speed = |extra: usize| {
             let kind = kind(extra);
-            let mut out = vec![0.0; kind.count() * N];
+            let spreads: Vec<Spread> = kind.standard().iter().chain(kind.extra()).copied().collect();
+            let mut out = vec![[0.0; BLOCK]; kind.count()];
             let one = |_| {
                 let s = time(|| {
                     for _ in 0..50 {
-                        regenerate(level, &kind, black_box(&seeds), &mut out);
-                        black_box(&mut out);
+                        for seeds in black_box(&seeds).as_chunks::<BLOCK>().0 {
+                            let mut bits = seeds.map(mix32);
+                            continue_draws(level, &spreads, &mut bits, &mut out);
+                            black_box(&mut out);
+                        }
                     }
                 });
                 (50 * N) as f64 / s / 1e9

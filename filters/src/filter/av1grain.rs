@@ -16,8 +16,6 @@
 mod blocks;
 mod gaussian;
 mod photon;
-#[cfg(test)]
-mod reference;
 mod template;
 #[cfg(test)]
 mod tests;

@@ -19,8 +19,6 @@ pub mod keys;
 mod layer;
 mod layer_renderer;
 mod presets;
-#[cfg(test)]
-mod reference;
 mod spawn_offset;
 mod sub_emitter;
 #[cfg(test)]

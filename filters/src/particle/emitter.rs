@@ -30,17 +30,6 @@ impl Columns {
         seed: [0; BLOCK],
         direction: [[0; BLOCK]; 3],
     };
-
-    /// Particle `lane` (below [`BLOCK`]) as the record of 32 bytes.
-    pub fn particle(&self, lane: usize, kind: u16) -> Particle {
-        Particle {
-            birth: self.birth[lane],
-            position: [0, 1, 2].map(|a| self.position[a][lane]),
-            direction: [0, 1, 2].map(|a| self.direction[a][lane]),
-            kind,
-            seed: self.seed[lane],
-        }
-    }
 }
 
 /// The directions in which particles start.

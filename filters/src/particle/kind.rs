@@ -1,7 +1,6 @@
 //! The common properties of particles of one kind: each parameter's BASE and OFFSET.
 
 use super::clock;
-use super::random::Draws;
 use core::fmt;
 
 /// One parameter of a kind: a particle's value is `base + r * offset` with its own r, -1 <= r < 1.
@@ -148,12 +147,6 @@ impl Kind {
         STANDARD + self.extra.len()
     }
 
-    /// All parameters of the particle with this seed, in order: the definition of regeneration.
-    pub fn values(&self, seed: u32) -> impl Iterator<Item = f32> + '_ {
-        let mut draws = Draws::of(seed);
-        self.standard.iter().chain(&self.extra).map(move |s| s.at(draws.draw()))
-    }
-
     /// Flicks after which no particle of this kind lives any more.
     pub fn longest(&self) -> i64 {
         let life = self.parameter(Parameter::Life);
@@ -180,7 +173,16 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::Draws;
     use super::*;
+
+    impl Kind {
+        /// All parameters of the particle with this seed, in order: the definition of regeneration.
+        pub(crate) fn values(&self, seed: u32) -> impl Iterator<Item = f32> + '_ {
+            let mut draws = Draws::of(seed);
+            self.standard.iter().chain(&self.extra).map(move |s| s.at(draws.draw()))
+        }
+    }
 
     #[test]
     fn a_parameter_is_base_plus_r_times_offset() {

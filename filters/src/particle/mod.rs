@@ -27,8 +27,8 @@
 //! for index in 0..pool.blocks() {
 //!     pool.place(index, &View::ALL, &mut block);
 //!     pool.set_size_and_angle(&mut block);
-//!     for (_number, particle) in block.iter() {
-//!         assert!(particle.size >= 1.0);
+//!     for lane in block.lanes() {
+//!         assert!(block.size[lane] >= 1.0);
 //!         living += 1;
 //!     }
 //! }
@@ -59,9 +59,9 @@ pub use clock::{FLICKS, LAST, flicks, length, seconds};
 pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
-pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, start, starts};
+pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, starts};
 pub use pool::{Pool, PoolError, PoolSize};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
-pub use regenerate::{continue_draws, regenerate};
+pub use regenerate::continue_draws;
 pub use ring::{LiveWindow, lanes};

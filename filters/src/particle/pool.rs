@@ -202,7 +202,7 @@ impl Pool {
     }
 
     /// The columns of block `index`.
-    fn block(&self, index: usize) -> Option<&Columns> {
+    pub(super) fn block(&self, index: usize) -> Option<&Columns> {
         match self.survivor_block(index) {
             Some((kept, _)) => Some(&kept.columns),
             None => self.in_ring(index - self.old().min(index)).map(|b| b.0),
@@ -251,18 +251,6 @@ impl Pool {
             *from = columns.position;
             starts(self.level, &self.kind, columns, start);
         }
-    }
-
-    /// The records of particles that live in block `index`, placed before, in order of number.
-    pub fn particles<'a>(
-        &'a self,
-        index: usize,
-        placed: &'a PlacedBlock,
-    ) -> impl Iterator<Item = (i64, super::Particle)> + 'a {
-        let columns = self.block(index);
-        placed
-            .lanes()
-            .filter_map(move |j| columns.map(|c| (placed.number(j), c.particle(j, self.emitter.kind))))
     }
 
     /// The kind of its particles.

@@ -1,12 +1,59 @@
 //! Births, motion and the pool against their definitions.
 
 use super::births::*;
+use super::record::STEP;
 use super::*;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::sync::Arc;
+
+impl View {
+    /// Whether a square of half width `size` at `position`, turned any way, touches the view.
+    fn touches(&self, position: [f32; 3], size: f32) -> bool {
+        let wide = size * core::f32::consts::SQRT_2;
+        (0..3).all(|a| position[a] + wide >= self.low[a] && position[a] - wide <= self.high[a])
+    }
+}
+
+impl PlacedBlock {
+    /// The living of a block with sizes and angles, in order of their numbers: number and state.
+    fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
+        self.lanes().map(|j| {
+            let placed = Placed {
+                age: self.age[j],
+                life: self.life[j],
+                position: [0, 1, 2].map(|a| self.position[a][j]),
+                size: self.size[j],
+                angle: self.angle[j],
+                bits: self.bits[j],
+            };
+            (self.number(j), placed)
+        })
+    }
+}
+
+impl Columns {
+    /// Particle `lane` as the record of 32 bytes.
+    pub(super) fn particle(&self, lane: usize, kind: u16) -> Particle {
+        Particle {
+            birth: self.birth[lane],
+            position: [0, 1, 2].map(|a| self.position[a][lane]),
+            direction: [0, 1, 2].map(|a| self.direction[a][lane]),
+            kind,
+            seed: self.seed[lane],
+        }
+    }
+}
+
+/// The velocity that a particle starts with, in units a second: the definition of [`starts`].
+fn start(kind: &Kind, particle: &Particle) -> [f32; 3] {
+    let mut draws = Draws::of(particle.seed);
+    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
+    let speed = values[Parameter::Speed as usize] * STEP;
+    particle.direction.map(|d| f32::from(d) * speed)
+}
 
 /// Another's births through the trait's own search only.
 #[derive(Debug)]
@@ -252,8 +299,9 @@ fn records_of_the_pool_are_the_emitters() {
     let mut seen = 0;
     for index in 0..pool.blocks() {
         pool.place(index, &View::ALL, &mut block);
-        for (number, particle) in pool.particles(index, &block) {
-            assert_eq!(particle, emitter.particle(number));
+        for lane in block.lanes() {
+            let record = pool.block(index).unwrap().particle(lane, emitter.kind);
+            assert_eq!(record, emitter.particle(block.number(lane)));
             seen += 1;
         }
     }
