@@ -440,7 +440,7 @@ impl Closed {
     fn new(scene: Scene, level: Level) -> Closed {
         let (emitter, kind) = emitter(scene);
         let live_window = LiveWindow::of(&kind, None);
-        let blocks = live_window.most(&emitter, 0..LAST) as usize / BLOCK + 2;
+        let blocks = live_window.max_alive(&emitter, 0..LAST) as usize / BLOCK + 2;
         Closed { emitter, kind, live_window, frame: 0, out: Positions::new(blocks), level }
     }
 }

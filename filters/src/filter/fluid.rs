@@ -223,7 +223,7 @@ impl Render for Fluid {
     }
 
     fn memory(&self) -> Memory {
-        let parcels = self.scene.most();
+        let parcels = self.scene.max_parcels();
         let cells = (self.scene.set.size[0] * self.scene.set.size[1])
             / (self.scene.set.radius * self.scene.set.radius);
         // Two positions of a parcel, its sums, its saved form, and its positions in the latest frames.
@@ -285,7 +285,7 @@ impl Stepped<4> for Fluid {
     }
 
     fn restore(&self, parcels: Vec<[f32; 4]>, steps: u64) -> Option<Fluid2d> {
-        let few = parcels.len() <= self.scene.most();
+        let few = parcels.len() <= self.scene.max_parcels();
         few.then(|| self.scene.restore(&parcels, steps, self.level).ok())?
     }
 }

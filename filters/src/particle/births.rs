@@ -46,7 +46,7 @@ pub trait Births: Send + Sync + fmt::Debug {
     ///
     /// Between two marks a and b the births of (t - life, t] are at most born(b) - born(a - life), because `born`
     /// does not fall; so a maximum over marks covers all times between them.
-    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+    fn max_alive(&self, from: i64, to: i64, life: i64) -> i64 {
         let (from, to) = (from.clamp(-LAST, LAST), to.clamp(-LAST, LAST));
         let step = (life / 16).max((to.saturating_sub(from)) / 65_536).max(1);
         let (mut a, mut most) = (from, self.born(from) - self.born(from.saturating_sub(life)));
@@ -179,7 +179,7 @@ impl Births for ConstantRate {
         steady(level, base as i64, self.gap, rest as i64, self.rest, self.rate as i64, out);
     }
 
-    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+    fn max_alive(&self, _: i64, _: i64, life: i64) -> i64 {
         let exact = i128::from(self.rate) * i128::from(life.max(0));
         -((-exact).div_euclid(UNITS)) as i64
     }
@@ -266,7 +266,7 @@ impl Births for Bursts {
         }
     }
 
-    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+    fn max_alive(&self, from: i64, to: i64, life: i64) -> i64 {
         // A window with the maximum ends with a burst or with the span.
         let ends = self.totals.iter().map(|b| b.0.clamp(from.min(to), to)).chain([to]);
         ends.map(|end| self.born(end) - self.born(end.saturating_sub(life.max(0)))).max().unwrap_or(0)

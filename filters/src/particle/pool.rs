@@ -93,7 +93,7 @@ pub struct PoolSize {
 impl PoolSize {
     /// Room for every time in `span`.
     fn find(live_window: &LiveWindow, kind: &Kind, emitter: &Emitter, span: Range<i64>) -> PoolSize {
-        let alive = live_window.most(emitter, span.clone());
+        let alive = live_window.max_alive(emitter, span.clone());
         // Numbers in a row that begin anywhere in a block.
         let blocks = |numbers: i64| if numbers == 0 { 0 } else { (numbers as usize - 1) / BLOCK + 2 };
         let life = kind.parameter(Parameter::Life);
@@ -101,7 +101,8 @@ impl PoolSize {
             (blocks(alive), 0, 0)
         } else {
             let step = (live_window.longest / STEPS).max(1);
-            let births = emitter.births.most(span.start, span.end, step).clamp(0, i64::from(live_window.cap));
+            let births =
+                emitter.births.max_alive(span.start, span.end, step).clamp(0, i64::from(live_window.cap));
             // The ring's first block may begin before the step does.
             (blocks(births + BLOCK as i64), (alive as usize).div_ceil(BLOCK), step)
         };

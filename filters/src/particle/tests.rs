@@ -469,7 +469,7 @@ proptest! {
         first in -1_000_000i64..1_000_000,
     ) {
         let (births, from, to) = (Accelerating(count), -FLICKS, 20 * FLICKS);
-        let most = births.most(from, to, life);
+        let most = births.max_alive(from, to, life);
         for at in looks.iter().map(|l| from + (l * (to - from) as f64) as i64).chain([0, life.min(to), to]) {
             let alive = births.born(at) - births.born(at - life);
             prop_assert!(alive <= most, "{} of {}", alive, most);
@@ -481,10 +481,10 @@ proptest! {
     fn steady_births_are_bounded(rate in 0.0f64..1e6, life in 0i64..1 << 33, t in -(1i64 << 50)..1 << 50, first: i32) {
         let steady = ConstantRate::new(rate).unwrap();
         let alive = steady.born(t) - steady.born(t - life);
-        prop_assert!(alive <= steady.most(0, 0, life));
+        prop_assert!(alive <= steady.max_alive(0, 0, life));
         // The trait's own bound is for any births; it is near.
-        let loose = Searched(&steady).most(t, t + FLICKS, life);
-        prop_assert!(alive <= loose && loose as f64 <= steady.most(0, 0, life) as f64 * 1.07 + rate / 60.0 + 2.0);
+        let loose = Searched(&steady).max_alive(t, t + FLICKS, life);
+        prop_assert!(alive <= loose && loose as f64 <= steady.max_alive(0, 0, life) as f64 * 1.07 + rate / 60.0 + 2.0);
         check(&steady, first.into());
     }
 }

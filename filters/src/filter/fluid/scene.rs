@@ -161,13 +161,13 @@ impl Scene {
                 all.push([x.clamp(0.0, w) as f32, y.clamp(0.0, h) as f32, 0.0, 0.0]);
             }
         }
-        all.truncate(self.most());
+        all.truncate(self.max_parcels());
         all
     }
 
     /// The largest number of parcels.
-    pub(super) fn most(&self) -> usize {
-        most(self.params.count)
+    pub(super) fn max_parcels(&self) -> usize {
+        max_parcels(self.params.count)
     }
 
     /// The initial state.
@@ -312,6 +312,6 @@ impl Scene {
 const MAX_STEPS: u64 = 1 << 20;
 
 /// The largest number of parcels for a requested number: a lattice does not fit exactly.
-pub(super) fn most(count: usize) -> usize {
+pub(super) fn max_parcels(count: usize) -> usize {
     count + count / 8 + 64
 }
