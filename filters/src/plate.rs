@@ -6,7 +6,6 @@
 //! the channels of RGB, are the plate's.
 
 use crate::frame::{Depth, Family, Format, Frame};
-use core::fmt;
 
 /// The side of a tile in luma samples, of pictures that are large enough.
 pub const TILE: usize = 160;
@@ -32,40 +31,27 @@ pub struct Plate {
 }
 
 /// A reason why pictures are no grain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlateError {
     /// They are smaller than [`MIN_SIDE`].
+    #[error("its pictures are {}x{}: grain needs at least {MIN_SIDE}x{MIN_SIDE} samples", size.0, size.1)]
     Small {
         /// Width and height.
         size: (u32, u32),
     },
     /// All samples of the first plane are equal in each tile.
+    #[error("it has no grain: its pictures are of one colour")]
     Flat,
     /// A float sample is not a number, or infinite.
+    #[error("picture {picture} (counted from 0) has samples that are infinite or not numbers")]
     NotFinite {
         /// The picture, counted from 0.
         picture: usize,
     },
     /// There are no pictures.
+    #[error("it has no pictures")]
     None,
 }
-
-impl fmt::Display for PlateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlateError::Small { size: (w, h) } => {
-                write!(f, "its pictures are {w}x{h}: grain needs at least {MIN_SIDE}x{MIN_SIDE} samples")
-            }
-            PlateError::Flat => f.write_str("it has no grain: its pictures are of one colour"),
-            PlateError::NotFinite { picture } => {
-                write!(f, "picture {picture} (counted from 0) has samples that are infinite or not numbers")
-            }
-            PlateError::None => f.write_str("it has no pictures"),
-        }
-    }
-}
-
-impl core::error::Error for PlateError {}
 
 /// Collects tiles.
 #[derive(Debug)]

@@ -95,31 +95,18 @@ fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
 }
 
 /// Errors of rates.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RateError {
     /// Below 0, above 10^8 or NaN: births per second as given.
+    #[error("{} births per second: a rate is 0 to {}", .0, MAX_RATE / 1_000_000)]
     Range(f64),
     /// Burst `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
+    #[error("burst {} must be later than the one before it", .0 + 1)]
     Order(usize),
     /// Too many births to count.
+    #[error("too many births: their numbers must stay below 2^62")]
     Count,
 }
-
-impl fmt::Display for RateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RateError::Range(r) => {
-                write!(f, "{r} births per second: a rate is 0 to {}", MAX_RATE / 1_000_000)
-            }
-            RateError::Order(i) => {
-                write!(f, "burst {} must be later than the one before it", i + 1)
-            }
-            RateError::Count => f.write_str("too many births: their numbers must stay below 2^62"),
-        }
-    }
-}
-
-impl core::error::Error for RateError {}
 
 /// A rate in births per second, as whole millionths.
 fn rate(per_second: f64) -> Result<u64, RateError> {

@@ -4,7 +4,6 @@ use super::births::{BLOCK, Births, key};
 use super::random::mix32;
 use super::record::{Particle, from_fixed, to_fixed};
 use crate::simd::{Level, multiversion};
-use core::fmt;
 use std::sync::Arc;
 
 /// [`BLOCK`] particles with numbers in a row, field by field: 30 bytes each, as the pool keeps them (the kind is the
@@ -44,29 +43,18 @@ pub enum Directions {
 }
 
 /// Errors of emitter shapes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EmitterShapeError {
     /// A coordinate of the place that is not a number within ±[`MAX_SPREAD`](super::MAX_SPREAD).
+    #[error("the place and size of an emitter must be numbers within ±1e12")]
     Place,
     /// The axis has no length, or contains NaN.
+    #[error("the direction of an emitter must be a vector with a length")]
     Axis,
     /// A cone outside 0..=2 or a fan outside 0..=1.
+    #[error("a cone is 0 to 2 (the height of its cap), a fan 0 to 1 (half turns to either side)")]
     Spray,
 }
-
-impl fmt::Display for EmitterShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EmitterShapeError::Place => "the place and size of an emitter must be numbers within ±1e12",
-            EmitterShapeError::Axis => "the direction of an emitter must be a vector with a length",
-            EmitterShapeError::Spray => {
-                "a cone is 0 to 2 (the height of its cap), a fan 0 to 1 (half turns to either side)"
-            }
-        })
-    }
-}
-
-impl core::error::Error for EmitterShapeError {}
 
 /// The birthplaces and directions of particles: uniform in a box (or rectangle, line, point), spraying around an
 /// axis.

@@ -19,7 +19,6 @@ use super::motion::{PlacedBlock, View, place, set_size_and_angle, starts};
 use super::ring::{LiveWindow, Ring, blocks_of, lanes};
 use super::survivor_cache::{SurvivorBlock, SurvivorCache};
 use crate::simd::Level;
-use core::fmt;
 use core::ops::Range;
 
 /// The part of dead particles in a window of the longest life from which a survivor cache is used. Found by measuring:
@@ -33,9 +32,10 @@ const STEPS: i64 = 16;
 const AHEAD: usize = 4;
 
 /// A pool cannot be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PoolError {
     /// Up to `alive` particles live at a time, more than the `most` there is room for.
+    #[error("up to {alive} particles at a time, room for {most}: lower the rate or the life, or set a cap")]
     TooMany {
         /// The proven bound.
         alive: i64,
@@ -43,22 +43,9 @@ pub enum PoolError {
         most: u32,
     },
     /// The machine does not give the memory: bytes asked for.
+    #[error("no memory for particles: {0} bytes")]
     Memory(usize),
 }
-
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PoolError::TooMany { alive, most } => write!(
-                f,
-                "up to {alive} particles at a time, room for {most}: lower the rate or the life, or set a cap"
-            ),
-            PoolError::Memory(bytes) => write!(f, "no memory for particles: {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for PoolError {}
 
 /// The living particles of one emitter.
 #[derive(Clone, Debug)]
