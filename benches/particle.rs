@@ -146,7 +146,7 @@ fn regeneration() {
 fn closed_form(count: usize) {
     let level = Level::best();
     let kind = kind(0);
-    let shape = right(EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Directions::Cone(0.1)));
+    let shape = right(EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], 0.1));
     let births = right(ConstantRate::new(count as f64 / 1.4));
     let emitter = Emitter { seed: 1, kind: 0, births: Arc::new(births), shape };
     let lives = LiveWindow::of(&kind, None);

@@ -16,7 +16,7 @@
 //! spreads[Parameter::AccelY as usize] = Spread::fixed(9.81);
 //! spreads[Parameter::Size as usize] = Spread::between(1.0, 2.0);
 //! let kind = Kind::new(spreads, vec![])?;
-//! let shape = EmitterShape::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], Directions::Fan(0.1))?;
+//! let shape = EmitterShape::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], 0.1)?;
 //! let births = Arc::new(ConstantRate::new(1000.0)?);
 //! let emitter = Emitter { seed: 1, kind: 0, births, shape };
 //!
@@ -56,7 +56,7 @@ mod tests;
 pub(crate) use arch::whole;
 pub use births::{BLOCK, Births, Bursts, ConstantRate, NEVER, RateError};
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
-pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
+pub use emitter::{Columns, Emitter, EmitterShape, EmitterShapeError};
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
 pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, starts};

@@ -183,9 +183,7 @@ fn test_kind() -> Kind {
 }
 
 fn test_emitter(births: Arc<dyn Births>) -> Emitter {
-    let shape =
-        EmitterShape::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], Directions::Cone(0.4))
-            .unwrap();
+    let shape = EmitterShape::new([3.0, -7.0, 1.0], [400.0, 20.0, 5.0], [0.2, -1.0, 0.1], 0.4).unwrap();
     Emitter { seed: 99, kind: 1, births, shape }
 }
 
@@ -391,7 +389,7 @@ fn culling_allows_for_the_rounding_of_positions() {
     )
     .unwrap();
     let births = Arc::new(Bursts::new(&[(0, 64)]).unwrap());
-    let shape = EmitterShape::new([1e6, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], Directions::Fan(0.0)).unwrap();
+    let shape = EmitterShape::new([1e6, 0.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0], 0.0).unwrap();
     let emitter = Emitter { seed: 1, kind: 0, births, shape };
     let view = View { low: [1e6 + 0.125, -1.0, -1.0], high: [2e6, 1.0, 1.0] };
     let p = placed(&kind, &emitter.particle(0), FLICKS).unwrap();
@@ -430,7 +428,7 @@ proptest! {
         let mut spreads = spreads;
         spreads[Parameter::Life as usize] = Spread { base: life, offset: life * 0.5 };
         let kind = Kind::new(spreads, vec![]).unwrap();
-        let Ok(shape) = EmitterShape::new(centre, half, axis, Directions::Cone(cap)) else { return Ok(()) };
+        let Ok(shape) = EmitterShape::new(centre, half, axis, cap) else { return Ok(()) };
         let emitter = Emitter { seed, kind: 0, births: Arc::new(Bursts::new(&[(0, 64)]).unwrap()), shape };
         let at = (age * kind.longest() as f64) as i64;
         let (mut columns, mut block) = (Columns::EMPTY, PlacedBlock::EMPTY);
