@@ -121,12 +121,16 @@ fn regeneration() {
     for &level in Level::available() {
         let speed = |extra: usize| {
             let kind = kind(extra);
-            let mut out = vec![0.0; kind.count() * N];
+            let spreads: Vec<Spread> = kind.standard().iter().chain(kind.extra()).copied().collect();
+            let mut out = vec![[0.0; BLOCK]; kind.count()];
             let one = |_| {
                 let s = time(|| {
                     for _ in 0..50 {
-                        regenerate(level, &kind, black_box(&seeds), &mut out);
-                        black_box(&mut out);
+                        for seeds in black_box(&seeds).as_chunks::<BLOCK>().0 {
+                            let mut bits = seeds.map(mix32);
+                            continue_draws(level, &spreads, &mut bits, &mut out);
+                            black_box(&mut out);
+                        }
                     }
                 });
                 (50 * N) as f64 / s / 1e9
@@ -142,7 +146,7 @@ fn regeneration() {
 fn closed_form(count: usize) {
     let level = Level::best();
     let kind = kind(0);
-    let shape = right(EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Directions::Cone(0.1)));
+    let shape = right(EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], 0.1));
     let births = right(ConstantRate::new(count as f64 / 1.4));
     let emitter = Emitter { seed: 1, kind: 0, births: Arc::new(births), shape };
     let lives = LiveWindow::of(&kind, None);

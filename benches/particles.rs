@@ -13,8 +13,8 @@ use grainfield_filters::frame::{Format, Frame, FrameMut, FrameTime, Scratch};
 use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache};
 use grainfield_filters::noise::seed::mix64;
 use grainfield_filters::particle::{
-    ConstantRate, Directions, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, PlacedBlock, Pool,
-    STANDARD, Spread as Values, View, draw::Blend,
+    ConstantRate, Emitter, EmitterShape, FLICKS, Kind, LAST, Parameter, PlacedBlock, Pool, STANDARD,
+    Spread as Values, View, draw::Blend,
 };
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Level;
@@ -60,7 +60,7 @@ fn pool(count: usize) -> Pool {
     spreads[Parameter::Speed as usize] = Values::between(-0.02, 0.02);
     spreads[Parameter::Size as usize] = Values::fixed(1.5 / 1080.0);
     let kind = right(Kind::new(spreads, vec![]));
-    let shape = right(EmitterShape::new([0.0; 3], [0.8, 0.5, 0.0], [0.6, 0.8, 0.0], Directions::Cone(0.0)));
+    let shape = right(EmitterShape::new([0.0; 3], [0.8, 0.5, 0.0], [0.6, 0.8, 0.0], 0.0));
     let births = Arc::new(right(ConstantRate::new(count as f64 / 5.0)));
     let emitter = Emitter { seed: 1, kind: 0, births, shape };
     right(Pool::new(emitter, kind, None, -LAST..LAST, 2 * count as u32, Level::best()))

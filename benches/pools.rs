@@ -352,7 +352,7 @@ impl<const COLD: usize> Form for Arrays<COLD> {
 fn emitter(scene: Scene) -> (Emitter, Kind) {
     let mut spreads = [Spread { base: 1.0, offset: 0.5 }; STANDARD];
     spreads[Parameter::Life as usize] = Spread::between(scene.life[0], scene.life[1]);
-    let shape = EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], Directions::Cone(0.1));
+    let shape = EmitterShape::new([0.0; 3], [100.0; 3], [0.0, -1.0, 0.0], 0.1);
     let births = ConstantRate::new(scene.rate());
     let (Ok(shape), Ok(births), Ok(kind)) = (shape, births, Kind::new(spreads, vec![])) else {
         panic!("the bench's own settings are right")
@@ -440,7 +440,7 @@ impl Closed {
     fn new(scene: Scene, level: Level) -> Closed {
         let (emitter, kind) = emitter(scene);
         let live_window = LiveWindow::of(&kind, None);
-        let blocks = live_window.most(&emitter, 0..LAST) as usize / BLOCK + 2;
+        let blocks = live_window.max_alive(&emitter, 0..LAST) as usize / BLOCK + 2;
         Closed { emitter, kind, live_window, frame: 0, out: Positions::new(blocks), level }
     }
 }

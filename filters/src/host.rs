@@ -3,7 +3,6 @@
 //! The filters crate does not use files, threads or clocks itself; its host (the program, a plugin, a test)
 //! provides them. [`CurrentThread`] and [`NoCache`] are minimal implementations.
 
-use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 
@@ -95,24 +94,15 @@ impl<T: ReadAt + ?Sized> ReadAt for std::sync::Arc<T> {
 }
 
 /// The reason why `prepare` stopped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrepareError {
     /// The host cancelled it.
+    #[error("stopped on request")]
     Cancelled,
     /// An error; the text says what is wrong and what would be right.
+    #[error("{0}")]
     Failed(String),
 }
-
-impl fmt::Display for PrepareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PrepareError::Cancelled => f.write_str("stopped on request"),
-            PrepareError::Failed(why) => f.write_str(why),
-        }
-    }
-}
-
-impl core::error::Error for PrepareError {}
 
 /// The host's services during `prepare`.
 #[derive(Clone, Copy)]

@@ -6,14 +6,13 @@
 //! the channels of RGB, are the plate's.
 
 use crate::frame::{Depth, Family, Format, Frame};
-use core::fmt;
 
 /// The side of a tile in luma samples, of pictures that are large enough.
 pub const TILE: usize = 160;
 /// The smallest side of a picture.
-pub const LEAST: usize = 32;
+pub const MIN_SIDE: usize = 32;
 /// The largest number of tiles. Each can be mirrored, so pictures of up to 1024 cells show none twice.
-pub const MOST: usize = 256;
+pub const MAX_TILES: usize = 256;
 /// The strength of tiles: a code of theirs is 1/1024 of the standard deviation.
 pub const DEVIATION: f64 = 1024.0;
 /// Samples beyond so many standard deviations are clipped: dust, and what else is no grain.
@@ -32,40 +31,27 @@ pub struct Plate {
 }
 
 /// A reason why pictures are no grain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlateError {
-    /// They are smaller than [`LEAST`].
+    /// They are smaller than [`MIN_SIDE`].
+    #[error("its pictures are {}x{}: grain needs at least {MIN_SIDE}x{MIN_SIDE} samples", size.0, size.1)]
     Small {
         /// Width and height.
         size: (u32, u32),
     },
     /// All samples of the first plane are equal in each tile.
+    #[error("it has no grain: its pictures are of one colour")]
     Flat,
     /// A float sample is not a number, or infinite.
+    #[error("picture {picture} (counted from 0) has samples that are infinite or not numbers")]
     NotFinite {
         /// The picture, counted from 0.
         picture: usize,
     },
     /// There are no pictures.
+    #[error("it has no pictures")]
     None,
 }
-
-impl fmt::Display for PlateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PlateError::Small { size: (w, h) } => {
-                write!(f, "its pictures are {w}x{h}: grain needs at least {LEAST}x{LEAST} samples")
-            }
-            PlateError::Flat => f.write_str("it has no grain: its pictures are of one colour"),
-            PlateError::NotFinite { picture } => {
-                write!(f, "picture {picture} (counted from 0) has samples that are infinite or not numbers")
-            }
-            PlateError::None => f.write_str("it has no pictures"),
-        }
-    }
-}
-
-impl core::error::Error for PlateError {}
 
 /// Collects tiles.
 #[derive(Debug)]
@@ -85,7 +71,7 @@ impl Cutter {
     pub fn new(format: &Format) -> Result<Cutter, PlateError> {
         let (width, height) = format.plane_size(0);
         let side = TILE.min(width).min(height) / STEP * STEP;
-        if side < LEAST {
+        if side < MIN_SIDE {
             return Err(PlateError::Small { size: (format.width, format.height) });
         }
         let planes = vec![Vec::new(); format.color_planes().iter().count()];
@@ -99,7 +85,7 @@ impl Cutter {
 
     /// Whether there are as many tiles as a plate holds; more pictures have no effect.
     pub fn is_full(&self) -> bool {
-        self.count() >= MOST
+        self.count() >= MAX_TILES
     }
 
     /// Adds a picture of the format.
@@ -110,7 +96,7 @@ impl Cutter {
         assert_eq!(picture.format(), &self.format, "pictures of one format");
         let (width, height) = self.format.plane_size(0);
         let across = width / self.side;
-        let tiles = (across * (height / self.side)).min(MOST - self.count().min(MOST));
+        let tiles = (across * (height / self.side)).min(MAX_TILES - self.count().min(MAX_TILES));
         for (p, samples) in self.planes.iter_mut().enumerate() {
             let (sx, sy) = self.format.plane_subsampling(p);
             let (w, h) = (self.side >> sx, self.side >> sy);

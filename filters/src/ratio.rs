@@ -142,16 +142,9 @@ impl fmt::Display for Ratio {
 }
 
 /// The text is not a fraction (`24000/1001`, `30000:1001`), an integer or a plain decimal (`23.976`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a number: write 25, 23.976 or 24000/1001")]
 pub struct RatioError;
-
-impl fmt::Display for RatioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a number: write 25, 23.976 or 24000/1001")
-    }
-}
-
-impl core::error::Error for RatioError {}
 
 impl FromStr for Ratio {
     type Err = RatioError;

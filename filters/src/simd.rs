@@ -105,16 +105,9 @@ impl fmt::Display for Level {
 }
 
 /// The text was not `scalar`, `sse2`, `avx2`, `avx512` or `avx512vbmi`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a level is scalar, sse2, avx2, avx512 or avx512vbmi")]
 pub struct IsaError;
-
-impl fmt::Display for IsaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a level is scalar, sse2, avx2, avx512 or avx512vbmi")
-    }
-}
-
-impl core::error::Error for IsaError {}
 
 impl FromStr for Isa {
     type Err = IsaError;

@@ -89,7 +89,7 @@ fn for_source(error: &SourceError) -> Option<&'static str> {
 
 fn for_sink(error: &SinkError) -> Option<&'static str> {
     match error {
-        SinkError::Exists(_) => Some(REPLACE),
+        SinkError::Disk(DiskError::Exists(_)) => Some(REPLACE),
         SinkError::InTheWay { .. } => {
             Some("use -y to replace existing files, or --resume to keep them and render the rest")
         }

@@ -196,12 +196,11 @@ pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> s
     }
 }
 
-/// Refuses a y4m stream from a terminal.
+/// Refuses to read a video from a terminal.
 pub(super) fn check_input(input: &OsStr, environment: &Environment) -> Result<(), Failure> {
     if input == "-" && environment.stdin_is_terminal {
         return Err(Failure::usage(
-            "'-' is a y4m stream on standard input, but standard input is a terminal: pipe a stream into it, or name \
-                a file",
+            "'-' reads from standard input, which is a terminal: pipe a video into it, or name a file",
         ));
     }
     Ok(())
@@ -425,7 +424,7 @@ mod tests {
     fn terminals_are_no_pipes() {
         let terminal = Environment { stdin_is_terminal: true, stdout_is_terminal: true, ..pipes() };
         for (line, text) in [
-            ("render - out.y4m", "'-' is a y4m stream on standard input"),
+            ("render - out.y4m", "'-' reads from standard input"),
             ("render in.y4m -", "'-' writes to standard output"),
         ] {
             let error = resolve(line, &terminal).unwrap_err();

@@ -44,6 +44,12 @@ impl Encoding {
         *self == Encoding { options: self.options.clone(), ..Encoding::default() }
     }
 
+    /// The value of an encoder's option, if it is given: the last one.
+    #[cfg(feature = "ffmpeg")]
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        self.options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
     /// The choices for the picture as options of the command line, without those left to the sink.
     pub fn picture_text(&self) -> String {
         let mut parts = Vec::new();

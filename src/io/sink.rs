@@ -33,16 +33,14 @@ impl Output {
     /// decides.
     ///
     /// # Errors
-    /// [`SinkError::Usage`] if no format matches.
+    /// A usage error if no format matches.
     pub fn parse(name: &OsStr, formats: Formats) -> Result<Output, SinkError> {
         let matches = |format: &&'static FormatDescriptor| {
             format.output.as_ref().filter(|output| (output.matches)(name))
         };
         match formats.0.iter().find_map(matches) {
             Some(format) => Ok(Output { name: name.to_owned(), format }),
-            None => {
-                Err(SinkError::Usage { name: name.to_string_lossy().into_owned(), problem: NO_KIND.into() })
-            }
+            None => Err(SinkError::usage(name.to_string_lossy().into_owned(), NO_KIND.into())),
         }
     }
 
@@ -64,12 +62,10 @@ impl Output {
     /// The format nearest to `format` that it can hold.
     ///
     /// # Errors
-    /// [`SinkError::Usage`] if it cannot be encoded.
+    /// A usage error if it cannot be encoded.
     pub fn accepts(&self, format: &Format, encoding: &Encoding) -> Result<Format, SinkError> {
-        (self.format.allows)(&self.name, encoding).map_err(|problem| SinkError::Usage {
-            name: self.name.to_string_lossy().into_owned(),
-            problem,
-        })?;
+        (self.format.allows)(&self.name, encoding)
+            .map_err(|problem| SinkError::usage(self.name.to_string_lossy().into_owned(), problem))?;
         Ok(displayed(format, (self.format.accepts)(&self.name, format, encoding)?))
     }
 

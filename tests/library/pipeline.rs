@@ -106,7 +106,7 @@ impl Sink for Note {
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         let mut log = self.log.lock().unwrap();
         if log.frames.len() == self.full_after {
-            return Err(SinkError::Io { name: "fake".into(), cause: std::io::ErrorKind::StorageFull.into() });
+            return Err(SinkError::io("fake".into(), std::io::ErrorKind::StorageFull.into()));
         }
         assert_eq!(encoded, frame.row::<u8>(0, 0));
         log.frames.push((stamp.number, encoded[0]));

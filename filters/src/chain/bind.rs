@@ -46,9 +46,10 @@ pub struct Options {
 }
 
 /// Why a chain cannot be bound.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ChainError {
     /// A filter rejects its settings.
+    #[error("filter {place}, '{filter}': {error}")]
     Setting {
         /// The filter's name.
         filter: &'static str,
@@ -58,24 +59,12 @@ pub enum ChainError {
         error: SettingError,
     },
     /// The filters' result cannot be converted to the output format.
+    #[error("{0}")]
     Convert(ConvertError),
     /// Noise cannot be generated for pictures of this size.
+    #[error("{0}")]
     Shape(ShapeError),
 }
-
-impl fmt::Display for ChainError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ChainError::Setting { filter, place, error } => {
-                write!(f, "filter {place}, '{filter}': {error}")
-            }
-            ChainError::Convert(e) => e.fmt(f),
-            ChainError::Shape(e) => e.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for ChainError {}
 
 /// One filter with the work that the chain does for it.
 pub(super) struct Stage {

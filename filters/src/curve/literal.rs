@@ -5,7 +5,8 @@ use core::fmt;
 use core::ops::Range;
 
 /// An error in a text, and its position.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct TextError {
     /// The byte range of the error; empty at the end of the text.
     pub at: Range<usize>,
@@ -14,106 +15,79 @@ pub struct TextError {
 }
 
 /// See [`TextError`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TextProblem {
     /// A value is missing.
+    #[error("a value is missing here")]
     Missing,
     /// Not a number.
+    #[error("not a number: write 12, 0.5 or 1e-3")]
     Number,
     /// A number with a comma in it.
+    #[error("use a decimal point, not a comma: 0.5")]
     Comma,
     /// Too large for 64-bit floating point, or infinity or NaN.
+    #[error("not a finite number: write 12, 0.5 or 1e-3")]
     Finite,
     /// Not two numbers.
+    #[error(
+        "not a position: write x,y as in 960,540; in a chain a comma ends the filter, so put quotes around both: \
+         \"transform=pan='0.1,0'\""
+    )]
     Position,
     /// Neither a colour's name nor its numbers.
+    #[error("not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1")]
     Colour,
     /// Not a time of a key.
+    #[error("not a time: write a frame (48, or -1 for the last), 1.5s or 00:00:01.5")]
     Time,
     /// Minutes or seconds beyond 59, or a number with too many digits to be exact.
+    #[error("minutes and seconds are at most 59, and a time has at most 15 decimals")]
     TimeRange,
     /// A timecode with a frame count at its end.
+    #[error("frames inside a timecode depend on the rate: write the frame's number or 00:00:01.5")]
     FrameTimecode,
     /// This mark before `=` is not a shape.
+    #[error(
+        "{0:?} is not a shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) is an ease"
+    )]
     Mark(char),
     /// One of MLT's smooth shapes that this program does not support.
+    #[error("MLT's '{0}' is not supported: '~' is smooth without overshooting")]
     MltSmooth(char),
     /// There is no shape of this name.
+    #[error("no such shape: write hold, linear, smooth, bspline, hermite, bezier or an ease such as sine-in")]
     Shape,
     /// This shape takes no numbers.
+    #[error("this shape takes no arguments")]
     ShapeTakesNone,
     /// Expected two slopes.
+    #[error("a hermite shape takes two slopes, at its start and end: hermite 0.5 0")]
     Hermite,
     /// Expected two handles.
+    #[error(
+        "a bezier shape takes two handles, each a fraction of the time from 0 to 1 and a value: bezier 0.3 0 0.7 0"
+    )]
     Bezier,
     /// Expected this many numbers separated by commas.
+    #[error("{}", if *.0 == 1 { "expected one number".into() } else { format!("expected {} numbers separated by commas", .0) })]
     Parts(usize),
     /// A parenthesis that is not closed, or text after it.
+    #[error("put the name of a shape in parentheses before '=': 48(sine-in)=12")]
     Paren,
     /// There is no extrapolation of this name.
+    #[error("write hold, repeat, mirror or extrapolate")]
     Extend,
     /// A key after the extrapolation that ends a curve.
+    #[error("the rule for the time after the last key must be the end of the curve")]
     AfterLast,
     /// A key without `=`.
+    #[error("a key needs '=' and a value, as in 48=12")]
     NoValue,
     /// The keys do not form a valid curve.
+    #[error("{0}")]
     Curve(CurveError),
 }
-
-impl fmt::Display for TextProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TextProblem::Missing => "a value is missing here",
-            TextProblem::Number => "not a number: write 12, 0.5 or 1e-3",
-            TextProblem::Comma => "use a decimal point, not a comma: 0.5",
-            TextProblem::Finite => "not a finite number: write 12, 0.5 or 1e-3",
-            TextProblem::Position => "not a position: write x,y as in 960,540; in a chain a comma ends the filter, so put quotes around \
-                    both: \"transform=pan='0.1,0'\"",
-            TextProblem::Colour => {
-                "not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1"
-            }
-            TextProblem::Time => "not a time: write a frame (48, or -1 for the last), 1.5s or 00:00:01.5",
-            TextProblem::TimeRange => "minutes and seconds are at most 59, and a time has at most 15 decimals",
-            TextProblem::FrameTimecode => {
-                "frames inside a timecode depend on the rate: write the frame's number or 00:00:01.5"
-            }
-            TextProblem::Mark(c) => {
-                return write!(
-                    f,
-                    "{c:?} is not a shape: '=' is linear, '|=' holds, '~=' is smooth, a letter or (sine-in) is an \
-                        ease"
-                );
-            }
-            TextProblem::MltSmooth(c) => {
-                return write!(f, "MLT's '{c}' is not supported: '~' is smooth without overshooting");
-            }
-            TextProblem::Shape => {
-                "no such shape: write hold, linear, smooth, bspline, hermite, bezier or an ease such as sine-in"
-            }
-            TextProblem::ShapeTakesNone => "this shape takes no arguments",
-            TextProblem::Hermite => "a hermite shape takes two slopes, at its start and end: hermite 0.5 0",
-            TextProblem::Bezier => {
-                "a bezier shape takes two handles, each a fraction of the time from 0 to 1 and a value: bezier \
-                    0.3 0 0.7 0"
-            }
-            TextProblem::Parts(1) => "expected one number",
-            TextProblem::Parts(n) => return write!(f, "expected {n} numbers separated by commas"),
-            TextProblem::Paren => "put the name of a shape in parentheses before '=': 48(sine-in)=12",
-            TextProblem::Extend => "write hold, repeat, mirror or extrapolate",
-            TextProblem::AfterLast => "the rule for the time after the last key must be the end of the curve",
-            TextProblem::NoValue => "a key needs '=' and a value, as in 48=12",
-            TextProblem::Curve(e) => return e.fmt(f),
-        })
-    }
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.problem.fmt(f)
-    }
-}
-
-impl core::error::Error for TextError {}
 
 impl TextError {
     pub(crate) fn new(at: Range<usize>, problem: TextProblem) -> TextError {

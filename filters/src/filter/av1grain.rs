@@ -16,8 +16,6 @@
 mod blocks;
 mod gaussian;
 mod photon;
-#[cfg(test)]
-mod reference;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -60,10 +58,9 @@ settings! {
 impl Spec for Av1GrainSpec {
     fn bind(&self, input: &Format, _seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let table = match (&self.table, self.vector) {
-            (Some(file), _) => file.contents::<Arc<Table>>().cloned().ok_or_else(|| SettingError {
-                setting: "table",
-                problem: format!("{} has not been read", file.name()),
-            })?,
+            (Some(file), _) => {
+                file.require::<Arc<Table>>().map_err(|e| SettingError::new("table", e))?.clone()
+            }
             (None, Some(number)) => {
                 let Some((params, seed)) = vector(number as usize) else {
                     unreachable!("the range is the vectors'")

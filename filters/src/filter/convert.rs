@@ -22,7 +22,6 @@ use super::{Band, Filter, Memory, Plan, Reach, Render};
 use crate::frame::{Format, FormatError, FrameTime, Matrix, Primaries, Scratch, Transfer};
 use crate::ratio::Ratio;
 use crate::simd::Level;
-use core::fmt;
 use ops::Ops;
 
 /// A conversion, bound to two formats.
@@ -35,71 +34,56 @@ pub struct Convert {
 }
 
 /// The reason why a conversion is impossible.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ConvertError {
     /// One of the formats is invalid.
+    #[error("{0}")]
     Format(FormatError),
     /// Width or height differ.
+    #[error("{}x{} cannot become {}x{}: conversion keeps the size", .0.0, .0.1, .1.0, .1.1)]
     Size((u32, u32), (u32, u32)),
     /// One is a frame and the other a field, or they are different fields.
+    #[error("frames and fields cannot be converted to each other, nor one field to the other")]
     Picture,
     /// The frame rates differ.
+    #[error("{0} frames per second cannot become {1}: conversion keeps the rate")]
     Rate(Ratio, Ratio),
     /// A matrix that is not linear, or depends on unspecified primaries.
+    #[error("{}", matrix_problem(*.0, *.1))]
     Matrix(Matrix, Primaries),
     /// Tagged as RGB, but with subsampled planes.
+    #[error("the matrix gbr needs planes of one size (4:4:4), but these are subsampled")]
     SubsampledRgb,
     /// The primaries differ.
+    #[error(
+        "primaries {} cannot become {}: conversion keeps the primaries",
+        .0.name().unwrap_or("unknown"),
+        .1.name().unwrap_or("unknown")
+    )]
     Primaries(Primaries, Primaries),
     /// The transfer characteristics differ, and one of them is not supported.
+    #[error(
+        "transfer {} cannot become {to}, because no curve is known for it: name the transfer of the input, as in \
+         --transfer srgb:{to}, or keep its values with --transfer keep",
+        .0.name().unwrap_or("unknown"),
+        to = .1.name().unwrap_or("unknown")
+    )]
     Transfer(Transfer, Transfer),
 }
 
-impl fmt::Display for ConvertError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            ConvertError::Format(e) => e.fmt(f),
-            ConvertError::Size(a, b) => {
-                write!(f, "{}x{} cannot become {}x{}: conversion keeps the size", a.0, a.1, b.0, b.1)
-            }
-            ConvertError::Picture => {
-                f.write_str("frames and fields cannot be converted to each other, nor one field to the other")
-            }
-            ConvertError::Rate(a, b) => {
-                write!(f, "{a} frames per second cannot become {b}: conversion keeps the rate")
-            }
-            ConvertError::Matrix(Matrix::CHROMA_DERIVED_NC, p) => write!(
-                f,
-                "the matrix chroma-derived-nc needs primaries, and these are {}: give the matrix itself",
-                p.name().unwrap_or("unknown")
-            ),
-            ConvertError::Matrix(m, _) => write!(
-                f,
-                "the matrix {} cannot be converted; bt709, smpte170m, bt470bg, fcc, smpte240m, bt2020nc, ycgco, \
-                 chroma-derived-nc and gbr can",
-                m.name().map_or_else(|| m.0.to_string(), Into::into)
-            ),
-            ConvertError::SubsampledRgb => {
-                f.write_str("the matrix gbr needs planes of one size (4:4:4), but these are subsampled")
-            }
-            ConvertError::Primaries(a, b) => write!(
-                f,
-                "primaries {} cannot become {}: conversion keeps the primaries",
-                a.name().unwrap_or("unknown"),
-                b.name().unwrap_or("unknown")
-            ),
-            ConvertError::Transfer(a, b) => write!(
-                f,
-                "transfer {} cannot become {}, because no curve is known for it: name the transfer of the input, as in \
-                 --transfer srgb:{1}, or keep its values with --transfer keep",
-                a.name().unwrap_or("unknown"),
-                b.name().unwrap_or("unknown")
-            ),
-        }
+fn matrix_problem(matrix: Matrix, primaries: Primaries) -> String {
+    if matrix == Matrix::CHROMA_DERIVED_NC {
+        let name = primaries.name().unwrap_or("unknown");
+        return format!(
+            "the matrix chroma-derived-nc needs primaries, and these are {name}: give the matrix itself"
+        );
     }
+    let name = matrix.name().map_or_else(|| matrix.0.to_string(), Into::into);
+    format!(
+        "the matrix {name} cannot be converted; bt709, smpte170m, bt470bg, fcc, smpte240m, bt2020nc, ycgco, \
+         chroma-derived-nc and gbr can"
+    )
 }
-
-impl core::error::Error for ConvertError {}
 
 impl Convert {
     /// Converts to a format of the same size, picture and rate without changing the values of R, G and B: transfer

@@ -33,13 +33,14 @@ mod tests;
 mod vector;
 mod view;
 
-use super::fluid::{Side, mask};
+use super::mask::{Side, check_obstacle, obstacle};
 use super::overlay::Overlay;
 use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Executor, Host, PrepareError};
-use crate::particle::draw::{Bins, Blend, BlendSpace, Picture, Shape, Splat, SplatStyle, rank};
+use crate::particle::draw::{Bins, Blend, BlendSpace, MAX_STYLES, Picture, Shape, Splat, SplatStyle, rank};
+use crate::particle::fluid::SignedDistanceField;
 use crate::settings;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
@@ -65,6 +66,8 @@ const PICTURES: usize = 4;
 /// Pictures of a frame have at most so many texels for each of its samples, and [`FREE`] more. The nearest agents have them.
 const TEXELS: f64 = 1.5;
 const FREE: f64 = 65536.0;
+/// Nodes of the grid of solid areas per frame height.
+const OBSTACLE_NODES: f64 = 180.0;
 
 settings! {
     struct FlockSpec {
@@ -151,10 +154,7 @@ settings! {
 
 impl Spec for FlockSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
-        if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(SettingError::new("obstacle_frame", "replaces `obstacle`: give only one of the two"));
-        }
-        Ok(())
+        check_obstacle(self.obstacle.as_ref(), self.obstacle_frame.as_ref())
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
@@ -173,11 +173,7 @@ impl FlockSpec {
                 "one side of the frame is more than 64 times as long as the other: crop it",
             ));
         }
-        let solid = match (&self.obstacle, &self.obstacle_frame) {
-            (Some(image), _) => self.solid("obstacle", image, aspect)?,
-            (None, Some(frame)) => self.solid("obstacle_frame", frame, aspect)?,
-            (None, None) => None,
-        };
+        let solid = self.solid(aspect)?;
         let (shapes, sheet) = self.shapes()?;
         let agents = (self.agents + self.predators) as usize;
         let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
@@ -202,42 +198,23 @@ impl FlockSpec {
         Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level })
     }
 
-    fn solid(
-        &self,
-        setting: &'static str,
-        picture: &ImageAsset,
-        aspect: f64,
-    ) -> Result<Option<Arc<crate::particle::fluid::SignedDistanceField>>, SettingError> {
-        let Some(frame) = picture.frame() else {
-            return Err(SettingError::new(setting, format!("{} has not been read", picture.name())));
-        };
-        let mask = mask(frame, self.threshold, self.solid == Side::Dark)
-            .map_err(|e| SettingError::new(setting, e))?;
-        Ok(kinds::solid(&mask, aspect).map(Arc::new))
+    fn solid(&self, aspect: f64) -> Result<Option<Arc<SignedDistanceField>>, SettingError> {
+        let images = (self.obstacle.as_ref(), self.obstacle_frame.as_ref());
+        let mask = obstacle(images.0, images.1, self.threshold, self.solid)?;
+        let nodes = OBSTACLE_NODES.min(4000.0 / aspect.max(1.0));
+        Ok(mask.and_then(|mask| mask.distance_field(aspect, [0.0; 2], nodes, true)))
     }
 
     /// Shapes of the styles, and how many pictures a sheet has, and their half width and height for a span of 1.
     fn shapes(&self) -> Result<(Vec<Shape>, Sheet), SettingError> {
         let mut shapes = view::shapes().map_err(|e| SettingError::new("", e))?.to_vec();
         let Some(picture) = &self.image else { return Ok((shapes, None)) };
-        let Some(frame) = picture.frame() else {
-            return Err(SettingError::new("image", format!("{} has not been read", picture.name())));
-        };
-        let [across, down] = [self.columns as usize, self.rows as usize];
-        let most = crate::particle::draw::MAX_STYLES - shapes.len();
-        if across * down > most {
-            return Err(SettingError::new("columns", format!("a sheet has at most {most} pictures")));
-        }
-        let whole = super::sprites::image(frame).map_err(|e| SettingError::new("image", e))?;
-        let mut half = [1.0; 2];
-        for cell in 0..across * down {
-            let part = whole.part(cell, across, down).map_err(|e| SettingError::new("columns", e))?;
-            let [w, h] = part.size().map(|v| v as f32);
-            let w = w * frame.format().shape() as f32;
-            half = [w / w.max(h), h / w.max(h)];
-            shapes.push(Shape::Image(Arc::new(part)));
-        }
-        Ok((shapes, Some((across * down, half))))
+        let most = MAX_STYLES - shapes.len();
+        let (parts, size) = super::sprites::sheet(picture, self.columns, self.rows, most)?;
+        let [w, h] = size.map(|v| v as f32);
+        let count = parts.len();
+        shapes.extend(parts.into_iter().map(|part| Shape::Image(Arc::new(part))));
+        Ok((shapes, Some((count, [w / w.max(h), h / w.max(h)]))))
     }
 }
 

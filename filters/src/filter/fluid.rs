@@ -17,10 +17,11 @@ mod surface;
 #[cfg(test)]
 mod tests;
 
+use super::mask::{Mask, Side, check_obstacle, obstacle};
 use super::point::{key, weights};
 use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
-use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Scratch};
+use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Executor, Host, PrepareError};
 use crate::particle::fluid::Fluid2d;
 use crate::pixel::convert::Coefficients;
@@ -29,7 +30,6 @@ use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
 use paint::{Appearance, MAX_OFFSET};
-pub(super) use scene::Mask;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
 use surface::{ParcelPoint, Shape, Surface};
@@ -104,79 +104,25 @@ choices! {
     }
 }
 
-choices! {
-    /// Which areas of the obstacle are solid.
-    pub(super) enum Side {
-        /// the bright ones
-        Bright = "bright",
-        /// the dark ones
-        Dark = "dark",
-    }
-}
-
-/// Whether the samples of a picture are on the selected side of the threshold: 1 or 0.
-pub(super) fn mask(frame: &Frame, threshold: f64, dark: bool) -> Result<Mask, String> {
-    let format = frame.format();
-    if format.family == Family::Yuv {
-        return Err("a mask must be grey or RGB, not YUV: save it as PNG".into());
-    }
-    let (w, h) = format.plane_size(0);
-    let at = |p: usize, x: usize, y: usize| frame.value(p, x, y);
-    let limit = threshold as f32;
-    let mut light = Vec::with_capacity(w * h);
-    for y in 0..h {
-        for x in 0..w {
-            let luma = if format.family == Family::Gray {
-                at(0, x, y)
-            } else {
-                0.7152 * at(0, x, y) + 0.0722 * at(1, x, y) + 0.2126 * at(2, x, y)
-            };
-            let alpha = format.alpha_plane().map_or(1.0, |p| at(p, x, y));
-            let luma = if format.alpha == Alpha::Straight { luma * alpha } else { luma };
-            let bright = luma > limit;
-            light.push(f32::from(u8::from(bright != dark)));
-        }
-    }
-    Ok(Mask { size: [w, h], light })
-}
-
 impl Spec for FluidSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
         if self.scene == Kind::Shape && self.shape.is_none() {
             return Err(SettingError::new("shape", "scene=shape needs an image: shape=FILE.png"));
         }
-        if self.obstacle.is_some() && self.obstacle_frame.is_some() {
-            return Err(SettingError::new("obstacle_frame", "replaces `obstacle`: give only one of the two"));
-        }
-        Ok(())
+        check_obstacle(self.obstacle.as_ref(), self.obstacle_frame.as_ref())
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let read = |setting: &'static str, picture: &ImageAsset, dark: bool| {
-            let Some(frame) = picture.frame() else {
-                return Err(SettingError::new(setting, format!("{} has not been read", picture.name())));
-            };
-            mask(frame, self.threshold, dark).map_err(|e| SettingError::new(setting, e))
-        };
-        let shape = match &self.shape {
-            Some(picture) => {
-                let mask = read("shape", picture, false)?;
-                let all = mask.light.iter().filter(|v| **v > 0.0).count();
-                if all * 1000 < mask.light.len() {
-                    return Err(SettingError::new(
-                        "shape",
-                        "almost nothing in it is brighter than `threshold`: lower it",
-                    ));
-                }
-                Some(mask)
-            }
-            None => None,
-        };
-        let solid = match (&self.obstacle, &self.obstacle_frame) {
-            (Some(image), _) => Some(read("obstacle", image, self.solid == Side::Dark)?),
-            (None, Some(frame)) => Some(read("obstacle_frame", frame, self.solid == Side::Dark)?),
-            (None, None) => None,
-        };
+        let read = |picture| Mask::new("shape", picture, self.threshold, Side::Bright);
+        let shape = self.shape.as_ref().map(read).transpose()?;
+        if shape.as_ref().is_some_and(|mask| mask.coverage() < 0.001) {
+            return Err(SettingError::new(
+                "shape",
+                "almost nothing in it is brighter than `threshold`: lower it",
+            ));
+        }
+        let images = (self.obstacle.as_ref(), self.obstacle_frame.as_ref());
+        let solid = obstacle(images.0, images.1, self.threshold, self.solid)?;
         let sample = input.shape();
         let aspect = f64::from(input.width) * sample / f64::from(input.height);
         if !(1.0 / 16.0..=16.0).contains(&aspect) {
@@ -277,7 +223,7 @@ impl Render for Fluid {
     }
 
     fn memory(&self) -> Memory {
-        let parcels = self.scene.most();
+        let parcels = self.scene.max_parcels();
         let cells = (self.scene.set.size[0] * self.scene.set.size[1])
             / (self.scene.set.radius * self.scene.set.radius);
         // Two positions of a parcel, its sums, its saved form, and its positions in the latest frames.
@@ -339,7 +285,7 @@ impl Stepped<4> for Fluid {
     }
 
     fn restore(&self, parcels: Vec<[f32; 4]>, steps: u64) -> Option<Fluid2d> {
-        let few = parcels.len() <= self.scene.most();
+        let few = parcels.len() <= self.scene.max_parcels();
         few.then(|| self.scene.restore(&parcels, steps, self.level).ok())?
     }
 }

@@ -153,6 +153,7 @@ pub mod fluid;
 pub mod grain;
 pub mod invert;
 pub mod levels;
+mod mask;
 pub mod noise;
 mod overlay;
 pub mod particles;

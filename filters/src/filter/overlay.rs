@@ -2,7 +2,7 @@
 
 use super::{Band, Memory, Plan, Render};
 use crate::choices;
-use crate::frame::{Format, FrameTime, Parity, PictureStructure, Scratch};
+use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
@@ -61,19 +61,10 @@ impl Overlay {
         f64::from(self.format.height) / 1080.0
     }
 
-    /// The distance of this picture's rows in luma rows of the frame, and the frame row of its first row.
-    pub(super) fn rows(&self) -> (f64, f64) {
-        match self.format.picture {
-            PictureStructure::Frame => (1.0, 0.0),
-            PictureStructure::Field(Parity::Top) => (2.0, 0.0),
-            PictureStructure::Field(Parity::Bottom) => (2.0, 1.0),
-        }
-    }
-
     /// A splat from its position in samples, its half size in rows, and its angle (turns, clockwise) in the frame. In a
     /// field, which has half the rows, it is flattened along each of its own axes, and rotated like its longer one.
     pub(super) fn splat(&self, centre: [f64; 2], half: [f64; 2], turns: f64) -> Splat {
-        let (step, first) = self.rows();
+        let (step, first) = self.format.field_rows();
         let y = (centre[1] - first) / step + if step > 1.0 { 0.25 } else { 0.0 };
         let turns = turns - turns.floor();
         if step == 1.0 || turns == 0.0 {
@@ -195,7 +186,7 @@ choices! {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::frame::{ColorRange, Depth, Family, Frame, PlaneSet};
+    use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PlaneSet};
     use crate::host::{CurrentThread, NoCache};
     use crate::particle::draw::{Shape, reference::coverage};
     use core::sync::atomic::AtomicBool;

@@ -19,8 +19,6 @@ pub mod keys;
 mod layer;
 mod layer_renderer;
 mod presets;
-#[cfg(test)]
-mod reference;
 mod spawn_offset;
 mod sub_emitter;
 #[cfg(test)]
@@ -147,12 +145,7 @@ impl ParticlesSettings {
     fn effect(&self) -> Result<Effect, SettingError> {
         let mut effect = match &self.effect {
             None => presets::preset(self.preset),
-            Some(file) => match file.contents::<Effect>() {
-                Some(effect) => effect.clone(),
-                None => {
-                    return Err(SettingError::new("effect", format!("{} has not been read", file.name())));
-                }
-            },
+            Some(file) => file.require::<Effect>().map_err(|e| SettingError::new("effect", e))?.clone(),
         };
         if let Some(blend) = self.blend {
             effect.blend = blend;
@@ -208,17 +201,9 @@ pub fn max_alive(values: &Values, format: &Format) -> Result<i64, SettingError> 
 
 impl Particles {
     fn styles(&self) -> Result<Vec<SplatStyle>, SettingError> {
-        let image = match &self.set.image {
-            Some(picture) => match picture.frame() {
-                Some(frame) => {
-                    Some(Arc::new(super::sprites::image(frame).map_err(|e| SettingError::new("image", e))?))
-                }
-                None => {
-                    return Err(SettingError::new("image", format!("{} has not been read", picture.name())));
-                }
-            },
-            None => None,
-        };
+        let read = |picture: &ImageAsset| super::sprites::image(picture.require()?).map(Arc::new);
+        let image = self.set.image.as_ref().map(read).transpose();
+        let image = image.map_err(|e| SettingError::new("image", e))?;
         let mut styles = Vec::new();
         for (i, layer) in self.effect.layers.iter().enumerate() {
             let (mut shapes, streak) = match &image {

@@ -143,7 +143,7 @@ impl Scratches {
             return;
         }
         let [width, height] = self.overlay.size();
-        let (unit, (step, _)) = (self.overlay.unit(), self.overlay.rows());
+        let (unit, (step, _)) = (self.overlay.unit(), self.overlay.format.field_rows());
         let own = rng.next_f64().to_bits();
         let middle = rng.range(-0.02, 1.02) * width;
         let half = 0.5 * unit * self.set.width.at(at) * rng.range(0.5, 1.0) * rng.range(0.7, 2.0);

@@ -65,29 +65,34 @@ settings! {
 impl SpritesSpec {
     /// The styles, and half the width and height of each in rows.
     fn styles(&self, input: &Format) -> Result<(Vec<SplatStyle>, [f64; 2]), SettingError> {
-        let fault = |setting, problem: String| SettingError::new(setting, problem);
         let Some(picture) = &self.image else {
-            let shape = Shape::disc(1.0).map_err(|e| fault("", e.to_string()))?;
+            let shape = Shape::disc(1.0).map_err(|e| SettingError::new("", e))?;
             return Ok((vec![SplatStyle::new(shape, self.blend)], [f64::from(input.height) / 8.0; 2]));
         };
-        let Some(frame) = picture.frame() else {
-            return Err(fault("image", format!("{} has not been read", picture.name())));
-        };
-        let [across, down] = [self.columns as usize, self.rows as usize];
-        if across * down > MAX_STYLES {
-            return Err(fault("columns", format!("a sheet has at most {MAX_STYLES} pictures")));
-        }
-        let whole = image(frame).map_err(|e| fault("image", e))?;
-        let mut styles = Vec::new();
-        let mut size = whole.size();
-        for cell in 0..across * down {
-            let part = whole.part(cell, across, down).map_err(|e| fault("columns", e.to_string()))?;
-            size = part.size();
-            styles.push(SplatStyle::new(Shape::Image(Arc::new(part)), self.blend));
-        }
-        // In rows, as shown: pixels of a picture may have another shape than a square, too.
-        Ok((styles, [0.5 * size[0] as f64 * frame.format().shape(), 0.5 * size[1] as f64]))
+        let (parts, [width, height]) = sheet(picture, self.columns, self.rows, MAX_STYLES)?;
+        let style = |part| SplatStyle::new(Shape::Image(Arc::new(part)), self.blend);
+        Ok((parts.into_iter().map(style).collect(), [0.5 * width, 0.5 * height]))
     }
+}
+
+/// The pictures of a sheet row by row, at most `most`, and the width and height of each in rows as shown: pixels of a
+/// picture may have another shape than a square, too.
+pub(super) fn sheet(
+    picture: &ImageAsset,
+    columns: i64,
+    rows: i64,
+    most: usize,
+) -> Result<(Vec<Image>, [f64; 2]), SettingError> {
+    let frame = picture.require().map_err(|e| SettingError::new("image", e))?;
+    let [across, down] = [columns as usize, rows as usize];
+    if across * down > most {
+        return Err(SettingError::new("columns", format!("a sheet has at most {most} pictures")));
+    }
+    let whole = image(frame).map_err(|e| SettingError::new("image", e))?;
+    let parts = (0..across * down).map(|cell| whole.part(cell, across, down));
+    let parts: Vec<Image> = parts.collect::<Result<_, _>>().map_err(|e| SettingError::new("columns", e))?;
+    let [w, h] = parts.first().unwrap_or(&whole).size().map(|v| v as f64);
+    Ok((parts, [w * frame.format().shape(), h]))
 }
 
 /// A picture of the program as a sprite.

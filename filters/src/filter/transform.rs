@@ -10,12 +10,10 @@ mod resampler;
 #[cfg(test)]
 mod tests;
 
-pub(super) use resampler::{Placement, Plans, Resampler};
+pub(super) use resampler::{Mover, Placement, Resampler};
 
-use super::point::weights;
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
-use crate::frame::{Format, FrameTime, Scratch};
-use crate::host::{Host, PrepareError};
+use super::{Entry, Filter, Render, Role, Spec};
+use crate::frame::{Format, FrameTime};
 use crate::pixel::resample::{Edge, Shape};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -85,20 +83,11 @@ choices! {
 
 impl Spec for TransformSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let by = Resampler {
-            format: *input,
-            level,
-            shape: self.kernel,
-            edge: self.edge,
-            weights: weights(input)?,
-        };
-        Ok(Transform { set: self.clone(), by }.boxed())
+        let (set, format) = (self.clone(), *input);
+        let resampler = Resampler::new(input, level, self.kernel, self.edge)?;
+        let at = move |at: &FrameTime| (set.placement(&format, at), set.color.at(at));
+        Ok(Mover { resampler, farthest: 1.0 / MIN_ZOOM + 2.0, at }.boxed())
     }
-}
-
-struct Transform {
-    set: TransformSpec,
-    by: Resampler,
 }
 
 /// Sine and cosine of an angle in degrees; exact at multiples of 90.
@@ -115,58 +104,22 @@ fn turn(degrees: f64) -> (f64, f64) {
     }
 }
 
-impl Transform {
-    fn placement(&self, at: &FrameTime) -> Placement {
-        let format = &self.by.format;
+impl TransformSpec {
+    fn placement(&self, format: &Format, at: &FrameTime) -> Placement {
         let size = [f64::from(format.width), f64::from(format.height)];
         let aspect = format.shape();
-        let (sin, cos) = turn(self.set.rotate.at(at));
-        let scale = 1.0 / self.set.zoom.at(at);
+        let (sin, cos) = turn(self.rotate.at(at));
+        let scale = 1.0 / self.zoom.at(at);
         // The inverse rotation, in square samples.
         let matrix = [[cos * scale, sin * scale / aspect], [-sin * scale * aspect, cos * scale]];
-        let (anchor, pan) = (self.set.anchor.at(at), self.set.pan.at(at));
+        let (anchor, pan) = (self.anchor.at(at), self.pan.at(at));
         let anchor = [anchor[0] * size[0], anchor[1] * size[1]];
         let moved = [anchor[0] + pan[0] * size[0], anchor[1] + pan[1] * size[1]];
         let shift = [0, 1].map(|i: usize| anchor[i] - matrix[i][0] * moved[0] - matrix[i][1] * moved[1]);
         // Rounding must not move the exact centre.
         let same = matrix == Placement::SAME.matrix && pan == [0.0; 2];
         let shift = if same { [0.0; 2] } else { shift };
-        let set = &self.set;
-        let crop = [&set.crop_left, &set.crop_right, &set.crop_top, &set.crop_bottom].map(|v| v.at(at));
+        let crop = [&self.crop_left, &self.crop_right, &self.crop_top, &self.crop_bottom].map(|v| v.at(at));
         Placement { matrix, shift, crop }
-    }
-}
-
-impl Render for Transform {
-    /// With the colour beyond the edges.
-    type Params = (Placement, [f64; 4]);
-    type State = Plans;
-
-    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        let placement = self.placement(at);
-        if placement == Placement::SAME {
-            return None;
-        }
-        let writes = self.by.format.all_planes();
-        let plan = Plan { reach: Reach::Whole, state: Some(placement.key()), ..Plan::in_place(writes) };
-        Some((plan, (placement, self.set.color.at(at))))
-    }
-
-    fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: self.by.memory(1.0 / MIN_ZOOM + 2.0) }
-    }
-
-    fn prepare(
-        &self,
-        (placement, _): &Self::Params,
-        _: Plans,
-        host: &Host<'_>,
-    ) -> Result<Plans, PrepareError> {
-        host.check()?;
-        Ok(self.by.prepare(placement))
-    }
-
-    fn render(&self, now: &Self::Params, plans: &Plans, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.by.render(now, plans, band, scratch);
     }
 }

@@ -5,11 +5,9 @@
 //! The resampler of [`transform`](super::transform) moves the picture by fractions of a sample.
 
 use super::flicker::Phase;
-use super::point::weights;
-use super::transform::{Placement, Plans, Resampler};
-use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
-use crate::frame::{Format, FrameTime, Scratch};
-use crate::host::{Host, PrepareError};
+use super::transform::{Mover, Placement, Resampler};
+use super::{Entry, Filter, Render, Role, Spec};
+use crate::frame::{Format, FrameTime};
 use crate::noise::seed::Layer;
 use crate::noise::value_noise::{Interpolation, ValueNoise, normal, uniform};
 use crate::pixel::resample::{Edge, Shape};
@@ -46,21 +44,16 @@ settings! {
 
 impl Spec for WeaveSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let by = Resampler {
-            format: *input,
-            level,
-            shape: Shape::Bicubic,
-            edge: self.edge,
-            weights: weights(input)?,
-        };
-        Ok(Weave {
+        let weave = Weave {
             set: self.clone(),
             phase: Phase::new(&self.speed, input),
             sway: ValueNoise::new(seed, Layer::WEAVE, Interpolation::Smooth),
             jump: ValueNoise::new(seed, Layer::HOP, Interpolation::Step),
-            by,
-        }
-        .boxed())
+            size: [f64::from(input.width), f64::from(input.height)],
+        };
+        let resampler = Resampler::new(input, level, Shape::Bicubic, self.edge)?;
+        let at = move |at: &FrameTime| (weave.placement(at), weave.set.color.at(at));
+        Ok(Mover { resampler, farthest: 1.0, at }.boxed())
     }
 }
 
@@ -69,7 +62,8 @@ struct Weave {
     phase: Phase,
     sway: ValueNoise,
     jump: ValueNoise,
-    by: Resampler,
+    /// Width and height of the frame.
+    size: [f64; 2],
 }
 
 /// The remaining part of a hop in the frame in which it happens and the next ones.
@@ -98,44 +92,10 @@ impl Weave {
 
     fn placement(&self, at: &FrameTime) -> Placement {
         let [x, y] = self.offset(at);
-        let (width, height) = (f64::from(self.by.format.width), f64::from(self.by.format.height));
+        let [width, height] = self.size;
         // Limit the sum to the size of the picture.
         let shift = [-x.clamp(-1.0, 1.0) * width, -y.clamp(-1.0, 1.0) * height];
         Placement { shift, ..Placement::SAME }
-    }
-}
-
-impl Render for Weave {
-    /// With the colour beyond the edges.
-    type Params = (Placement, [f64; 4]);
-    type State = Plans;
-
-    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        let placement = self.placement(at);
-        if placement.shift == [0.0; 2] {
-            return None;
-        }
-        let writes = self.by.format.all_planes();
-        let plan = Plan { reach: Reach::Whole, state: Some(placement.key()), ..Plan::in_place(writes) };
-        Some((plan, (placement, self.set.color.at(at))))
-    }
-
-    fn memory(&self) -> Memory {
-        Memory { fixed: 0, per_frame: self.by.memory(1.0) }
-    }
-
-    fn prepare(
-        &self,
-        (placement, _): &Self::Params,
-        _: Plans,
-        host: &Host<'_>,
-    ) -> Result<Plans, PrepareError> {
-        host.check()?;
-        Ok(self.by.prepare(placement))
-    }
-
-    fn render(&self, now: &Self::Params, plans: &Plans, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.by.render(now, plans, band, scratch);
     }
 }
 

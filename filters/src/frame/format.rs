@@ -2,7 +2,6 @@
 
 use super::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
 use crate::ratio::Ratio;
-use core::fmt;
 use core::ops::{BitAnd, BitOr};
 
 /// The largest width or height: beyond any practical picture, and small enough that no size computed from it
@@ -189,34 +188,21 @@ pub struct Format {
 }
 
 /// An error in a format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// Width or height is 0 or beyond [`MAX_SIDE`].
+    #[error("a picture of {0}x{1}: width and height must be 1 to {MAX_SIDE}")]
     Size(u32, u32),
     /// Not 8 to 16 bits.
+    #[error("{0} bits per sample: it must be 8 to 16, or float")]
     Bits(u8),
     /// Subsampling outside 0..=2, or in a family without chroma.
+    #[error("chroma divided by 2^{0} across and 2^{1} down: the largest factor is 4")]
     Subsampling(u8, u8),
     /// The rate is zero or negative.
+    #[error("a rate of {0} frames per second: it must be above zero")]
     Rate(Ratio),
 }
-
-impl fmt::Display for FormatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FormatError::Size(w, h) => {
-                write!(f, "a picture of {w}x{h}: width and height must be 1 to {MAX_SIDE}")
-            }
-            FormatError::Bits(n) => write!(f, "{n} bits per sample: it must be 8 to 16, or float"),
-            FormatError::Subsampling(x, y) => {
-                write!(f, "chroma divided by 2^{x} across and 2^{y} down: the largest factor is 4")
-            }
-            FormatError::Rate(r) => write!(f, "a rate of {r} frames per second: it must be above zero"),
-        }
-    }
-}
-
-impl core::error::Error for FormatError {}
 
 impl Format {
     /// A progressive format of the given size, 24 frames per second, with all other properties unspecified.

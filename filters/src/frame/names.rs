@@ -1,25 +1,14 @@
 //! FFmpeg's names of planar pixel formats (`yuv420p10`, `gray16`, `gbrapf32`).
 
 use super::{Alpha, ColorRange, Depth, Family, Format};
-use core::fmt;
 
 /// No planar pixel format has that name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "the pixel format '{0}' is not known; known are gray, yuv420p, yuv422p, yuv444p, yuv440p, yuv411p, yuv410p, \
+     yuva420p, yuva422p, yuva444p, gbrp, gbrap, each with 9 to 16 bits (yuv420p10), and grayf32, gbrpf32, gbrapf32"
+)]
 pub struct NameError(pub String);
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the pixel format '{}' is not known; known are gray, yuv420p, yuv422p, yuv444p, yuv440p, yuv411p, \
-             yuv410p, yuva420p, yuva422p, yuva444p, gbrp, gbrap, each with 9 to 16 bits (yuv420p10), and grayf32, \
-             gbrpf32, gbrapf32",
-            self.0
-        )
-    }
-}
-
-impl core::error::Error for NameError {}
 
 const CHROMA: [(&str, (u8, u8)); 6] =
     [("420", (1, 1)), ("422", (1, 0)), ("444", (0, 0)), ("440", (0, 1)), ("411", (2, 0)), ("410", (2, 2))];

@@ -23,55 +23,85 @@ macro_rules! samples {
 }
 samples!(u8 u16 f32);
 
+/// The rows of a view.
+#[derive(Clone, Copy, Debug, Default)]
+struct RowLayout {
+    stride: usize,
+    row_bytes: usize,
+    /// The first row and the number of rows, of the plane's height.
+    first: usize,
+    count: usize,
+    height: usize,
+}
+
+impl RowLayout {
+    fn new(len: usize, stride: usize, row_bytes: usize, rows: Range<usize>, height: usize) -> RowLayout {
+        let count = rows.len();
+        assert!(stride >= row_bytes, "a stride of {stride} bytes is less than a row of {row_bytes}");
+        let needed = if count == 0 { 0 } else { (count - 1) * stride + row_bytes };
+        assert!(len >= needed, "a plane of {count} rows needs {needed} bytes, got {len}");
+        RowLayout { stride, row_bytes, first: rows.start, count, height }
+    }
+
+    fn rows(&self) -> Range<usize> {
+        self.first..self.first + self.count
+    }
+
+    /// The bytes of row `y`.
+    #[inline(always)]
+    fn bytes(&self, y: usize) -> Range<usize> {
+        let start = (y - self.first) * self.stride;
+        start..start + self.row_bytes
+    }
+
+    /// The rows of a field, and the byte at which they start.
+    fn field(&self, parity: Parity) -> (usize, RowLayout) {
+        let odd = (parity == Parity::Bottom) as usize;
+        let skip = (self.first + odd) % 2;
+        let layout = RowLayout {
+            stride: 2 * self.stride,
+            first: (self.first + skip) / 2,
+            count: (self.count + 1).saturating_sub(skip) / 2,
+            height: (self.height + 1 - odd) / 2,
+            ..*self
+        };
+        (skip * self.stride, layout)
+    }
+}
+
 /// A view of rows of a plane.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PlaneRef<'a> {
     data: &'a [u8],
-    stride: usize,
-    row_bytes: usize,
-    first: usize,
-    count: usize,
-    height: usize,
+    layout: RowLayout,
 }
 
 /// A mutable view of rows of a plane.
 #[derive(Debug, Default)]
 pub struct PlaneMut<'a> {
     data: &'a mut [u8],
-    stride: usize,
-    row_bytes: usize,
-    first: usize,
-    count: usize,
-    height: usize,
-}
-
-fn check(len: usize, stride: usize, row_bytes: usize, count: usize) {
-    assert!(stride >= row_bytes, "a stride of {stride} bytes is less than a row of {row_bytes}");
-    let needed = if count == 0 { 0 } else { (count - 1) * stride + row_bytes };
-    assert!(len >= needed, "a plane of {count} rows needs {needed} bytes, got {len}");
+    layout: RowLayout,
 }
 
 impl<'a> PlaneRef<'a> {
     /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics if `data` is too short.
     pub fn new(data: &'a [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneRef<'a> {
-        check(data.len(), stride, row_bytes, height);
-        PlaneRef { data, stride, row_bytes, first: 0, count: height, height }
+        PlaneRef { data, layout: RowLayout::new(data.len(), stride, row_bytes, 0..height, height) }
     }
 
     /// The range of rows in this view, numbered as in the whole picture.
     pub fn rows(&self) -> Range<usize> {
-        self.first..self.first + self.count
+        self.layout.rows()
     }
 
     /// The height of the whole plane.
     pub fn height(&self) -> usize {
-        self.height
+        self.layout.height
     }
 
     /// Row `y` (numbered as in the whole picture) as bytes.
     pub fn row_bytes(&self, y: usize) -> &'a [u8] {
-        let start = (y - self.first) * self.stride;
-        &self.data[start..start + self.row_bytes]
+        &self.data[self.layout.bytes(y)]
     }
 
     /// Row `y` as samples. Panics if `T` is not the plane's sample type (size or alignment) or `y` is outside the
@@ -83,44 +113,23 @@ impl<'a> PlaneRef<'a> {
     /// All samples from the view's first row on, and the row stride in samples. Panics like
     /// [`row`](PlaneRef::row), and if the stride is not a whole number of samples.
     pub fn samples<T: Sample>(&self) -> (&'a [T], usize) {
-        let size = size_of::<T>();
-        assert!(self.stride.is_multiple_of(size), "a stride of {} bytes for samples of {size}", self.stride);
+        let (size, stride) = (size_of::<T>(), self.layout.stride);
+        assert!(stride.is_multiple_of(size), "a stride of {stride} bytes for samples of {size}");
         let whole = self.data.len() / size * size;
-        (bytemuck::cast_slice(&self.data[..whole]), self.stride / size)
+        (bytemuck::cast_slice(&self.data[..whole]), stride / size)
     }
 
     /// The rows of one field, numbered as in the field.
     pub fn field(&self, parity: Parity) -> PlaneRef<'a> {
-        let field = FieldRows::new(self.first, self.count, self.height, parity);
-        let start = (field.skip * self.stride).min(self.data.len());
-        let FieldRows { first, count, height, .. } = field;
-        PlaneRef { data: &self.data[start..], stride: 2 * self.stride, first, count, height, ..*self }
-    }
-}
-
-/// The rows of a field within rows of a frame.
-struct FieldRows {
-    /// Rows of the frame before the first of the field.
-    skip: usize,
-    first: usize,
-    count: usize,
-    height: usize,
-}
-
-impl FieldRows {
-    fn new(first: usize, count: usize, height: usize, parity: Parity) -> FieldRows {
-        let odd = (parity == Parity::Bottom) as usize;
-        let skip = (first + odd) % 2;
-        let count = (count + 1).saturating_sub(skip) / 2;
-        FieldRows { skip, first: (first + skip) / 2, count, height: (height + 1 - odd) / 2 }
+        let (start, layout) = self.layout.field(parity);
+        PlaneRef { data: &self.data[start.min(self.data.len())..], layout }
     }
 }
 
 impl<'a> PlaneMut<'a> {
     /// A whole plane of `height` rows of `row_bytes` bytes, `stride` bytes apart. Panics if `data` is too short.
     pub fn new(data: &'a mut [u8], stride: usize, row_bytes: usize, height: usize) -> PlaneMut<'a> {
-        check(data.len(), stride, row_bytes, height);
-        PlaneMut { data, stride, row_bytes, first: 0, count: height, height }
+        PlaneMut::of_rows(data, stride, row_bytes, 0..height, height)
     }
 
     /// The rows `rows` of a plane of `height` rows, for intermediate results of a filter. Panics if `data` is too
@@ -132,24 +141,23 @@ impl<'a> PlaneMut<'a> {
         rows: Range<usize>,
         height: usize,
     ) -> PlaneMut<'a> {
-        check(data.len(), stride, row_bytes, rows.len());
-        PlaneMut { data, stride, row_bytes, first: rows.start, count: rows.len(), height }
+        let layout = RowLayout::new(data.len(), stride, row_bytes, rows, height);
+        PlaneMut { data, layout }
     }
 
     /// The range of rows in this view, numbered as in the whole picture.
     pub fn rows(&self) -> Range<usize> {
-        self.first..self.first + self.count
+        self.layout.rows()
     }
 
     /// The height of the whole plane.
     pub fn height(&self) -> usize {
-        self.height
+        self.layout.height
     }
 
     /// Row `y` (numbered as in the whole picture) as bytes.
     pub fn row_bytes_mut(&mut self, y: usize) -> &mut [u8] {
-        let start = (y - self.first) * self.stride;
-        &mut self.data[start..start + self.row_bytes]
+        &mut self.data[self.layout.bytes(y)]
     }
 
     /// Row `y` as samples. Panics if `T` is not the plane's sample type or `y` is outside the view.
@@ -159,54 +167,32 @@ impl<'a> PlaneMut<'a> {
 
     /// An immutable view of the same rows.
     pub fn as_ref(&self) -> PlaneRef<'_> {
-        PlaneRef {
-            data: self.data,
-            stride: self.stride,
-            row_bytes: self.row_bytes,
-            first: self.first,
-            count: self.count,
-            height: self.height,
-        }
+        PlaneRef { data: self.data, layout: self.layout }
     }
 
     /// A shorter borrow of the same rows.
     pub fn reborrow(&mut self) -> PlaneMut<'_> {
-        PlaneMut {
-            data: self.data,
-            stride: self.stride,
-            row_bytes: self.row_bytes,
-            first: self.first,
-            count: self.count,
-            height: self.height,
-        }
+        PlaneMut { data: self.data, layout: self.layout }
     }
 
     /// Splits the view before row `y`.
     pub fn split_at_row(self, y: usize) -> (PlaneMut<'a>, PlaneMut<'a>) {
-        let y = y.clamp(self.first, self.first + self.count);
-        let above = y - self.first;
-        let cut = (above * self.stride).min(self.data.len());
-        let (a, b) = self.data.split_at_mut(cut);
-        let (stride, row_bytes, height) = (self.stride, self.row_bytes, self.height);
+        let layout = self.layout;
+        let y = y.clamp(layout.first, layout.first + layout.count);
+        let count = y - layout.first;
+        let (above, below) = self.data.split_at_mut((count * layout.stride).min(self.data.len()));
+        let rest = RowLayout { first: y, count: layout.count - count, ..layout };
         (
-            PlaneMut { data: a, stride, row_bytes, first: self.first, count: above, height },
-            PlaneMut { data: b, stride, row_bytes, first: y, count: self.count - above, height },
+            PlaneMut { data: above, layout: RowLayout { count, ..layout } },
+            PlaneMut { data: below, layout: rest },
         )
     }
 
     /// The rows of one field, numbered as in the field.
     pub fn field(self, parity: Parity) -> PlaneMut<'a> {
-        let FieldRows { skip, first, count, height } =
-            FieldRows::new(self.first, self.count, self.height, parity);
-        let start = (skip * self.stride).min(self.data.len());
-        PlaneMut {
-            data: &mut self.data[start..],
-            stride: 2 * self.stride,
-            row_bytes: self.row_bytes,
-            first,
-            count,
-            height,
-        }
+        let (start, layout) = self.layout.field(parity);
+        let start = start.min(self.data.len());
+        PlaneMut { data: &mut self.data[start..], layout }
     }
 }
 

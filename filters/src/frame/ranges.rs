@@ -182,7 +182,8 @@ impl fmt::Display for Ranges {
 }
 
 /// An error in the text of frame ranges, and its position.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct RangesError {
     /// Byte offset of the character.
     pub at: usize,
@@ -191,48 +192,35 @@ pub struct RangesError {
 }
 
 /// See [`RangesError`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RangesProblem {
     /// The text is empty.
+    #[error("expected frames: 17, 1001-1100, 1-10x2 or 100-")]
     Empty,
     /// A number is missing here.
+    #[error("a frame number is missing here")]
     Number,
     /// `-` without a number, or with white space around it.
+    #[error("'-' needs a number next to it: 1001-1100, 100- (to the end) or -5")]
     LoneMinus,
     /// An unexpected character.
+    #[error("{0:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")]
     Unexpected(char),
     /// A number that does not fit 64 bits.
+    #[error("a frame number must fit in 64 bits")]
     TooLarge,
     /// A step of 0.
+    #[error("a step must be 1 or more: x1 is every frame")]
     ZeroStep,
     /// The end of the range is before its start.
+    #[error("{0} is after {1}: use {1}-{0}")]
     Reversed(i64, i64),
     /// More than [`MAX_RANGES`] items.
+    #[error("more than {MAX_RANGES} ranges in one list")]
     TooMany,
 }
 
 /// Prints the message.
-impl fmt::Display for RangesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.problem {
-            RangesProblem::Empty => f.write_str("expected frames: 17, 1001-1100, 1-10x2 or 100-"),
-            RangesProblem::Number => f.write_str("a frame number is missing here"),
-            RangesProblem::LoneMinus => {
-                f.write_str("'-' needs a number next to it: 1001-1100, 100- (to the end) or -5")
-            }
-            RangesProblem::Unexpected(c) => {
-                write!(f, "{c:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")
-            }
-            RangesProblem::TooLarge => f.write_str("a frame number must fit in 64 bits"),
-            RangesProblem::ZeroStep => f.write_str("a step must be 1 or more: x1 is every frame"),
-            RangesProblem::Reversed(a, b) => write!(f, "{a} is after {b}: use {b}-{a}"),
-            RangesProblem::TooMany => write!(f, "more than {MAX_RANGES} ranges in one list"),
-        }
-    }
-}
-
-impl core::error::Error for RangesError {}
-
 /// No frames if the range is empty.
 impl From<core::ops::Range<i64>> for Ranges {
     fn from(range: core::ops::Range<i64>) -> Ranges {

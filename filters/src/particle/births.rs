@@ -46,7 +46,7 @@ pub trait Births: Send + Sync + fmt::Debug {
     ///
     /// Between two marks a and b the births of (t - life, t] are at most born(b) - born(a - life), because `born`
     /// does not fall; so a maximum over marks covers all times between them.
-    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+    fn max_alive(&self, from: i64, to: i64, life: i64) -> i64 {
         let (from, to) = (from.clamp(-LAST, LAST), to.clamp(-LAST, LAST));
         let step = (life / 16).max((to.saturating_sub(from)) / 65_536).max(1);
         let (mut a, mut most) = (from, self.born(from) - self.born(from.saturating_sub(life)));
@@ -95,31 +95,18 @@ fn first_at(guess: i64, reached: impl Fn(i64) -> bool) -> i64 {
 }
 
 /// Errors of rates.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RateError {
     /// Below 0, above 10^8 or NaN: births per second as given.
+    #[error("{} births per second: a rate is 0 to {}", .0, MAX_RATE / 1_000_000)]
     Range(f64),
     /// Burst `.0` (from 0) is not later than the one before it, or beyond [`LAST`].
+    #[error("burst {} must be later than the one before it", .0 + 1)]
     Order(usize),
     /// Too many births to count.
+    #[error("too many births: their numbers must stay below 2^62")]
     Count,
 }
-
-impl fmt::Display for RateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RateError::Range(r) => {
-                write!(f, "{r} births per second: a rate is 0 to {}", MAX_RATE / 1_000_000)
-            }
-            RateError::Order(i) => {
-                write!(f, "burst {} must be later than the one before it", i + 1)
-            }
-            RateError::Count => f.write_str("too many births: their numbers must stay below 2^62"),
-        }
-    }
-}
-
-impl core::error::Error for RateError {}
 
 /// A rate in births per second, as whole millionths.
 fn rate(per_second: f64) -> Result<u64, RateError> {
@@ -179,7 +166,7 @@ impl Births for ConstantRate {
         steady(level, base as i64, self.gap, rest as i64, self.rest, self.rate as i64, out);
     }
 
-    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+    fn max_alive(&self, _: i64, _: i64, life: i64) -> i64 {
         let exact = i128::from(self.rate) * i128::from(life.max(0));
         -((-exact).div_euclid(UNITS)) as i64
     }
@@ -266,7 +253,7 @@ impl Births for Bursts {
         }
     }
 
-    fn most(&self, from: i64, to: i64, life: i64) -> i64 {
+    fn max_alive(&self, from: i64, to: i64, life: i64) -> i64 {
         // A window with the maximum ends with a burst or with the span.
         let ends = self.totals.iter().map(|b| b.0.clamp(from.min(to), to)).chain([to]);
         ends.map(|end| self.born(end) - self.born(end.saturating_sub(life.max(0)))).max().unwrap_or(0)

@@ -4,7 +4,6 @@ use super::births::{BLOCK, Births, key};
 use super::random::mix32;
 use super::record::{Particle, from_fixed, to_fixed};
 use crate::simd::{Level, multiversion};
-use core::fmt;
 use std::sync::Arc;
 
 /// [`BLOCK`] particles with numbers in a row, field by field: 30 bytes each, as the pool keeps them (the kind is the
@@ -30,54 +29,21 @@ impl Columns {
         seed: [0; BLOCK],
         direction: [[0; BLOCK]; 3],
     };
-
-    /// Particle `lane` (below [`BLOCK`]) as the record of 32 bytes.
-    pub fn particle(&self, lane: usize, kind: u16) -> Particle {
-        Particle {
-            birth: self.birth[lane],
-            position: [0, 1, 2].map(|a| self.position[a][lane]),
-            direction: [0, 1, 2].map(|a| self.direction[a][lane]),
-            kind,
-            seed: self.seed[lane],
-        }
-    }
-}
-
-/// The directions in which particles start.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Directions {
-    /// Evenly over the cap of the sphere around the axis; the number is the cap's height, 1 - cos of the half angle:
-    /// 0 only the axis, 1 the half sphere, 2 all directions.
-    Cone(f32),
-    /// In the plane of the axis that is parallel to x and y, evenly over an angle; the number is the angle to
-    /// either side in half turns: 0 only the axis, 1 all around.
-    Fan(f32),
 }
 
 /// Errors of emitter shapes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EmitterShapeError {
     /// A coordinate of the place that is not a number within ±[`MAX_SPREAD`](super::MAX_SPREAD).
+    #[error("the place and size of an emitter must be numbers within ±1e12")]
     Place,
     /// The axis has no length, or contains NaN.
+    #[error("the direction of an emitter must be a vector with a length")]
     Axis,
-    /// A cone outside 0..=2 or a fan outside 0..=1.
-    Spray,
+    /// A cone outside 0..=2.
+    #[error("a cone is 0 to 2, the height of its cap")]
+    Cone,
 }
-
-impl fmt::Display for EmitterShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            EmitterShapeError::Place => "the place and size of an emitter must be numbers within ±1e12",
-            EmitterShapeError::Axis => "the direction of an emitter must be a vector with a length",
-            EmitterShapeError::Spray => {
-                "a cone is 0 to 2 (the height of its cap), a fan 0 to 1 (half turns to either side)"
-            }
-        })
-    }
-}
-
-impl core::error::Error for EmitterShapeError {}
 
 /// The birthplaces and directions of particles: uniform in a box (or rectangle, line, point), spraying around an
 /// axis.
@@ -85,27 +51,31 @@ impl core::error::Error for EmitterShapeError {}
 pub struct EmitterShape {
     centre: [f32; 3],
     half: [f32; 3],
-    spray: Directions,
+    /// The height of the cap of the sphere around the axis in which directions are: 1 - cos of the half angle.
+    cone: f32,
     /// The axis, and two unit vectors perpendicular to it; the first is parallel to x and y.
     frame: [[f32; 3]; 3],
 }
 
 impl EmitterShape {
-    /// A box by its centre and half its size (0 for a point); the axis may have any length except 0.
+    /// A box by its centre and half its size (0 for a point); the axis may have any length except 0. Directions are
+    /// evenly in a cone around it, given by the height of its cap, 1 - cos of the half angle: 0 is only the axis, 1 the
+    /// half sphere, 2 all directions.
+    ///
+    /// # Errors
+    /// A value out of range.
     pub fn new(
         centre: [f32; 3],
         half: [f32; 3],
         axis: [f32; 3],
-        spray: Directions,
+        cone: f32,
     ) -> Result<EmitterShape, EmitterShapeError> {
         let largest = super::kind::MAX_SPREAD;
         if !centre.iter().chain(&half).all(|v| (-largest..=largest).contains(v)) {
             return Err(EmitterShapeError::Place);
         }
-        match spray {
-            Directions::Cone(cap) if (0.0..=2.0).contains(&cap) => {}
-            Directions::Fan(width) if (0.0..=1.0).contains(&width) => {}
-            _ => return Err(EmitterShapeError::Spray),
+        if !(0.0..=2.0).contains(&cone) {
+            return Err(EmitterShapeError::Cone);
         }
         let a = axis.map(f64::from);
         let length = (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt();
@@ -117,12 +87,12 @@ impl EmitterShape {
         let flat = (a[0] * a[0] + a[1] * a[1]).sqrt();
         let u = if flat > 1e-9 { [-a[1] / flat, a[0] / flat, 0.0] } else { [1.0, 0.0, 0.0] };
         let v = [a[1] * u[2] - a[2] * u[1], a[2] * u[0] - a[0] * u[2], a[0] * u[1] - a[1] * u[0]];
-        Ok(EmitterShape { centre, half, spray, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
+        Ok(EmitterShape { centre, half, cone, frame: [a, u, v].map(|w| w.map(|c| c as f32)) })
     }
 
     /// The direction, of length 1, for two numbers from -1 to 1.
     pub(crate) fn way(&self, r: f32, s: f32) -> [f32; 3] {
-        let along = along(self.spray, r, s);
+        let along = along(self.cone, r, s);
         [0, 1, 2].map(|axis| from_fixed(turned(self, axis, along)))
     }
 }
@@ -155,7 +125,7 @@ impl Emitter {
         self.births.times(Level::SCALAR, number, &mut birth);
         let key = key(self.seed, number);
         let drawn = numbers(key as u32, (key >> 32) as u32);
-        let along = along(self.shape.spray, drawn[3], drawn[4]);
+        let along = along(self.shape.cone, drawn[3], drawn[4]);
         Particle {
             birth: birth[0],
             position: core::array::from_fn(|a| self.shape.centre[a] + self.shape.half[a] * drawn[a]),
@@ -201,19 +171,11 @@ fn numbers(low: u32, high: u32) -> [f32; 5] {
 
 /// The way a particle starts, along the axis and the two vectors square to it, for the numbers `r` and `s`.
 #[inline(always)]
-fn along(spray: Directions, r: f32, s: f32) -> [f32; 3] {
-    match spray {
-        Directions::Cone(cap) => {
-            let cos = 1.0 - cap * (r * 0.5 + 0.5);
-            let sin = (1.0 - cos * cos).max(0.0).sqrt();
-            let [sp, cp] = sin_cos(s);
-            [cos, sin * cp, sin * sp]
-        }
-        Directions::Fan(width) => {
-            let [sin, cos] = sin_cos(width * r);
-            [cos, sin, 0.0]
-        }
-    }
+fn along(cone: f32, r: f32, s: f32) -> [f32; 3] {
+    let cos = 1.0 - cone * (r * 0.5 + 0.5);
+    let sin = (1.0 - cos * cos).max(0.0).sqrt();
+    let [sp, cp] = sin_cos(s);
+    [cos, sin * cp, sin * sp]
 }
 
 /// One axis of the same way in the world, fixed point.
@@ -249,7 +211,7 @@ fn place_body(shape: &EmitterShape, seed: u64, first: i64, out: &mut Columns) {
     }
     let mut ways = [[0.0f32; BLOCK]; 3];
     for j in 0..BLOCK {
-        let along = along(shape.spray, drawn[3][j], drawn[4][j]);
+        let along = along(shape.cone, drawn[3][j], drawn[4][j]);
         for axis in 0..3 {
             ways[axis][j] = along[axis];
         }
@@ -274,21 +236,19 @@ mod tests {
     use super::super::births::ConstantRate;
     use super::*;
 
-    fn emitter(spray: Directions) -> Emitter {
+    fn emitter(cone: f32) -> Emitter {
         Emitter {
             seed: 7,
             kind: 3,
             births: Arc::new(ConstantRate::new(1234.5).unwrap()),
-            shape: EmitterShape::new([1.0, 2.0, 3.0], [0.5, 0.0, 4.0], [1.0, -2.0, 0.5], spray).unwrap(),
+            shape: EmitterShape::new([1.0, 2.0, 3.0], [0.5, 0.0, 4.0], [1.0, -2.0, 0.5], cone).unwrap(),
         }
     }
 
     #[test]
     fn blocks_equal_single_births_at_every_level() {
-        for spray in
-            [Directions::Cone(0.3), Directions::Cone(2.0), Directions::Fan(1.0), Directions::Fan(0.0)]
-        {
-            let emitter = emitter(spray);
+        for cone in [0.0, 0.3, 2.0] {
+            let emitter = emitter(cone);
             for &level in Level::available() {
                 for block in [0, -1, 5, 1 << 40, -(1 << 40)] {
                     let mut got = Columns::EMPTY;
@@ -315,7 +275,7 @@ mod tests {
     #[test]
     fn births_fill_the_box_and_the_cap_evenly() {
         let n = 100_000;
-        let emitter = emitter(Directions::Cone(0.5));
+        let emitter = emitter(0.5);
         let shape = emitter.shape;
         let (mut mean, mut heights) = ([0.0f64; 3], 0.0f64);
         for i in 0..n {
@@ -337,14 +297,14 @@ mod tests {
 
     #[test]
     fn invalid_emitters_are_refused() {
-        let with = |axis, spray| EmitterShape::new([0.0; 3], [0.0; 3], axis, spray);
-        assert_eq!(with([0.0; 3], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
-        assert_eq!(with([0.0, f32::NAN, 0.0], Directions::Fan(0.0)), Err(EmitterShapeError::Axis));
-        assert_eq!(with([1.0; 3], Directions::Cone(2.1)), Err(EmitterShapeError::Spray));
-        assert_eq!(with([1.0; 3], Directions::Fan(f32::NAN)), Err(EmitterShapeError::Spray));
-        assert!(with([1e-40, 0.0, 0.0], Directions::Fan(0.0)).is_ok());
-        assert!(with([f32::MAX; 3], Directions::Fan(0.0)).is_ok());
-        let far = EmitterShape::new([f32::INFINITY, 0.0, 0.0], [0.0; 3], [1.0; 3], Directions::Fan(0.0));
+        let with = |axis, cone| EmitterShape::new([0.0; 3], [0.0; 3], axis, cone);
+        assert_eq!(with([0.0; 3], 0.0), Err(EmitterShapeError::Axis));
+        assert_eq!(with([0.0, f32::NAN, 0.0], 0.0), Err(EmitterShapeError::Axis));
+        assert_eq!(with([1.0; 3], 2.1), Err(EmitterShapeError::Cone));
+        assert_eq!(with([1.0; 3], f32::NAN), Err(EmitterShapeError::Cone));
+        assert!(with([1e-40, 0.0, 0.0], 0.0).is_ok());
+        assert!(with([f32::MAX; 3], 0.0).is_ok());
+        let far = EmitterShape::new([f32::INFINITY, 0.0, 0.0], [0.0; 3], [1.0; 3], 0.0);
         assert_eq!(far, Err(EmitterShapeError::Place));
     }
 }

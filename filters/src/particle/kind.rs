@@ -1,8 +1,6 @@
 //! The common properties of particles of one kind: each parameter's BASE and OFFSET.
 
 use super::clock;
-use super::random::Draws;
-use core::fmt;
 
 /// One parameter of a kind: a particle's value is `base + r * offset` with its own r, -1 <= r < 1.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -74,27 +72,18 @@ pub const MAX_LIFE: f32 = 1e6;
 pub const MAX_SPREAD: f32 = 1e12;
 
 /// An error in a kind.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum KindError {
     /// Parameter `.0` has a base or an offset that is not a number within ±[`MAX_SPREAD`].
+    #[error("parameter {0} must be a number within ±{MAX_SPREAD}")]
     Value(usize),
     /// A life of `.0` seconds, more than [`MAX_LIFE`].
+    #[error("a life of {0} seconds: the longest is {MAX_LIFE}")]
     Life(f32),
     /// `.0` parameters, more than [`MAX_PARAMETERS`].
+    #[error("{0} parameters: a kind has at most {MAX_PARAMETERS}")]
     Count(usize),
 }
-
-impl fmt::Display for KindError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KindError::Value(i) => write!(f, "parameter {i} must be a number within ±{MAX_SPREAD}"),
-            KindError::Life(l) => write!(f, "a life of {l} seconds: the longest is {MAX_LIFE}"),
-            KindError::Count(n) => write!(f, "{n} parameters: a kind has at most {MAX_PARAMETERS}"),
-        }
-    }
-}
-
-impl core::error::Error for KindError {}
 
 /// A definition that any number of particles share.
 ///
@@ -148,12 +137,6 @@ impl Kind {
         STANDARD + self.extra.len()
     }
 
-    /// All parameters of the particle with this seed, in order: the definition of regeneration.
-    pub fn values(&self, seed: u32) -> impl Iterator<Item = f32> + '_ {
-        let mut draws = Draws::of(seed);
-        self.standard.iter().chain(&self.extra).map(move |s| s.at(draws.draw()))
-    }
-
     /// Flicks after which no particle of this kind lives any more.
     pub fn longest(&self) -> i64 {
         let life = self.parameter(Parameter::Life);
@@ -180,7 +163,16 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::Draws;
     use super::*;
+
+    impl Kind {
+        /// All parameters of the particle with this seed, in order: the definition of regeneration.
+        pub(crate) fn values(&self, seed: u32) -> impl Iterator<Item = f32> + '_ {
+            let mut draws = Draws::of(seed);
+            self.standard.iter().chain(&self.extra).map(move |s| s.at(draws.draw()))
+        }
+    }
 
     #[test]
     fn a_parameter_is_base_plus_r_times_offset() {

@@ -16,7 +16,7 @@
 //! spreads[Parameter::AccelY as usize] = Spread::fixed(9.81);
 //! spreads[Parameter::Size as usize] = Spread::between(1.0, 2.0);
 //! let kind = Kind::new(spreads, vec![])?;
-//! let shape = EmitterShape::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], Directions::Fan(0.1))?;
+//! let shape = EmitterShape::new([0.0; 3], [10.0, 0.0, 0.0], [0.0, -1.0, 0.0], 0.1)?;
 //! let births = Arc::new(ConstantRate::new(1000.0)?);
 //! let emitter = Emitter { seed: 1, kind: 0, births, shape };
 //!
@@ -27,8 +27,8 @@
 //! for index in 0..pool.blocks() {
 //!     pool.place(index, &View::ALL, &mut block);
 //!     pool.set_size_and_angle(&mut block);
-//!     for (_number, particle) in block.iter() {
-//!         assert!(particle.size >= 1.0);
+//!     for lane in block.lanes() {
+//!         assert!(block.size[lane] >= 1.0);
 //!         living += 1;
 //!     }
 //! }
@@ -56,12 +56,12 @@ mod tests;
 pub(crate) use arch::whole;
 pub use births::{BLOCK, Births, Bursts, ConstantRate, NEVER, RateError};
 pub use clock::{FLICKS, LAST, flicks, length, seconds};
-pub use emitter::{Columns, Directions, Emitter, EmitterShape, EmitterShapeError};
+pub use emitter::{Columns, Emitter, EmitterShape, EmitterShapeError};
 pub use kind::{Kind, KindError, MAX_LIFE, MAX_PARAMETERS, MAX_SPREAD, Parameter, STANDARD, Spread};
 pub(crate) use motion::pack;
-pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, start, starts};
+pub use motion::{Placed, PlacedBlock, View, place, placed, set_size_and_angle, starts};
 pub use pool::{Pool, PoolError, PoolSize};
 pub use random::{Draws, mix32, step};
 pub use record::{Particle, UNIT, from_fixed, to_fixed};
-pub use regenerate::{continue_draws, regenerate};
+pub use regenerate::continue_draws;
 pub use ring::{LiveWindow, lanes};

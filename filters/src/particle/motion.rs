@@ -4,8 +4,9 @@ use super::births::BLOCK;
 use super::clock::seconds;
 use super::emitter::Columns;
 use super::kind::{Kind, Parameter, STANDARD, Spread};
-use super::random::{Draws, mix32, step};
+use super::random::{Draws, mix32};
 use super::record::{Particle, STEP};
+use super::regenerate;
 use crate::simd::multiversion;
 
 /// The visible space: a box in world units. Infinite sides are allowed.
@@ -35,12 +36,6 @@ impl View {
         }
         can
     }
-
-    /// Whether a square of half width `size` at `position`, turned any way, touches the view.
-    pub fn touches(&self, position: [f32; 3], size: f32) -> bool {
-        let wide = size * core::f32::consts::SQRT_2;
-        (0..3).all(|a| position[a] + wide >= self.low[a] && position[a] - wide <= self.high[a])
-    }
 }
 
 /// One living particle at a time.
@@ -58,14 +53,6 @@ pub struct Placed {
     pub angle: f32,
     /// Where its sequence stands after the standard parameters; the kind's own come next.
     pub bits: u32,
-}
-
-impl Placed {
-    /// The kind's own parameters, in order.
-    pub fn extra<'k>(&self, kind: &'k Kind) -> impl Iterator<Item = f32> + 'k {
-        let mut draws = Draws::from_bits(self.bits);
-        kind.extra().iter().map(move |s| s.at(draws.draw()))
-    }
 }
 
 /// One particle at flick `at`, or nothing if it does not live then: the definition.
@@ -91,14 +78,6 @@ pub fn placed(kind: &Kind, particle: &Particle, at: i64) -> Option<Placed> {
         angle: value(Parameter::Angle) + value(Parameter::Spin) * age,
         bits: draws.bits(),
     })
-}
-
-/// The velocity that a particle starts with, in units a second. The definition of [`starts`].
-pub fn start(kind: &Kind, particle: &Particle) -> [f32; 3] {
-    let mut draws = Draws::of(particle.seed);
-    let values: [f32; STANDARD] = kind.standard().map(|s| s.at(draws.draw()));
-    let speed = values[Parameter::Speed as usize] * STEP;
-    particle.direction.map(|d| f32::from(d) * speed)
 }
 
 /// Offsets of numbers in a row.
@@ -182,21 +161,6 @@ impl PlacedBlock {
     /// The number of the particle in a lane (below [`BLOCK`]).
     pub fn number(&self, lane: usize) -> i64 {
         self.first.wrapping_add(i64::from(self.offset[lane]))
-    }
-
-    /// The living of a block that was placed and dressed, in order of their numbers: number and state.
-    pub fn iter(&self) -> impl Iterator<Item = (i64, Placed)> + '_ {
-        self.lanes().map(|j| {
-            let placed = Placed {
-                age: self.age[j],
-                life: self.life[j],
-                position: [0, 1, 2].map(|a| self.position[a][j]),
-                size: self.size[j],
-                angle: self.angle[j],
-                bits: self.bits[j],
-            };
-            (self.number(j), placed)
-        })
     }
 }
 
@@ -282,17 +246,12 @@ fn starts_body(kind: &Kind, columns: &Columns, out: &mut [[f32; BLOCK]; 3]) {
     }
 }
 
-/// `N` parameters of all lanes.
+/// The first `N` parameters of all lanes.
 #[inline(always)]
 fn draw<const N: usize>(spreads: &[Spread], bits: &mut [u32; BLOCK]) -> [[f32; BLOCK]; N] {
     let mut values = [[0.0f32; BLOCK]; N];
     for (row, s) in values.iter_mut().zip(spreads) {
-        let s = *s;
-        for (bits, value) in bits.iter_mut().zip(row) {
-            let r = step(*bits);
-            *bits = r.to_bits();
-            *value = s.base + r * s.offset;
-        }
+        regenerate::draw(*s, bits, row);
     }
     values
 }

@@ -19,7 +19,6 @@ use super::motion::{PlacedBlock, View, place, set_size_and_angle, starts};
 use super::ring::{LiveWindow, Ring, blocks_of, lanes};
 use super::survivor_cache::{SurvivorBlock, SurvivorCache};
 use crate::simd::Level;
-use core::fmt;
 use core::ops::Range;
 
 /// The part of dead particles in a window of the longest life from which a survivor cache is used. Found by measuring:
@@ -33,9 +32,10 @@ const STEPS: i64 = 16;
 const AHEAD: usize = 4;
 
 /// A pool cannot be made.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PoolError {
     /// Up to `alive` particles live at a time, more than the `most` there is room for.
+    #[error("up to {alive} particles at a time, room for {most}: lower the rate or the life, or set a cap")]
     TooMany {
         /// The proven bound.
         alive: i64,
@@ -43,22 +43,9 @@ pub enum PoolError {
         most: u32,
     },
     /// The machine does not give the memory: bytes asked for.
+    #[error("no memory for particles: {0} bytes")]
     Memory(usize),
 }
-
-impl fmt::Display for PoolError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PoolError::TooMany { alive, most } => write!(
-                f,
-                "up to {alive} particles at a time, room for {most}: lower the rate or the life, or set a cap"
-            ),
-            PoolError::Memory(bytes) => write!(f, "no memory for particles: {bytes} bytes"),
-        }
-    }
-}
-
-impl core::error::Error for PoolError {}
 
 /// The living particles of one emitter.
 #[derive(Clone, Debug)]
@@ -93,7 +80,7 @@ pub struct PoolSize {
 impl PoolSize {
     /// Room for every time in `span`.
     fn find(live_window: &LiveWindow, kind: &Kind, emitter: &Emitter, span: Range<i64>) -> PoolSize {
-        let alive = live_window.most(emitter, span.clone());
+        let alive = live_window.max_alive(emitter, span.clone());
         // Numbers in a row that begin anywhere in a block.
         let blocks = |numbers: i64| if numbers == 0 { 0 } else { (numbers as usize - 1) / BLOCK + 2 };
         let life = kind.parameter(Parameter::Life);
@@ -101,7 +88,8 @@ impl PoolSize {
             (blocks(alive), 0, 0)
         } else {
             let step = (live_window.longest / STEPS).max(1);
-            let births = emitter.births.most(span.start, span.end, step).clamp(0, i64::from(live_window.cap));
+            let births =
+                emitter.births.max_alive(span.start, span.end, step).clamp(0, i64::from(live_window.cap));
             // The ring's first block may begin before the step does.
             (blocks(births + BLOCK as i64), (alive as usize).div_ceil(BLOCK), step)
         };
@@ -202,7 +190,7 @@ impl Pool {
     }
 
     /// The columns of block `index`.
-    fn block(&self, index: usize) -> Option<&Columns> {
+    pub(super) fn block(&self, index: usize) -> Option<&Columns> {
         match self.survivor_block(index) {
             Some((kept, _)) => Some(&kept.columns),
             None => self.in_ring(index - self.old().min(index)).map(|b| b.0),
@@ -251,18 +239,6 @@ impl Pool {
             *from = columns.position;
             starts(self.level, &self.kind, columns, start);
         }
-    }
-
-    /// The records of particles that live in block `index`, placed before, in order of number.
-    pub fn particles<'a>(
-        &'a self,
-        index: usize,
-        placed: &'a PlacedBlock,
-    ) -> impl Iterator<Item = (i64, super::Particle)> + 'a {
-        let columns = self.block(index);
-        placed
-            .lanes()
-            .filter_map(move |j| columns.map(|c| (placed.number(j), c.particle(j, self.emitter.kind))))
     }
 
     /// The kind of its particles.

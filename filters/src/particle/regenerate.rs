@@ -1,22 +1,9 @@
 //! Drawing the parameters of many particles at once.
 
 use super::births::BLOCK;
-use super::kind::{Kind, Spread};
-use super::random::{mix32, step};
+use super::kind::Spread;
+use super::random::step;
 use crate::simd::{Level, multiversion};
-
-/// Particles drawn side by side: each draw waits for the one before it, so more of them than a block hide the wait.
-const CHUNK: usize = 128;
-
-/// The parameters of every seed, parameter by parameter: value p of particle i goes to `out[p * seeds.len() + i]`.
-/// The same as [`Kind::values`] of each.
-///
-/// # Panics
-/// When `out` does not hold `kind.count() * seeds.len()` values.
-pub fn regenerate(level: Level, kind: &Kind, seeds: &[u32], out: &mut [f32]) {
-    assert_eq!(out.len(), kind.count() * seeds.len(), "room for every parameter of every particle");
-    draw_rows(level, kind, seeds, out);
-}
 
 /// Goes on with the sequences `bits` (as [`Placed::bits`](super::Placed) leaves them) through `spreads`, one row of
 /// `out` each, and leaves them behind the last: a kind's own parameters, for a block that was placed.
@@ -29,41 +16,19 @@ pub fn continue_draws(level: Level, spreads: &[Spread], bits: &mut [u32; BLOCK],
 }
 
 multiversion! {
-    fn draw_rows(level, kind: &Kind, seeds: &[u32], out: &mut [f32]) = draw_rows_body;
     fn draw_block(level, spreads: &[Spread], bits: &mut [u32; BLOCK], out: &mut [[f32; BLOCK]]) = draw_block_body;
-}
-
-#[inline(always)]
-fn draw_rows_body(kind: &Kind, seeds: &[u32], out: &mut [f32]) {
-    let n = seeds.len();
-    let (blocks, tail) = seeds.as_chunks::<CHUNK>();
-    let spreads = || kind.standard().iter().chain(kind.extra()).enumerate();
-    for (i, seeds) in blocks.iter().enumerate() {
-        let mut bits = seeds.map(mix32);
-        for (p, s) in spreads() {
-            if let Some(row) = out[p * n + i * CHUNK..].first_chunk_mut::<CHUNK>() {
-                draw(s, &mut bits, row);
-            }
-        }
-    }
-    for (i, seed) in tail.iter().enumerate() {
-        let mut bits = [mix32(*seed)];
-        for (p, s) in spreads() {
-            draw(s, &mut bits, &mut out[p * n + blocks.len() * CHUNK + i..]);
-        }
-    }
 }
 
 #[inline(always)]
 fn draw_block_body(spreads: &[Spread], bits: &mut [u32; BLOCK], out: &mut [[f32; BLOCK]]) {
     for (s, row) in spreads.iter().zip(out) {
-        draw(s, bits, row);
+        draw(*s, bits, row);
     }
 }
 
+/// One parameter of all particles.
 #[inline(always)]
-fn draw(s: &Spread, bits: &mut [u32], row: &mut [f32]) {
-    let s = *s;
+pub(super) fn draw(s: Spread, bits: &mut [u32; BLOCK], row: &mut [f32; BLOCK]) {
     for (bits, out) in bits.iter_mut().zip(row) {
         let r = step(*bits);
         *bits = r.to_bits();
@@ -73,7 +38,8 @@ fn draw(s: &Spread, bits: &mut [u32], row: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::STANDARD;
+    use super::super::kind::{Kind, STANDARD};
+    use super::super::random::mix32;
     use super::*;
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
@@ -94,34 +60,19 @@ mod tests {
         })]
 
         #[test]
-        fn every_level_draws_the_same(seeds in prop::collection::vec(any::<u32>(), 0..200), extra in 0usize..20, k: u32) {
+        fn every_level_draws_the_same(seeds in prop::array::uniform::<_, BLOCK>(any::<u32>()), extra in 0usize..20, k: u32) {
             let kind = kind(k, extra);
             for &level in Level::available() {
-                let mut out = vec![0.0; kind.count() * seeds.len()];
-                regenerate(level, &kind, &seeds, &mut out);
+                let mut bits = seeds.map(mix32);
+                let mut out = vec![[0.0; BLOCK]; kind.count()];
+                let (standard, own) = out.split_at_mut(STANDARD);
+                continue_draws(level, kind.standard(), &mut bits, standard);
+                continue_draws(level, kind.extra(), &mut bits, own);
                 for (i, &seed) in seeds.iter().enumerate() {
                     for (p, value) in kind.values(seed).enumerate() {
-                        prop_assert_eq!(value.to_bits(), out[p * seeds.len() + i].to_bits(), "{} {} {}", level, i, p);
+                        prop_assert_eq!(value.to_bits(), out[p][i].to_bits(), "{} {} {}", level, i, p);
                     }
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn going_on_is_drawing_through() {
-        let kind = kind(3, 5);
-        let seeds: [u32; BLOCK] = core::array::from_fn(|i| i as u32 * 7);
-        for &level in Level::available() {
-            let mut bits = seeds.map(mix32);
-            let mut out = [[0.0; BLOCK]; STANDARD];
-            continue_draws(level, kind.standard(), &mut bits, &mut out);
-            let mut more = [[0.0; BLOCK]; 5];
-            continue_draws(level, kind.extra(), &mut bits, &mut more);
-            for (j, &seed) in seeds.iter().enumerate() {
-                let want: Vec<f32> = kind.values(seed).collect();
-                let got: Vec<f32> = out.iter().chain(&more).map(|row| row[j]).collect();
-                assert_eq!(got, want);
             }
         }
     }

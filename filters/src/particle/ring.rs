@@ -33,8 +33,8 @@ impl LiveWindow {
     }
 
     /// No more than this many numbers are in any [`window`](LiveWindow::window) between the two times.
-    pub fn most(&self, emitter: &Emitter, span: Range<i64>) -> i64 {
-        emitter.births.most(span.start, span.end, self.longest).clamp(0, i64::from(self.cap))
+    pub fn max_alive(&self, emitter: &Emitter, span: Range<i64>) -> i64 {
+        emitter.births.max_alive(span.start, span.end, self.longest).clamp(0, i64::from(self.cap))
     }
 }
 

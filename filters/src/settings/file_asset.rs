@@ -27,6 +27,14 @@ impl FileAsset {
         self.read.as_ref().and_then(|(what, _)| what.downcast_ref())
     }
 
+    /// The contents.
+    ///
+    /// # Errors
+    /// The file has not been read: a message that names it.
+    pub fn require<T: Any>(&self) -> Result<&T, String> {
+        self.contents().ok_or_else(|| format!("{} has not been read", self.name))
+    }
+
     /// A hash of the contents; equal contents have equal hashes.
     pub fn digest(&self) -> Option<u128> {
         self.read.as_ref().map(|r| r.1)

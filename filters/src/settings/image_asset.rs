@@ -27,6 +27,14 @@ impl ImageAsset {
         self.frame.as_ref()
     }
 
+    /// The picture.
+    ///
+    /// # Errors
+    /// The file has not been read: a message that names it.
+    pub fn require(&self) -> Result<&Arc<Frame>, String> {
+        self.frame.as_ref().ok_or_else(|| format!("{} has not been read", self.name))
+    }
+
     /// The same image with its picture, which may be grey or RGB, with or without alpha, of any depth.
     #[must_use]
     pub fn read(self, frame: Frame) -> ImageAsset {

@@ -68,19 +68,12 @@ impl fmt::Display for Planes {
 
 /// An error in a text of planes: the byte offset of a character that is not a plane, or of the end if there is
 /// no name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("planes are named y u v, r g b, a (alpha), 0 to 3, or all: write yuv or y+a")]
 pub struct PlanesError {
     /// Offset in bytes.
     pub at: usize,
 }
-
-impl fmt::Display for PlanesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("planes are named y u v, r g b, a (alpha), 0 to 3, or all: write yuv or y+a")
-    }
-}
-
-impl core::error::Error for PlanesError {}
 
 impl FromStr for Planes {
     type Err = PlanesError;

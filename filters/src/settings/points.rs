@@ -13,7 +13,8 @@ pub const MAX_POINTS: usize = 256;
 pub struct Points(Vec<[f64; 2]>);
 
 /// An error in the text of points, and its position.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct PointsError {
     /// The byte range of the error.
     pub at: Range<usize>,
@@ -22,35 +23,24 @@ pub struct PointsError {
 }
 
 /// See [`PointsError`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum PointsProblem {
     /// Not `x=y`, or not numbers.
+    #[error("points are written x=y;x=y, such as 0=0;0.5=1;1=0.2")]
     Form,
     /// An x outside 0 to 1.
+    #[error("x of a point is from 0 (black) to 1 (white), not {0}")]
     X(f64),
     /// A y outside its range, lowest and highest.
+    #[error("y of a point is from {1} to {2}, not {0}")]
     Y(f64, f64, f64),
     /// An x that is not above the x before it.
+    #[error("points must have ascending x: {1} cannot follow {0}")]
     Order(f64, f64),
     /// More than [`MAX_POINTS`].
+    #[error("more than {MAX_POINTS} points")]
     Many,
 }
-
-impl fmt::Display for PointsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.problem {
-            PointsProblem::Form => f.write_str("points are written x=y;x=y, such as 0=0;0.5=1;1=0.2"),
-            PointsProblem::X(x) => write!(f, "x of a point is from 0 (black) to 1 (white), not {x}"),
-            PointsProblem::Y(y, min, max) => write!(f, "y of a point is from {min} to {max}, not {y}"),
-            PointsProblem::Order(before, x) => {
-                write!(f, "points must have ascending x: {x} cannot follow {before}")
-            }
-            PointsProblem::Many => write!(f, "more than {MAX_POINTS} points"),
-        }
-    }
-}
-
-impl core::error::Error for PointsError {}
 
 impl Points {
     /// Makes a function of points in order. An error is the one for their text, with a point's number instead of

@@ -10,7 +10,8 @@ use core::fmt;
 use core::ops::Range;
 
 /// An error in the text of a value, and its position.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct ValueError {
     /// The byte range of the error; empty at the end of the text.
     pub at: Range<usize>,
@@ -19,70 +20,45 @@ pub struct ValueError {
 }
 
 /// See [`ValueError`].
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ValueProblem {
     /// An invalid number, position, colour or curve.
+    #[error("{0}")]
     Text(TextProblem),
     /// A number outside its range, lowest and highest.
+    #[error("{} is not from {} to {}", Animated::Constant(*.0), Animated::Constant(*.1), Animated::Constant(*.2))]
     Outside(f64, f64, f64),
     /// A whole number outside its range, lowest and highest.
+    #[error("{0} is not from {1} to {2}")]
     IntegerOutside(i64, i64, i64),
     /// Not a whole number.
+    #[error("not a whole number")]
     NotInteger,
     /// A curve for a value that cannot be animated.
+    #[error("this setting cannot be animated")]
     Fixed,
     /// Neither `true` nor `false`.
+    #[error("write true or false")]
     Switch,
     /// Not a seed.
+    #[error("not a seed: write 0 to 18446744073709551615, or 0x and hex digits")]
     Seed,
     /// Not one of these words.
+    #[error("write one of {}", .0.iter().map(|c| c.id).collect::<Vec<_>>().join(", "))]
     Choice(&'static [Choice]),
     /// Not frame numbers.
+    #[error("{0}")]
     Frames(RangesError),
     /// Not planes.
+    #[error("{0}")]
     Planes(PlanesError),
     /// Not points.
+    #[error("{0}")]
     Points(PointsError),
     /// A value of another kind; the text names the expected one.
+    #[error("this setting takes {0}")]
     Kind(&'static str),
 }
-
-impl fmt::Display for ValueProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ValueProblem::Text(p) => p.fmt(f),
-            ValueProblem::Outside(v, min, max) => {
-                let [v, min, max] = [v, min, max].map(|v| Animated::Constant(*v));
-                write!(f, "{v} is not from {min} to {max}")
-            }
-            ValueProblem::IntegerOutside(v, min, max) => write!(f, "{v} is not from {min} to {max}"),
-            ValueProblem::NotInteger => f.write_str("not a whole number"),
-            ValueProblem::Fixed => f.write_str("this setting cannot be animated"),
-            ValueProblem::Switch => f.write_str("write true or false"),
-            ValueProblem::Seed => {
-                f.write_str("not a seed: write 0 to 18446744073709551615, or 0x and hex digits")
-            }
-            ValueProblem::Choice(all) => {
-                for (i, c) in all.iter().enumerate() {
-                    write!(f, "{}{}", if i > 0 { ", " } else { "write one of " }, c.id)?;
-                }
-                Ok(())
-            }
-            ValueProblem::Frames(e) => e.fmt(f),
-            ValueProblem::Planes(e) => e.fmt(f),
-            ValueProblem::Points(e) => e.fmt(f),
-            ValueProblem::Kind(wanted) => write!(f, "this setting takes {wanted}"),
-        }
-    }
-}
-
-impl fmt::Display for ValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.problem.fmt(f)
-    }
-}
-
-impl core::error::Error for ValueError {}
 
 impl ValueError {
     /// The same error with its position moved by `by` bytes, for a text within another.

@@ -330,7 +330,7 @@ impl Reporter {
         let text = || {
             let waits = match held {
                 0 => String::new(),
-                n => format!(": the encoder still holds {}", frames(n)),
+                n => format!(": {} in work or held by the encoder", frames(n)),
             };
             format!("finishing{waits}; Ctrl-C again ends at once")
         };

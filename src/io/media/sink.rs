@@ -39,24 +39,9 @@ pub struct Plan {
 /// An error of a sink.
 #[derive(Debug, thiserror::Error)]
 pub enum SinkError {
-    /// An error of the system.
-    #[error("{name}: {cause}")]
-    Io {
-        /// The output.
-        name: String,
-        /// The error.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// The reader has closed the pipe, which is not shown as an error.
-    #[error("{name}: the reader has closed the pipe")]
-    Closed {
-        /// The output.
-        name: String,
-    },
-    /// The output exists and may not be replaced.
-    #[error("{} exists, and overwriting is not allowed", .0.display())]
-    Exists(PathBuf),
+    /// An error of the output's file. A closed pipe is not shown as an error.
+    #[error(transparent)]
+    Disk(DiskError),
     /// Files of a sequence exist.
     #[error("{} exists{}, and overwriting is not allowed", path.display(), others(*more))]
     InTheWay {
@@ -64,14 +49,6 @@ pub enum SinkError {
         path: PathBuf,
         /// The number of further ones.
         more: usize,
-    },
-    /// The request is invalid. The text says what is wrong and what would be right.
-    #[error("{name}: {problem}")]
-    Usage {
-        /// The output.
-        name: String,
-        /// The problem, and what would be right.
-        problem: String,
     },
     /// The settings for encoding fit neither the picture nor the container, or each other. The text says what is wrong
     /// and what would be right.
@@ -95,14 +72,6 @@ pub enum SinkError {
         /// The nominal rate of the source.
         rate: Ratio,
     },
-    /// It cannot be written as requested. The text says what is wrong and what would be right.
-    #[error("{name}: {problem}")]
-    Bad {
-        /// The output.
-        name: String,
-        /// The problem, and what would be right.
-        problem: String,
-    },
     /// All frames were written, but the output could not be completed.
     #[error("{cause}")]
     Unfinished {
@@ -114,6 +83,21 @@ pub enum SinkError {
 }
 
 impl SinkError {
+    /// An error of the system.
+    pub fn io(name: String, cause: std::io::Error) -> SinkError {
+        SinkError::Disk(DiskError::Io { name, cause })
+    }
+
+    /// An invalid request; the text says what is wrong and what would be right.
+    pub fn usage(name: String, problem: String) -> SinkError {
+        SinkError::Disk(DiskError::Name { name, problem })
+    }
+
+    /// An output that cannot be written as requested; the text says what is wrong and what would be right.
+    pub fn bad(name: String, problem: String) -> SinkError {
+        SinkError::Disk(DiskError::Bad { name, problem })
+    }
+
     /// Adds the remaining part of the output.
     pub(crate) fn leaving(self, left: PartialOutput) -> SinkError {
         SinkError::Unfinished { cause: Box::new(self), left }
@@ -121,19 +105,20 @@ impl SinkError {
 
     /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
-        matches!(self, SinkError::Usage { .. } | SinkError::Encoding { .. } | SinkError::VaryingRate { .. })
+        matches!(
+            self,
+            SinkError::Disk(DiskError::Name { .. })
+                | SinkError::Encoding { .. }
+                | SinkError::VaryingRate { .. }
+        )
     }
 }
 
 impl From<DiskError> for SinkError {
     fn from(error: DiskError) -> SinkError {
         match error {
-            DiskError::Io { name, cause } => SinkError::Io { name, cause },
-            DiskError::Closed { name } => SinkError::Closed { name },
-            DiskError::Exists(path) => SinkError::Exists(path),
-            DiskError::Name { name, problem } => SinkError::Usage { name, problem },
-            DiskError::Bad { name, problem } => SinkError::Bad { name, problem },
             DiskError::Unfinished { cause, left } => SinkError::from(*cause).leaving(left),
+            error => SinkError::Disk(error),
         }
     }
 }
@@ -226,7 +211,7 @@ impl Encode for Plain {
 
 /// The rescue of an output that is one file.
 pub(crate) fn rescue(out: &OutputFile) -> Result<Arc<dyn Rescue>, SinkError> {
-    let rescue = out.rescue().map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
+    let rescue = out.rescue().map_err(|cause| SinkError::io(out.name().into(), cause))?;
     Ok(Arc::new(rescue))
 }
 

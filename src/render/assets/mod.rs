@@ -6,7 +6,6 @@
 
 mod attach;
 mod effect;
-pub mod fuzz;
 mod grain_table;
 mod import;
 mod lottie;

@@ -4,7 +4,7 @@ use crate::session::job::NoFrame;
 use grainfield_filters::chain::ChainError;
 use grainfield_filters::frame::Format;
 use grainfield_filters::host::PrepareError;
-use grainfield_filters::plate::{LEAST, PlateError};
+use grainfield_filters::plate::{MIN_SIDE, PlateError};
 use grainfield_io::media::SinkError;
 use grainfield_io::source::SourceError;
 use grainfield_measure::blind::Check;
@@ -37,7 +37,7 @@ pub enum MatchError {
     )]
     Different(Box<[(String, Format); 2]>),
     /// No part of the plate is large enough.
-    #[error("no part of {LEAST}x{LEAST} samples has enough measured grain: no grain can be kept")]
+    #[error("no part of {MIN_SIDE}x{MIN_SIDE} samples has enough measured grain: no grain can be kept")]
     NoTiles,
     /// The filter does not accept the kept grain.
     #[error("the measured grain cannot be kept: {0}")]

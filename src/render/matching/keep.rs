@@ -9,7 +9,7 @@ use super::shot::Shot;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, FieldOrder, Format, Frame, Matrix, PictureStructure, Primaries, Transfer,
 };
-use grainfield_filters::plate::{Cutter, LEAST, MOST, Plate, PlateError, TILE};
+use grainfield_filters::plate::{Cutter, MAX_TILES, MIN_SIDE, Plate, PlateError, TILE};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::Formats;
@@ -21,7 +21,7 @@ use grainfield_measure::residual::Residual;
 use std::ffi::OsStr;
 
 /// Sides of tiles, the largest first.
-const SIDES: [usize; 5] = [TILE, 128, 96, 64, LEAST];
+const SIDES: [usize; 5] = [TILE, 128, 96, 64, MIN_SIDE];
 /// Tiles are looked for at every so many samples.
 const STEP: usize = 8;
 /// Codes per standard deviation.
@@ -97,9 +97,9 @@ fn kept_format(plate: &Format, side: usize, count: usize) -> Format {
 /// Returns an error if a file of this name cannot hold the grain of a plate.
 ///
 /// # Errors
-/// [`SinkError::Usage`].
+/// A usage error.
 pub fn check_name(name: &OsStr, plate: &Format) -> Result<(), SinkError> {
-    let wanted = kept_format(plate, LEAST, 1);
+    let wanted = kept_format(plate, MIN_SIDE, 1);
     let output = sink::Output::parse(name, Formats::default())?;
     let held = output.accepts(&wanted, &Encoding::default())?;
     let shape = |f: &Format| (f.width, f.height, f.family, f.depth, f.subsampling);
@@ -108,7 +108,7 @@ pub fn check_name(name: &OsStr, plate: &Format) -> Result<(), SinkError> {
     }
     let right = if plate.is_rgb() { "a picture of 16 bits, NAME.png or .tif" } else { "NAME.y4m" };
     let problem = format!("it cannot hold grain of {} unchanged: name {right}", wanted.name());
-    Err(SinkError::Usage { name: name.to_string_lossy().into_owned(), problem })
+    Err(SinkError::usage(name.to_string_lossy().into_owned(), problem))
 }
 
 /// Places of tiles of a side in a frame where little is unknown: at most `most`, none over another. `unknown` has the
@@ -195,7 +195,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
     for side in SIDES {
         let mut found = Vec::new();
         for (n, sums) in sums.iter().enumerate() {
-            let at = find_tiles(sums, size, side, MOST - found.len());
+            let at = find_tiles(sums, size, side, MAX_TILES - found.len());
             found.extend(at.into_iter().map(|(x, y)| (n, x, y)));
         }
         let enough = 4.0 * found.len() as f64 / cells(side, format.plane_size(0)) as f64;

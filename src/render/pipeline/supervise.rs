@@ -4,7 +4,7 @@ use super::shared::{Ending, Shared};
 use super::worker::guarded;
 use super::{Event, Failure, FrameError, NoteCode, Outcome};
 use crate::lock;
-use grainfield_io::disk::PartialOutput;
+use grainfield_io::disk::{DiskError, PartialOutput};
 use grainfield_io::media::SinkError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -171,7 +171,9 @@ fn conclude(shared: &Shared) -> Outcome {
         }
         Some(sink) => match guarded(|| Ok(sink.finish()?)) {
             Ok(()) => {}
-            Err(FrameError::Sink(SinkError::Closed { .. })) => failure = Some(Failure::Closed),
+            Err(FrameError::Sink(SinkError::Disk(DiskError::Closed { .. }))) => {
+                failure = Some(Failure::Closed)
+            }
             Err(FrameError::Sink(SinkError::Unfinished { cause, left: kept })) => {
                 left = kept;
                 failure = ended((*cause).into());

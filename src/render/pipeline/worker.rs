@@ -8,6 +8,7 @@ use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
 use grainfield_filters::host::{Host, PrepareError, StateCache, wait};
 use grainfield_filters::ratio::Ratio;
+use grainfield_io::disk::DiskError;
 use grainfield_io::media::SinkError;
 use grainfield_io::media::{FrameStamp, Slot};
 use std::io::ErrorKind;
@@ -197,10 +198,10 @@ fn leave_out_or_end(shared: &Shared, writing: &mut Writing, failed: FailedFrame)
     let FailedFrame { number, time, error, fatal } = failed;
     let skip = shared.on_error == OnError::Skip && !fatal && skippable(&error);
     let failure = match error {
-        FrameError::Sink(SinkError::Closed { .. }) => Failure::Closed,
+        FrameError::Sink(SinkError::Disk(DiskError::Closed { .. })) => Failure::Closed,
         FrameError::Filter(PrepareError::Cancelled) => Failure::Cancelled,
         // the sound for the output could not be read any more
-        FrameError::Sink(SinkError::Io { cause, .. })
+        FrameError::Sink(SinkError::Disk(DiskError::Io { cause, .. }))
             if cause.kind() == ErrorKind::Interrupted && shared.cancelled.load(Ordering::Relaxed) =>
         {
             Failure::Cancelled

@@ -2,6 +2,7 @@
 
 use super::holes::stamp;
 use super::{noisy, one, plan, write};
+use grainfield::disk::DiskError;
 use grainfield::sink::sequence::{accepts, create};
 use grainfield::sink::{Plan, SinkError};
 use grainfield_filters::frame::{Alpha, ColorRange, Format, Matrix};
@@ -87,13 +88,13 @@ fn nothing_is_replaced_without_y() {
     std::fs::write(dir.path().join("a.02.png"), b"mine").unwrap();
     let frames = [(stamp(1), frame.clone()), (stamp(2), frame.clone())];
     let err = write(&pattern, &plan(format, None), &frames).unwrap_err();
-    assert!(matches!(&err, SinkError::Exists(p) if p.ends_with("a.02.png")), "{err}");
+    assert!(matches!(&err, SinkError::Disk(DiskError::Exists(p)) if p.ends_with("a.02.png")), "{err}");
     assert_eq!(std::fs::read(dir.path().join("a.02.png")).unwrap(), b"mine");
     let over = Plan { overwrite: true, ..plan(format, None) };
     write(&pattern, &over, &frames).unwrap();
     assert_ne!(std::fs::read(dir.path().join("a.02.png")).unwrap(), b"mine");
     let one = dir.path().join("a.01.png").into_os_string();
-    assert!(matches!(create(&one, &plan(format, Some(1))), Err(SinkError::Exists(_))));
+    assert!(matches!(create(&one, &plan(format, Some(1))), Err(SinkError::Disk(DiskError::Exists(_)))));
     let mut names: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["a.01.png", "a.02.png"], "no temporary file is left");

@@ -33,7 +33,7 @@ struct Instance {
     /// The format of the clip, without the tags that only frames have.
     input: Format,
     /// The output: the picture, and alpha if there is one.
-    made: (VideoInfo, Option<VideoInfo>),
+    output_info: (VideoInfo, Option<VideoInfo>),
     bound: Mutex<Vec<(Format, Earlier, Arc<BoundLook>)>>,
 }
 
@@ -66,7 +66,7 @@ pub(crate) unsafe extern "C" fn create(
         |clip: &Clip| ffi::Dependency { source: clip.node, pattern: ffi::PATTERN_STRICT_SPATIAL };
     let dependencies: Vec<_> =
         [Some(&instance.clip), instance.alpha.as_ref()].into_iter().flatten().map(dependency).collect();
-    let (name, info) = (c_text(&name), instance.made.0);
+    let (name, info) = (c_text(&name), instance.output_info.0);
     // SAFETY: the host copies everything except the instance, which it returns to `free` once.
     unsafe {
         (host.api().create_video_filter)(
@@ -197,12 +197,12 @@ impl Instance {
             offset,
             rate,
             input,
-            made: (info, None),
+            output_info: (info, None),
             bound: Mutex::default(),
         };
         // Report errors in settings now, not with the first frame.
         let bound = instance.bound(input, &Earlier::default())?;
-        instance.made = instance.info(bound.output(), &info, core)?;
+        instance.output_info = instance.info(bound.output(), &info, core)?;
         Ok(instance)
     }
 
@@ -278,13 +278,13 @@ impl Instance {
         let bound = self.bound(format, &earlier)?;
         let output = *bound.output();
         let (width, height) = (c_int::try_from(output.width).ok(), c_int::try_from(output.height).ok());
-        if (width, height) != (Some(self.made.0.width), Some(self.made.0.height)) {
+        if (width, height) != (Some(self.output_info.0.width), Some(self.output_info.0.height)) {
             return fail("the frame's properties would change the size of the clip");
         }
-        let mut made = NewPicture::new(self.host, &self.made.0, &picture, core);
+        let mut made = NewPicture::new(self.host, &self.output_info.0, &picture, core);
         let mut made_alpha = alpha
             .as_ref()
-            .zip(self.made.1.as_ref())
+            .zip(self.output_info.1.as_ref())
             .map(|(like, info)| NewPicture::new(self.host, info, like, core));
         let grey = |format: &Format| Format { family: Family::Gray, alpha: Alpha::None, ..*format };
         let mut from = picture.planes(&format);

@@ -25,7 +25,6 @@ mod smooth;
 
 use super::{Curve, CurveError, Key, KeyTime, MAX_KEYS, MAX_VALUE, Shape};
 use crate::ratio::Ratio;
-use core::fmt;
 
 /// The shape of the fitted stretches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -57,40 +56,25 @@ impl FitShape {
 }
 
 /// An error in the samples. Samples are counted from 0 here and from 1 in messages.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum FitError {
     /// There is no sample.
+    #[error("there are no samples")]
     Empty,
     /// More than [`MAX_KEYS`] samples.
+    #[error("more than {MAX_KEYS} samples in one track")]
     TooMany,
     /// This sample's value is not a number, or beyond [`MAX_VALUE`].
+    #[error("sample {}: the value must be a number from -1e100 to 1e100", .0 + 1)]
     Value(usize),
     /// This sample is not later than the one before it, or it is in seconds and that one in frames, or the
     /// other way round.
+    #[error("sample {} must be later than the one before it, and all in frames or all in seconds", .0 + 1)]
     Order(usize),
     /// The bound is negative or not a number.
+    #[error("the error bound must be a number, 0 or more")]
     Bound,
 }
-
-impl fmt::Display for FitError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FitError::Empty => f.write_str("there are no samples"),
-            FitError::TooMany => write!(f, "more than {MAX_KEYS} samples in one track"),
-            FitError::Value(i) => {
-                write!(f, "sample {}: the value must be a number from -1e100 to 1e100", i + 1)
-            }
-            FitError::Order(i) => write!(
-                f,
-                "sample {} must be later than the one before it, and all in frames or all in seconds",
-                i + 1
-            ),
-            FitError::Bound => f.write_str("the error bound must be a number, 0 or more"),
-        }
-    }
-}
-
-impl core::error::Error for FitError {}
 
 /// Time and value of one sample.
 pub type Sample = (KeyTime, f64);

@@ -9,60 +9,37 @@ use super::read::Tracks;
 use super::state::TrackState;
 use crate::curve::Curve;
 use crate::ratio::Ratio;
-use core::fmt;
 use md5::{Digest, Md5};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// The reason why tracks cannot be written as a stream.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TrackError {
     /// More than [`MAX_TRACKS`].
+    #[error("more than {MAX_TRACKS} tracks in one file")]
     TooMany,
     /// This track is in seconds and the first in frames, or the other way round.
+    #[error("track '{0}' and the first must both be in frames or both in seconds")]
     Mixed(String),
     /// An invalid name, and what is wrong with it.
+    #[error("track name '{}': {}", .0.escape_debug(), .1)]
     Name(String, &'static str),
     /// Tracks that repeat or mirror have more than [`MAX_CYCLE_KEYS`] keys in total.
+    #[error("tracks that repeat or mirror may have {MAX_CYCLE_KEYS} keys together, as they stay in memory")]
     Cycles,
     /// The distance of jump frames must be above 0.
+    #[error("the time between jump frames must be above 0")]
     Spacing,
     /// More than 2^20 jump frames.
+    #[error("more than {MAX_JUMPS} jump frames: increase the spacing")]
     Jumps,
     /// The bytes cannot be written.
-    Write(io::Error),
+    #[error("the tracks cannot be written: {0}")]
+    Write(#[source] io::Error),
     /// The stream to be copied cannot be read.
-    Read(StreamError),
-}
-
-impl fmt::Display for TrackError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TrackError::TooMany => write!(f, "more than {MAX_TRACKS} tracks in one file"),
-            TrackError::Mixed(name) => {
-                write!(f, "track '{name}' and the first must both be in frames or both in seconds")
-            }
-            TrackError::Name(name, problem) => write!(f, "track name '{}': {problem}", name.escape_debug()),
-            TrackError::Cycles => write!(
-                f,
-                "tracks that repeat or mirror may have {MAX_CYCLE_KEYS} keys together, as they stay in memory"
-            ),
-            TrackError::Spacing => f.write_str("the time between jump frames must be above 0"),
-            TrackError::Jumps => write!(f, "more than {MAX_JUMPS} jump frames: increase the spacing"),
-            TrackError::Write(e) => write!(f, "the tracks cannot be written: {e}"),
-            TrackError::Read(e) => e.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for TrackError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            TrackError::Write(e) => Some(e),
-            TrackError::Read(e) => Some(e),
-            _ => None,
-        }
-    }
+    #[error("{0}")]
+    Read(#[source] StreamError),
 }
 
 impl From<io::Error> for TrackError {

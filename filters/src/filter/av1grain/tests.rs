@@ -1,4 +1,5 @@
-use super::reference::grained;
+mod reference;
+
 use super::*;
 use crate::film_grain::Segment;
 use crate::film_grain::tests::any_params;
@@ -8,6 +9,7 @@ use crate::settings::Value;
 use md5::{Digest, Md5};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use reference::grained;
 
 /// A picture for which the hashes with grain are known: Y = 3x + 5y, U = 7x + y, V = x + 11y in 8 bits,
 /// shifted.

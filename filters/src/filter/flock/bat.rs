@@ -1,6 +1,6 @@
 //! Bats: fingers with skin between them, fur and ears.
 
-use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, step};
+use super::mesh::{Individual, Mesh, Points, Skin, blend, bump, curve, ends, fract, mix, noise, step};
 use super::vector::{V, wave};
 
 /// The stretched wing: span and x of the joints.
@@ -166,20 +166,14 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
         },
     );
     // Body and head in one, with fur that stands off.
-    let shape = [
-        [0.0, 0.044],
-        [0.07, 0.068],
-        [0.16, 0.094],
-        [0.27, 0.090],
-        [0.40, 0.114],
-        [0.62, 0.112],
-        [0.82, 0.074],
-        [1.0, 0.03],
+    let shape: Points = [
+        &[0.0, 0.07, 0.16, 0.27, 0.40, 0.62, 0.82, 1.0],
+        &[0.044, 0.068, 0.094, 0.090, 0.114, 0.112, 0.074, 0.03],
     ];
     mesh.loft(
         [own.cuts(0.8, 7, 24), own.cuts(0.6, 8, 18)],
         |u| {
-            let r = curve(&shape, u) * ends(u);
+            let r = curve(shape, u) * ends(u);
             let rough =
                 1.0 + 0.16 * (noise(u * 30.0, own.traits[1] * 50.0, own.seed) - 0.5) * step(0.08, 0.2, u);
             let head = step(0.30, 0.12, u);
@@ -216,18 +210,8 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
             },
         );
         if own.half > 30.0 {
-            let r = 0.011;
-            mesh.loft(
-                [3, 6],
-                |u| {
-                    (
-                        [0.305 + r * (0.5 - u) * 2.0, side * 0.047, heave + 0.045],
-                        r * wave(0.5 * u),
-                        r * wave(0.5 * u),
-                    )
-                },
-                |_, _| Skin { gloss: 0.8, ..Skin::plain([0.03; 3]) },
-            );
+            let eye = Skin { gloss: 0.8, ..Skin::plain([0.03; 3]) };
+            mesh.ball([3, 6], [0.305, side * 0.047, heave + 0.045], 0.011, eye);
         }
     }
 }

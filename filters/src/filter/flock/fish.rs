@@ -1,22 +1,16 @@
 //! Herrings: one smooth body that bends, silver flanks under a dark back, and fins with rays.
 
-use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
+use super::mesh::{
+    Individual, Mesh, Points, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step,
+};
 use super::vector::{V, wave};
 
 /// Half the height of the body, and where its middle is, from the snout (0) to the root of the tail (1).
-const HEIGHT: &[[f32; 2]] = &[
-    [0.0, 0.018],
-    [0.04, 0.060],
-    [0.10, 0.102],
-    [0.20, 0.152],
-    [0.34, 0.188],
-    [0.48, 0.190],
-    [0.64, 0.152],
-    [0.80, 0.096],
-    [0.93, 0.056],
-    [1.0, 0.056],
+const HEIGHT: Points = [
+    &[0.0, 0.04, 0.10, 0.20, 0.34, 0.48, 0.64, 0.80, 0.93, 1.0],
+    &[0.018, 0.060, 0.102, 0.152, 0.188, 0.190, 0.152, 0.096, 0.056, 0.056],
 ];
-const MIDDLE: &[[f32; 2]] = &[[0.0, 0.0], [0.2, -0.008], [0.45, -0.022], [0.7, -0.012], [1.0, 0.0]];
+const MIDDLE: Points = [&[0.0, 0.2, 0.45, 0.7, 1.0], &[0.0, -0.008, -0.022, -0.012, 0.0]];
 /// x of the snout and of the root of the tail.
 const ENDS: [f32; 2] = [1.0, -0.70];
 
@@ -77,10 +71,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
                 let root = mix(from, to, v);
                 // Highest near its front, with a hollow rear edge.
                 let tip = tall
-                    * curve(
-                        &[[0.0, 0.05], [0.10, 0.62], [0.24, 1.0], [0.5, 0.62], [0.8, 0.33], [1.0, 0.26]],
-                        v,
-                    );
+                    * curve([&[0.0, 0.10, 0.24, 0.5, 0.8, 1.0], &[0.05, 0.62, 1.0, 0.62, 0.33, 0.26]], v);
                 let x = root - lean * u * (0.4 + 0.6 * tip / tall);
                 at(x, 0.0, edge(root) - sign * 0.02 + sign * (tip + 0.02) * u)
             },
@@ -121,7 +112,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
             let u = 0.25 * u * u + 0.75 * u;
             let x = mix(ENDS[0], ENDS[1], u);
             let r = curve(HEIGHT, u) * ends(u);
-            let flat = curve(&[[0.0, 0.75], [0.15, 0.60], [0.4, 0.50], [0.8, 0.42], [1.0, 0.30]], u);
+            let flat = curve([&[0.0, 0.15, 0.4, 0.8, 1.0], &[0.75, 0.60, 0.50, 0.42, 0.30]], u);
             (at(x, 0.0, curve(MIDDLE, u)), flat * r, r * high)
         },
         |u, v| scales(own, 0.25 * u * u + 0.75 * u, v),

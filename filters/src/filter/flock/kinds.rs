@@ -1,6 +1,5 @@
 //! What the kinds of animals do differently, and the constants that follow from the settings.
 
-use super::super::fluid::Mask;
 use super::super::overlay::Rng;
 use super::FlockSpec;
 use super::figure::Figure;
@@ -86,11 +85,11 @@ pub(super) fn rules(
     // In a narrow frame the vertical space is as large as the horizontal one.
     let home = [wide, high.max(0.3 * wide.min(1.0)), 0.5 * set.depth * habit.space[1]].map(|v| v.max(0.02));
     let volume = 0.5 * 4.19 * home[0] * home[1] * home[2];
-    let sight = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
+    let perception_radius = libm::cbrt(NEIGHBOURS / 4.19 * volume / set.agents as f64);
     // In frame heights; the wings of a body fit within the space.
     let span = set.size.bounds().1 / 1920.0 * aspect;
-    let room = (0.42 * sight).max(0.75 * span).min(0.5);
-    let sight = sight.max(1.6 * room).min(0.8);
+    let separation_radius = (0.42 * perception_radius).max(0.75 * span).min(0.5);
+    let perception_radius = perception_radius.max(1.6 * separation_radius).min(0.8);
     let mut rng = Rng::new(seed ^ 0x0077_696e_6473, 0);
     let size = home[0].max(home[1]);
     let wind: [Mode; MODES] = core::array::from_fn(|i| {
@@ -117,8 +116,8 @@ pub(super) fn rules(
         aspect: aspect as f32,
         dt: dt as f32,
         speed: set.speed as f32,
-        sight: sight as f32,
-        room: room as f32,
+        perception_radius: perception_radius as f32,
+        separation_radius: separation_radius as f32,
         separation: set.separation as f32,
         alignment: set.alignment as f32,
         cohesion: set.cohesion as f32,
@@ -137,23 +136,4 @@ pub(super) fn rules(
         solid,
     };
     (rules, (habit.beats * set.flap) as f32)
-}
-
-/// Nodes of the grid of solid areas per frame height.
-const NODES: f64 = 180.0;
-
-/// The obstacle of the agents.
-pub(super) fn solid(mask: &Mask, aspect: f64) -> Option<SignedDistanceField> {
-    let per = NODES.min(4000.0 / aspect.max(1.0));
-    let n = [aspect, 1.0].map(|v| (v * per) as usize + 3);
-    let step = [1.0 / (per * aspect), 1.0 / per];
-    let mut inside = Vec::with_capacity(n[0] * n[1]);
-    for j in 0..n[1] {
-        for i in 0..n[0] {
-            let at = [(i as f64 - 1.0) * step[0], (j as f64 - 1.0) * step[1]];
-            inside.push(mask.mean(at, step, 3) > 0.5);
-        }
-    }
-    let first = -1.0 / per;
-    SignedDistanceField::new(n, [first as f32; 2], per as f32, &inside)
 }

@@ -88,11 +88,11 @@ impl Light {
             Figure::Fish => {
                 // What a mirror shows: bright above, dim below, and the water beside.
                 let d = -n[2];
-                let sight = [2.0 * d * n[0], 2.0 * d * n[1], 2.0 * d * n[2] + 1.0];
-                let above = -sight[1];
+                let reflected = [2.0 * d * n[0], 2.0 * d * n[1], 2.0 * d * n[2] + 1.0];
+                let above = -reflected[1];
                 let water = blend([0.10, 0.25, 0.33], [0.42, 0.60, 0.66], step(-0.9, 0.15, above));
                 let mirror = blend(water, [1.0, 1.0, 0.98], step(0.15, 0.95, above));
-                let flash = eighth(eighth(dot(unit(sight, [0.0, 0.0, -1.0]), self.to)).sqrt());
+                let flash = eighth(eighth(dot(unit(reflected, [0.0, 0.0, -1.0]), self.to)).sqrt());
                 let k = 0.34 + 0.92 * up + 0.18 * facing.max(0.0) + 0.5 * through;
                 let part = 0.5 * skin.gloss;
                 let body = [0, 1, 2]

@@ -128,6 +128,12 @@ impl Mesh {
         self.grid(sheet, ring, at, skin);
     }
 
+    /// A ball of one colour.
+    pub(super) fn ball(&mut self, n: [usize; 2], [x, y, z]: V, r: f32, skin: Skin) {
+        let ring = |u: f32| ([x + r * (1.0 - 2.0 * u), y, z], r * wave(0.5 * u), r * wave(0.5 * u));
+        self.loft(n, ring, |_, _| skin);
+    }
+
     /// A tapered tube from `a` to `b` with these radii.
     pub(super) fn tube(
         &mut self,
@@ -177,11 +183,14 @@ pub(super) fn bump(at: f32, wide: f32, v: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
+/// Points of a curve: ascending x, and y.
+pub(super) type Points = [&'static [f32]; 2];
+
 /// A smooth curve through points of ascending x: cubics whose slopes are those between the neighbours.
-pub(super) fn curve(points: &[[f32; 2]], x: f32) -> f32 {
-    let last = points.len() - 1;
-    let i = points[1..last].iter().take_while(|p| p[0] <= x).count();
-    let at = |i: usize| points[i.min(last)];
+pub(super) fn curve([xs, ys]: Points, x: f32) -> f32 {
+    let last = xs.len() - 1;
+    let i = xs[1..last].iter().take_while(|p| **p <= x).count();
+    let at = |i: usize| [xs[i.min(last)], ys[i.min(last)]];
     let slope = |i: usize| {
         let (a, b) = (at(i.saturating_sub(1)), at(i + 1));
         (b[1] - a[1]) / (b[0] - a[0])
@@ -260,11 +269,11 @@ mod tests {
 
     #[test]
     fn curves_pass_through_their_points() {
-        let points = [[0.0, 1.0], [0.2, 3.0], [0.7, -1.0], [1.0, 0.5]];
-        for [x, y] in points {
-            assert!((curve(&points, x) - y).abs() < 1e-6);
+        let points: Points = [&[0.0, 0.2, 0.7, 1.0], &[1.0, 3.0, -1.0, 0.5]];
+        for (x, y) in points[0].iter().zip(points[1]) {
+            assert!((curve(points, *x) - y).abs() < 1e-6);
         }
-        assert_eq!((curve(&points, -1.0), curve(&points, 2.0)), (1.0, 0.5));
-        assert_eq!(curve(&[[0.0, 1.0], [1.0, 2.0]], 0.5), 1.5);
+        assert_eq!((curve(points, -1.0), curve(points, 2.0)), (1.0, 0.5));
+        assert_eq!(curve([&[0.0, 1.0], &[1.0, 2.0]], 0.5), 1.5);
     }
 }

@@ -1,25 +1,21 @@
 //! Moths: broad patterned wings, fur and feathered antennae.
 
-use super::mesh::{Individual, Mesh, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step};
+use super::mesh::{
+    Individual, Mesh, Points, Skin, blend, bump, curve, ends, fract, mix, noise, speckle, step,
+};
 use super::vector::{V, wave};
 
 /// Front and rear edges of a fore wing and a hind wing: span, and x.
-const FORE: [&[[f32; 2]]; 2] = [
-    &[[0.0, 0.20], [0.12, 0.25], [0.35, 0.30], [0.60, 0.33], [0.80, 0.305], [0.92, 0.23], [1.0, 0.09]],
-    &[
-        [0.0, -0.02],
-        [0.10, -0.07],
-        [0.30, -0.12],
-        [0.50, -0.15],
-        [0.68, -0.155],
-        [0.85, -0.10],
-        [0.95, -0.01],
-        [1.0, 0.09],
+const FORE: [Points; 2] = [
+    [&[0.0, 0.12, 0.35, 0.60, 0.80, 0.92, 1.0], &[0.20, 0.25, 0.30, 0.33, 0.305, 0.23, 0.09]],
+    [
+        &[0.0, 0.10, 0.30, 0.50, 0.68, 0.85, 0.95, 1.0],
+        &[-0.02, -0.07, -0.12, -0.15, -0.155, -0.10, -0.01, 0.09],
     ],
 ];
-const HIND: [&[[f32; 2]]; 2] = [
-    &[[0.0, 0.06], [0.2, 0.09], [0.45, 0.07], [0.75, -0.02], [0.92, -0.14], [1.0, -0.27]],
-    &[[0.0, -0.33], [0.10, -0.40], [0.30, -0.45], [0.55, -0.45], [0.80, -0.40], [0.95, -0.33], [1.0, -0.27]],
+const HIND: [Points; 2] = [
+    [&[0.0, 0.2, 0.45, 0.75, 0.92, 1.0], &[0.06, 0.09, 0.07, -0.02, -0.14, -0.27]],
+    [&[0.0, 0.10, 0.30, 0.55, 0.80, 0.95, 1.0], &[-0.33, -0.40, -0.45, -0.45, -0.40, -0.33, -0.27]],
 ];
 
 /// The colours of a kind of moth: ground, dark marks, light marks, hind wing, and its band.
@@ -46,7 +42,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
             let sway = -0.08 * beat * effort * s;
             [x + sway, side * (0.055 + long * s * wave(turns + 0.25)), heave + long * s * wave(turns)]
         };
-        let edges = |u: f32, wing: &[&[[f32; 2]]; 2]| {
+        let edges = |u: f32, wing: &[Points; 2]| {
             let s = u * (1.3 - 0.3 * u);
             (s, curve(wing[0], s), curve(wing[1], s))
         };
@@ -83,8 +79,7 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
     mesh.loft(
         [own.cuts(0.6, 6, 26), own.cuts(0.45, 8, 14)],
         |u| {
-            let r =
-                curve(&[[0.0, 0.145], [0.25, 0.185], [0.6, 0.160], [0.88, 0.095], [1.0, 0.018]], u) * ends(u);
+            let r = curve([&[0.0, 0.25, 0.6, 0.88, 1.0], &[0.145, 0.185, 0.160, 0.095, 0.018]], u) * ends(u);
             let ring = 1.0 + 0.05 * wave(u * 7.0);
             ([mix(0.06, tip, u), 0.0, heave - 0.035 * u], r * ring, r * ring)
         },
@@ -99,15 +94,9 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
         [own.cuts(0.45, 7, 22), own.cuts(0.5, 10, 20)],
         |u| {
             let r = curve(
-                &[
-                    [0.0, 0.02],
-                    [0.10, 0.066],
-                    [0.22, 0.086],
-                    [0.32, 0.090],
-                    [0.45, 0.158],
-                    [0.72, 0.176],
-                    [0.92, 0.145],
-                    [1.0, 0.05],
+                [
+                    &[0.0, 0.10, 0.22, 0.32, 0.45, 0.72, 0.92, 1.0],
+                    &[0.02, 0.066, 0.086, 0.090, 0.158, 0.176, 0.145, 0.05],
                 ],
                 u,
             ) * ends(u);
@@ -123,18 +112,8 @@ pub(super) fn build(mesh: &mut Mesh, own: &Individual, phase: f32, effort: f32) 
         },
     );
     for side in [-1.0f32, 1.0] {
-        let r = 0.030;
-        mesh.loft(
-            [4, 6],
-            |u| {
-                (
-                    [0.335 + r * (1.0 - 2.0 * u), side * 0.058, heave + 0.02],
-                    r * wave(0.5 * u),
-                    r * wave(0.5 * u),
-                )
-            },
-            |_, _| Skin { gloss: 0.7, ..Skin::plain([0.10, 0.07, 0.05]) },
-        );
+        let eye = Skin { gloss: 0.7, ..Skin::plain([0.10, 0.07, 0.05]) };
+        mesh.ball([4, 6], [0.335, side * 0.058, heave + 0.02], 0.030, eye);
         antenna(mesh, own, kind, side, heave);
     }
     // It hangs in the air with its head up.

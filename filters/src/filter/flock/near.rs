@@ -36,8 +36,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Sorts them; cells are `sight` long, or longer if there would be too many.
-    pub(super) fn new(agents: &[Agent], sight: f32) -> Cells {
+    /// Sorts them; cells are `perception_radius` long, or longer if there would be too many.
+    pub(super) fn new(agents: &[Agent], perception_radius: f32) -> Cells {
         let (mut low, mut high) = ([f32::MAX; 3], [f32::MIN; 3]);
         for a in agents {
             for i in 0..3 {
@@ -47,7 +47,7 @@ impl Cells {
         if agents.is_empty() {
             (low, high) = ([0.0; 3], [0.0; 3]);
         }
-        let mut side = 1.001 * sight.max(1e-4);
+        let mut side = 1.001 * perception_radius.max(1e-4);
         let count = |side: f32| [0, 1, 2].map(|i: usize| ((high[i] - low[i]) / side) as usize + 1);
         let limit = CELLS.min(8 * agents.len() + 64);
         while count(side).iter().product::<usize>() > limit {
@@ -140,8 +140,8 @@ impl Sorted {
 /// How far an agent sees, and the room that it keeps free around it.
 #[derive(Clone, Copy)]
 pub(super) struct Reach {
-    pub(super) sight: f32,
-    pub(super) room: f32,
+    pub(super) perception_radius: f32,
+    pub(super) separation_radius: f32,
 }
 
 /// The effect of neighbours on an agent.
@@ -309,7 +309,8 @@ multiversion! {
 
 #[inline(always)]
 fn near_body(reach: Reach, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near]) {
-    let (sight2, per_room) = (reach.sight * reach.sight, 1.0 / reach.room);
+    let (sight2, per_room) =
+        (reach.perception_radius * reach.perception_radius, 1.0 / reach.separation_radius);
     let [x, y, z, ..] = &sorted.numbers;
     let mut around = Candidates::EMPTY;
     let mut of = [usize::MAX; 3];

@@ -71,7 +71,7 @@ impl View<'_> {
 
     /// A place in rows of the frame as luma samples of the picture, which may be a field.
     fn sample(&self, [x, y]: [f32; 2]) -> [f32; 2] {
-        let (step, first) = self.overlay.rows();
+        let (step, first) = self.overlay.format.field_rows();
         let y = (f64::from(y) - first) / step + if step > 1.0 { 0.25 } else { 0.0 };
         [(f64::from(x) * self.overlay.narrow()) as f32, y as f32]
     }

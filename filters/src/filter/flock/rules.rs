@@ -61,8 +61,8 @@ pub(super) struct Rules {
     pub(super) dt: f32,
     pub(super) speed: f32,
     /// The distance at which an agent sees others, and the distance of separation.
-    pub(super) sight: f32,
-    pub(super) room: f32,
+    pub(super) perception_radius: f32,
+    pub(super) separation_radius: f32,
     pub(super) separation: f32,
     pub(super) alignment: f32,
     pub(super) cohesion: f32,
@@ -330,7 +330,7 @@ impl Rules {
         if near.count > 0.0 {
             let part = 1.0 / near.count;
             acc = add(acc, mul(sub(mul(near.velocity, part), v), self.alignment / ALIGN));
-            acc = add(acc, mul(near.to, part * self.cohesion * own / (self.sight * CLOSE)));
+            acc = add(acc, mul(near.to, part * self.cohesion * own / (self.perception_radius * CLOSE)));
         }
         acc
     }
@@ -346,8 +346,9 @@ impl Rules {
     ) -> Vec<Agent> {
         let (agents, predators) = state.split_at(self.agents.min(state.len()));
         let step_wind = self.step_wind(now.step);
-        let reach = Reach { sight: self.sight, room: self.room };
-        let cells = Cells::new(agents, self.sight);
+        let reach =
+            Reach { perception_radius: self.perception_radius, separation_radius: self.separation_radius };
+        let cells = Cells::new(agents, self.perception_radius);
         let sorted = Sorted::new(agents, &cells);
         let mut moved = vec![[0f32; 8]; agents.len()];
         {

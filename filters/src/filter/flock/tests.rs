@@ -162,7 +162,7 @@ fn levels_and_bands_change_nothing() {
 pub(super) fn rules_of(settings: &[(&str, &str)]) -> (Rules, f32, FlockSpec) {
     let set = FlockSpec::read(&values(settings));
     let aspect = 16.0 / 9.0;
-    let walls = set.obstacle.as_ref().and_then(|i| set.solid("obstacle", i, aspect).unwrap());
+    let walls = set.solid(aspect).unwrap();
     let (rules, beats) = kinds::rules(&set, 7, aspect, 1.0 / 48.0, walls);
     (rules, beats, set)
 }
@@ -183,7 +183,7 @@ fn after(rules: &Rules, depth: f64, steps: u64, change: impl Fn(Moment) -> Momen
 fn order(rules: &Rules, agents: &[Agent]) -> f32 {
     // For each agent, among its neighbours.
     let near = |a: &Agent, b: &Agent| {
-        (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f32>().sqrt() < rules.sight
+        (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f32>().sqrt() < rules.perception_radius
     };
     let heading = |a: &Agent| vector::unit([a[3], a[4], a[5]], [0.0; 3]);
     let mut sum = (0.0, 0);
@@ -267,8 +267,7 @@ fn nothing_enters_what_is_solid() {
         let mut values = values(&[("agents", "400"), ("solid", side), ("speed", "2"), ("erratic", "1")]);
         values.set("obstacle", Value::Image(ImageAsset::named("h.png").read(half.clone()))).unwrap();
         let set = FlockSpec::read(&values);
-        let image = set.obstacle.as_ref().unwrap();
-        let walls = set.solid("obstacle", image, 16.0 / 9.0).unwrap();
+        let walls = set.solid(16.0 / 9.0).unwrap();
         let (rules, _) = kinds::rules(&set, 7, 16.0 / 9.0, 1.0 / 48.0, walls);
         let mut agents = rules.start(moment(&rules, 0, set.depth).home);
         let mut least = f32::MAX;
@@ -350,7 +349,7 @@ fn an_agent_looks_at_so_many_however_dense_the_flock_is() {
     let (rules, _, set) =
         rules_of(&[("agents", "3000"), ("spread", "0.02"), ("depth", "0"), ("size", "400")]);
     let agents = after(&rules, set.depth, 3, |m| m);
-    let cells = near::Cells::new(&agents, rules.sight);
+    let cells = near::Cells::new(&agents, rules.perception_radius);
     let (mut all, mut seen) = (0, 0);
     for a in &agents {
         let cell = cells.place([a[0], a[1], a[2]]);

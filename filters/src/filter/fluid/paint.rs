@@ -1,7 +1,7 @@
 //! Converts the surface to samples: the picture behind is refracted, tinted by depth, darker where the surface leans,
 //! and with lights on it.
 
-use super::surface::{EDGE, Node, Surface};
+use super::surface::{EDGE, Node, Surface, row_between};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::simd::multiversion;
 
@@ -95,13 +95,8 @@ fn shade_row_body(
     let v = ((row.y - surface.origin[1]) * surface.per).clamp(0.0, (h - 1) as f32);
     let j = (v as usize).min(h - 2);
     let f = v - j as f32;
-    let (up, low) = (&surface.nodes[j * w..(j + 1) * w], &surface.nodes[(j + 1) * w..(j + 2) * w]);
     let line = &mut line[..w];
-    for ((to, a), b) in line.iter_mut().zip(up).zip(low) {
-        for k in 0..4 {
-            to[k] = a[k] + (b[k] - a[k]) * f;
-        }
-    }
+    row_between(&surface.nodes, w, (j, f), line);
     let (from, to) = covered_span(line, row, surface, out.cover.len());
     out.cover[..from].fill(0.0);
     out.cover[to..].fill(0.0);

@@ -1,6 +1,7 @@
 //! The scenes: the initial liquid and the inflow, in frame heights, with x to the right and y down from the frame's top
 //! left corner.
 
+use super::super::mask::Mask;
 use super::super::overlay::Rng;
 use crate::host::Executor;
 use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};
@@ -17,33 +18,6 @@ pub(super) enum Kind {
     Pour,
     Rain,
     Shape,
-}
-
-/// A picture as a mask over the frame: its brightness, row by row, 0 to 1.
-#[derive(Clone, PartialEq, Debug)]
-pub(in crate::filter) struct Mask {
-    pub(super) size: [usize; 2],
-    pub(super) light: Vec<f32>,
-}
-
-impl Mask {
-    /// The nearest texel at a position in fractions of width and height.
-    pub(super) fn at(&self, u: f64, v: f64) -> f32 {
-        let place = |t: f64, n: usize| ((t * n as f64).max(0.0) as usize).min(n - 1);
-        self.light[place(v, self.size[1]) * self.size[0] + place(u, self.size[0])]
-    }
-
-    /// The mean over a square around a position, from this number of samples per side.
-    pub(in crate::filter) fn mean(&self, at: [f64; 2], size: [f64; 2], samples: usize) -> f32 {
-        let mut sum = 0.0;
-        for j in 0..samples {
-            for i in 0..samples {
-                let part = |k: usize| (k as f64 + 0.5) / samples as f64 - 0.5;
-                sum += self.at(at[0] + part(i) * size[0], at[1] + part(j) * size[1]);
-            }
-        }
-        sum / (samples * samples) as f32
-    }
 }
 
 /// The space above the frame, in frame heights.
@@ -97,12 +71,7 @@ fn area(params: &SceneParams) -> f64 {
         Kind::Fountain => (BASIN + 0.03) * params.aspect,
         Kind::Pour => 0.5 * params.aspect,
         Kind::Rain => 0.4 * params.aspect,
-        Kind::Shape => {
-            let part = params.shape.as_ref().map_or(0.0, |m| {
-                m.light.iter().map(|v| f64::from(*v)).sum::<f64>() / m.light.len().max(1) as f64
-            });
-            part * params.aspect
-        }
+        Kind::Shape => params.shape.as_ref().map_or(0.0, Mask::coverage) * params.aspect,
     };
     whole.max(1e-3)
 }
@@ -140,20 +109,7 @@ impl Scene {
         };
         let solid = params.solid.as_ref().and_then(|mask| {
             // Nodes every three quarters of a spacing, over the frame and a little more.
-            let per = (1.0 / (0.75 * spacing)).min(2000.0);
-            let n = [params.aspect, 1.0].map(|v| (v * per) as usize + 3);
-            let one = 1.0 / per;
-            let step = [one / params.aspect, one];
-            let mut inside = Vec::with_capacity(n[0] * n[1]);
-            for j in 0..n[1] {
-                for i in 0..n[0] {
-                    let at = [(i as f64 - 1.0) * step[0], (j as f64 - 1.0) * step[1]];
-                    let outside = at.iter().any(|v| !(0.0..=1.0).contains(v));
-                    inside.push(!outside && mask.mean(at, step, 3) > 0.5);
-                }
-            }
-            let first = [(origin[0] - one) as f32, (origin[1] - one) as f32];
-            SignedDistanceField::new(n, first, per as f32, &inside).map(Arc::new)
+            mask.distance_field(params.aspect, origin, (1.0 / (0.75 * spacing)).min(2000.0), false)
         });
         params.solid = None;
         Scene { params, set, solid, spacing, origin, steps, jet }
@@ -178,7 +134,7 @@ impl Scene {
         }
         if let Some(shape) = &self.params.shape {
             words.extend([u32::MAX, shape.size[0] as u32, shape.size[1] as u32]);
-            words.extend(shape.light.iter().map(|v| v.to_bits()));
+            words.extend(shape.values.iter().map(|v| v.to_bits()));
         }
         words
     }
@@ -205,13 +161,13 @@ impl Scene {
                 all.push([x.clamp(0.0, w) as f32, y.clamp(0.0, h) as f32, 0.0, 0.0]);
             }
         }
-        all.truncate(self.most());
+        all.truncate(self.max_parcels());
         all
     }
 
     /// The largest number of parcels.
-    pub(super) fn most(&self) -> usize {
-        most(self.params.count)
+    pub(super) fn max_parcels(&self) -> usize {
+        max_parcels(self.params.count)
     }
 
     /// The initial state.
@@ -356,6 +312,6 @@ impl Scene {
 const MAX_STEPS: u64 = 1 << 20;
 
 /// The largest number of parcels for a requested number: a lattice does not fit exactly.
-pub(super) fn most(count: usize) -> usize {
+pub(super) fn max_parcels(count: usize) -> usize {
     count + count / 8 + 64
 }

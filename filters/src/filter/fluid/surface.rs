@@ -40,21 +40,45 @@ struct NodeGrid {
 impl NodeGrid {
     /// The four nodes around a parcel, and the weight of each, in 1/65536.
     fn shares(&self, place: &ParcelPoint) -> Option<[(usize, u32); 4]> {
-        let ([w, h], [x, y]) = (self.size, place.at);
-        let (u, v) = ((x - self.first) * self.per, (y - self.first) * self.per);
-        if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
-            return None;
+        corners(self.size, place.at.map(|v| (v - self.first) * self.per), 256)
+    }
+}
+
+/// The four nodes around a place in nodes, and the weight of each, in 1/`unit` squared.
+fn corners([w, h]: [usize; 2], [u, v]: [f32; 2], unit: u32) -> Option<[(usize, u32); 4]> {
+    if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
+        return None;
+    }
+    let (i, j) = (u as usize, v as usize);
+    let part = |t: f32, whole: usize| ((t - whole as f32) * unit as f32) as u32;
+    let (fx, fy) = (part(u, i), part(v, j));
+    let n = j * w + i;
+    Some([
+        (n, (unit - fx) * (unit - fy)),
+        (n + 1, fx * (unit - fy)),
+        (n + w, (unit - fx) * fy),
+        (n + w + 1, fx * fy),
+    ])
+}
+
+/// The slope at a node, from its neighbours; the edge is repeated.
+#[inline(always)]
+fn slope([w, h]: [usize; 2], [x, y]: [usize; 2], per: f32, at: impl Fn(usize) -> f32) -> [f32; 2] {
+    let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
+    let (up, down) = (y.saturating_sub(1), (y + 1).min(h - 1));
+    let dx = (at(y * w + right) - at(y * w + left)) * (0.5 * per);
+    let dy = (at(down * w + x) - at(up * w + x)) * (0.5 * per);
+    [dx, dy]
+}
+
+/// Row `y` of the nodes of a grid, between two of its rows.
+#[inline(always)]
+pub(super) fn row_between(nodes: &[Node], w: usize, (y, part): (usize, f32), out: &mut [Node]) {
+    let (up, low) = (&nodes[y * w..(y + 1) * w], &nodes[(y + 1) * w..(y + 2) * w]);
+    for ((out, a), b) in out.iter_mut().zip(up).zip(low) {
+        for k in 0..4 {
+            out[k] = a[k] + (b[k] - a[k]) * part;
         }
-        let (i, j) = (u as usize, v as usize);
-        let part = |t: f32, whole: usize| ((t - whole as f32) * 256.0) as u32;
-        let (fx, fy) = (part(u, i), part(v, j));
-        let n = j * w + i;
-        Some([
-            (n, (256 - fx) * (256 - fy)),
-            (n + 1, fx * (256 - fy)),
-            (n + w, (256 - fx) * fy),
-            (n + w + 1, fx * fy),
-        ])
     }
 }
 
@@ -198,23 +222,20 @@ impl Shape {
         let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
         let mut line = vec![[0f32; 4]; deep.size[0]];
         for y in 0..h {
-            let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
-            deep.line(y, &mut line);
+            row_between(&deep.nodes, deep.size[0], deep.place(y, 1), &mut line);
             for (x, (i, f)) in across.iter().enumerate() {
                 let at = coverage[y * w + x];
                 if at <= 0.0 {
                     nodes.push([0.0; 4]);
                     continue;
                 }
-                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
-                let dx = (coverage[y * w + right] - coverage[y * w + left]) * (0.5 * per);
-                let dy = (coverage[down + x] - coverage[up + x]) * (0.5 * per);
+                let [dx, dy] = slope(size, [x, y], per, |at| coverage[at]);
                 let t = ((at - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
-                let slope = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
+                let steep = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
                 let (a, b) = (&line[*i], &line[i + 1]);
                 let [d, gx, gy] = [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * f);
                 let full = t * (2.0 - t);
-                nodes.push([at, slope * dx + full * gx, slope * dy + full * gy, d * full]);
+                nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * full]);
             }
         }
         Surface { size, origin: [first; 2], per, nodes }
@@ -291,12 +312,8 @@ impl Shape {
         let bulk = BULK * WIDE;
         let mut nodes = Vec::with_capacity(w * h);
         for y in 0..h {
-            let (up, down) = (y.saturating_sub(1) * w, (y + 1).min(h - 1) * w);
             for x in 0..w {
-                let (left, right) = (x.saturating_sub(1), (x + 1).min(w - 1));
-                let of = |at: usize| bulk * grid[at] + waves[at];
-                let dx = (of(y * w + right) - of(y * w + left)) * (0.5 * per);
-                let dy = (of(down + x) - of(up + x)) * (0.5 * per);
+                let [dx, dy] = slope(size, [x, y], per, |at| bulk * grid[at] + waves[at]);
                 nodes.push([grid[y * w + x], dx, dy, 0.0]);
             }
         }
@@ -308,22 +325,10 @@ impl Shape {
         let mut counts = vec![0i32; w * h];
         for ParcelPoint { at: [x, y], id } in places {
             // A coarse node is at the centre of the nodes that it averages.
-            let (u, v) = ((x - first) * per - 0.5, (y - first) * per - 0.5);
-            if !(u >= 0.0 && v >= 0.0 && u < (w - 1) as f32 && v < (h - 1) as f32) {
-                continue;
-            }
+            let place = [(x - first) * per - 0.5, (y - first) * per - 0.5];
             let high = (mix64(u64::from(*id) + 1) >> 56) as i32 - 128;
-            let (i, j) = (u as usize, v as usize);
-            let part = |t: f32, whole: usize| ((t - whole as f32) * 64.0) as i32;
-            let (fx, fy) = (part(u, i), part(v, j));
-            let n = j * w + i;
-            for (at, by) in [
-                (n, (64 - fx) * (64 - fy)),
-                (n + 1, fx * (64 - fy)),
-                (n + w, (64 - fx) * fy),
-                (n + w + 1, fx * fy),
-            ] {
-                counts[at] = counts[at].saturating_add(by * high);
+            for (at, by) in corners([w, h], place, 64).into_iter().flatten() {
+                counts[at] = counts[at].saturating_add(by as i32 * high);
             }
         }
         // The random sum of so many parcels grows with the square root of their number.
@@ -348,17 +353,5 @@ impl DepthGrid {
         let t = ((at as f32 + 0.5) / self.by as f32 - 0.5).max(0.0);
         let i = (t as usize).min(self.size[axis] - 2);
         (i, (t - i as f32).min(1.0))
-    }
-
-    /// Coarse nodes at a row of the fine grid.
-    fn line(&self, y: usize, out: &mut [[f32; 4]]) {
-        let w = self.size[0];
-        let (j, f) = self.place(y, 1);
-        let (up, low) = (&self.nodes[j * w..(j + 1) * w], &self.nodes[(j + 1) * w..(j + 2) * w]);
-        for ((out, a), b) in out.iter_mut().zip(up).zip(low) {
-            for k in 0..4 {
-                out[k] = a[k] + (b[k] - a[k]) * f;
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@ mod twins;
 
 use super::*;
 use crate::filter::State;
-use crate::frame::{Depth, Primaries};
+use crate::frame::{Alpha, Depth, Family, Frame, Primaries};
 use crate::host::{CurrentThread, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Value, ValueProblem};

@@ -46,7 +46,7 @@ impl Appearance {
             ),
             Appearance::Sprite(sprite) => {
                 let name = sprite.picture.name();
-                let frame = sprite.picture.frame().ok_or_else(|| format!("{name} has not been read"))?;
+                let frame = sprite.picture.require()?;
                 let whole = image(frame).map_err(|e| format!("{name}: {e}"))?;
                 let page = |i: u32| {
                     let part = whole.part(i as usize, sprite.columns as usize, sprite.rows as usize);

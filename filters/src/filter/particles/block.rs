@@ -2,7 +2,7 @@
 //!
 //! Each pass is a plain loop over all lanes without closures, so that every level compiles it to its own width; passes
 //! that a layer does not need are skipped for the whole block. Lanes whose bit in `live` is not set have unspecified
-//! contents and are computed all the same. The definition, one particle at a time, is `reference.rs` with `flight.rs`:
+//! contents and are computed all the same. The definition, one particle at a time, is `tests/reference.rs` with `flight.rs`:
 //! a new pass here must be added there, in the same order of operations, and a test compares the two bit for bit.
 
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays

@@ -9,8 +9,7 @@ use crate::frame::PictureStructure;
 use crate::noise::seed::mix64;
 use crate::particle::draw::Painter;
 use crate::particle::{
-    Bursts, ConstantRate, Directions, Draws, Emitter, EmitterShape, FLICKS, Kind, Parameter, STANDARD,
-    Spread, View,
+    Bursts, ConstantRate, Draws, Emitter, EmitterShape, FLICKS, Kind, Parameter, STANDARD, Spread, View,
 };
 use crate::simd::Level;
 use std::sync::Arc;
@@ -185,8 +184,7 @@ impl BoundLayer {
         let own = vec![Spread { base: 0.0, offset: 1.0 }; OWN];
         let kind = Kind::new(standard, own).map_err(fault)?;
         let cap = 1.0 - libm::cos(f64::from(layer.cone) * core::f64::consts::TAU);
-        let shape =
-            EmitterShape::new(middle, half, layer.direction, Directions::Cone(cap as f32)).map_err(fault)?;
+        let shape = EmitterShape::new(middle, half, layer.direction, cap as f32).map_err(fault)?;
         let births: Arc<dyn crate::particle::Births> = match &layer.when {
             Emission::Steady(rate) => Arc::new(ConstantRate::new(rate * amount * per).map_err(fault)?),
             Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),

@@ -77,7 +77,7 @@ impl Births for CurveRate {
 
     /// The integral over a window is at most its length times the peak. Two more births are those that only rounding to
     /// whole births adds, and that rounding of the integral and of the peak may add.
-    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+    fn max_alive(&self, _: i64, _: i64, life: i64) -> i64 {
         (self.peak * life.max(0) as f64 / FLICKS as f64) as i64 + 2
     }
 }
@@ -100,7 +100,7 @@ impl Births for Pulses {
         (at.clamp(-LAST, LAST).div_euclid(self.every) + 1).saturating_mul(self.count)
     }
 
-    fn most(&self, _: i64, _: i64, life: i64) -> i64 {
+    fn max_alive(&self, _: i64, _: i64, life: i64) -> i64 {
         (life.max(0) / self.every + 1).saturating_mul(self.count)
     }
 }
@@ -127,7 +127,7 @@ mod tests {
         for life in [FLICKS / 10, FLICKS, 5 * FLICKS] {
             let windows = (0..200).map(|i| i * FLICKS / 40);
             let most = windows.map(|t| flow.born(t) - flow.born(t - life)).max().unwrap();
-            assert!(flow.most(0, FLICKS, life) >= most);
+            assert!(flow.max_alive(0, FLICKS, life) >= most);
         }
         let seconds: Curve = "0s=0;2s=20".parse().unwrap();
         assert_eq!(CurveRate::new(&seconds, 20.0, 1.0, Ratio::whole(25)).born(3 * FLICKS), 40);
@@ -157,7 +157,7 @@ mod tests {
         for life in [1, FLICKS / 2, FLICKS / 2 + 1, 3 * FLICKS] {
             let most = (0..40).map(|i| i * FLICKS / 20);
             let most = most.map(|t| pulses.born(t) - pulses.born(t - life)).max().unwrap();
-            assert!(pulses.most(0, FLICKS, life) >= most);
+            assert!(pulses.max_alive(0, FLICKS, life) >= most);
         }
     }
 }

@@ -5,7 +5,6 @@ use super::keys::{KeyError, KeyType};
 use super::layer::{Appearance, Layer, SpawnArea};
 use crate::particle::draw::{Blend, BlendSpace, ShapeError};
 use crate::settings::ImageAsset;
-use core::fmt;
 
 /// The largest number of simultaneous particles of an effect.
 pub const MAX_PARTICLES: i64 = 4_000_000;
@@ -27,9 +26,10 @@ pub struct Effect {
 }
 
 /// An error of an effect.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum EffectError {
     /// The value of a key, by its name in effect files, of a layer (counted from 1; 0 is the effect).
+    #[error("{}{key}: {wrong}", if *layer == 0 { String::new() } else { format!("layer {layer}: ") })]
     Value {
         /// The layer.
         layer: usize,
@@ -39,29 +39,17 @@ pub enum EffectError {
         wrong: KeyError,
     },
     /// The shape cannot be drawn.
+    #[error("layer {0}: {1}")]
     Shape(usize, ShapeError),
     /// No layer or more than [`MAX_LAYERS`].
+    #[error("{0} layers: an effect has 1 to {MAX_LAYERS}")]
     Layers(usize),
     /// This number of particles would live at a time.
+    #[error(
+        "up to {0} particles at a time (at most {MAX_PARTICLES}): lower the amount, the births or the life"
+    )]
     TooMany(i64),
 }
-
-impl fmt::Display for EffectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EffectError::Value { layer: 0, key, wrong } => write!(f, "{key}: {wrong}"),
-            EffectError::Value { layer, key, wrong } => write!(f, "layer {layer}: {key}: {wrong}"),
-            EffectError::Shape(layer, e) => write!(f, "layer {layer}: {e}"),
-            EffectError::Layers(n) => write!(f, "{n} layers: an effect has 1 to {MAX_LAYERS}"),
-            EffectError::TooMany(n) => write!(
-                f,
-                "up to {n} particles at a time (at most {MAX_PARTICLES}): lower the amount, the births or the life"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for EffectError {}
 
 /// The range of the wind of an effect, in units per second.
 pub const WIND: KeyType = KeyType::Number(-100.0, 100.0);

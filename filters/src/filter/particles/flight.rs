@@ -3,7 +3,7 @@
 //!
 //! In this order: [`Flight::at`] (start, gravity, friction), [`EffectState::drift`] (wind), [`BoundLayer::wrap_shift`],
 //! [`BoundLayer::landing`] (the floor), [`BoundLayer::aside`] (swirl and sway). `block.rs` has the same for 64 side by
-//! side, and the test of `reference.rs` compares the two to the bit.
+//! side, and the test of `tests/reference.rs` compares the two to the bit.
 
 use super::bound_layer::{BoundLayer, EffectState, OWN};
 use super::layer::Layer;

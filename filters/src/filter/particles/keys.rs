@@ -44,9 +44,10 @@ pub enum KeyType {
 }
 
 /// The error of a key's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum KeyError {
     /// A number out of range.
+    #[error("{got} is not from {low} to {high}")]
     Outside {
         /// The number.
         got: f64,
@@ -56,42 +57,29 @@ pub enum KeyError {
         high: f64,
     },
     /// A wrong number of numbers: the given number, the smallest and the largest.
+    #[error("{} values, but {}{} are needed", .0, .1, if .1 == .2 { String::new() } else { format!(" to {}", .2) })]
     Count(usize, usize, usize),
     /// The positions of points over life are not in ascending order from 0 (birth) to 1 (death).
+    #[error("the first numbers of the points must be in ascending order, from 0 (birth) to 1 (death)")]
     Order,
     /// No layer has this name and its own births.
+    #[error("no layer with this 'name' has its own births")]
     NoLayer,
     /// The times of bursts are not in ascending order.
+    #[error("the times of bursts must be in ascending order")]
     Times,
     /// A curve has keys relative to an end, which an effect does not have.
+    #[error("keys of an effect count from its start, because it has no last frame")]
     End,
     /// The key has no meaning without this one.
+    #[error("this applies to {0} only")]
     With(&'static str),
     /// Another key with the same meaning is given.
+    #[error("'{0}' is given too: give only one of the two")]
     Beside(&'static str),
     /// A key that is required with it is missing.
+    #[error("'{0}' is needed too")]
     Lacks(&'static str),
-}
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyError::Outside { got, low, high } => write!(f, "{got} is not from {low} to {high}"),
-            KeyError::Count(n, low, high) if low == high => write!(f, "{n} values, but {low} are needed"),
-            KeyError::Count(n, low, high) => write!(f, "{n} values, but {low} to {high} are needed"),
-            KeyError::Order => f.write_str(
-                "the first numbers of the points must be in ascending order, from 0 (birth) to 1 (death)",
-            ),
-            KeyError::NoLayer => f.write_str("no layer with this 'name' has its own births"),
-            KeyError::Times => f.write_str("the times of bursts must be in ascending order"),
-            KeyError::End => {
-                f.write_str("keys of an effect count from its start, because it has no last frame")
-            }
-            KeyError::With(what) => write!(f, "this applies to {what} only"),
-            KeyError::Beside(what) => write!(f, "'{what}' is given too: give only one of the two"),
-            KeyError::Lacks(what) => write!(f, "'{what}' is needed too"),
-        }
-    }
 }
 
 impl KeyType {

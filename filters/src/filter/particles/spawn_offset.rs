@@ -43,8 +43,9 @@ impl SpawnOffset {
             SpawnArea::Edge { side, .. } => OffsetKind::Edge(side, 0.02 + 2.0 * layer.size.reach()),
             SpawnArea::Mask { .. } => {
                 let picture = layer.mask.as_ref().ok_or("there is no mask")?;
-                let frame = picture.frame().ok_or_else(|| format!("{} has not been read", picture.name()))?;
-                OffsetKind::Mask(Mask::new(frame).map_err(|e| format!("{}: {e}", picture.name()))?)
+                OffsetKind::Mask(
+                    Mask::new(picture.require()?).map_err(|e| format!("{}: {e}", picture.name()))?,
+                )
             }
             SpawnArea::Path { .. } => {
                 let path = layer.path.as_ref().ok_or("there is no path")?;

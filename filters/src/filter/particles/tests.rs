@@ -8,6 +8,7 @@ use crate::settings::{ChoiceEnum, Value, Values};
 use core::sync::atomic::AtomicBool;
 
 mod motion;
+mod reference;
 
 static GO: AtomicBool = AtomicBool::new(false);
 

@@ -57,9 +57,7 @@ impl SpriteTracks {
     pub(super) fn new(asset: &FileAsset) -> Result<SpriteTracks, SettingError> {
         let fault = |problem: String| SettingError::new("tracks", problem);
         let name = asset.name();
-        let Some(file) = asset.contents::<Tracks>() else {
-            return Err(fault(format!("{name} has not been read")));
-        };
+        let file = asset.require::<Tracks>().map_err(fault)?;
         let mut order: BTreeMap<&str, usize> = BTreeMap::new();
         let mut sprites = Vec::new();
         for (track, of) in file.names().iter().enumerate() {

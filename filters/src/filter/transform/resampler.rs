@@ -1,13 +1,15 @@
 //! Moves whole pictures, for `transform` and `weave`.
 
-use super::super::point::{key, nominal};
-use crate::filter::Band;
-use crate::frame::{Depth, Format, PictureStructure, PlaneMut, PlaneRef, Scratch};
+use super::super::point::{key, nominal, weights};
+use crate::filter::{self, Band, Memory, Reach, Render};
+use crate::frame::{Depth, Format, FrameTime, PictureStructure, PlaneMut, PlaneRef, Scratch};
+use crate::host::{Host, PrepareError};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
     Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate1, convolve_row, convolve_rows,
     dot_row, round_saturate,
 };
+use crate::settings::SettingError;
 use crate::simd::Level;
 
 /// The mapping of output positions to the source, in luma samples of the frame from its upper left corner:
@@ -31,7 +33,7 @@ impl Placement {
     }
 
     /// The key of the prepared state.
-    pub(in crate::filter) fn key(&self) -> u128 {
+    fn key(&self) -> u128 {
         let [[a, b], [c, d]] = self.matrix;
         let [x, y] = self.shift;
         let [l, r, t, u] = self.crop;
@@ -41,11 +43,54 @@ impl Placement {
 
 /// A resampler for pictures of one format.
 pub(in crate::filter) struct Resampler {
-    pub format: Format,
-    pub level: Level,
-    pub shape: Shape,
-    pub edge: Edge,
-    pub weights: Coefficients,
+    format: Format,
+    level: Level,
+    shape: Shape,
+    edge: Edge,
+    weights: Coefficients,
+}
+
+/// A filter that moves the picture.
+pub(in crate::filter) struct Mover<F> {
+    pub resampler: Resampler,
+    /// The largest distance of two source samples that are neighbours in the result.
+    pub farthest: f64,
+    /// Where the picture is at a time, and the colour beyond its edges.
+    pub at: F,
+}
+
+impl<F: Fn(&FrameTime) -> (Placement, [f64; 4]) + Send + Sync + 'static> Render for Mover<F> {
+    type Params = (Placement, [f64; 4]);
+    type State = Plans;
+
+    fn at(&self, at: &FrameTime) -> Option<(filter::Plan, Self::Params)> {
+        let (placement, color) = (self.at)(at);
+        if placement == Placement::SAME {
+            return None;
+        }
+        let writes = self.resampler.format.all_planes();
+        let state = Some(placement.key());
+        let plan = filter::Plan { reach: Reach::Whole, state, ..filter::Plan::in_place(writes) };
+        Some((plan, (placement, color)))
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: self.resampler.memory(self.farthest) }
+    }
+
+    fn prepare(
+        &self,
+        (placement, _): &Self::Params,
+        _: Plans,
+        host: &Host<'_>,
+    ) -> Result<Plans, PrepareError> {
+        host.check()?;
+        Ok(self.resampler.prepare(placement))
+    }
+
+    fn render(&self, now: &Self::Params, plans: &Plans, band: &mut Band<'_>, scratch: &mut Scratch) {
+        self.resampler.render(now, plans, band, scratch);
+    }
 }
 
 /// Kernels grow with the step up to this many samples per sample; for larger steps samples are skipped. Only a small
@@ -92,6 +137,19 @@ fn fixed(v: f64) -> i64 {
 }
 
 impl Resampler {
+    /// A resampler for pictures of the input.
+    ///
+    /// # Errors
+    /// Some pictures have no colours.
+    pub(in crate::filter) fn new(
+        input: &Format,
+        level: Level,
+        shape: Shape,
+        edge: Edge,
+    ) -> Result<Resampler, SettingError> {
+        Ok(Resampler { format: *input, level, shape, edge, weights: weights(input)? })
+    }
+
     /// Bytes per frame for reductions of up to `farthest`: tables, and rows within reach.
     pub(in crate::filter) fn memory(&self, farthest: f64) -> usize {
         let width = self.format.width as usize;

@@ -1,11 +1,10 @@
 //! Errors of fluids.
 
-use core::fmt;
-
 /// The error of creating a fluid.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
     /// The radius of interaction is outside its range.
+    #[error("radius = {value} must lie between {low} and {high}")]
     Radius {
         /// Its value.
         value: f32,
@@ -15,23 +14,9 @@ pub enum FluidError {
         high: f32,
     },
     /// A given parcel is outside of the box, or its values are not finite.
+    #[error("parcel {id} must lie inside the box and have finite values")]
     Parcel {
         /// Its number.
         id: u32,
     },
 }
-
-impl fmt::Display for FluidError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FluidError::Radius { value, low, high } => {
-                write!(f, "radius = {value} must lie between {low} and {high}")
-            }
-            FluidError::Parcel { id } => {
-                write!(f, "parcel {id} must lie inside the box and have finite values")
-            }
-        }
-    }
-}
-
-impl core::error::Error for FluidError {}

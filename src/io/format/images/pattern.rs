@@ -176,18 +176,6 @@ impl Pattern {
         Ok(numbers)
     }
 
-    /// Whether a file may match both patterns. Folders are compared after links are resolved.
-    pub fn overlaps(&self, other: &Pattern) -> bool {
-        let real = |folder: &Path| folder.join(".").canonicalize().unwrap_or_else(|_| folder.to_path_buf());
-        let numeric =
-            |rest: Option<&[u8]>| rest.is_some_and(|r| r.iter().all(|b| b.is_ascii_digit() || *b == b'-'));
-        let (a, b) = (&self.before[..], &other.before[..]);
-        let (c, d) = (&self.after[..], &other.after[..]);
-        (numeric(a.strip_prefix(b)) || numeric(b.strip_prefix(a)))
-            && (numeric(c.strip_suffix(d)) || numeric(d.strip_suffix(c)))
-            && real(&self.folder) == real(&other.folder)
-    }
-
     /// The extension of the files in lower case; empty if there is none.
     pub fn extension(&self) -> String {
         let after = String::from_utf8_lossy(&self.after).to_lowercase();
@@ -340,7 +328,6 @@ mod tests {
                 let number = number >> shift;
                 assert_eq!(p.matches(&p.file_name(number)), Some(number), "{text}");
                 assert_eq!(p.path(number).file_name(), Some(p.file_name(number).as_os_str()), "{text}");
-                assert!(p.overlaps(&p));
             }
         }
 
@@ -356,22 +343,6 @@ mod tests {
             }
             assert_eq!(glob_matches(glob.as_bytes(), text.as_bytes()), slow(glob.as_bytes(), text.as_bytes()));
         }
-    }
-
-    #[test]
-    fn overlap() {
-        let over = |a: &str, b: &str| {
-            let (a, b) = (parse(a).unwrap().unwrap(), parse(b).unwrap().unwrap());
-            assert_eq!(a.overlaps(&b), b.overlaps(&a));
-            a.overlaps(&b)
-        };
-        assert!(over("a.%04d.png", "a.####.png"));
-        assert!(over("a.%d.png", "./a.%04d.png"));
-        assert!(over("a%d.png", "a1%d.png"));
-        assert!(!over("a.%d.png", "a.b.%d.png"));
-        assert!(!over("a.%d.png", "b.%d.png"));
-        assert!(!over("a.%d.png", "a.%d.exr"));
-        assert!(!over("x/a.%d.png", "y/a.%d.png"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
 //! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{Partial, PartialOutput, check_folder, folder_of};
+use crate::disk::{DiskError, Partial, PartialOutput, check_folder, folder_of};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -34,7 +34,7 @@ fn is_folder(output: &OsStr) -> bool {
 }
 
 fn bad(output: &OsStr, problem: String) -> SinkError {
-    SinkError::Usage { name: shown(output), problem }
+    SinkError::usage(shown(output), problem)
 }
 
 fn kind(output: &OsStr) -> Result<Kind, SinkError> {
@@ -62,7 +62,7 @@ pub fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(),
 /// Alpha is straight, except in OpenEXR and in a TIFF from a premultiplied source.
 ///
 /// # Errors
-/// [`SinkError::Usage`] for an unknown extension, and for a picture that is too large.
+/// A usage error for an unknown extension, and for a picture that is too large.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
@@ -182,7 +182,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         && !plan.overwrite
         && path.symlink_metadata().is_ok()
     {
-        return Err(SinkError::Exists(path.clone()));
+        return Err(SinkError::from(DiskError::Exists(path.clone())));
     }
     let carried = plan.carried.clone();
     let manifest_files = plan.journal.manifest_files.clone();
@@ -216,7 +216,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
 
 /// The error that the manifest cannot be written in the folder of the frames.
 fn recording(name: &str, cause: std::io::Error) -> SinkError {
-    SinkError::Io { name: format!("{name} (the manifest in its folder)"), cause }
+    SinkError::io(format!("{name} (the manifest in its folder)"), cause)
 }
 
 fn several(path: &Path, frames: Option<u64>) -> String {
@@ -282,18 +282,15 @@ impl Sink for Sequence {
             return Err(bad(path.as_os_str(), several(path, None)));
         }
         if frames.ended {
-            return Err(SinkError::Io {
-                name: path.display().to_string(),
-                cause: ErrorKind::Interrupted.into(),
-            });
+            return Err(SinkError::io(path.display().to_string(), ErrorKind::Interrupted.into()));
         }
         // first, so that every file has a record
         if let (Some(manifest_files), Some(entry)) = (&self.encoder.manifest_files, entry) {
             manifest_files.record(&entry, None).map_err(|cause| recording(&self.encoder.name, cause))?;
         }
         file.persist(self.encoder.overwrite).map_err(|(_, cause)| match cause.kind() {
-            ErrorKind::AlreadyExists => SinkError::Exists(path.clone()),
-            _ => SinkError::Io { name: path.display().to_string(), cause },
+            ErrorKind::AlreadyExists => SinkError::from(DiskError::Exists(path.clone())),
+            _ => SinkError::io(path.display().to_string(), cause),
         })?;
         frames.named.push(stamp.number);
         Ok(())
@@ -301,15 +298,14 @@ impl Sink for Sequence {
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let PartialOutput { frames, .. } = self.encoder.end()?;
-        let gone =
-            self.encoder.gone().map_err(|cause| SinkError::Io { name: self.encoder.name.clone(), cause })?;
+        let gone = self.encoder.gone().map_err(|cause| SinkError::io(self.encoder.name.clone(), cause))?;
         let Some((number, more)) = gone else { return Ok(()) };
         let name = self.encoder.path(number).display().to_string();
         let others = if more > 0 { format!(" (and those of {more} more)") } else { String::new() };
         let problem = format!(
             "frame {number} was finished but its file is gone{others}; resume the render to make it again"
         );
-        Err(SinkError::Bad { name, problem }
+        Err(SinkError::bad(name, problem)
             .leaving(PartialOutput { partial: None, frames: frames.map(|n| n - 1 - more) }))
     }
 
@@ -367,9 +363,9 @@ impl Encoder {
     /// A complete, synced file without a name. After an error no file is left.
     fn file(&self, stamp: &FrameStamp, frame: &Frame, bytes: &mut Vec<u8>) -> Result<Ready, SinkError> {
         let path = self.path(stamp.number);
-        let io = |cause| SinkError::Io { name: path.display().to_string(), cause };
+        let io = |cause| SinkError::io(path.display().to_string(), cause);
         if !self.overwrite && path.symlink_metadata().is_ok() {
-            return Err(SinkError::Exists(path));
+            return Err(SinkError::from(DiskError::Exists(path)));
         }
         bytes.clear();
         let carried = stamp.carried.as_ref().or(self.carried.as_ref());
@@ -404,8 +400,8 @@ impl Encoder {
     fn error(&self, number: i64, fault: Fault) -> SinkError {
         let name = self.name.clone();
         match fault {
-            Fault::Io(cause) => SinkError::Io { name, cause },
-            fault => SinkError::Bad { name, problem: format!("frame {number}: {fault}") },
+            Fault::Io(cause) => SinkError::io(name, cause),
+            fault => SinkError::bad(name, format!("frame {number}: {fault}")),
         }
     }
 }

@@ -74,9 +74,8 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let repeated = carried.filter(|header| plan.untouched_format && same_meaning(&header.line, &plan.format));
     let header = match repeated {
         Some(header) => [&header.line, &b"\n"[..]].concat(),
-        None => compose(&plan.format, carried.is_some()).ok_or_else(|| SinkError::Bad {
-            name: output.display().to_string(),
-            problem: format!("y4m cannot hold {}", plan.format.name()),
+        None => compose(&plan.format, carried.is_some()).ok_or_else(|| {
+            SinkError::bad(output.display().to_string(), format!("y4m cannot hold {}", plan.format.name()))
         })?,
     };
     let parameters = repeated.is_some() || (plan.format.fields == FieldOrder::Mixed && carried.is_some());

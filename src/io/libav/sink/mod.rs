@@ -68,7 +68,7 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
 }
 
 fn fault(name: impl AsRef<OsStr>, problem: String) -> SinkError {
-    SinkError::Bad { name: name.as_ref().to_string_lossy().into_owned(), problem }
+    SinkError::bad(name.as_ref().to_string_lossy().into_owned(), problem)
 }
 
 /// The settings for encoding do not fit.
@@ -81,7 +81,7 @@ fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
     let messages = recent_messages();
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
     if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
-        return SinkError::Io { name: name.into(), cause };
+        return SinkError::io(name.into(), cause);
     }
-    SinkError::Bad { name: name.into(), problem: format!("{doing}: {error}{messages}") }
+    SinkError::bad(name.into(), format!("{doing}: {error}{messages}"))
 }

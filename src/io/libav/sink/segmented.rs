@@ -5,7 +5,7 @@ use super::fault;
 use super::packet::{from_stored, kind, stored_side_data, to_stored};
 use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
-use crate::disk::{Partial, PartialOutput};
+use crate::disk::{DiskError, Partial, PartialOutput};
 use crate::journal::CommitHook;
 use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
@@ -85,10 +85,10 @@ impl Segmented {
         plan: &Plan,
         grid: &Arc<SegmentGrid>,
     ) -> Result<Segmented, SinkError> {
-        let io = |cause| SinkError::Io { name: grid.folder.display().to_string(), cause };
+        let io = |cause| SinkError::io(grid.folder.display().to_string(), cause);
         // before the folder is created
         if !plan.overwrite && Path::new(output).symlink_metadata().is_ok() {
-            return Err(SinkError::Exists(output.into()));
+            return Err(SinkError::from(DiskError::Exists(output.into())));
         }
         grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
@@ -120,7 +120,7 @@ impl Segmented {
     }
 
     fn io(&self, cause: io::Error) -> SinkError {
-        SinkError::Io { name: self.grid.folder.display().to_string(), cause }
+        SinkError::io(self.grid.folder.display().to_string(), cause)
     }
 
     fn start(&mut self, cell: i64, carried: Option<&FrameSideData>) -> Result<Segment, SinkError> {
@@ -245,8 +245,8 @@ impl Segmented {
 fn broken(grid: &SegmentGrid, cell: i64, fault: SegmentError) -> SinkError {
     let name = grid.path(cell).display().to_string();
     match fault {
-        SegmentError::Io(cause) => SinkError::Io { name, cause },
-        bad => SinkError::Bad { name, problem: format!("{bad}; delete it and resume") },
+        SegmentError::Io(cause) => SinkError::io(name, cause),
+        bad => SinkError::bad(name, format!("{bad}; delete it and resume")),
     }
 }
 

@@ -93,8 +93,9 @@ pub(super) fn prepare(
         (!lost.is_empty()).then(|| format!("information of the source is lost ({})", lost.join(", "))),
     );
     losses.extend(lost_times(output, container, &clock, source, choice.format.rate)?);
-    let threads = threads(&choice.format);
-    let s = if threads == 1 { "" } else { "s" };
+    let threads =
+        plan.encoding.option("threads").map_or_else(|| threads(&choice.format).to_string(), str::to_owned);
+    let s = if threads == "1" { "" } else { "s" };
     let name = output.to_string_lossy().into_owned();
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();

@@ -68,7 +68,7 @@ impl Rescue for Shared {
         }
         let name = self.partial.as_deref().unwrap_or(Path::new("")).display().to_string();
         let problem = "it may not play, since writing it stands still, and its end is missing".into();
-        Err(SinkError::Bad { name, problem }
+        Err(SinkError::bad(name, problem)
             .leaving(PartialOutput { partial: self.partial.clone(), frames: None }))
     }
 

@@ -95,7 +95,7 @@ impl VideoFileParams<'_> {
         let partial =
             partial.ok_or_else(|| fault(self.output, "is not a file; a video container needs one".into()))?;
         let file = partial.file().try_clone();
-        let file = file.map_err(|cause| SinkError::Io { name: out.name().into(), cause })?;
+        let file = file.map_err(|cause| SinkError::io(out.name().into(), cause))?;
         let reserve = reserve(partial);
         let muxer = Muxer::new(self.container.name(), file, reserve)
             .map_err(|e| self.fault("it cannot be started", e))?;

@@ -149,7 +149,7 @@ impl Video {
                     );
                 }
                 Some(Item::Broken(error, text)) => {
-                    let what = format!("cannot be read after {}{text}", self.position_text(self.last_pts));
+                    let what = format!("cannot be read at {}{text}", self.position_text(self.last_pts));
                     return Err(av_error(&self.info.name, error, &what));
                 }
                 Some(Item::Restart) => {

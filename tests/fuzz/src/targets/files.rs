@@ -4,7 +4,12 @@ use super::super::Target;
 use grainfield::assets;
 use grainfield::batch::{jobs::JobList, queue};
 use grainfield::journal::resume::{Manifest, xxh64};
+use grainfield_filters::curve::fit::{FitShape, fit};
+use grainfield_filters::curve::stream::{Tracks, reindex};
+use grainfield_filters::ratio::Ratio;
+use md5::{Digest, Md5};
 use std::path::Path;
+use std::sync::Arc;
 
 /// `.gfa` track files. Nearly all mutants fail their checksums, so every file with the right beginning counts
 /// as understood.
@@ -37,6 +42,9 @@ pub const SAMPLES: Target = Target {
         "frame,x\n0,1\n1,5\n2,1e99\n3,4\n",
         "frame,name,value\n0,a,1\n0,b,2\n1,a,3\n1,b,2\n",
         "{\"x\":[[0,1],[7,2],[9,1e-300]]}",
+        r#"{"op":3,"assets":[{"id":"a","w":2,"h":2}],"layers":[{"ty":2,"refId":"a","nm":"n","ind":1,"parent":2,
+            "ks":{"p":{"a":1,"k":[{"t":0,"s":[0,0],"to":[0,4],"ti":[0,4]},{"t":2,"s":[6,0]}]},"r":{"a":0,"k":9}}},
+            {"ty":3,"ind":2,"ks":{"s":{"a":0,"k":[50,50]},"a":{"a":0,"k":[1,2]},"o":{"a":0,"k":70}}}]}"#,
     ],
 };
 
@@ -106,22 +114,22 @@ pub const STATUS: Target = Target {
 };
 
 fn tracks(data: &[u8]) -> bool {
-    assets::fuzz::gfa(data);
+    play(data);
     data.starts_with(b"\x89GFP")
 }
 
 fn state(data: &[u8]) -> bool {
-    assets::fuzz::state(data);
+    read_state(data);
     data.starts_with(b"\x89GFJ")
 }
 
 fn lottie(data: &[u8]) -> bool {
-    assets::fuzz::lottie_json(data);
+    read_lottie(data);
     std::str::from_utf8(data).is_ok_and(|text| assets::lottie(text, "v", None).is_ok())
 }
 
 fn samples(data: &[u8]) -> bool {
-    assets::fuzz::samples(data);
+    fit_samples(data);
     assets::read_samples(data).is_ok()
 }
 
@@ -148,4 +156,57 @@ fn jobs(data: &[u8]) -> bool {
 fn status(data: &[u8]) -> bool {
     let _ = queue::parse(data);
     true
+}
+
+/// Opens a `.gfa` file, verifies all its chunks, plays it and seeks in it.
+fn play(bytes: &[u8]) {
+    let Ok(all) = Tracks::open(Arc::new(bytes.to_vec())) else { return };
+    let _ = all.verify();
+    let _ = all.track(0);
+    let Ok(mut head) = all.start() else { return };
+    for n in [0, 1, 2, 7, 30, 500, 3, 100_000, 12, -5] {
+        if all.seek(&mut head, Ratio::whole(n)).is_err() {
+            return;
+        }
+    }
+    let _ = reindex(&all, Ratio::whole(1000), &mut std::io::sink());
+}
+
+/// Reads a jump frame of the cache under the key stored in it.
+fn read_state(bytes: &[u8]) {
+    let key = bytes.get(12..28).and_then(|k| k.first_chunk()).map_or(0, |k| u128::from_le_bytes(*k));
+    let _ = assets::unpack_state(key, bytes);
+    // Repair the checksum, to reach the code behind it.
+    if let Some(body) = bytes.len().checked_sub(16) {
+        let mut whole = bytes[..body].to_vec();
+        let sum = Md5::digest(&whole);
+        whole.extend_from_slice(&sum);
+        if let Some(state) = assets::unpack_state(key, &whole) {
+            assert!(
+                assets::pack_state(key, &state)
+                    .is_ok_and(|file| assets::unpack_state(key, &file) == Some(state))
+            );
+        }
+    }
+}
+
+/// Parses a Lottie keyframe list, with and without a rate, and writes it.
+fn read_lottie(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for rate in [None, Ratio::new(30_000, 1001)] {
+        for (_, curve) in assets::lottie(text, "v", rate).into_iter().flatten() {
+            let _ = assets::to_lottie(&curve);
+        }
+    }
+}
+
+/// Reads samples in CSV or JSON, and fits short tracks.
+fn fit_samples(bytes: &[u8]) {
+    for (_, samples) in assets::read_samples(bytes).into_iter().flatten() {
+        if samples.len() <= 64 {
+            for shape in FitShape::ALL {
+                let _ = fit(&samples, shape, 0.5);
+            }
+        }
+    }
 }

@@ -123,17 +123,17 @@ impl Twin<'_> {
             let (q, w) = of(&self.agents[other]);
             let d = sum(q, -1.0, p);
             let far = dot(d, d).sqrt();
-            if far < f(r.sight) {
+            if far < f(r.perception_radius) {
                 (count, to, speed) = (count + weight, sum(to, weight, d), sum(speed, weight, w));
-                if far < f(r.room) {
-                    apart = sum(apart, -weight * (1.0 - far / f(r.room)).powi(2) / far, d);
+                if far < f(r.separation_radius) {
+                    apart = sum(apart, -weight * (1.0 - far / f(r.separation_radius)).powi(2) / far, d);
                 }
             }
         }
         acc = sum(acc, f(r.separation) * own / 0.10, apart);
         if count > 0.0 {
             acc = sum(acc, f(r.alignment) / 0.30, sum(speed.map(|s| s / count), -1.0, v));
-            acc = sum(acc, f(r.cohesion) * own / (f(r.sight) * 0.60 * count), to);
+            acc = sum(acc, f(r.cohesion) * own / (f(r.perception_radius) * 0.60 * count), to);
         }
         acc
     }
@@ -188,13 +188,13 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
 fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
     let next = rules.step(agents, &now, 6.0, Level::best(), &CurrentThread);
     let twin = Twin { rules, now, agents };
-    let cells = Cells::new(&agents[..rules.agents], rules.sight);
+    let cells = Cells::new(&agents[..rules.agents], rules.perception_radius);
     let (mut complete, mut walls) = (0, 0);
     for id in 0..rules.agents {
         let others = looked_at(&cells, &agents[..rules.agents], id, now.step);
         let dense = (0..rules.agents).filter(|o| {
             let d: f32 = (0..3).map(|i| (agents[*o][i] - agents[id][i]).powi(2)).sum();
-            d.sqrt() < 0.999 * rules.sight
+            d.sqrt() < 0.999 * rules.perception_radius
         });
         complete += usize::from(dense.clone().all(|o| others.iter().any(|other| other.0 == o)));
         let (v, p) = twin.moved(id, &others);

@@ -9,6 +9,7 @@ use super::{bound, picture};
 use crate::filter::point::{nominal, weights};
 use crate::frame::FrameRef;
 use crate::frame::sites::{PICTURES, SITINGS, frame_place, place};
+use crate::frame::{Alpha, Frame};
 use crate::host::{CurrentThread, NoCache};
 use crate::noise::seed::mix64;
 use crate::pixel::convert::Code;

@@ -1,12 +1,20 @@
 //! The splats of a particle, one at a time: the reference of `block.rs`, and comparisons.
 
-use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
-use super::flight::Flight;
-use super::flight::wave;
-use super::layer::{ColourBy, SpawnArea};
-use super::layer_renderer::LayerRenderer;
-use crate::particle::draw::{Splat, rank};
-use crate::particle::{BLOCK, PlacedBlock, Pool, View, continue_draws};
+use super::super::block::ParticleBlock;
+use super::super::bound_layer::{
+    BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS,
+};
+use super::super::effect::Effect;
+use super::super::flight::{Flight, wave};
+use super::super::layer::{Appearance, ColourBy, Emission, Layer, Page, SpawnArea, Sprite, Tint};
+use super::super::layer_renderer::LayerRenderer;
+use super::super::{Preset, presets};
+use crate::filter::overlay::Overlay;
+use crate::frame::{Format, Frame, Parity};
+use crate::particle::draw::{Blend, Splat, SplatStyle, rank};
+use crate::particle::{BLOCK, PlacedBlock, Pool, Spread, View, continue_draws};
+use crate::settings::{ChoiceEnum, ImageAsset};
+use crate::simd::Level;
 
 /// One particle from the pool.
 struct ParticleState {
@@ -209,145 +217,128 @@ impl BoundLayer {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::super::overlay::Overlay;
-    use super::super::block::ParticleBlock;
-    use super::super::effect::Effect;
-    use super::super::layer::{Appearance, Emission, Layer, Page, Sprite, Tint};
-    use super::super::{Preset, presets};
-    use super::*;
-    use crate::frame::{Format, Frame, Parity};
-    use crate::particle::Spread;
-    use crate::particle::draw::{Blend, SplatStyle};
-    use crate::settings::ChoiceEnum;
-    use crate::settings::ImageAsset;
-    use crate::simd::Level;
+/// Everything that a layer can have, at once.
+fn all() -> Effect {
+    let layer = Layer {
+        when: Emission::Steady(400.0),
+        place: SpawnArea::Tunnel { z: [0.3, 3.0] },
+        direction: [0.2, 1.0, -0.4],
+        cone: 0.3,
+        life: Spread::between(0.0, 3.0),
+        speed: Spread::between(-0.2, 0.9),
+        pull: [0.1, 0.4, -0.05],
+        drag: 0.7,
+        swirl: 0.2,
+        swirl_age: 0.5,
+        sway: [0.05, 0.02],
+        size: Spread::between(0.0, 0.04),
+        growth: Spread::between(-0.01, 0.01),
+        size_over: vec![[0.1, 0.0], [0.5, 1.0], [0.9, 0.3]],
+        angle: Spread::between(0.0, 1.0),
+        spin: Spread::between(-2.0, 2.0),
+        tumble: 0.8,
+        squash: 0.6,
+        opacity: Spread::between(0.0, 1.0),
+        twinkle: 0.9,
+        tint: Tint { by: ColourBy::Life, colours: vec![[1.0; 3], [1.0, 0.0, 0.3]] },
+        form: Appearance::Disc(0.5),
+        aside: [0.3, -0.2],
+        shutter: 0.02,
+        focus: [1.0, 0.01],
+        ..Layer::default()
+    };
+    let flat = Layer {
+        place: SpawnArea::Box { x: [-0.5, 1.5], y: [0.4, 0.6], z: [1.0, 1.0] },
+        tint: Tint { by: ColourBy::One, colours: vec![[0.2; 3], [0.4; 3]] },
+        pull: [0.0, -0.6, 0.0],
+        drag: 0.0,
+        twinkle: 0.0,
+        ..layer.clone()
+    };
+    // From far outside of the frame, where most can be known not to be seen.
+    let wide = Layer {
+        place: SpawnArea::Box { x: [-4.0, 3.0], y: [-3.0, 3.5], z: [0.4, 1.4] },
+        shutter: 0.0,
+        drag: 0.3,
+        ..flat.clone()
+    };
+    // That ends in the picture, with an open shutter and without.
+    let ending = Layer {
+        place: SpawnArea::Volume { z: [0.5, 2.0] },
+        direction: [0.1, 1.0, 0.1],
+        cone: 0.02,
+        speed: Spread::between(0.5, 2.0),
+        floor: Some(Spread::between(0.4, 0.9)),
+        ..flat.clone()
+    };
+    let shut = Layer { shutter: 0.0, drag: 0.4, sway: [0.0; 2], ..ending.clone() };
+    let picture = ImageAsset::named("p.png").read(Frame::new(Format::from_name("gray", 9, 6).unwrap()));
+    let (offset, scroll) =
+        ([Spread::between(-1.0, 2.0), Spread::fixed(0.3)], [Spread::between(-0.5, 0.5); 2]);
+    let sprite = Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
+    let moved = Layer { form: Appearance::Sprite(sprite), shutter: 0.0, ..layer.clone() };
+    let layers = vec![layer, flat, wide, ending, shut, moved];
+    Effect { layers, blend: Blend::Over, wind: 0.2, light: Default::default() }
+}
 
-    /// Everything that a layer can have, at once.
-    fn all() -> Effect {
-        let layer = Layer {
-            when: Emission::Steady(400.0),
-            place: SpawnArea::Tunnel { z: [0.3, 3.0] },
-            direction: [0.2, 1.0, -0.4],
-            cone: 0.3,
-            life: Spread::between(0.0, 3.0),
-            speed: Spread::between(-0.2, 0.9),
-            pull: [0.1, 0.4, -0.05],
-            drag: 0.7,
-            swirl: 0.2,
-            swirl_age: 0.5,
-            sway: [0.05, 0.02],
-            size: Spread::between(0.0, 0.04),
-            growth: Spread::between(-0.01, 0.01),
-            size_over: vec![[0.1, 0.0], [0.5, 1.0], [0.9, 0.3]],
-            angle: Spread::between(0.0, 1.0),
-            spin: Spread::between(-2.0, 2.0),
-            tumble: 0.8,
-            squash: 0.6,
-            opacity: Spread::between(0.0, 1.0),
-            twinkle: 0.9,
-            tint: Tint { by: ColourBy::Life, colours: vec![[1.0; 3], [1.0, 0.0, 0.3]] },
-            form: Appearance::Disc(0.5),
-            aside: [0.3, -0.2],
-            shutter: 0.02,
-            focus: [1.0, 0.01],
-            ..Layer::default()
-        };
-        let flat = Layer {
-            place: SpawnArea::Box { x: [-0.5, 1.5], y: [0.4, 0.6], z: [1.0, 1.0] },
-            tint: Tint { by: ColourBy::One, colours: vec![[0.2; 3], [0.4; 3]] },
-            pull: [0.0, -0.6, 0.0],
-            drag: 0.0,
-            twinkle: 0.0,
-            ..layer.clone()
-        };
-        // From far outside of the frame, where most can be known not to be seen.
-        let wide = Layer {
-            place: SpawnArea::Box { x: [-4.0, 3.0], y: [-3.0, 3.5], z: [0.4, 1.4] },
-            shutter: 0.0,
-            drag: 0.3,
-            ..flat.clone()
-        };
-        // That ends in the picture, with an open shutter and without.
-        let ending = Layer {
-            place: SpawnArea::Volume { z: [0.5, 2.0] },
-            direction: [0.1, 1.0, 0.1],
-            cone: 0.02,
-            speed: Spread::between(0.5, 2.0),
-            floor: Some(Spread::between(0.4, 0.9)),
-            ..flat.clone()
-        };
-        let shut = Layer { shutter: 0.0, drag: 0.4, sway: [0.0; 2], ..ending.clone() };
-        let picture = ImageAsset::named("p.png").read(Frame::new(Format::from_name("gray", 9, 6).unwrap()));
-        let (offset, scroll) =
-            ([Spread::between(-1.0, 2.0), Spread::fixed(0.3)], [Spread::between(-0.5, 0.5); 2]);
-        let sprite =
-            Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
-        let moved = Layer { form: Appearance::Sprite(sprite), shutter: 0.0, ..layer.clone() };
-        let layers = vec![layer, flat, wide, ending, shut, moved];
-        Effect { layers, blend: Blend::Over, wind: 0.2, light: Default::default() }
-    }
-
-    #[test]
-    fn lanes_are_one_by_one() {
-        let names = Preset::VALUES.iter().map(|p| presets::preset(*p));
-        let frame = Format::from_name("gray", 320, 180).unwrap();
-        let (mut seen, mut culled) = ([0; 4], 0);
-        for mut effect in names.chain([all()]) {
-            // Whose children and tails are the same particles at other places and times.
-            effect.layers.retain(|l| l.born_of.is_empty());
-            effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
-            for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
-                let styles = effect.layers.iter().flat_map(|l| {
-                    let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();
-                    shapes.push(streak);
-                    shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over))
-                });
-                let overlay = Overlay::new(&format, styles.collect(), 1, Level::SCALAR).unwrap();
-                for &level in Level::available() {
-                    for index in 0..effect.layers.len() {
-                        let renderer = LayerRenderer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
-                        let now = EffectState {
-                            flick: crate::particle::FLICKS * 7 / 3,
-                            speed: 1.5,
-                            size: 0.9,
-                            part: if case == 1 { 0.4 } else { 1.0 },
-                            wind: 0.3,
-                            blown: (case == 2).then(|| {
-                                let f: std::sync::Arc<dyn Fn(f32) -> f32 + Send + Sync> =
-                                    std::sync::Arc::new(|age| age * age);
-                                f
-                            }),
-                            every: if case == 2 { 4 } else { 1 },
-                        };
-                        let scene = Scene {
-                            overlay: &overlay,
-                            tall: 180.0,
-                            phases: vec![renderer.bound.phases(&now); index + 1],
-                            views: vec![renderer.view(&now, 180.0); index + 1],
-                        };
-                        let mut pool = renderer.pool().unwrap();
-                        pool.seek(now.flick);
-                        let (mut lanes, mut got, mut want) = (ParticleBlock::EMPTY, vec![], vec![]);
-                        for block in 0..pool.blocks() {
-                            renderer.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
-                            renderer.reference_splats(&pool, block, &now, &scene, &mut want);
-                            let mut all = PlacedBlock::EMPTY;
-                            pool.place(block, &View::ALL, &mut all);
-                            let live = all.live;
-                            pool.place(block, &scene.views[index], &mut all);
-                            culled += (live & !all.live).count_ones();
-                        }
-                        // A splat of no opacity is none: only one of the two may have thrown it away.
-                        got.retain(|s| s.opacity > 0);
-                        want.retain(|s| s.opacity > 0);
-                        assert_eq!(got, want, "layer {index}, case {case}, {level}");
-                        seen[case] += got.len();
+#[test]
+fn lanes_are_one_by_one() {
+    let names = Preset::VALUES.iter().map(|p| presets::preset(*p));
+    let frame = Format::from_name("gray", 320, 180).unwrap();
+    let (mut seen, mut culled) = ([0; 4], 0);
+    for mut effect in names.chain([all()]) {
+        // Whose children and tails are the same particles at other places and times.
+        effect.layers.retain(|l| l.born_of.is_empty());
+        effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
+        for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
+            let styles = effect.layers.iter().flat_map(|l| {
+                let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();
+                shapes.push(streak);
+                shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over))
+            });
+            let overlay = Overlay::new(&format, styles.collect(), 1, Level::SCALAR).unwrap();
+            for &level in Level::available() {
+                for index in 0..effect.layers.len() {
+                    let renderer = LayerRenderer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
+                    let now = EffectState {
+                        flick: crate::particle::FLICKS * 7 / 3,
+                        speed: 1.5,
+                        size: 0.9,
+                        part: if case == 1 { 0.4 } else { 1.0 },
+                        wind: 0.3,
+                        blown: (case == 2).then(|| {
+                            let f: std::sync::Arc<dyn Fn(f32) -> f32 + Send + Sync> =
+                                std::sync::Arc::new(|age| age * age);
+                            f
+                        }),
+                        every: if case == 2 { 4 } else { 1 },
+                    };
+                    let scene = Scene {
+                        overlay: &overlay,
+                        tall: 180.0,
+                        phases: vec![renderer.bound.phases(&now); index + 1],
+                        views: vec![renderer.view(&now, 180.0); index + 1],
+                    };
+                    let mut pool = renderer.pool().unwrap();
+                    pool.seek(now.flick);
+                    let (mut lanes, mut got, mut want) = (ParticleBlock::EMPTY, vec![], vec![]);
+                    for block in 0..pool.blocks() {
+                        renderer.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
+                        renderer.reference_splats(&pool, block, &now, &scene, &mut want);
+                        let mut all = PlacedBlock::EMPTY;
+                        pool.place(block, &View::ALL, &mut all);
+                        let live = all.live;
+                        pool.place(block, &scene.views[index], &mut all);
+                        culled += (live & !all.live).count_ones();
                     }
+                    // A splat of no opacity is none: only one of the two may have thrown it away.
+                    got.retain(|s| s.opacity > 0);
+                    want.retain(|s| s.opacity > 0);
+                    assert_eq!(got, want, "layer {index}, case {case}, {level}");
+                    seen[case] += got.len();
                 }
             }
         }
-        assert!(seen.iter().all(|n| *n > 1000) && culled > 100, "{seen:?} {culled}");
     }
+    assert!(seen.iter().all(|n| *n > 1000) && culled > 100, "{seen:?} {culled}");
 }

@@ -1,7 +1,7 @@
-//! The specification's pseudocode (section 7.18.3), unchanged, over whole arrays. Tests compare the filter with it.
+//! The specification's pseudocode (section 7.18.3), unchanged, over whole arrays.
 //! `sub` is `(subX, subY)`.
 
-use super::gaussian::GAUSSIAN;
+use super::super::gaussian::GAUSSIAN;
 use crate::film_grain::Params;
 use crate::frame::{Depth, Format, Frame};
 
@@ -260,7 +260,7 @@ pub(super) fn grained(source: &Frame, params: &Params, seed: u16) -> Frame {
     let mut picture: Vec<Vec<Vec<i32>>> = (0..planes)
         .map(|p| {
             let (w, h) = format.plane_size(p);
-            let at = |x, y| super::super::testing::at(source, p, x, y) as i32;
+            let at = |x, y| crate::filter::testing::at(source, p, x, y) as i32;
             (0..h).map(|y| (0..w).map(|x| at(x, y)).collect()).collect()
         })
         .collect();
