@@ -119,7 +119,17 @@ fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: T
     taps.reach() > 0 && lanes <= n
 }
 
+#[inline(always)]
+fn mix_body(n: &mut [i16], other: &[i16], weights: [i16; 2]) {
+    let [w, v] = weights.map(i32::from);
+    for (n, &m) in n.iter_mut().zip(other) {
+        let sum = i32::from(*n) * w + i32::from(m) * v;
+        *n = ((sum + MIX_HALF) >> MIX_SHIFT).clamp(-32768, 32767) as i16;
+    }
+}
+
 multiversion! {
+    fn mix(level, n: &mut [i16], other: &[i16], weights: [i16; 2]) = mix_body;
     fn across_halves_plain(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
     fn across_halves_whole(level, out: &mut [i16], padded: &[i16], taps: Taps) -> bool => across_halves_registers;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
@@ -175,6 +185,36 @@ pub struct Sources<'a> {
     pub across: Taps,
     /// The kernel along columns.
     pub down: Taps,
+}
+
+/// The fields whose sum is a row of n.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    /// The only field, or the first of two.
+    pub first: Sources<'a>,
+    /// The other one.
+    pub second: Option<Sources<'a>>,
+    /// What each of two is multiplied by, in 1/32768, at most 32767.
+    pub weights: [i16; 2],
+    /// Room for a row of numbers of each.
+    pub n: &'a mut [i16],
+}
+
+/// The fraction bits of the weights, and what rounds the sum.
+pub(super) const MIX_SHIFT: u32 = 15;
+pub(super) const MIX_HALF: i32 = 1 << (MIX_SHIFT - 1);
+
+impl<'a> Fields<'a> {
+    /// Makes `width` numbers step by step.
+    pub(super) fn n(mut self, level: Level, width: usize) -> &'a mut [i16] {
+        let (n, other) = self.n.split_at_mut(width);
+        self.first.n(level, n);
+        if let Some(second) = &mut self.second {
+            second.n(level, &mut other[..width]);
+            mix(level, n, other, self.weights);
+        }
+        n
+    }
 }
 
 /// Mirrors the ends of a halved row of `width` white numbers after a [`MARGIN`].
