@@ -426,7 +426,6 @@ fn by_reach<V: Vector, T: Code>(
         (1, false) => fused(any, row, light, &Field::<V, 1, false>::new(any, sources, width), by),
         (_, false) => fused(any, row, light, &Field::<V, 2, false>::new(any, sources, width), by),
         (0, true) => fused(any, row, light, &Field::<V, 0, true>::new(any, sources, width), by),
-        (1, true) => fused(any, row, light, &Field::<V, 1, true>::new(any, sources, width), by),
         (_, true) => fused(any, row, light, &Field::<V, 2, true>::new(any, sources, width), by),
     }
     true

@@ -104,11 +104,14 @@ fn passes_are_their_definition_at_every_level_and_width() {
             })
             .collect();
         for &level in Level::available() {
-            let (source, mut out) = ([&[7], &row[..]].concat(), vec![0; width + 1]);
+            let halves: Vec<i16> = row.iter().map(|v| v >> 1).collect();
+            let (source, mut out) = ([&[7], &halves[..]].concat(), vec![0; width + 1]);
             pass_across(level, &mut out[1..], &source[1..], &pass);
             assert_eq!(out[1..], across, "{level} {pass:?}");
-            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass);
+            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, false);
             assert_eq!(out[1..], down, "{level} {pass:?}");
+            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, true);
+            assert!(out[1..].iter().zip(&down).all(|(half, v)| *half == v >> 1), "{level} {pass:?}");
         }
     }
 }
