@@ -131,7 +131,7 @@ fn parts() {
             "white, halved",
             Box::new(|level| {
                 let stream = Stream::new(Generator::Xs64, &shape, CycleStart::Seed(1), Layer::BASE, level);
-                stream.expect("a stream").frame(0).halves(0, 1, &mut words_too, &mut halves);
+                stream.expect("a stream").frame(0).shifted(0, 1, 1, &mut words_too, &mut halves);
                 black_box(&halves);
             }),
         ),

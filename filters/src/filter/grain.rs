@@ -30,9 +30,9 @@ use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, ShapeError, Stream};
-use crate::pixel::field::{accumulate, ar1_weights, round_saturate};
+use crate::pixel::field::ar1_weights;
 use crate::pixel::grain::{
-    Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
+    Fields, Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
 };
 use crate::plate::{DEVIATION, Plate};
 use crate::settings::{Animated, SettingError, Values};
@@ -149,8 +149,8 @@ const SLOPE: f64 = 1.0 / 64.0;
 
 /// How fields of grain are summed in one plane.
 struct Sum {
-    /// What each is multiplied by, in 1/32768, at most 32767; of no meaning for a single one.
-    weights: Vec<i16>,
+    /// What each of two is multiplied by, in 1/32768, at most 32767; of no meaning for a single one.
+    weights: [i16; 2],
     /// What the strength is multiplied by at this width of the picture.
     strength: f64,
     /// The standard deviation of the sum.
@@ -160,23 +160,22 @@ struct Sum {
 impl Sum {
     fn new(look: &Look, p: usize) -> Sum {
         if look.is_empty() {
-            return Sum { weights: Vec::new(), strength: 1.0, deviation: DEVIATION };
+            return Sum { weights: [0; 2], strength: 1.0, deviation: DEVIATION };
         }
         let parts = look.iter().map(|set| {
             let field = &set.fields[p];
             (set.share.sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
         });
         let parts: Vec<(f64, f64)> = parts.collect();
-        let &[(strength, deviation)] = &parts[..] else {
-            let most = parts.iter().fold(0.0, |most: f64, (s, d)| most.max(s / d));
-            let fixed = |(s, d): &(f64, f64)| libm::floor(s / d / most * 32767.0 + 0.5);
-            let weights: Vec<f64> = parts.iter().map(fixed).collect();
-            let made = weights.iter().zip(&parts).map(|(w, (_, d))| (w / 32768.0 * d) * (w / 32768.0 * d));
-            let (made, wanted) = (made.sum::<f64>(), parts.iter().map(|(s, _)| s * s).sum::<f64>());
-            let weights = weights.iter().map(|&w| w as i16).collect();
-            return Sum { weights, strength: wanted.sqrt(), deviation: made.sqrt() };
+        let &[first, second] = &parts[..] else {
+            return Sum { weights: [0; 2], strength: parts[0].0, deviation: parts[0].1 };
         };
-        Sum { weights: vec![32767], strength, deviation }
+        let parts = [first, second];
+        let most = parts.iter().fold(0.0, |most: f64, (s, d)| most.max(s / d));
+        let weights = parts.map(|(s, d)| libm::floor(s / d / most * 32767.0 + 0.5));
+        let made = weights.iter().zip(parts).map(|(w, (_, d))| (w / 32768.0 * d) * (w / 32768.0 * d));
+        let (made, wanted) = (made.sum::<f64>(), parts.iter().map(|(s, _)| s * s).sum::<f64>());
+        Sum { weights: weights.map(|w| w as i16), strength: wanted.sqrt(), deviation: made.sqrt() }
     }
 }
 
@@ -428,7 +427,7 @@ impl Render for Grain {
             return Memory { fixed: 0, per_frame: 16 * (self.format.width as usize + 2 * TURN) };
         }
         let coarse = self.set.variation.constant() != Some(0.0);
-        let coarse = if coarse { room(COARSER * size) + 2 * self.format.width as usize } else { 0 };
+        let coarse = if coarse { room(COARSER * size) } else { 0 };
         Memory { fixed: 256 << 10, per_frame: 4 * (room(size) + coarse) }
     }
 
@@ -450,62 +449,28 @@ impl Render for Grain {
                 let [h, made, n] = [h, made, n].map(bytemuck::cast_slice_mut::<i32, i16>);
                 for y in band.output.plane(p).rows() {
                     tiling.rows(self.level, (self.seed, &parts), y, made, (h, sum));
-                    self.add_any(band, (p, y), (&mut finished(made), &mut n[..width]), kernel, light);
+                    let fields = Fields { first: finished(made), second: None, weights: [0; 2], n };
+                    self.add_any(band, (p, y), fields, kernel, light);
                 }
                 continue;
             }
             let needed = |set: &GrainFields| Rows::buffer_len(&set.fields[p], set.own.block());
             let second = look.get(1);
-            let room = [
-                needed(&look[0]),
-                second.map_or(0, needed),
-                if second.is_some() { whole + whole.div_ceil(2) } else { 0 },
-                width.div_ceil(2),
-                width,
-            ];
-            let [fine, coarse, sum, n, light] = scratch.buffers::<i32, 5>(room);
-            let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
+            let room = [needed(&look[0]), second.map_or(0, needed), width, width];
+            let [fine, coarse, n, light] = scratch.buffers::<i32, 4>(room);
+            let n = bytemuck::cast_slice_mut(n);
             let rows = |i: usize, room| {
                 Rows::new(&look[i].fields[p], self.white(now, &look[i], p), self.level, room)
             };
             let mut fine = rows(0, fine);
-            let mut mixed = second.map(|_| {
-                let (sum, row) = sum.split_at_mut(whole);
-                let row = bytemuck::cast_slice_mut(row);
-                Mixed { coarse: rows(1, coarse), weights: Sum::new(look, p).weights, sum, row }
-            });
+            let mut coarse = second.map(|_| rows(1, coarse));
+            let weights = Sum::new(look, p).weights;
             for y in band.output.plane(p).rows() {
-                let mut sources = match &mut mixed {
-                    None => fine.sources(y),
-                    Some(mixed) => mixed.row(y, &mut fine, self.level, n),
-                };
-                self.add_any(band, (p, y), (&mut sources, &mut *n), kernel, light);
+                let second = coarse.as_mut().map(|coarse| coarse.sources(y));
+                let fields = Fields { first: fine.sources(y), second, weights, n };
+                self.add_any(band, (p, y), fields, kernel, light);
             }
         }
-    }
-}
-
-/// Where the rows of two fields are summed.
-struct Mixed<'a> {
-    coarse: Rows<'a>,
-    weights: Vec<i16>,
-    sum: &'a mut [i32],
-    /// The sum as a row of n.
-    row: &'a mut [i16],
-}
-
-impl Mixed<'_> {
-    /// Sources for row `y` of the sum, which is already filtered.
-    fn row(&mut self, y: usize, fine: &mut Rows<'_>, level: Level, n: &mut [i16]) -> Sources<'_> {
-        let width = n.len();
-        let sum = &mut self.sum[..width];
-        fine.sources(y).n(level, n);
-        sum.fill(HALF);
-        accumulate(level, sum, n, self.weights[0]);
-        self.coarse.sources(y).n(level, n);
-        accumulate(level, sum, n, self.weights[1]);
-        round_saturate(level, &mut self.row[..width], sum, SHIFT, i16::MIN);
-        finished(self.row)
     }
 }
 
@@ -521,14 +486,14 @@ impl Grain {
         &self,
         band: &mut Band<'_>,
         at: (usize, usize),
-        numbers: (&mut Sources<'_>, &mut [i16]),
+        fields: Fields<'_>,
         kernel: &RowKernel,
         light: &mut [i32],
     ) {
         match self.format.depth {
-            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), numbers),
-            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), numbers),
-            Depth::Float => kernel.finish_f32(self.row(band, at, light), numbers),
+            Depth::Bits(8) => kernel.finish(self.row::<u8>(band, at, light), fields),
+            Depth::Bits(_) => kernel.finish(self.row::<u16>(band, at, light), fields),
+            Depth::Float => kernel.finish_f32(self.row(band, at, light), fields),
         }
     }
 

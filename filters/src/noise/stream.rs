@@ -162,30 +162,30 @@ impl StreamFrame<'_> {
         centre(self.stream.level, distribution, self.stream.generator().lanes(), words, out);
     }
 
-    /// Half of the centred numbers, `c >> 1`, of a row; as [`centred`](StreamFrame::centred) and then a shift, but in one
-    /// pass where that is faster.
+    /// The centred numbers of a row, `c >> shift`; as [`centred`](StreamFrame::centred) and then a shift, but in one pass
+    /// where that is faster.
     #[inline]
-    pub fn halves(&self, plane: usize, y: u32, words: &mut [u16], out: &mut [i16]) {
+    pub fn shifted(&self, plane: usize, y: u32, shift: u32, words: &mut [u16], out: &mut [i16]) {
         let level = self.stream.level;
         if let (FrameRows::Xs64(rows), Distribution::H8) = (&self.rows, self.stream.distribution())
             && out.len().is_multiple_of(8 * xs64::LANES)
-            && xs64::halves(level, rows.key(plane, y), out)
+            && xs64::shifted(level, rows.key(plane, y), shift, out)
         {
             return;
         }
         self.centred(plane, y, words, out);
-        halve(level, out);
+        shift_right(level, out, shift);
     }
 }
 
 #[inline(always)]
-fn halve_body(out: &mut [i16]) {
-    out.iter_mut().for_each(|c| *c >>= 1);
+fn shift_right_body(out: &mut [i16], shift: u32) {
+    out.iter_mut().for_each(|c| *c >>= shift);
 }
 
 multiversion! {
-    /// Replaces c by `c >> 1`.
-    pub fn halve(level, out: &mut [i16]) = halve_body;
+    /// Replaces c by `c >> shift`.
+    pub fn shift_right(level, out: &mut [i16], shift: u32) = shift_right_body;
 }
 
 /// The noise of one pixel in closed form: the centred number c ([`distribution`]) that filters scale to their strength.

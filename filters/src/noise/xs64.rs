@@ -109,9 +109,9 @@ fn run<const N: usize>(lanes: &mut Lanes, first: usize, out: &mut [u16]) {
 multiversion! {
     fn fill_registers(level, lanes: &mut Lanes, out: &mut [u16]) -> bool => fill_body;
 
-    /// Half of the H8 numbers of the row of a key, whole blocks of 256, with the words kept in registers. Returns
-    /// `false`, and does nothing, at the scalar level.
-    pub(super) fn halves(level, key: u64, out: &mut [i16]) -> bool => halves_body;
+    /// The H8 numbers of the row of a key, shifted to the right, whole blocks of 256, with the words kept in registers.
+    /// Returns `false`, and does nothing, at the scalar level.
+    pub(super) fn shifted(level, key: u64, shift: u32, out: &mut [i16]) -> bool => shifted_body;
 }
 
 /// Fills `out` with whole steps of 32 words each, lane 0 first, and advances the lanes to the position of the
@@ -158,7 +158,7 @@ fn fill_body<V: Vector>(any: V, lanes: &mut Lanes, out: &mut [u16]) -> bool {
 }
 
 #[inline(always)]
-fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
+fn shifted_body<V: Vector>(any: V, key: u64, shift: u32, out: &mut [i16]) -> bool {
     let lanes = Lanes::of_key(key);
     for first in (0..LANES).step_by(V::BYTES / 2) {
         let mut w = registers(any, &lanes, first);
@@ -168,7 +168,7 @@ fn halves_body<V: Vector>(any: V, key: u64, out: &mut [i16]) -> bool {
                 *word = step_registers(&mut w);
             }
             for (q, c) in h8_registers(words).into_iter().enumerate() {
-                c.shr_i16(1).store(&mut out[32 * q + first..]);
+                c.shr_i16(shift).store(&mut out[32 * q + first..]);
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use super::look::Field;
 use super::{HALF, SHIFT};
-use crate::noise::stream::{StreamFrame, halve};
+use crate::noise::stream::{StreamFrame, shift_right};
 use crate::pixel::field::{accumulate, round_saturate};
 use crate::pixel::grain::{Pass, pass_across, pass_down};
 use crate::simd::Level;
@@ -33,9 +33,10 @@ pub(super) struct White<'a> {
     pub(super) block: usize,
 }
 
-/// Generates rows of white noise, halved.
+/// Generates rows of white noise, shifted to the right.
 pub(super) struct WhiteRows<'a> {
     pub(super) white: White<'a>,
+    pub(super) shift: u32,
     pub(super) level: Level,
     pub(super) words: &'a mut [u16],
     pub(super) sum: &'a mut [i32],
@@ -47,7 +48,7 @@ impl WhiteRows<'_> {
         let whole = g.len() / self.white.block * self.white.block;
         let g = &mut g[..whole];
         if let [(frame, plane, _)] = &self.white.parts[..] {
-            return frame.halves(*plane, y as u32, self.words, g);
+            return frame.shifted(*plane, y as u32, self.shift, self.words, g);
         }
         let sum = &mut self.sum[..whole];
         sum.fill(HALF);
@@ -56,7 +57,7 @@ impl WhiteRows<'_> {
             accumulate(self.level, sum, g, *weight);
         }
         round_saturate(self.level, g, sum, SHIFT, i16::MIN);
-        halve(self.level, g);
+        shift_right(self.level, g, self.shift);
     }
 }
 
@@ -79,8 +80,6 @@ struct PassRows<'a> {
     h: &'a mut [i16],
     /// The range of rows h in the buffer.
     has: (isize, isize),
-    /// An input row, from the pass before.
-    input: &'a mut [i16],
 }
 
 impl<'a> Coarse<'a> {
@@ -91,7 +90,7 @@ impl<'a> Coarse<'a> {
             return 0;
         }
         let row = line(field.size.0 + 2 * reach);
-        let rows: usize = field.passes.iter().map(|p| 2 * p.step + 2).sum();
+        let rows: usize = field.passes.iter().map(|p| 2 * p.step + 1).sum();
         line(reach) + line((field.size.0 + 2 * reach).next_multiple_of(block)) + rows * row
     }
 
@@ -106,9 +105,8 @@ impl<'a> Coarse<'a> {
         let rows = |pass: &Pass| {
             wider -= pass.step;
             let (h, tail) = core::mem::take(&mut rest).split_at_mut((2 * pass.step + 1) * row);
-            let (input, tail) = tail.split_at_mut(row);
             rest = tail;
-            PassRows { pass: *pass, width: width + 2 * wider, h, has: (0, 0), input }
+            PassRows { pass: *pass, width: width + 2 * wider, h, has: (0, 0) }
         };
         let levels = field.passes.iter().map(rows).collect();
         Coarse { levels, white, size: field.size, reach, level }
@@ -119,10 +117,10 @@ impl<'a> Coarse<'a> {
         self.levels.is_empty()
     }
 
-    /// Row `y` of the plane, into `out`.
+    /// Row `y` of the plane, into `out`, which has room for the reach of all passes besides.
     pub(super) fn row(&mut self, y: usize, out: &mut [i16], white: &mut WhiteRows<'_>) {
         let mut white = PaddedWhite { numbers: self.white, size: self.size, reach: self.reach, white };
-        compute_row(&mut self.levels, self.level, y as isize, out, &mut white);
+        compute_row(&mut self.levels, self.level, y as isize, out, &mut white, false);
     }
 }
 
@@ -149,13 +147,14 @@ impl PaddedWhite<'_, '_> {
     }
 }
 
-/// Row `y` of the last of these passes.
+/// Row `y` of the last of these passes, into `out`, which has room for the rows of those before; halved for another.
 fn compute_row(
     levels: &mut [PassRows<'_>],
     level: Level,
     y: isize,
     out: &mut [i16],
     white: &mut PaddedWhite<'_, '_>,
+    halved: bool,
 ) {
     let Some((this, before)) = levels.split_last_mut() else { return };
     let (pass, width) = (this.pass, this.width);
@@ -173,12 +172,11 @@ fn compute_row(
         if before.is_empty() {
             pass_across(level, h, white.row(y), &pass);
         } else {
-            let input = &mut this.input[..width + 2 * pass.step];
-            compute_row(before, level, y, input, white);
-            pass_across(level, h, input, &pass);
+            compute_row(before, level, y, out, white, true);
+            pass_across(level, h, &out[..width + 2 * pass.step], &pass);
         }
         this.has = (this.has.0.max(y + 1 - count as isize), y + 1);
     }
     let h = |y: isize| &this.h[at(y)..][..width];
-    pass_down(level, out, [h(y - step), h(y), h(y + step)], &pass);
+    pass_down(level, &mut out[..width], [h(y - step), h(y), h(y + step)], &pass, halved);
 }

@@ -53,7 +53,9 @@ impl<'a> Rows<'a> {
         let (g, rest) = rest.split_at_mut(line(blocks.next_multiple_of(TURN) + 2 * MARGIN));
         let (h, rest) = rest.split_at_mut(KEPT * turns(field.size.0));
         let coarse = Coarse::new(field, block, level, rest);
-        let white = WhiteRows { white, level, words: bytemuck::cast_slice_mut(words), sum };
+        // Passes read halves, and the last of them writes halves.
+        let shift = if coarse.is_empty() { 1 } else { 2 };
+        let white = WhiteRows { white, shift, level, words: bytemuck::cast_slice_mut(words), sum };
         Rows { field, level, coarse, white, g, h, has: [NONE; KEPT] }
     }
 
@@ -114,7 +116,7 @@ impl<'a> Rows<'a> {
             self.white
                 .fill_row(y, &mut self.g[MARGIN..MARGIN + width.next_multiple_of(self.white.white.block)]);
         } else {
-            self.coarse.row(y, &mut self.g[MARGIN..MARGIN + width], &mut self.white);
+            self.coarse.row(y, &mut self.g[MARGIN..], &mut self.white);
         }
     }
 }

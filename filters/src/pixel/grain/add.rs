@@ -1,11 +1,12 @@
 //! Adding grain to rows of samples.
 
 use super::arch::{self, Code};
-use super::kernel::Sources;
+use super::kernel::Fields;
 use super::response::{Codes, Gain, Ramp, Response};
 use super::skew::Skew;
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Isa, Level, multiversion};
+use core::iter;
 
 /// One integer sample: the reference. `light` is the sample whose brightness counts.
 pub fn reference(sample: u16, light: u16, n: i16, ramp: Ramp, gain: &Gain, (lo, hi): (u16, u16)) -> u16 {
@@ -80,30 +81,30 @@ impl RowKernel {
     }
 
     /// Computes n from its sources and adds it to a row of integer samples, in one pass if there is a kernel: to each as
-    /// [`reference()`]. `light` is the row whose brightness counts; `None`: the samples themselves. `n` is a buffer of as
-    /// many numbers as there are samples. Panics when rows are too short, or for float samples.
-    pub(crate) fn finish<T: Code>(
-        &self,
-        (row, light): (&mut [T], Option<&[T]>),
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-    ) {
+    /// [`reference()`]. `light` is the row whose brightness counts; `None`: the samples themselves. Panics when rows are
+    /// too short, or for float samples.
+    pub(crate) fn finish<T: Code>(&self, (row, light): (&mut [T], Option<&[T]>), mut fields: Fields<'_>) {
         let Samples::Codes(ramp, legal, kernel) = &self.samples else { panic!("a kernel of float samples") };
-        assert!(sources.suffice(row.len()) && n.len() == row.len());
+        assert!(iter::once(&fields.first).chain(&fields.second).all(|sources| sources.suffice(row.len())));
         assert!(light.is_none_or(|l| l.len() == row.len()));
         let (level, shift) = (self.level, self.gain.shift);
         let (lo, hi) = (T::of(legal.0), T::of(legal.1));
-        match (kernel, &self.gain.response) {
-            _ if self.skew.is_some() => {}
+        let finished = match (kernel, &self.gain.response) {
+            _ if self.skew.is_some() => false,
             (CodeKernel::Codes(codes), _) => {
                 let (row, light) = (bytemuck::cast_slice_mut(row), light.map(bytemuck::cast_slice));
-                return arch::finish_codes(level, row, light, sources, codes, (legal.0 as u8, legal.1 as u8));
+                let legal = (legal.0 as u8, legal.1 as u8);
+                arch::finish_codes(level, row, light, &mut fields, codes, legal)
             }
             (CodeKernel::Nodes, Response::Nodes(nodes)) => {
-                return arch::finish(level, row, light, sources, (*ramp, nodes, shift), (lo, hi));
+                arch::finish(level, row, light, &mut fields, (*ramp, nodes, shift), (lo, hi))
             }
-            _ => {}
+            _ => false,
+        };
+        if finished {
+            return;
         }
-        sources.n(level, n);
+        let n = fields.n(level, row.len());
         if let Some(skew) = &self.skew {
             skew.apply(level, n, light.unwrap_or(row), |v| ramp.of(v.code()));
         }
@@ -118,12 +119,8 @@ impl RowKernel {
     }
 
     /// The same for a row of float samples.
-    pub fn finish_f32(
-        &self,
-        (row, light): (&mut [f32], Option<&[f32]>),
-        (sources, n): (&mut Sources<'_>, &mut [i16]),
-    ) {
-        sources.n(self.level, n);
+    pub fn finish_f32(&self, (row, light): (&mut [f32], Option<&[f32]>), fields: Fields<'_>) {
+        let n = fields.n(self.level, row.len());
         let linear = matches!(self.samples, Samples::Linear(_));
         if let Some(skew) = &self.skew {
             let of = |v: f32| if linear { light_of_linear(v) } else { Ramp::of_float(v) };

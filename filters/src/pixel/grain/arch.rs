@@ -2,7 +2,7 @@
 //! table of 8-bit codes.
 #![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their ten places
 
-use super::kernel::{MARGIN, Sources, TURN, Taps};
+use super::kernel::{Fields, MARGIN, MIX_HALF, MIX_SHIFT, Sources, TURN, Taps};
 use super::response::{Codes, Nodes, Ramp};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Vector, multiversion, prefetch_at};
@@ -19,14 +19,15 @@ multiversion! {
     pub(super) fn add<T: Code>(
         level, row: &mut [T], light: Option<&[T]>, n: &[i16], response: Response<'_>, legal: (T, T),
     ) -> usize => add_body;
-    /// Computes grain from its sources and adds it, by the nodes of the response.
+    /// Computes grain from its sources and adds it, by the nodes of the response; `false` if there is no kernel for
+    /// these fields.
     pub(super) fn finish<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, sources: &mut Sources<'_>, response: Response<'_>, legal: (T, T),
-    ) => finish_body;
+        level, row: &mut [T], light: Option<&[T]>, fields: &mut Fields<'_>, response: Response<'_>, legal: (T, T),
+    ) -> bool => finish_body;
     /// The same with a table of codes.
     pub(super) fn finish_codes(
-        level, row: &mut [u8], light: Option<&[u8]>, sources: &mut Sources<'_>, codes: &Codes, legal: (u8, u8),
-    ) => finish_codes_body;
+        level, row: &mut [u8], light: Option<&[u8]>, fields: &mut Fields<'_>, codes: &Codes, legal: (u8, u8),
+    ) -> bool => finish_codes_body;
     /// Means of two by two samples, for as many samples of two rows as fill whole registers; returns their
     /// number.
     pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
@@ -270,6 +271,32 @@ impl<V: Vector, const FRESH: u8, const FIVE: bool> Numbers<V> for Field<'_, V, F
     }
 }
 
+/// The weighted sum of two fields.
+struct Sum<A, B, V> {
+    of: (A, B),
+    /// Both weights, in every lane of 32 bits.
+    weights: V,
+    half: V,
+}
+
+impl<A, B, V: Vector> Sum<A, B, V> {
+    #[inline(always)]
+    fn new(any: V, of: (A, B), [w, v]: [i16; 2]) -> Self {
+        let weights = any.splat16(w).unpack_low16(any.splat16(v));
+        Sum { of, weights, half: any.splat32(MIX_HALF) }
+    }
+}
+
+impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
+    #[inline(always)]
+    fn at(&self, x: usize) -> V {
+        let (a, b) = (self.of.0.at(x), self.of.1.at(x));
+        let low = a.unpack_low16(b).madd16(self.weights).add32(self.half).shr_i32(MIX_SHIFT);
+        let high = a.unpack_high16(b).madd16(self.weights).add32(self.half).shr_i32(MIX_SHIFT);
+        low.pack_i32(high)
+    }
+}
+
 /// What adds grain to a register of samples.
 trait Adds<V: Vector, T> {
     fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V;
@@ -367,24 +394,41 @@ fn fused<V: Vector, T: Code>(
     }
 }
 
-/// The whole row by a kernel for the reach of the taps.
+/// The whole row by a kernel for the reach of the taps: any of a single field, and the usual ones of two.
 #[inline(always)]
 fn by_reach<V: Vector, T: Code>(
     any: V,
     (row, light): (&mut [T], Option<&[T]>),
-    sources: &mut Sources<'_>,
+    fields: &mut Fields<'_>,
     by: &impl Adds<V, T>,
-) {
+) -> bool {
+    let (width, weights) = (row.len(), fields.weights);
+    let sources = match (&mut fields.first, &mut fields.second) {
+        (sources, None) => sources,
+        (fine, Some(coarse)) if fine.fresh.is_some() && coarse.fresh.is_some() && fine.down.reach() == 2 => {
+            let fine = Field::<V, 2, true>::new(any, fine, width);
+            if coarse.down.reach() == 2 {
+                let coarse = Field::<V, 2, true>::new(any, coarse, width);
+                fused(any, row, light, &Sum::new(any, (fine, coarse), weights), by);
+            } else if coarse.across.reach() < 2 {
+                let coarse = Field::<V, 1, false>::new(any, coarse, width);
+                fused(any, row, light, &Sum::new(any, (fine, coarse), weights), by);
+            } else {
+                return false;
+            }
+            return true;
+        }
+        _ => return false,
+    };
     let fresh = if sources.fresh.is_none() { 0 } else { sources.across.reach().max(1) };
-    let width = row.len();
     match (fresh, sources.down.reach() == 2) {
         (0, false) => fused(any, row, light, &Field::<V, 0, false>::new(any, sources, width), by),
         (1, false) => fused(any, row, light, &Field::<V, 1, false>::new(any, sources, width), by),
         (_, false) => fused(any, row, light, &Field::<V, 2, false>::new(any, sources, width), by),
         (0, true) => fused(any, row, light, &Field::<V, 0, true>::new(any, sources, width), by),
-        (1, true) => fused(any, row, light, &Field::<V, 1, true>::new(any, sources, width), by),
         (_, true) => fused(any, row, light, &Field::<V, 2, true>::new(any, sources, width), by),
     }
+    true
 }
 
 #[inline(always)]
@@ -392,12 +436,12 @@ fn finish_body<V: Vector, T: Code>(
     any: V,
     row: &mut [T],
     light: Option<&[T]>,
-    sources: &mut Sources<'_>,
+    fields: &mut Fields<'_>,
     response: Response<'_>,
     (lo, hi): (T, T),
-) {
+) -> bool {
     let by = ByNodes(Lines::new(any, response), [lo.splat(any), hi.splat(any)]);
-    by_reach(any, (row, light), sources, &by);
+    by_reach(any, (row, light), fields, &by)
 }
 
 #[inline(always)]
@@ -405,15 +449,15 @@ fn finish_codes_body<V: Vector>(
     any: V,
     row: &mut [u8],
     light: Option<&[u8]>,
-    sources: &mut Sources<'_>,
+    fields: &mut Fields<'_>,
     codes: &Codes,
     (lo, hi): (u8, u8),
-) {
+) -> bool {
     // Not for AVX2 and AVX-512 without VBMI, where nodes are faster.
-    if V::BYTE_TABLES || V::BYTES == 16 {
+    (V::BYTE_TABLES || V::BYTES == 16) && {
         let half = any.splat16(1 << (codes.shift - 17));
         let by = ByCodes { codes, half, ends: [any.splat8(lo), any.splat8(hi)] };
-        by_reach(any, (row, light), sources, &by);
+        by_reach(any, (row, light), fields, &by)
     }
 }
 

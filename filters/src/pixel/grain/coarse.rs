@@ -1,6 +1,6 @@
 //! The passes that make white noise coarse.
 
-use super::kernel::mulhi;
+use super::kernel::{Taps, across_halves_rows, mulhi};
 use crate::simd::{Level, Vector, multiversion};
 
 /// The largest number of passes, one of step 1 and two of each other step: the last two reach 64 samples.
@@ -52,53 +52,22 @@ impl Pass {
 }
 
 #[inline(always)]
-fn across_body(out: &mut [i16], row: &[i16], step: usize, weight: i16) {
-    let n = out.len();
-    let (l, x, r) = (&row[..n], &row[step..step + n], &row[2 * step..2 * step + n]);
-    for i in 0..n {
-        out[i] = (x[i] >> 1) + mulhi((l[i] >> 1) + (r[i] >> 1), weight);
-    }
-}
-
-#[inline(always)]
-fn down_body(out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16, shift: u32) {
+fn down_body(out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) {
     let n = out.len();
     let [u, h, d] = rows.map(|r| &r[..n]);
     for i in 0..n {
-        let sum = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), weight));
-        out[i] = (sum.saturating_add(lift) >> shift).clamp(-16384, 16383);
+        let sum = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), pass.down));
+        out[i] = (sum.saturating_add(pass.lift) >> (pass.shift + half)).clamp(-16384 >> half, 16383 >> half);
     }
 }
 
 /// The same in registers, the last of which overlaps the one before; `false` for a shorter row. The compiler makes four
-/// times as many instructions of the loops above for SSE2.
+/// times as many instructions of the loop above for SSE2.
 #[inline(always)]
-fn across_registers<V: Vector>(any: V, out: &mut [i16], row: &[i16], step: usize, weight: i16) -> bool {
+fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
-    let weight = any.splat16(weight);
-    let (l, x, r) = (&row[..n], &row[step..step + n], &row[2 * step..2 * step + n]);
-    let mut next = 0;
-    while next < n && lanes <= n {
-        let i = next.min(n - lanes);
-        let pair = any.load(&l[i..]).shr_i16(1).add16(any.load(&r[i..]).shr_i16(1));
-        any.load(&x[i..]).shr_i16(1).add16(pair.mulhi_i16(weight)).store(&mut out[i..]);
-        next += lanes;
-    }
-    lanes <= n
-}
-
-#[inline(always)]
-fn down_registers<V: Vector>(
-    any: V,
-    out: &mut [i16],
-    rows: [&[i16]; 3],
-    weight: i16,
-    lift: i16,
-    shift: u32,
-) -> bool {
-    let (n, lanes) = (out.len(), V::BYTES / 2);
-    let (weight, lift) = (any.splat16(weight), any.splat16(lift));
-    let (least, most) = (any.splat16(-16384), any.splat16(16383));
+    let (weight, lift, shift) = (any.splat16(pass.down), any.splat16(pass.lift), pass.shift + half);
+    let (least, most) = (any.splat16(-16384 >> half), any.splat16(16383 >> half));
     let [u, h, d] = [&rows[0][..n], &rows[1][..n], &rows[2][..n]];
     let mut next = 0;
     while next < n && lanes <= n {
@@ -112,24 +81,19 @@ fn down_registers<V: Vector>(
 }
 
 multiversion! {
-    fn across_rows(level, out: &mut [i16], row: &[i16], step: usize, weight: i16) = across_body;
-    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16, shift: u32) = down_body;
-    fn across_whole(level, out: &mut [i16], row: &[i16], step: usize, weight: i16) -> bool => across_registers;
-    fn down_whole(level, out: &mut [i16], rows: [&[i16]; 3], weight: i16, lift: i16, shift: u32) -> bool
-        => down_registers;
+    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) = down_body;
+    fn down_whole(level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) -> bool => down_registers;
 }
 
-/// The pass along a row of numbers from -16384 to 16383: `row` is longer than `out` by a step at either end.
+/// The pass along a row of halved numbers, `x >> 1`: `row` is longer than `out` by a step at either end.
 pub fn pass_across(level: Level, out: &mut [i16], row: &[i16], pass: &Pass) {
-    assert_eq!(row.len(), out.len() + 2 * pass.step);
-    if !across_whole(level, out, row, pass.step, pass.across) {
-        across_rows(level, out, row, pass.step, pass.across);
-    }
+    across_halves_rows(level, out, row, pass.step, Taps { a: pass.across, b: 0 });
 }
 
-/// The pass along columns: of the rows h a step above, here and a step below.
-pub fn pass_down(level: Level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass) {
-    if !down_whole(level, out, rows, pass.down, pass.lift, pass.shift) {
-        down_rows(level, out, rows, pass.down, pass.lift, pass.shift);
+/// The pass along columns: of the rows h a step above, here and a step below. `halved`: `y >> 1`, for another pass.
+pub fn pass_down(level: Level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, halved: bool) {
+    let half = halved.into();
+    if !down_whole(level, out, rows, pass, half) {
+        down_rows(level, out, rows, pass, half);
     }
 }

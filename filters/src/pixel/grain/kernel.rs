@@ -40,58 +40,58 @@ const PAD: usize = 2;
 
 // All bodies work on slices of the same length, cut before the loop, so that the compiler vectorizes them.
 
-/// The kernel along a row of numbers that are halved already.
+/// The kernel along a row of numbers that are halved already, with neighbours `step` samples away.
 #[inline(always)]
-fn across_halves_body(out: &mut [i16], padded: &[i16], taps: Taps) {
-    let n = out.len();
-    let at = |d: usize| &padded[d..d + n];
-    let (g, l, r) = (at(2), at(1), at(3));
-    if taps.reach() <= 1 {
-        for i in 0..n {
-            out[i] = g[i].wrapping_add(mulhi(l[i].wrapping_add(r[i]), taps.a));
-        }
-    } else {
-        let (ll, rr) = (at(0), at(4));
-        for i in 0..n {
-            let near = mulhi(l[i].wrapping_add(r[i]), taps.a);
-            let far = mulhi(ll[i].wrapping_add(rr[i]), taps.b);
-            out[i] = g[i].wrapping_add(near).saturating_add(far);
-        }
+fn across_halves_body(out: &mut [i16], padded: &[i16], step: usize, taps: Taps) {
+    let [ll, l, g, r, rr] = neighbours(padded, out.len(), step, taps);
+    for (i, out) in out.iter_mut().enumerate() {
+        let near = mulhi(l[i].wrapping_add(r[i]), taps.a);
+        let far = mulhi(ll[i].wrapping_add(rr[i]), taps.b);
+        *out = g[i].wrapping_add(near).saturating_add(far);
     }
+}
+
+/// Views of `n` samples of a padded row, two steps and one before, in its middle, and behind. The outer ones are others if
+/// the taps do not reach them.
+#[inline(always)]
+fn neighbours(padded: &[i16], n: usize, step: usize, taps: Taps) -> [&[i16]; 5] {
+    let middle = (padded.len() - n) / 2;
+    let outer = if taps.reach() == 2 { 2 * step } else { step };
+    let at = |first: usize| &padded[first..first + n];
+    [at(middle - outer), at(middle - step), at(middle), at(middle + step), at(middle + outer)]
 }
 
 #[inline(always)]
 fn down_body(out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     let n = out.len();
     let [uu, u, h, d, dd] = rows.map(|r| &r[..n]);
-    if taps.reach() == 0 {
-        out.copy_from_slice(h);
-    } else if taps.reach() == 1 {
-        for i in 0..n {
-            out[i] = h[i].saturating_add(mulhi(u[i].saturating_add(d[i]), taps.a));
-        }
-    } else {
-        for i in 0..n {
-            let near = mulhi(u[i].saturating_add(d[i]), taps.a);
-            let far = mulhi(uu[i].saturating_add(dd[i]), taps.b);
-            out[i] = h[i].saturating_add(near).saturating_add(far);
-        }
+    for i in 0..n {
+        let near = mulhi(u[i].saturating_add(d[i]), taps.a);
+        let far = mulhi(uu[i].saturating_add(dd[i]), taps.b);
+        out[i] = h[i].saturating_add(near).saturating_add(far);
     }
 }
 
 /// Both kernels in registers, the last of which overlaps the one before; `false` for a shorter row. The compiler makes
 /// four times as many instructions of the loops above for SSE2.
 #[inline(always)]
-fn across_halves_registers<V: Vector>(any: V, out: &mut [i16], padded: &[i16], taps: Taps) -> bool {
+fn across_halves_registers<V: Vector>(
+    any: V,
+    out: &mut [i16],
+    padded: &[i16],
+    step: usize,
+    taps: Taps,
+) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
     let (a, b, five) = (any.splat16(taps.a), any.splat16(taps.b), taps.reach() == 2);
+    let [ll, l, g, r, rr] = neighbours(padded, n, step, taps);
     let mut next = 0;
     while next < n && lanes <= n {
         let i = next.min(n - lanes);
-        let near = any.load(&padded[i + 1..]).add16(any.load(&padded[i + 3..]));
-        let mut h = any.load(&padded[i + 2..]).add16(near.mulhi_i16(a));
+        let near = any.load(&l[i..]).add16(any.load(&r[i..]));
+        let mut h = any.load(&g[i..]).add16(near.mulhi_i16(a));
         if five {
-            let far = any.load(&padded[i..]).add16(any.load(&padded[i + 4..]));
+            let far = any.load(&ll[i..]).add16(any.load(&rr[i..]));
             h = h.adds_i16(far.mulhi_i16(b));
         }
         h.store(&mut out[i..]);
@@ -105,7 +105,7 @@ fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: T
     let (n, lanes) = (out.len(), V::BYTES / 2);
     let (a, b, five) = (any.splat16(taps.a), any.splat16(taps.b), taps.reach() == 2);
     let mut next = 0;
-    while taps.reach() > 0 && next < n && lanes <= n {
+    while next < n && lanes <= n {
         let i = next.min(n - lanes);
         let near = any.load(&rows[1][i..]).adds_i16(any.load(&rows[3][i..]));
         let mut v = any.load(&rows[2][i..]).adds_i16(near.mulhi_i16(a));
@@ -116,12 +116,23 @@ fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 5], taps: T
         v.store(&mut out[i..]);
         next += lanes;
     }
-    taps.reach() > 0 && lanes <= n
+    lanes <= n
+}
+
+#[inline(always)]
+fn mix_body(n: &mut [i16], other: &[i16], weights: [i16; 2]) {
+    let [w, v] = weights.map(i32::from);
+    for (n, &m) in n.iter_mut().zip(other) {
+        let sum = i32::from(*n) * w + i32::from(m) * v;
+        *n = ((sum + MIX_HALF) >> MIX_SHIFT).clamp(-32768, 32767) as i16;
+    }
 }
 
 multiversion! {
-    fn across_halves_plain(level, out: &mut [i16], padded: &[i16], taps: Taps) = across_halves_body;
-    fn across_halves_whole(level, out: &mut [i16], padded: &[i16], taps: Taps) -> bool => across_halves_registers;
+    fn mix(level, n: &mut [i16], other: &[i16], weights: [i16; 2]) = mix_body;
+    fn across_halves_plain(level, out: &mut [i16], padded: &[i16], step: usize, taps: Taps) = across_halves_body;
+    fn across_halves_whole(level, out: &mut [i16], padded: &[i16], step: usize, taps: Taps) -> bool
+        => across_halves_registers;
     fn down_rows(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) = down_body;
     fn down_whole(level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) -> bool => down_registers;
 }
@@ -139,17 +150,18 @@ fn pad(row: &mut [i16]) {
 pub fn across_halves(level: Level, out: &mut [i16], row: &mut [i16], taps: Taps) {
     assert_eq!(row.len(), out.len() + 2 * PAD);
     pad(row);
-    across_halves_rows(level, out, row, taps);
+    across_halves_rows(level, out, row, 1, taps);
 }
 
-/// As [`across_halves`], with the padding filled.
-fn across_halves_rows(level: Level, out: &mut [i16], padded: &[i16], taps: Taps) {
-    if !across_halves_whole(level, out, padded, taps) {
-        across_halves_plain(level, out, padded, taps);
+/// As [`across_halves`], with the padding filled, whatever its length, and neighbours `step` samples away.
+pub(super) fn across_halves_rows(level: Level, out: &mut [i16], padded: &[i16], step: usize, taps: Taps) {
+    assert!(padded.len() >= out.len() + 2 * step * taps.reach());
+    if !across_halves_whole(level, out, padded, step, taps) {
+        across_halves_plain(level, out, padded, step, taps);
     }
 }
 
-/// The kernel along columns: n of rows h at y-2 to y+2. Only as many of them are read as the taps reach.
+/// The kernel along columns: n of rows h at y-2 to y+2.
 pub fn down(level: Level, out: &mut [i16], rows: [&[i16]; 5], taps: Taps) {
     if !down_whole(level, out, rows, taps) {
         down_rows(level, out, rows, taps);
@@ -177,6 +189,36 @@ pub struct Sources<'a> {
     pub down: Taps,
 }
 
+/// The fields whose sum is a row of n.
+#[derive(Debug)]
+pub struct Fields<'a> {
+    /// The only field, or the first of two.
+    pub first: Sources<'a>,
+    /// The other one.
+    pub second: Option<Sources<'a>>,
+    /// What each of two is multiplied by, in 1/32768, at most 32767.
+    pub weights: [i16; 2],
+    /// Room for a row of numbers of each.
+    pub n: &'a mut [i16],
+}
+
+/// The fraction bits of the weights, and what rounds the sum.
+pub(super) const MIX_SHIFT: u32 = 15;
+pub(super) const MIX_HALF: i32 = 1 << (MIX_SHIFT - 1);
+
+impl<'a> Fields<'a> {
+    /// Makes `width` numbers step by step.
+    pub(super) fn n(mut self, level: Level, width: usize) -> &'a mut [i16] {
+        let (n, other) = self.n.split_at_mut(width);
+        self.first.n(level, n);
+        if let Some(second) = &mut self.second {
+            second.n(level, &mut other[..width]);
+            mix(level, n, other, self.weights);
+        }
+        n
+    }
+}
+
 /// Mirrors the ends of a halved row of `width` white numbers after a [`MARGIN`].
 pub fn halves_end(row: &mut [i16], width: usize) {
     pad(&mut row[MARGIN - PAD..MARGIN + width + PAD]);
@@ -190,7 +232,7 @@ impl Sources<'_> {
         let mut h = self.h;
         if let Some((white, fresh)) = &mut self.fresh {
             let padded = &white[MARGIN - PAD..MARGIN + out.len() + PAD];
-            across_halves_rows(level, &mut fresh[..out.len()], padded, self.across);
+            across_halves_rows(level, &mut fresh[..out.len()], padded, 1, self.across);
             h[2 + reach.max(1)] = fresh;
         }
         for (d, h) in [2, 1, 0, 1, 2].into_iter().zip(&mut h) {

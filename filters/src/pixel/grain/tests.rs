@@ -104,11 +104,14 @@ fn passes_are_their_definition_at_every_level_and_width() {
             })
             .collect();
         for &level in Level::available() {
-            let (source, mut out) = ([&[7], &row[..]].concat(), vec![0; width + 1]);
+            let halves: Vec<i16> = row.iter().map(|v| v >> 1).collect();
+            let (source, mut out) = ([&[7], &halves[..]].concat(), vec![0; width + 1]);
             pass_across(level, &mut out[1..], &source[1..], &pass);
             assert_eq!(out[1..], across, "{level} {pass:?}");
-            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass);
+            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, false);
             assert_eq!(out[1..], down, "{level} {pass:?}");
+            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, true);
+            assert!(out[1..].iter().zip(&down).all(|(half, v)| *half == v >> 1), "{level} {pass:?}");
         }
     }
 }
@@ -272,28 +275,36 @@ fn rounding_keeps_the_deviation() {
     assert_eq!(rounded_sd(0.0), 0.0);
 }
 
-/// Rows that are made afresh, or not looked at, are missing.
-fn sources<'a>(
+/// One field or two, with taps across and down. Rows that are made afresh, or not looked at, are missing.
+fn fields<'a>(
     rows: &'a [Vec<i16>],
-    fresh: Option<(&'a [i16], &'a mut [i16])>,
-    across: Taps,
-    down: Taps,
-) -> Sources<'a> {
-    let reach = down.reach().max(1);
-    let here = |d: usize| d.abs_diff(2) <= reach && !(fresh.is_some() && d == 2 + reach);
-    let h = [0, 1, 2, 3, 4].map(|d| if here(d) { &rows[d][..] } else { &[] });
-    Sources { h, fresh, across, down }
+    white: Option<&'a Vec<i16>>,
+    taps: &[[Taps; 2]],
+    new: &'a mut [Vec<i16>; 2],
+) -> Fields<'a> {
+    let mut sources = taps.iter().zip(new).map(|(&[across, down], new)| {
+        let fresh = white.map(|white| (&white[..], &mut new[..]));
+        let reach = down.reach().max(1);
+        let here = |d: usize| d.abs_diff(2) <= reach && !(fresh.is_some() && d == 2 + reach);
+        let h = [0, 1, 2, 3, 4].map(|d| if here(d) { &rows[d][..] } else { &[] });
+        Sources { h, fresh, across, down }
+    });
+    Fields { first: sources.next().unwrap(), second: sources.next(), weights: [0; 2], n: &mut [] }
 }
 
 #[test]
 fn the_last_steps_in_one_pass_at_every_level_and_width() {
     for width in 1..300usize {
-        let (across_taps, down_taps) = (ALL_TAPS[width % 6], ALL_TAPS[width / 6 % 6]);
         let whole = width.next_multiple_of(TURN);
-        let reach = down_taps.reach().max(1);
+        let weights = [[32767, 20000], [9000, -32767]][width % 2];
+        // Of two fields, across and down.
+        let taps = [[width, width / 6], [width / 7, width / 5]].map(|i| i.map(|i| ALL_TAPS[i % 6]));
+        let reach = taps.map(|[_, down]| down.reach().max(1));
         let rows: Vec<Vec<i16>> = (0..5).map(|i| wild(whole, 50 * i + width as u64)).collect();
         let g = wild(whole + 2 * MARGIN, 11);
-        let h: Vec<i16> = (0..width).map(|x| h_at(&g[MARGIN..MARGIN + width], x, across_taps)).collect();
+        let h = taps.map(|[across, _]| {
+            (0..width).map(|x| h_at(&g[MARGIN..MARGIN + width], x, across)).collect::<Vec<i16>>()
+        });
         let mut white: Vec<i16> = g.iter().map(|g| g >> 1).collect();
         halves_end(&mut white, width);
         for (i, gain) in gains().iter().enumerate() {
@@ -306,38 +317,45 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
             let (row, other) = (codes(20), codes(30));
             // Skewness 0 takes the steps one by one, and changes nothing but the lowest number.
             let even = Skew::new(|_| 0.0, 1000.0);
-            let cases = (0..8).map(|i| (i & 1 != 0, i & 2 != 0, (i & 4 != 0).then_some(&even)));
-            for (&level, (fresh, lit, skew)) in
+            let cases = (0..16).map(|i| (i & 1 != 0, i & 2 != 0, (i & 4 != 0).then_some(&even), i & 8 != 0));
+            for (&level, (fresh, lit, skew, two)) in
                 Level::available().iter().flat_map(|l| cases.clone().map(move |case| (l, case)))
             {
                 let light = lit.then_some(&other[..]);
-                let lowest = |d: usize| if fresh && d == 2 + reach { &h } else { &rows[d] };
-                let n = (0..width).map(|x| n_at([0, 1, 2, 3, 4].map(|d| lowest(d)[x]), down_taps));
+                let of = |f: usize, x: usize| {
+                    let lowest = |d: usize| if fresh && d == 2 + reach[f] { &h[f] } else { &rows[d] };
+                    n_at([0, 1, 2, 3, 4].map(|d| lowest(d)[x]), taps[f][1])
+                };
+                let part = |f: usize, x: usize| i32::from(of(f, x)) * i32::from(weights[f]);
+                let sum = |x| ((part(0, x) + part(1, x) + (1 << 14)) >> 15).clamp(-32768, 32767) as i16;
+                let n = (0..width).map(|x| if two { sum(x) } else { of(0, x) });
                 let n: Vec<i16> = n.map(|n| if skew.is_some() { n.max(-32767) } else { n }).collect();
                 let want: Vec<u16> = (0..width)
                     .map(|x| reference(row[x], light.unwrap_or(&row)[x], n[x], ramp, gain, legal))
                     .collect();
-                let (mut new, mut room) = (vec![5; whole], vec![0; width]);
-                let say = format!("{level} {width} {bits} bits, gain {i}, fresh {fresh}, lit {lit}");
+                let (mut new, mut room) = ([vec![5; whole], vec![5; whole]], vec![0; 2 * width]);
+                let say =
+                    format!("{level} {width} {bits} bits, gain {i}, fresh {fresh}, lit {lit}, two {two}");
                 let kernel =
                     |bits| RowKernel::codes(level, bits, ramp, gain.clone(), legal).skewed(skew.cloned());
                 let mut got = [&[7], &row[..]].concat();
-                let fresh_rows = fresh.then_some((&white[..], &mut new[..]));
-                let mut made = sources(&rows, fresh_rows, across_taps, down_taps);
-                kernel(bits.max(9)).finish((&mut got[1..], light), (&mut made, &mut room));
+                let made = fields(&rows, fresh.then_some(&white), &taps[..1 + usize::from(two)], &mut new);
+                kernel(bits.max(9)).finish((&mut got[1..], light), Fields { weights, n: &mut room, ..made });
                 assert_eq!(got[1..], want, "{say}");
                 if bits == 8 && gain.fits_i16() {
                     let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
                     let light = light.map(bytes);
                     assert_eq!(Codes::new(ramp, gain).is_some(), i != 2, "gain {i}");
                     let mut got = [&[7], &bytes(&row)[..]].concat();
-                    let fresh_rows = fresh.then_some((&white[..], &mut new[..]));
-                    let mut made = sources(&rows, fresh_rows, across_taps, down_taps);
-                    kernel(8).finish((&mut got[1..], light.as_deref()), (&mut made, &mut room));
+                    let made =
+                        fields(&rows, fresh.then_some(&white), &taps[..1 + usize::from(two)], &mut new);
+                    let made = Fields { weights, n: &mut room, ..made };
+                    kernel(8).finish((&mut got[1..], light.as_deref()), made);
                     assert_eq!(got[1..], bytes(&want), "{say}");
                 }
                 if fresh {
-                    assert_eq!(new[..width], h, "{say}");
+                    assert_eq!(new[0][..width], h[0], "{say}");
+                    assert!(!two || new[1][..width] == h[1], "{say}");
                 }
             }
         }
