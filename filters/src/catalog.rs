@@ -24,6 +24,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::particles::ENTRY,
     crate::filter::fluid::ENTRY,
     crate::filter::flock::ENTRY,
+    crate::filter::sand::ENTRY,
 ];
 
 /// Finds a filter by name.

@@ -1,4 +1,4 @@
-//! Simulations (fluid, flock) in the whole program: one result for any order, threads, range, level and cache contents.
+//! Simulations (fluid, flock, sand) in the whole program: one result for any order, threads, range, level and cache contents.
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};
@@ -14,6 +14,8 @@ const CHAINS: &[&str] = &[
     "fluid=particles=600",
     "flock=agents=300:size=90:predators=1:goal='0=48,27;59=10,9'",
     "fluid=scene=rain:particles=400:start=1:refraction='0=0;59=2',noise=strength=4",
+    "sand=size=40:grains=4000:rate='0=200;59=800':spread=0.1:start=1:gusts=0.1:drift=30:wind=0.1",
+    "sand=preset=hourglass:size=40:grains=300:backwards=2,sand=preset=snowfall:size=40:grains=2000:light=linear",
     "fluid=scene=fountain:particles=300,fluid=scene=drop:particles=300:tint=red",
 ];
 
@@ -63,7 +65,7 @@ fn states(cache: &Path) -> Vec<std::path::PathBuf> {
 
 #[test]
 fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
-    for chain in &CHAINS[..3] {
+    for chain in &CHAINS[..4] {
         let want = whole(chain);
         let folder = tempfile::tempdir().unwrap();
         let with = |what: &str, range: Option<&str>| {

@@ -270,9 +270,11 @@ fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
             }
         }
     }
-    // Fluid rejects frames with a ratio of sides above sixteen to one, when it is bound.
-    for (_, factors) in all.iter_mut().filter(|(entry, f)| entry.name == "fluid" && SIZES[f[2]] == (1, 37)) {
-        factors[2] = 0;
+    // Fluid and sand reject frames with a ratio of sides above sixteen to one, when they are bound.
+    for (entry, factors) in &mut all {
+        if ["fluid", "sand"].contains(&entry.name) && SIZES[factors[2]] == (1, 37) {
+            factors[2] = 0;
+        }
     }
     all
 }

@@ -437,7 +437,7 @@ impl Stepped<8> for Flock {
         *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, self.level, executor));
     }
 
-    fn snapshot(&self, agents: &Self::State) -> Self::Snapshot {
+    fn snapshot(&self, agents: &mut Self::State) -> Self::Snapshot {
         agents.clone()
     }
 

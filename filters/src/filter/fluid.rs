@@ -275,7 +275,7 @@ impl Stepped<4> for Fluid {
         self.scene.advance(flat, executor);
     }
 
-    fn snapshot(&self, flat: &Fluid2d) -> ParcelPoints {
+    fn snapshot(&self, flat: &mut Fluid2d) -> ParcelPoints {
         let [left, top] = self.scene.origin();
         Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
     }

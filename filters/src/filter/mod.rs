@@ -158,6 +158,7 @@ pub mod noise;
 mod overlay;
 pub mod particles;
 mod point;
+pub mod sand;
 pub mod scratches;
 pub mod sprites;
 mod stepped;

@@ -84,7 +84,8 @@ pub(super) trait Stepped<const N: usize> {
     fn start(&self) -> Result<Self::State, PrepareError>;
     /// Advances a state that was reached after so many steps.
     fn advance(&self, state: &mut Self::State, steps: u64, executor: &dyn Executor);
-    fn snapshot(&self, state: &Self::State) -> Self::Snapshot;
+    /// It may keep what it finds out in the state.
+    fn snapshot(&self, state: &mut Self::State) -> Self::Snapshot;
     /// Its items by number.
     fn items(&self, state: &Self::State) -> Vec<[f32; N]>;
     /// The state of these items after so many steps; `None` if they are not a valid state.
@@ -146,7 +147,7 @@ pub(super) fn snapshot<const N: usize, S: Stepped<N>>(
             while current.recent.len() >= RECENT {
                 current.recent.pop_front();
             }
-            let snapshot = simulation.snapshot(&current.state);
+            let snapshot = simulation.snapshot(&mut current.state);
             current.recent.push_back((steps, snapshot.clone()));
             if steps == target {
                 break Ok(snapshot);

@@ -49,6 +49,7 @@ mod random;
 mod record;
 mod regenerate;
 mod ring;
+pub mod sand;
 mod survivor_cache;
 #[cfg(test)]
 mod tests;

@@ -27,13 +27,21 @@ const NEAR: f64 = 1.0;
 
 /// Settings whose curve has another effect besides its value at the frame: it bounds the births or the room of agents,
 /// or it is evaluated at every step. They are compared with such curves too.
-const BOUNDS: [(&str, &str); 6] = [
+const BOUNDS: [(&str, &str); 14] = [
     ("particles", "amount"),
     ("scratches", "amount"),
     ("scratches", "life"),
     ("flock", "size"),
     ("flock", "goal"),
     ("flock", "threat"),
+    ("sand", "rate"),
+    ("sand", "from"),
+    ("sand", "front"),
+    ("sand", "gravity"),
+    ("sand", "wind"),
+    ("sand", "gusts"),
+    ("sand", "drift"),
+    ("sand", "melt"),
 ];
 
 /// Keys in between for settings that are integrated: so many a frame, for straight lines to be near to curves.
@@ -43,7 +51,7 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 14] = [
+const BASE: [(&str, &str); 15] = [
     ("blur", "sigma=60:length=400"),
     ("dust", "amount=12:size=20"),
     ("fade", "amount=0.5"),
@@ -53,6 +61,7 @@ const BASE: [(&str, &str); 14] = [
     ("grain", "strength=40"),
     ("noise", "strength=40:octaves=3:temporal=ar1"),
     ("particles", "preset=snow:size=12:amount=0.05"),
+    ("sand", "size=64:grains=200:rate=100"),
     ("scratches", "amount=8:width=20"),
     ("sprites", "columns=3"),
     ("transform", "zoom=0.6:rotate=30"),
@@ -115,9 +124,19 @@ impl Case {
             base.set(only.setting, Value::Choice(only.words[0])).unwrap();
         }
         let mut random = Random(7);
-        if entry.name == "sprites" {
-            let image = entry.settings.iter().find(|s| s.id == "image").unwrap();
-            base.set("image", value(entry, image, &mut random).unwrap()).unwrap();
+        let image = match (entry.name, setting.id) {
+            ("sprites", _) => Some("image"),
+            ("sand", "outline") => Some("obstacle"),
+            ("sand", "front" | "behind") => Some("picture"),
+            _ => None,
+        };
+        if let Some(id) = image {
+            let image = entry.settings.iter().find(|s| s.id == id).unwrap();
+            base.set(id, value(entry, image, &mut random).unwrap()).unwrap();
+        }
+        if image == Some("picture") {
+            let source = entry.settings.iter().find(|s| s.id == "source").unwrap();
+            base.set("source", source.parse("picture").unwrap()).unwrap();
         }
         Case { entry, setting, format, source: picture(&format, &mut random), base }
     }
@@ -190,7 +209,8 @@ impl Case {
                     return Err(wrong(format!("frame {n} differs by {off} codes on average")));
                 }
             }
-            if kind == "falls" {
+            // A picture that has crumbled stays so.
+            if kind == "falls" && (name, id) != ("sand", "front") {
                 let still = self.frames(meant(Some(0)), NUMBERS, &kept).map_err(wrong)?;
                 if still.iter().zip(&made).all(|(a, b)| difference(a, b) == 0.0) {
                     return Err(wrong("it has no effect".into()));

@@ -143,12 +143,19 @@ pub(super) fn flat(format: &Format) -> Frame {
 }
 
 /// Settings whose cost grows with their value, and their limits in the walk (lower limit for zoom).
-const COSTLY: [(&str, &str, f64, f64); 14] = [
+const COSTLY: [(&str, &str, f64, f64); 21] = [
     ("fluid", "particles", 100.0, 120.0),
     ("fluid", "start", 0.0, 0.05),
     ("fluid", "gravity", 0.0, 4.0),
     ("flock", "agents", 1.0, 60.0),
     ("flock", "start", 0.0, 0.05),
+    ("sand", "size", 24.0, 64.0),
+    ("sand", "grains", 1.0, 300.0),
+    ("sand", "rate", 0.0, 400.0),
+    ("sand", "start", 0.0, 0.05),
+    ("sand", "backwards", 0.0, 0.1),
+    ("sand", "drift", 0.0, 2000.0),
+    ("sand", "melt", 0.0, 2000.0),
     ("particles", "amount", 0.0, 0.1),
     ("particles", "size", 0.0, 3.0),
     ("particles", "speed", 0.0, 3.0),
@@ -161,12 +168,15 @@ const COSTLY: [(&str, &str, f64, f64); 14] = [
 ];
 
 /// Those of them whose defaults are too expensive.
-const COUNTS: [(&str, &str); 6] = [
+const COUNTS: [(&str, &str); 9] = [
     ("particles", "amount"),
     ("fluid", "particles"),
     ("fluid", "start"),
     ("flock", "agents"),
     ("flock", "start"),
+    ("sand", "size"),
+    ("sand", "grains"),
+    ("sand", "start"),
     ("dust", "amount"),
 ];
 

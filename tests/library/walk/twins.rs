@@ -9,7 +9,7 @@ use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws random numbers has a visible effect.
-const LIVELY: [(&str, &str); 12] = [
+const LIVELY: [(&str, &str); 13] = [
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),
     ("flicker", "amount=0.4"),
@@ -20,6 +20,7 @@ const LIVELY: [(&str, &str); 12] = [
     ("sprites", ""),
     ("fluid", "scene=rain:particles=300:start=2"),
     ("flock", "agents=400:size=200:start=0"),
+    ("sand", "rate=400:size=40:start=1"),
     ("dither", ""),
     ("av1grain", ""),
 ];

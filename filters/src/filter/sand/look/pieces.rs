@@ -1,0 +1,265 @@
+//! Flat pieces with a direction: paper, leaves, ash, coins.
+
+use super::sand::inside;
+use super::{
+    GrainPoint, Ground, LARGER, Look, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit,
+};
+
+/// Drawn size of a piece relative to the grain, so that pieces overlap.
+const SIZE: f32 = 1.3;
+
+/// A piece as it is drawn: straight colour and the shape's frame.
+pub(super) struct Piece {
+    look: Look,
+    x: f32,
+    y: f32,
+    radius: f32,
+    rgb: [f32; 3],
+    axis: [f32; 2],
+    /// Share of the breadth that is seen, negative for the back.
+    tilt: f32,
+    light: [f32; 2],
+    /// Inverse length and breadth of the shadow.
+    shadow: [f32; 2],
+    /// Two numbers of its own.
+    own: [f32; 2],
+    /// Directions and distances of a flake's edges, and its crease.
+    edges: [[f32; 3]; 6],
+}
+
+/// What a piece does to a sample: straight colour and covered part.
+pub(super) struct Touch {
+    pub(super) rgb: [f32; 3],
+    pub(super) cover: f32,
+}
+
+impl Piece {
+    pub(super) fn new(style: &Style, grain: &GrainPoint) -> Self {
+        let h = hash(grain.id);
+        let axis = direction(grain.angle);
+        let lean = 2.0 * unit(h, 0) - 1.0;
+        let least = match style.look {
+            Look::Confetti => 0.10,
+            Look::Leaves => 0.55,
+            Look::Coins => 0.62,
+            _ => 0.7,
+        };
+        let tilt = if lean < 0.0 { lean.min(-least) } else { lean.max(least) };
+        // A turned piece shows the light on the side that faces it.
+        let facing = (axis[0] * style.light[1] - axis[1] * style.light[0]) * lean;
+        let shade = match style.look {
+            Look::Confetti => 0.88 + 0.26 * facing + 0.08 * unit(h, 8),
+            Look::Leaves => 0.82 + 0.14 * facing + 0.30 * unit(h, 8),
+            Look::Ash => 0.66 + 0.15 * facing + 0.6 * unit(h, 8) * unit(h, 8),
+            _ => 0.95 + 0.10 * unit(h, 8),
+        };
+        let breadth = 0.45 + 0.55 * tilt.abs();
+        let (long, broad) = match style.look {
+            Look::Leaves => (1.35, 0.6),
+            Look::Ash => (0.8, 0.8),
+            _ => (1.05, 0.95),
+        };
+        let g = hash(h);
+        let mut edges = [[0.0; 3]; 6];
+        if style.look == Look::Ash {
+            for (k, edge) in (0..).zip(&mut edges) {
+                let [x, y] = direction(0.19 * k as f32 + 0.16 * unit(g, 5 * k));
+                *edge = [x, y, 0.30 + 0.80 * unit(g, 3 * k + 7)];
+            }
+        }
+        Self {
+            look: style.look,
+            x: grain.x,
+            y: grain.y,
+            radius: SIZE * grain.radius.min(LARGER * style.radius).max(0.1),
+            rgb: grain.rgb.map(|c| c * shade),
+            axis,
+            tilt,
+            light: style.light,
+            shadow: [1.0 / long, 1.0 / (broad * breadth)],
+            own: [unit(h, 16), unit(h, 24)],
+            edges,
+        }
+    }
+
+    pub(super) fn reach(&self) -> f32 {
+        1.7 * self.radius + 1.5
+    }
+
+    /// What the piece does at a place relative to its centre.
+    pub(super) fn touch(&self, dx: f32, dy: f32) -> Touch {
+        let (p, q) = self.place(dx, dy);
+        let (inside, factor, addend) = match self.look {
+            Look::Confetti => self.paper(p, q),
+            Look::Leaves => self.leaf(p, q),
+            Look::Ash => self.flake(p, q),
+            _ => self.coin(p, q),
+        };
+        let cover = (inside * self.radius + 0.5).clamp(0.0, 1.0);
+        Touch { rgb: self.rgb.map(|c| (c * factor + addend).clamp(0.0, 1.0)), cover }
+    }
+
+    /// A place in the piece's frame, in radii.
+    fn place(&self, dx: f32, dy: f32) -> (f32, f32) {
+        let [ax, ay] = self.axis;
+        let inverse = 1.0 / self.radius;
+        ((dx * ax + dy * ay) * inverse, (dy * ax - dx * ay) * inverse)
+    }
+
+    /// Shadow on a place: it falls away from the light and is softer than the piece.
+    pub(super) fn shadow(&self, dx: f32, dy: f32) -> f32 {
+        let far = 0.24 * self.radius;
+        let (p, q) = self.place(dx + far * self.light[0], dy + far * self.light[1]);
+        let (p, q) = (p * self.shadow[0], q * self.shadow[1]);
+        let strength = if self.look == Look::Ash { 0.40 } else { 0.55 };
+        strength * smoothstep(0.0, 1.0, 1.45 - (p * p + q * q).sqrt())
+    }
+
+    /// Distance to the edge, positive inside; factor and addend of the colour.
+    fn paper(&self, p: f32, q: f32) -> (f32, f32, f32) {
+        let (a, b) = (1.05, 0.72 * self.tilt.abs());
+        let inside = (a - p.abs()).min(b - q.abs());
+        // Paper is bent: its brightness runs along it.
+        let bend = (self.own[0] - 0.5) * p * 0.45;
+        let back = if self.tilt < 0.0 { 0.06 } else { 0.0 };
+        (inside, 1.0 + bend - back, back + 0.05 * bend.max(0.0))
+    }
+
+    fn leaf(&self, p: f32, q: f32) -> (f32, f32, f32) {
+        let length = 1.4;
+        let t = p / length;
+        // The midrib bends; the blade is broadest nearer to the stem.
+        let q = q - (self.own[0] - 0.5) * 0.5 * (t * t - 0.3);
+        let taper = (1.0 - t * t).max(0.0);
+        let half = 0.95 * self.tilt.abs() * taper * (1.0 - 0.28 * t);
+        let blade = (half - q.abs()).min(length - p.abs());
+        let stem = (0.06 - q.abs()).min(p + 1.6).min(-p - 1.1);
+        let veins = p * 5.0 - q.abs() * 4.0;
+        let veins = (veins - veins.floor() - 0.5).abs();
+        let vein = 0.10 * smoothstep(0.36, 0.5, veins) * smoothstep(0.0, 0.2, taper);
+        let rib = smoothstep(0.13, 0.04, q.abs());
+        let facing = self.light[1] * self.axis[0] - self.light[0] * self.axis[1];
+        let fold = 0.17 * facing * (q * 8.0).clamp(-1.0, 1.0);
+        let rim = 0.25 * smoothstep(0.16, 0.0, blade);
+        let spots = p * 1.7 + q * 2.3 + self.own[1];
+        let spots = 0.24 * ((spots - spots.floor() - 0.5).abs() - 0.25);
+        (blade.max(stem), 1.0 + fold - vein - rim + spots - 0.22 * rib, 0.10 * rib)
+    }
+
+    fn flake(&self, p: f32, q: f32) -> (f32, f32, f32) {
+        let mut inside = 1.25 - (p * p + q * q).sqrt();
+        for [x, y, far] in &self.edges {
+            inside = inside.min(far - p * x - q * y);
+        }
+        // Layers: a lighter upper one with an edge of its own.
+        let [x, y, far] = self.edges[1];
+        let layer = ((0.35 * far - p * x - q * y) * 6.0).clamp(-1.0, 1.0);
+        let [x, y, _] = self.edges[4];
+        let crease = ((p * x + q * y + 0.1) * 4.0).clamp(-1.0, 1.0);
+        let rim = smoothstep(0.28, 0.0, inside);
+        (inside, 1.0 + 0.10 * layer + 0.06 * crease - 0.1 * rim, 0.10 * rim + 0.03 * layer)
+    }
+
+    fn coin(&self, p: f32, q: f32) -> (f32, f32, f32) {
+        let breadth = self.tilt.abs();
+        let r = (p * p + q * q / (breadth * breadth)).sqrt();
+        // Distances across the short axis shrink with it.
+        let squash = breadth + (1.0 - breadth) * (p * p / (r * r).max(1e-6));
+        let inside = (1.02 - r) * squash;
+        // The rim is thick on the side away from the eye.
+        let low = q + 0.16;
+        let r2 = (p * p + low * low / (breadth * breadth)).sqrt();
+        let rim = smoothstep(0.70, 0.78, r) * smoothstep(1.04, 0.94, r);
+        let groove = smoothstep(0.62, 0.70, r) * smoothstep(0.80, 0.72, r);
+        let [ax, ay] = self.axis;
+        let (gx, gy) = (p * ax - q * ay / breadth, p * ay + q * ax / breadth);
+        let side = gx * self.light[0] + gy * self.light[1];
+        let across = gx * self.light[1] - gy * self.light[0] + 0.9 * (self.own[0] - 0.5);
+        let band = smoothstep(0.75, 0.0, (across + 0.25 * side).abs());
+        let factor = 0.80 + 0.16 * side + 0.26 * band - 0.36 * groove + rim * (0.10 + 0.42 * side);
+        let addend = 0.24 * band * band * band + 0.22 * rim * side.max(0.0);
+        let edge = (1.02 - r2) * squash;
+        let face = (inside * self.radius + 0.5).clamp(0.0, 1.0);
+        let low = 0.45 + 0.2 * p;
+        (inside.max(edge), low + face * (factor - low), face * addend)
+    }
+}
+
+pub(super) fn draw(
+    style: &Style,
+    ground: &Ground,
+    tile: &Tile,
+    grains: &[GrainPoint],
+    out: &mut [[f32; 4]],
+    scratch: &mut Scratch,
+) {
+    let Scratch { field, gain, .. } = scratch;
+    field.prepare(style, ground, tile);
+    field.map(inside);
+    gain.clear();
+    gain.resize(out.len(), 0.0);
+    for y in 0..tile.height {
+        let start = y * tile.width;
+        field.row(ground, tile, y, |x, f| {
+            out[start + x] = [f[0], f[1], f[2], f[3]];
+            gain[start + x] = f[4];
+        });
+    }
+    for grain in grains {
+        if tile.sees(grain, style.near()) {
+            let piece = &Piece::new(style, grain);
+            match style.look {
+                Look::Confetti => lay(tile, piece, |p, q| piece.paper(p, q), out),
+                Look::Leaves => lay(tile, piece, |p, q| piece.leaf(p, q), out),
+                Look::Ash => lay(tile, piece, |p, q| piece.flake(p, q), out),
+                _ => lay(tile, piece, |p, q| piece.coin(p, q), out),
+            }
+        }
+    }
+    for (sample, gain) in out.iter_mut().zip(gain) {
+        // Flat pieces show the body of the heap less than grains do.
+        let gain = 0.4 + 0.6 * *gain;
+        for k in 0..3 {
+            sample[k] = (sample[k] * gain).min(sample[3]);
+        }
+    }
+}
+
+/// Samples of a row that are computed together.
+const LANES: usize = 8;
+
+/// Lays a piece and its shadow over the samples.
+fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), out: &mut [[f32; 4]]) {
+    let [r, g, b] = piece.rgb;
+    let Window { x0, x1, y0, y1 } = Window::around(tile, piece.x, piece.y, piece.reach());
+    let mut keep = [0.0f32; LANES];
+    let mut dim = [0.0f32; LANES];
+    let mut factors = [0.0f32; LANES];
+    let mut addends = [0.0f32; LANES];
+    for y in y0..y1 {
+        let dy = (tile.y + y) as f32 + 0.5 - piece.y;
+        for x in (x0..x1).step_by(LANES) {
+            let left = (tile.x + x) as f32 + 0.5 - piece.x;
+            for k in 0..LANES {
+                let (p, q) = piece.place(left + k as f32, dy);
+                let (inside, factor, addend) = shape(p, q);
+                let cover = (inside * piece.radius + 0.5).clamp(0.0, 1.0);
+                let shadow = piece.shadow(left + k as f32, dy);
+                keep[k] = 1.0 - cover;
+                dim[k] = (1.0 - cover) * (1.0 - shadow);
+                factors[k] = factor;
+                addends[k] = addend;
+            }
+            let row = &mut out[y * tile.width..][x..(x + LANES).min(x1)];
+            for (k, sample) in row.iter_mut().enumerate() {
+                let cover = 1.0 - keep[k];
+                let colour = [r, g, b].map(|c| (c * factors[k] + addends[k]).clamp(0.0, 1.0));
+                for k2 in 0..3 {
+                    sample[k2] = sample[k2] * dim[k] + colour[k2] * cover;
+                }
+                // On the plate the shadow is black of the same strength.
+                sample[3] = 1.0 - (1.0 - sample[3]) * dim[k];
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What grains cannot pass.
+
+use super::grain::Body;
+use crate::particle::fluid::SignedDistanceField;
+use std::sync::Arc;
+
+/// What grains cannot pass.
+#[derive(Clone, Debug, Default)]
+pub struct Solids {
+    /// The bottom of the frame is solid.
+    pub floor: bool,
+    /// The left and right sides of the frame are solid.
+    pub walls: bool,
+    /// An obstacle.
+    pub obstacle: Option<Arc<SignedDistanceField>>,
+}
+
+/// The contact of a body with something solid: the normal, and the overlap.
+pub(super) type SolidContact = ([f32; 2], f32);
+
+impl Solids {
+    /// The solids that a body overlaps, or misses by less than `gap`; `size` is that of the frame. Overlaps of solids
+    /// that it misses are below zero. `near` is whether the surface of an obstacle may be near.
+    #[inline(always)]
+    pub(super) fn contacts(
+        &self,
+        body: &Body,
+        gap: f32,
+        size: [f32; 2],
+        near: bool,
+        mut f: impl FnMut(SolidContact),
+    ) {
+        let ([x, y], r) = (body.at, body.radius);
+        let mut test = |normal, overlap: f32| {
+            if overlap > -gap {
+                f((normal, overlap));
+            }
+        };
+        if near && let Some(obstacle) = &self.obstacle {
+            let (distance, normal) = obstacle.at(x, y);
+            test(normal, r - distance);
+        }
+        if self.floor {
+            test([0.0, -1.0], y + r - size[1]);
+        }
+        if self.walls {
+            test([1.0, 0.0], r - x);
+            test([-1.0, 0.0], x + r - size[0]);
+        }
+    }
+
+    /// Whether a cell, given by its middle, is solid.
+    pub(super) fn fills(&self, [x, y]: [f32; 2], size: [f32; 2]) -> bool {
+        self.floor && y > size[1]
+            || self.walls && !(0.0..=size[0]).contains(&x)
+            || self.obstacle.as_ref().is_some_and(|o| o.at(x, y).0 < 0.0)
+    }
+}
