@@ -1,4 +1,5 @@
-//! Simulations (fluid, flock, sand) in the whole program: one result for any order, threads, range, level and cache contents.
+//! Simulations (fluid, flock, sand) in the whole program: one result for any order, threads, range, level and cache
+//! contents.
 
 use crate::support::hashes;
 use grainfield::disk::cache::{self, DEFAULT_LIMIT};

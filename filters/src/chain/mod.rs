@@ -5,16 +5,18 @@
 //! pool of prepared states.
 
 mod bind;
-mod gray;
+
 mod run;
 mod states;
+mod still;
 #[cfg(test)]
 mod tests;
 
 pub use bind::{Chain, ChainError, Fields, Options};
-pub use gray::gray;
+
 pub use run::Workspace;
 pub use states::States;
+pub use still::still;
 
 use crate::catalog::Entry;
 use crate::frame::Ranges;

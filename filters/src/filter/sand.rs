@@ -200,7 +200,7 @@ impl SandSpec {
         let text = format!("sand 1 {}", scene.key());
         let clock = Clock::new(input, scene.steps, self.start, text.bytes().map(u64::from));
         let styles = vec![SplatStyle::new(Shape::Picture, Blend::Over)];
-        let overlay = Overlay::with_space(input, styles, self.light, layer::tiles(input), level)?;
+        let overlay = Overlay::with_space(input, styles, self.light, layer::most_pictures(input), level)?;
         Ok(SandFilter { set: self.clone(), overlay, scene, clock, level })
     }
 }
@@ -249,12 +249,12 @@ impl Render for SandFilter {
         let base = self.overlay.memory();
         let grains = self.set.grains as usize;
         let [w, h] = self.overlay.picture_size();
-        let pictures = Picture::most_bytes(w * h, h * w.div_ceil(layer::SIDE));
+        let pictures = Picture::most_bytes(w * h, h);
         // The array and its old form, the lists of a step, the saved form, and the latest frames, if all grains move.
         let each = 2 * size_of::<Grain>() + 7 * 24 + RECENT * 20;
         Memory {
             fixed: grains * each + self.scene.bytes() + (1 << 20),
-            per_frame: base.per_frame + pictures + grains * 16 + w * h * 8,
+            per_frame: base.per_frame + pictures + grains * 16 + 20 * w * h,
         }
     }
 

@@ -118,9 +118,9 @@ impl BoundLook {
     }
 }
 
-/// A picture as a gray image, for a setting that names a frame of the source.
-pub fn gray(picture: FrameRef<'_>) -> Result<Frame, HostError> {
-    guarded(|| grainfield_filters::chain::gray(picture).map_err(|e| HostError::of(&*e)))
+/// A picture in R, G and B, 8 bits, for a setting that names a frame of the source.
+pub fn still(picture: FrameRef<'_>) -> Result<Frame, HostError> {
+    guarded(|| grainfield_filters::chain::still(picture).map_err(|e| HostError::of(&*e)))
 }
 
 #[cfg(test)]

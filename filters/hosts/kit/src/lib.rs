@@ -21,7 +21,7 @@ pub mod planes;
 mod pool;
 
 pub use arguments::{Argument, chain_text};
-pub use bound::{BoundLook, Setup, Threads, gray};
+pub use bound::{BoundLook, Setup, Threads, still};
 pub use earlier::Earlier;
 pub use error::{HostError, guarded};
 pub use look::Look;

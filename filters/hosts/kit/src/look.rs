@@ -71,7 +71,7 @@ impl Look {
         steps.flat_map(named).collect()
     }
 
-    /// Supplies a frame of the source, in grey, for one of [`source_frames`](Look::source_frames).
+    /// Supplies a frame of the source, in R, G and B, for one of [`source_frames`](Look::source_frames).
     pub fn give_source_frame(
         &mut self,
         (step, id): (usize, &str),

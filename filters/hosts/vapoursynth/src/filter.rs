@@ -185,8 +185,8 @@ impl Instance {
             let picture = clip.frame(own)?;
             let format = Format { alpha: Alpha::None, ..tagged(input, picture.properties()) };
             // SAFETY: the frame lives, has this format, and is not written.
-            let gray = host_kit::gray(unsafe { planes::read(format, &picture.planes(&format)) }?)?;
-            look.give_source_frame((step, id), gray)?;
+            let still = host_kit::still(unsafe { planes::read(format, &picture.planes(&format)) }?)?;
+            look.give_source_frame((step, id), still)?;
         }
         let mut instance = Instance {
             host,

@@ -13,15 +13,20 @@ use crate::zorder;
 use std::sync::{Mutex, PoisonError};
 
 /// Luma samples across and down a tile.
-pub(super) const SIDE: usize = 64;
+const SIDE: usize = 64;
+/// The largest width and height of a picture.
+const LARGEST: usize = 8128;
 /// The direction of the light, from the upper left.
 const LIGHT: [f32; 2] = [-0.6, -0.8];
 
-/// The number of tiles of a picture.
-pub(super) fn tiles(format: &Format) -> usize {
+/// The largest number of pictures of a frame.
+pub(super) fn most_pictures(format: &Format) -> usize {
     let (w, h) = format.plane_size(0);
-    w.div_ceil(SIDE) * h.div_ceil(SIDE) + 1
+    w.div_ceil(LARGEST) * h.div_ceil(LARGEST)
 }
+
+/// The displayed rows of a row of tiles.
+type Strip = Vec<[f32; 4]>;
 
 /// The appearance in a frame.
 pub(super) struct Appearance {
@@ -130,16 +135,15 @@ impl Layer<'_> {
                 }
             }
         }
-        let mut pictures: Vec<Option<Picture>> = vec![None; across * down];
+        let mut strips: Vec<Option<Strip>> = vec![None; down];
         let free: Mutex<Vec<Buffers>> = Mutex::default();
         {
-            let rows: Vec<Mutex<&mut [Option<Picture>]>> =
-                pictures.chunks_mut(across).map(Mutex::new).collect();
-            executor.execute(rows.len(), &|y| {
+            let outs: Vec<Mutex<&mut Option<Strip>>> = strips.iter_mut().map(Mutex::new).collect();
+            executor.execute(outs.len(), &|y| {
                 let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut buffers = lock().pop().unwrap_or_default();
-                for (x, out) in rows[y].lock().unwrap_or_else(PoisonError::into_inner).iter_mut().enumerate()
-                {
+                let mut strip: Option<Strip> = None;
+                for x in 0..across {
                     let tile = Tile {
                         x: x * SIDE,
                         y: y * SIDE,
@@ -148,17 +152,60 @@ impl Layer<'_> {
                     };
                     let here: Vec<Flyer> =
                         flying[y * across + x].iter().map(|i| flyers[*i as usize]).collect();
-                    *out = self.is_drawn(&style, &ground, tile, snapshot, &here, &mut buffers).then(|| {
-                        relief.light(self.look, tile, &mut buffers.rgba);
-                        look::draw_flyers(&style, tile, &here, &mut buffers.rgba);
-                        self.outline(tile, &mut buffers.rgba);
-                        self.picture(tile, &buffers.rgba)
-                    });
+                    if !self.is_drawn(&style, &ground, tile, snapshot, &here, &mut buffers) {
+                        continue;
+                    }
+                    relief.light(self.look, tile, &mut buffers.rgba);
+                    look::draw_flyers(&style, tile, &here, &mut buffers.rgba);
+                    self.outline(tile, &mut buffers.rgba);
+                    let strip = strip.get_or_insert_with(|| vec![[0.0; 4]; shown[0] * tile.height]);
+                    let rows = buffers.rgba.chunks_exact(tile.width);
+                    for (from, to) in rows.zip(strip.chunks_exact_mut(shown[0])) {
+                        to[tile.x..tile.x + tile.width].copy_from_slice(from);
+                    }
                 }
+                **outs[y].lock().unwrap_or_else(PoisonError::into_inner) = strip;
                 lock().push(buffers);
             });
         }
-        pictures.into_iter().flatten().collect()
+        self.assemble(&strips, shown)
+    }
+
+    /// The pictures of a frame from its displayed rows: the displayed samples become luma samples, and in a field every
+    /// second row is left out. One picture holds nearly every frame, since cells of chroma between two of them would
+    /// show what is behind.
+    fn assemble(&self, strips: &[Option<Strip>], shown: [usize; 2]) -> Vec<Picture> {
+        let Some(first) = strips.iter().position(Option::is_some) else { return Vec::new() };
+        let end = strips.iter().rposition(Option::is_some).map_or(0, |last| (last + 1) * SIDE);
+        let narrow = self.overlay.narrow();
+        let (step, skip) = self.overlay.format.field_rows();
+        let (step, skip) = (step as usize, skip as usize);
+        let [width, _] = self.overlay.picture_size();
+        let empty = vec![[0.0; 4]; shown[0]];
+        let mut out = Vec::new();
+        let mut row = Vec::new();
+        for left in (0..width).step_by(LARGEST) {
+            let columns = left..(left + LARGEST).min(width);
+            let rows: Vec<usize> = (first * SIDE..end.min(shown[1])).filter(|y| y % step == skip).collect();
+            for rows in rows.chunks(LARGEST) {
+                let at = [columns.start as i32, (rows[0] / step) as i32];
+                let mut picture = Picture::new(at, columns.len());
+                for y in rows {
+                    let from = strips[y / SIDE]
+                        .as_ref()
+                        .map_or(&empty[..], |strip| &strip[y % SIDE * shown[0]..][..shown[0]]);
+                    row.clear();
+                    row.extend(columns.clone().map(|x| {
+                        // The part of the row that a luma sample shows.
+                        let [a, b] = [x as f64, x as f64 + 1.0].map(|v| v / narrow);
+                        mean(from, a as f32, b as f32)
+                    }));
+                    self.overlay.painter.add_row(&mut picture, &row);
+                }
+                out.push(picture);
+            }
+        }
+        out
     }
 
     fn flyer(&self, flyer: &sand::Flyer) -> Flyer {
@@ -237,34 +284,6 @@ impl Layer<'_> {
             let cover = (half + 0.5 - far.abs()).clamp(0.0, 1.0) * opacity;
             *texel = texel.map(|v| v + cover * (1.0 - v));
         }
-    }
-
-    /// The picture of a tile: the displayed samples become luma samples, and in a field every second row is left out.
-    fn picture(&self, tile: Tile, rgba: &[[f32; 4]]) -> Picture {
-        let narrow = self.overlay.narrow();
-        let (step, skip) = self.overlay.format.field_rows();
-        let (step, skip) = (step as usize, skip as usize);
-        let [width, _] = self.overlay.picture_size();
-        let column = |x: usize| (libm::ceil(x as f64 * narrow) as usize).min(width);
-        let (first, end) = (column(tile.x), column(tile.x + tile.width));
-        // The first row of this picture in the tile.
-        let from = (tile.y + step - 1 - skip) / step;
-        let mut picture = Picture::new([first as i32, from as i32], end - first);
-        let mut row = Vec::with_capacity(end - first);
-        for y in (from * step + skip).saturating_sub(tile.y)..tile.height {
-            if !(tile.y + y - skip).is_multiple_of(step) {
-                continue;
-            }
-            let shown = &rgba[y * tile.width..(y + 1) * tile.width];
-            row.clear();
-            row.extend((first..end).map(|x| {
-                // The part of the tile that a luma sample shows.
-                let [a, b] = [x as f64, x as f64 + 1.0].map(|v| (v / narrow - tile.x as f64).max(0.0));
-                mean(shown, a as f32, b as f32)
-            }));
-            self.overlay.painter.add_row(&mut picture, &row);
-        }
-        picture
     }
 }
 

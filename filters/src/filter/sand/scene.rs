@@ -196,7 +196,9 @@ impl Scene {
                 let front =
                     set.front.as_ref().map_or(steps as f64 * time / set.duration, |front| front.at(at));
                 let front = (front as f32).min(1.0).max(state.front);
-                let arrivals = crumbling.between(state.front, front, steps);
+                let mut arrivals = crumbling.between(state.front, front, steps);
+                // What has no room vanishes.
+                arrivals.truncate(self.room(state));
                 state.front = front;
                 arrivals
             }
@@ -206,10 +208,15 @@ impl Scene {
         let _ = state.sand.step(&forces, &arrivals, executor);
     }
 
+    /// The number of grains that may come.
+    fn room(&self, state: &State) -> usize {
+        (self.set.grains as usize).saturating_sub(state.sand.len() + state.sand.flying().len())
+    }
+
     /// The new grains of a step.
     fn arrivals(&self, state: &mut State, at: &FrameTime, steps: u64) -> Vec<Flyer> {
         let set = &self.set;
-        let room = (set.grains as usize).saturating_sub(state.sand.len() + state.sand.flying().len());
+        let room = self.room(state);
         if set.source == Source::Hourglass {
             return if steps == 0 { self.hourglass_filling(state, room) } else { Vec::new() };
         }
@@ -343,7 +350,6 @@ fn obstacle(
 impl Crumbling {
     fn new(set: &SandSpec, picture: &Frame, size: [f32; 2], seed: u64) -> Crumbling {
         let [w, h] = size.map(f64::from);
-        // Fewer grains than the lattice has: those with the highest numbers are left out.
         let columns = w as u32 + 1;
         let rows = (h / ROW) as u32 + 1;
         let count = u64::from(columns) * u64::from(rows);

@@ -1,7 +1,7 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files};
-use grainfield_filters::chain::{Step, gray};
+use grainfield_filters::chain::{Step, still};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Setting, Value};
@@ -87,7 +87,7 @@ pub(crate) fn load<E: From<JobError>>(
         {
             let Value::Image(picture) = value else { continue };
             let filter = request.recipe.steps[i].filter.name;
-            let frame = gray_source_frame(request, info, (filter, setting), picture.name(), read)?;
+            let frame = source_frame(request, info, (filter, setting), picture.name(), read)?;
             set_value(&mut request.recipe.steps[i], setting, Value::Image(picture.read(frame)))?;
         }
     }
@@ -169,8 +169,8 @@ fn source_frame_error(
     RequestError::SourceFrame { filter, setting: setting.id, value: value.to_string(), cause }.into()
 }
 
-/// One frame of the source, in gray.
-fn gray_source_frame<E: From<JobError>>(
+/// One frame of the source, in R, G and B.
+fn source_frame<E: From<JobError>>(
     request: &Request,
     info: &Info,
     place: (&'static str, &Setting),
@@ -186,5 +186,5 @@ fn gray_source_frame<E: From<JobError>>(
         return Err(missing().into());
     }
     let frame = read(number)?.ok_or_else(missing)?;
-    Ok(gray(frame.as_ref()).map_err(|e| error(e.into()))?)
+    Ok(still(frame.as_ref()).map_err(|e| error(e.into()))?)
 }
