@@ -263,7 +263,7 @@ function chooser(title, all) {
 const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
-  'Particles and effects': ['particles', 'sprites', 'fluid', 'flock'],
+  'Particles and effects': ['particles', 'sprites', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert'],
   'Picture': ['blur', 'unsharp', 'transform'],
 };
