@@ -56,6 +56,7 @@ TRIALS = {
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "flock": {"agents": 200, "size": 150, "start": 0.5},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
+    "sand": {"size": 40, "grains": 2000, "start": 0.5},
     "av1grain": {"iso": 6400, "seed": 7},
 }
 
