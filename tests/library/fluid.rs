@@ -15,7 +15,7 @@ const CHAINS: &[&str] = &[
     "fluid=particles=600",
     "flock=agents=300:size=90:predators=1:goal='0=48,27;59=10,9'",
     "fluid=scene=rain:particles=400:start=1:refraction='0=0;59=2',noise=strength=4",
-    "sand=size=40:grains=4000:rate='0=200;59=800':spread=0.1:start=1:gusts=0.1:drift=30:wind=0.1",
+    "sand=size=40:grains=4000:flow='0=200;59=800':spread=0.1:start=1:gusts=0.1:drift=30:wind=0.1",
     "sand=preset=hourglass:size=40:grains=300:backwards=2,sand=preset=snowfall:size=40:grains=2000:light=linear",
     "fluid=scene=fountain:particles=300,fluid=scene=drop:particles=300:tint=red",
 ];
@@ -106,6 +106,31 @@ fn a_cache_changes_nothing_cold_warm_deleted_or_damaged() {
             r.frames = Some("30".parse().unwrap());
         });
         assert!(kept.usage().unwrap().files > before);
+    }
+}
+
+/// Positions are given in samples, so frames of another size have other states.
+#[test]
+fn states_of_another_frame_size_are_not_taken() {
+    let inputs =
+        ["96x54", "192x108"].map(|size| format!("pattern:zoneplate:size={size}:frames=50:format=yuv420p"));
+    for chain in [
+        "flock=agents=40:size=90:goal='0=20,20;40=80,40'",
+        "sand=size=40:grains=400:position='0=20,0;40=80,5'",
+    ] {
+        let want = inputs.each_ref().map(|input| hashes(input, chain, |_| {}));
+        let folder = tempfile::tempdir().unwrap();
+        for (input, want) in inputs.iter().zip(want) {
+            let got = hashes(input, chain, |r| {
+                r.cache = Cache { folder: Some(folder.path().into()), limit: None };
+            });
+            assert!(got == want, "{chain} {input}: the whole clip");
+            let last = hashes(input, chain, |r| {
+                r.cache = Cache { folder: Some(folder.path().into()), limit: None };
+                r.frames = Some("49".parse().unwrap());
+            });
+            assert_eq!(last[0].1, want[49].1, "{chain} {input}: the last frame");
+        }
     }
 }
 

@@ -107,12 +107,12 @@ const CHAINS: &[&str] = &[
     "flock=preset=fish:agents=60:size=400:colour=#c06020",
     "flock=preset=moths:size=400:goal='0=10,10;3=40,20':light=linear",
     "flock=preset=bats:size=500:shutter=1:seed=4",
-    "sand=size=50:rate=300:spread=0.3:start=1:drift=40:wind=0.2:melt=20:gusts=0.2",
-    "sand=preset=snowfall:size=50:start=2:grains=500:rate=200:shutter=1:seed=5",
+    "sand=size=50:flow=300:spread=0.3:start=1:drift=40:wind=0.2:melt=20:gusts=0.2",
+    "sand=preset=snowfall:size=50:start=2:grains=500:flow=200:shutter=1:seed=5",
     "sand=preset=hourglass:size=24:grains=400:start=0.5",
     "sand=preset=confetti:size=64:start=2:walls=true",
     "sand=preset=ash:size=64:start=2:colour=#80a0c0,sand=preset=leaves:size=64:start=3:light=linear",
-    "sand=preset=coins:size=64:start=1:rate='0=20;3=90':from='0=10,0;3=50,5':light=linear",
+    "sand=preset=coins:size=64:start=1:flow='0=20;3=90':position='0=10,0;3=50,5':light=linear",
     "sprites=scale=9:blend=multiply,sprites=blend=add:position='0=0,0;3=66,34'",
 ];
 

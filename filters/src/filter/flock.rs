@@ -192,8 +192,12 @@ impl FlockSpec {
         let walls: Vec<u32> = rules.solid.iter().flat_map(|s| s.words().collect::<Vec<_>>()).collect();
         let plain = Rules { solid: None, ..rules.clone() };
         let points = [&self.goal, &self.threat].map(|p| p.as_ref().map(ToString::to_string));
-        let depth = self.depth;
-        let text = format!("flock 3 {plain:?} {points:?} {beats} {} {rate:?} {depth} {walls:?}", self.start);
+        // Points are given in samples.
+        let (depth, size) = (self.depth, overlay.size());
+        let text = format!(
+            "flock 3 {plain:?} {points:?} {size:?} {beats} {} {rate:?} {depth} {walls:?}",
+            self.start
+        );
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
         Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level })
     }

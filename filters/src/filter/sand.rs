@@ -8,10 +8,10 @@
 //! | `scene` | where grains come from, what acts on them, and the picture that crumbles |
 //! | `snapshot` | what a frame needs of the grains |
 //! | `layer` | the tiles of a frame |
-//! | `look` | how grains are drawn |
+//! | `draw` | how grains are drawn |
 
+mod draw;
 mod layer;
-mod look;
 mod scene;
 mod snapshot;
 
@@ -26,8 +26,8 @@ use crate::particle::sand::Grain;
 use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
+use draw::Material;
 use layer::{Appearance, Layer};
-use look::Look;
 use scene::{Scene, Source, State};
 use snapshot::Snapshot;
 
@@ -47,15 +47,15 @@ settings! {
         /// Where the grains come from.
         source: Source = choice("pour"),
         /// What the grains are.
-        look: Look = choice("sand"),
+        material: Material = choice("sand"),
         /// Diameter of the largest grains in pixels, for a picture 1920 pixels wide.
         size: f64 = fixed(1.2..=64.0).default(4.0).logarithmic(),
         /// The most grains at a time. When so many are there, no more come.
         grains: i64 = integer(1..=MAX_GRAINS).default(100_000).logarithmic(),
         /// Grains that come per second.
-        rate: Animated = number(0.0..=1e6).default(1400.0).soft(0.0..=20_000.0).only_when("source", &["pour", "sky"]),
+        flow: Animated = number(0.0..=1e6).default(1400.0).soft(0.0..=20_000.0).only_when("source", &["pour", "sky"]),
         /// Point from which they are poured. A curve moves it. Default: above the middle of the frame.
-        from: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels).only_when("source", &["pour"]),
+        position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels).only_when("source", &["pour"]),
         /// Width of the stream in frame widths.
         spread: f64 = fixed(0.0..=1.0).default(0.02).only_when("source", &["pour"]),
         /// Time the grains have already fallen at the first frame of the source.
@@ -63,7 +63,7 @@ settings! {
         /// Runs backwards from this time to the start, and then stays, so that what has crumbled assembles. 0: forwards.
         backwards: f64 = fixed(0.0..=600.0).default(0.0).unit(Unit::Seconds).soft(0.0..=20.0),
         /// Number of the source frame whose picture crumbles.
-        picture: Option<ImageAsset> = source_frame().unit(Unit::Frames).group("Picture"),
+        picture_frame: Option<ImageAsset> = source_frame().unit(Unit::Frames).group("Picture"),
         /// Time in which the whole picture crumbles.
         duration: f64 = fixed(0.04..=600.0).default(4.0).unit(Unit::Seconds).soft(0.5..=20.0).group("Picture"),
         /// How far the front of the crumbling has come: 0 is nothing, 1 is everything. What has crumbled stays so. Default:
@@ -103,7 +103,7 @@ settings! {
         threshold: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Obstacle"),
         /// Opacity of a line along the obstacle, as of glass.
         outline: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Obstacle"),
-        /// Colour of the grains. Default: that of the look; the picture's own where it crumbles.
+        /// Colour of the grains. Default: that of the material; the picture's own where it crumbles.
         colour: Option<Animated<[f64; 4]>> = colour().group("Look"),
         /// Part of the frame's time for which the shutter is open: motion blur of falling grains.
         shutter: f64 = fixed(0.0..=1.0).default(0.5).unit(Unit::Fraction).group("Look"),
@@ -116,19 +116,19 @@ settings! {
         /// sand that runs through an hourglass
         "hourglass" = "source=hourglass:size=3.5:grains=60000:outline=0.45:gravity=1.2",
         /// wind that carries sand over a dune
-        "dune" = "source=sky:start=8:size=4:rate=16000:grains=90000:wind=0.16:drift=1500:friction=0.62:fall=1.5",
+        "dune" = "source=sky:start=8:size=4:flow=16000:grains=90000:wind=0.16:drift=1500:friction=0.62:fall=1.5",
         /// snow that settles and grows to drifts
-        "snowfall" = "look=snow:source=sky:size=5:rate=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
+        "snowfall" = "material=snow:source=sky:size=5:flow=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
         /// ash that drifts down and covers everything
-        "ash" = "look=ash:source=sky:size=9:rate=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
+        "ash" = "material=ash:source=sky:size=9:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
         /// confetti that rains down and gathers on the ground
-        "confetti" = "look=confetti:source=sky:size=14:rate=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
+        "confetti" = "material=confetti:source=sky:size=14:flow=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
         /// autumn leaves that swirl down and gather on the ground
-        "leaves" = "look=leaves:source=sky:size=26:rate=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
+        "leaves" = "material=leaves:source=sky:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
         /// coins that pour down
-        "coins" = "look=coins:source=pour:size=26:rate=60:spread=0.06:friction=0.6",
-        /// the picture crumbles from left to right and blows away; give the frame as picture=0
-        "dissolve" = "look=picture:source=picture:size=3:grains=400000:wind=0.35:gusts=0.25:gravity=0.5:fall=0.35:floor=false",
+        "coins" = "material=coins:source=pour:size=26:flow=60:spread=0.06:friction=0.6",
+        /// the picture crumbles from left to right and blows away; give the frame as picture_frame=0
+        "dissolve" = "material=picture:source=picture:size=3:grains=400000:wind=0.35:gusts=0.25:gravity=0.5:fall=0.35:floor=false",
     }
     with seed
 }
@@ -141,13 +141,13 @@ choices! {
         Sky = "sky",
         /// the upper half of an hourglass, which is an obstacle
         Hourglass = "hourglass",
-        /// the picture of the frame `picture`, which crumbles
+        /// the picture of the frame `picture_frame`, which crumbles
         Picture = "picture",
     }
 }
 
 choices! {
-    for Look {
+    for Material {
         /// grains of sand, lit from the upper left
         Sand = "sand",
         /// a soft surface of snow
@@ -167,7 +167,7 @@ choices! {
 
 impl Spec for SandSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
-        if self.source == Source::Picture && self.picture.is_none() {
+        if self.source == Source::Picture && self.picture_frame.is_none() {
             return Err(SettingError::new(
                 "picture",
                 "source=picture needs a frame that crumbles: picture=0",
@@ -192,9 +192,10 @@ impl SandSpec {
         }
         let images = (self.obstacle.as_ref(), self.obstacle_frame.as_ref());
         let mask = obstacle(images.0, images.1, self.threshold, self.solid)?;
-        let picture = self.picture.as_ref().filter(|_| self.source == Source::Picture);
-        let picture =
-            picture.map(|p| p.require().map_err(|e| SettingError::new("picture", e)).cloned()).transpose()?;
+        let picture = self.picture_frame.as_ref().filter(|_| self.source == Source::Picture);
+        let picture = picture
+            .map(|p| p.require().map_err(|e| SettingError::new("picture_frame", e)).cloned())
+            .transpose()?;
         let rate = stepped::rate(input);
         let scene = Scene::new(self, input, seed, 1.0 / rate.to_f64(), mask, picture)?;
         let text = format!("sand 1 {}", scene.key());
@@ -263,7 +264,7 @@ impl Render for SandFilter {
         let layer = Layer {
             overlay: &self.overlay,
             scene: &self.scene,
-            look: self.set.look,
+            material: self.set.material,
             appearance: &now.appearance,
         };
         let pictures = layer.pictures(&near.snapshot, host.executor);

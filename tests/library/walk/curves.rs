@@ -34,8 +34,8 @@ const BOUNDS: [(&str, &str); 14] = [
     ("flock", "size"),
     ("flock", "goal"),
     ("flock", "threat"),
-    ("sand", "rate"),
-    ("sand", "from"),
+    ("sand", "flow"),
+    ("sand", "position"),
     ("sand", "front"),
     ("sand", "gravity"),
     ("sand", "wind"),
@@ -61,7 +61,7 @@ const BASE: [(&str, &str); 15] = [
     ("grain", "strength=40"),
     ("noise", "strength=40:octaves=3:temporal=ar1"),
     ("particles", "preset=snow:size=12:amount=0.05"),
-    ("sand", "size=64:grains=200:rate=100"),
+    ("sand", "size=64:grains=200:flow=100"),
     ("scratches", "amount=8:width=20"),
     ("sprites", "columns=3"),
     ("transform", "zoom=0.6:rotate=30"),
@@ -127,14 +127,14 @@ impl Case {
         let image = match (entry.name, setting.id) {
             ("sprites", _) => Some("image"),
             ("sand", "outline") => Some("obstacle"),
-            ("sand", "front" | "behind") => Some("picture"),
+            ("sand", "front" | "behind") => Some("picture_frame"),
             _ => None,
         };
         if let Some(id) = image {
             let image = entry.settings.iter().find(|s| s.id == id).unwrap();
             base.set(id, value(entry, image, &mut random).unwrap()).unwrap();
         }
-        if image == Some("picture") {
+        if image == Some("picture_frame") {
             let source = entry.settings.iter().find(|s| s.id == "source").unwrap();
             base.set("source", source.parse("picture").unwrap()).unwrap();
         }

@@ -151,7 +151,7 @@ const COSTLY: [(&str, &str, f64, f64); 21] = [
     ("flock", "start", 0.0, 0.05),
     ("sand", "size", 24.0, 64.0),
     ("sand", "grains", 1.0, 300.0),
-    ("sand", "rate", 0.0, 400.0),
+    ("sand", "flow", 0.0, 400.0),
     ("sand", "start", 0.0, 0.05),
     ("sand", "backwards", 0.0, 0.1),
     ("sand", "drift", 0.0, 2000.0),

@@ -20,7 +20,7 @@ const LIVELY: [(&str, &str); 13] = [
     ("sprites", ""),
     ("fluid", "scene=rain:particles=300:start=2"),
     ("flock", "agents=400:size=200:start=0"),
-    ("sand", "rate=400:size=40:start=1"),
+    ("sand", "flow=400:size=40:start=1"),
     ("dither", ""),
     ("av1grain", ""),
 ];

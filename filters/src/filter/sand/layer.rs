@@ -1,7 +1,7 @@
 //! The tiles of a frame.
 
 use super::super::overlay::Overlay;
-use super::look::{self, Flyer, GrainPoint, Ground, Look, Style, Tile};
+use super::draw::{self, Flyer, GrainPoint, Ground, Material, Style, Tile};
 use super::scene::Scene;
 use super::snapshot::{CHUNK, Snapshot};
 use crate::frame::Format;
@@ -42,7 +42,7 @@ pub(super) struct Appearance {
 pub(super) struct Layer<'a> {
     pub(super) overlay: &'a Overlay,
     pub(super) scene: &'a Scene,
-    pub(super) look: Look,
+    pub(super) material: Material,
     pub(super) appearance: &'a Appearance,
 }
 
@@ -52,7 +52,7 @@ struct Buffers {
     points: Vec<GrainPoint>,
     rgba: Vec<[f32; 4]>,
     matte: Vec<f32>,
-    scratch: look::Scratch,
+    scratch: draw::Scratch,
 }
 
 const CONFETTI: [[f32; 3]; 7] = [
@@ -82,13 +82,13 @@ impl Layer<'_> {
             return rgb;
         }
         let of = |all: &[[f32; 3]]| all[(mix64(u64::from(id)) >> 33) as usize % all.len()];
-        match self.look {
-            Look::Snow => [0.96, 0.98, 1.0],
-            Look::Confetti => of(&CONFETTI),
-            Look::Leaves => of(&LEAVES),
-            Look::Ash => [0.52, 0.51, 0.5],
-            Look::Coins => [0.9, 0.7, 0.25],
-            Look::Sand | Look::Picture => [0.84, 0.69, 0.44],
+        match self.material {
+            Material::Snow => [0.96, 0.98, 1.0],
+            Material::Confetti => of(&CONFETTI),
+            Material::Leaves => of(&LEAVES),
+            Material::Ash => [0.52, 0.51, 0.5],
+            Material::Coins => [0.9, 0.7, 0.25],
+            Material::Sand | Material::Picture => [0.84, 0.69, 0.44],
         }
     }
 
@@ -114,7 +114,7 @@ impl Layer<'_> {
         // The displayed frame in rows.
         let shown = [libm::ceil(w / self.overlay.narrow()) as usize, h as usize];
         let radius = (0.44 * self.scene.rows) as f32;
-        let style = Style { look: self.look, light: LIGHT, radius };
+        let style = Style { material: self.material, light: LIGHT, radius };
         let mut ground = Ground::new(shown[0], shown[1], radius);
         for point in snapshot.chunks.iter().flat_map(|chunk| chunk.iter()) {
             ground.add(&self.point(point.id, point.at));
@@ -155,8 +155,8 @@ impl Layer<'_> {
                     if !self.is_drawn(&style, &ground, tile, snapshot, &here, &mut buffers) {
                         continue;
                     }
-                    relief.light(self.look, tile, &mut buffers.rgba);
-                    look::draw_flyers(&style, tile, &here, &mut buffers.rgba);
+                    relief.light(self.material, tile, &mut buffers.rgba);
+                    draw::draw_flyers(&style, tile, &here, &mut buffers.rgba);
                     self.outline(tile, &mut buffers.rgba);
                     let strip = strip.get_or_insert_with(|| vec![[0.0; 4]; shown[0] * tile.height]);
                     let rows = buffers.rgba.chunks_exact(tile.width);
@@ -252,7 +252,7 @@ impl Layer<'_> {
         }
         rgba.clear();
         rgba.resize(tile.width * tile.height, [0.0; 4]);
-        look::draw_tile(style, ground, tile, points, rgba, scratch);
+        draw::draw_tile(style, ground, tile, points, rgba, scratch);
         if let Some(front) = snapshot.front {
             points.clear();
             self.scene.standing(front, [low[0], high[0]], [low[1], high[1]], |id, at| {
@@ -260,7 +260,7 @@ impl Layer<'_> {
             });
             matte.clear();
             matte.resize(rgba.len(), 0.0);
-            look::draw_matte(tile, points, matte);
+            draw::draw_matte(tile, points, matte);
             let [r, g, b, a] = self.appearance.behind.map(|v| v as f32);
             for (texel, matte) in rgba.iter_mut().zip(&*matte) {
                 let back = (1.0 - texel[3]) * (1.0 - matte) * a;

@@ -135,10 +135,10 @@ impl Scene {
     pub(super) fn key(&self) -> String {
         let set = &self.set;
         let walls: Option<Vec<u32>> = self.sand.solids.obstacle.as_ref().map(|o| o.words().collect());
-        let from = set.from.as_ref().map(ToString::to_string);
+        let position = set.position.as_ref().map(ToString::to_string);
         let (sand, seed) = (&self.sand, self.seed);
         let front = set.front.as_ref().map(ToString::to_string);
-        let curves = [&set.rate, &set.gravity, &set.wind, &set.gusts, &set.drift, &set.melt];
+        let curves = [&set.flow, &set.gravity, &set.wind, &set.gusts, &set.drift, &set.melt];
         let curves = curves.map(ToString::to_string);
         let order = self.crumbling.as_ref().map(|c| (c.columns, c.front.len()));
         let fixed = (
@@ -151,8 +151,17 @@ impl Scene {
             set.direction,
             set.softness,
         );
-        let numbers = (sand.size, sand.step, sand.friction, sand.solids.floor, sand.solids.walls);
-        format!("{seed} {fixed:?} {numbers:?} {curves:?} {from:?} {front:?} {order:?} {walls:?}")
+        // Positions are given in samples, whose size is not in that of the scene.
+        let numbers = (
+            self.samples,
+            self.rows,
+            sand.size,
+            sand.step,
+            sand.friction,
+            sand.solids.floor,
+            sand.solids.walls,
+        );
+        format!("{seed} {fixed:?} {numbers:?} {curves:?} {position:?} {front:?} {order:?} {walls:?}")
     }
 
     /// The size in bytes of what does not grow with the grains.
@@ -220,7 +229,7 @@ impl Scene {
         if set.source == Source::Hourglass {
             return if steps == 0 { self.hourglass_filling(state, room) } else { Vec::new() };
         }
-        let due = set.rate.at(at) * f64::from(self.sand.step) * PARTS + f64::from(state.carry);
+        let due = set.flow.at(at) * f64::from(self.sand.step) * PARTS + f64::from(state.carry);
         let count = ((due / PARTS) as usize).min(room);
         state.carry = (due % PARTS) as u32;
         let [w, h] = self.sand.size.map(f64::from);
@@ -240,7 +249,7 @@ impl Scene {
                 };
                 (place, [wind, set.fall * self.height])
             } else {
-                let [x, y] = set.from.as_ref().map_or([0.5 * w, -3.0], |p| {
+                let [x, y] = set.position.as_ref().map_or([0.5 * w, -3.0], |p| {
                     let [x, y] = p.at(at);
                     [x / self.samples, y / self.rows]
                 });

@@ -12,7 +12,7 @@ use super::grain::Body;
 use super::solids::Solids;
 use core::cell::Cell as Shared;
 
-/// The largest number of contacts of a grain: more than six of equal size have no room.
+/// The largest number of contacts of a grain. Seven fit around one of equal size without overlaps; others are left out.
 const MOST: usize = 12;
 /// Marks the number of a sleeping grain.
 const SLEEPING: u32 = 1 << 31;
@@ -80,6 +80,20 @@ fn length([x, y]: [f32; 2]) -> f32 {
     (x * x + y * y).sqrt()
 }
 
+/// The length of a vector along a normal, and what is left of it.
+fn split(vector: [f32; 2], normal: [f32; 2]) -> (f32, [f32; 2]) {
+    let along = vector[0] * normal[0] + vector[1] * normal[1];
+    (along, [vector[0] - along * normal[0], vector[1] - along * normal[1]])
+}
+
+/// The correction of a contact: out of the overlap, and against the motion across the normal, as far as friction holds.
+fn correction(normal: [f32; 2], overlap: f32, relative: [f32; 2], friction: f32) -> [f32; 2] {
+    let (_, slide) = split(relative, normal);
+    let (far, hold) = (length(slide), friction * overlap);
+    let part = if far > hold { hold / far } else { 1.0 };
+    [overlap * normal[0] - part * slide[0], overlap * normal[1] - part * slide[1]]
+}
+
 /// Moves a body for `time` seconds.
 pub(super) fn predict(body: &mut Body, velocity: &mut [f32; 2], gravity: f32, time: f32) {
     velocity[1] += gravity * time;
@@ -102,7 +116,7 @@ impl ShortStep<'_> {
             self.cells.is_near_wall(body.at),
             |([nx, ny], overlap)| {
                 is_touched = true;
-                // A wall that is steeper than 17 degrees from the vertical supports one side only.
+                // A slope of up to 17 degrees supports both sides, a steeper one the side on which it lies.
                 if overlap > -SUPPORT && ny < 0.1 {
                     left |= nx > -0.3;
                     right |= nx < 0.3;
@@ -153,15 +167,9 @@ impl ShortStep<'_> {
         let friction = if !is_on_surface && contacts.is_held { self.friction[0] } else { 0.0 };
         let (sum, count) = (Shared::new([0.0f32; 2]), Shared::new(0u32));
         let correct = |normal: [f32; 2], overlap: f32, relative: [f32; 2], share: f32| {
-            let along = relative[0] * normal[0] + relative[1] * normal[1];
-            let slide = [relative[0] - along * normal[0], relative[1] - along * normal[1]];
-            let (far, hold) = (length(slide), friction * overlap);
-            let part = if far > hold { hold / far } else { 1.0 };
+            let by = correction(normal, overlap, relative, friction);
             let [x, y] = sum.get();
-            sum.set([
-                x + share * (overlap * normal[0] - part * slide[0]),
-                y + share * (overlap * normal[1] - part * slide[1]),
-            ]);
+            sum.set([x + share * by[0], y + share * by[1]]);
             count.set(count.get() + 1);
         };
         for j in with {
@@ -197,11 +205,8 @@ impl ShortStep<'_> {
             self.cells.is_near_wall(ahead.at),
             |(normal, overlap)| {
                 let relative = [out.at[0] - from[0], out.at[1] - from[1]];
-                let along = relative[0] * normal[0] + relative[1] * normal[1];
-                let slide = [relative[0] - along * normal[0], relative[1] - along * normal[1]];
-                let (far, hold) = (length(slide), friction * overlap);
-                let part = if far > hold { hold / far } else { 1.0 };
-                out.at = [0, 1].map(|a: usize| out.at[a] + overlap * normal[a] - part * slide[a]);
+                let by = correction(normal, overlap, relative, friction);
+                out.at = [out.at[0] + by[0], out.at[1] + by[1]];
             },
         );
         out
@@ -255,8 +260,7 @@ impl ShortStep<'_> {
             return predicted;
         }
         let v = predicted;
-        let along = v[0] * normal[0] + v[1] * normal[1];
-        let slide = [v[0] - along * normal[0], v[1] - along * normal[1]];
+        let (along, slide) = split(v, normal);
         let speed = length(slide);
         // Friction follows from the weight: an impact would add to it what the bumps of the surface take.
         let load = self.gravity * self.time * -normal[1];

@@ -14,10 +14,11 @@ use std::sync::{Mutex, PoisonError};
 const SHORT_STEPS: usize = 2;
 /// Friction between grains inside a pile.
 const INSIDE: f32 = 0.5;
-/// A grain that moves less than this in a step counts as still, in diameters.
+/// A grain that moves less than this in a step counts as still, in diameters: on the surface, and inside a pile, where
+/// the corrections do not come to rest.
 const STILL: f32 = 0.02;
 const STILL_INSIDE: f32 = 0.05;
-/// A grain that moves farther than this is on its way.
+/// A grain that moves farther than this rolls or falls; a slower one creeps.
 const ROLLS: f32 = 0.15;
 /// A flyer that is slower than this when it lands has only hopped, in diameters a second.
 const HOP: f32 = 20.0;

@@ -1,7 +1,7 @@
 //! The definition of the picture: f64, one sample after the other, all grains for each.
 
 use super::super::sand::{Body, SMALL};
-use super::super::{GrainPoint, Ground, Look, Style, direction, snow, unit};
+use super::super::{GrainPoint, Ground, Material, Style, direction, snow, unit};
 
 const SPLINE: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 /// Cells around the picture for which fields are computed.
@@ -116,8 +116,8 @@ fn under(f: &[f64; 8]) -> [f64; 8] {
 pub(super) fn fields(ground: &Ground, style: &Style, width: usize, height: usize) -> Vec<[f64; 8]> {
     let (cell, columns, rows) = ground.size();
     let cells = cells(ground, style.light);
-    let cells = match style.look {
-        Look::Snow => cells,
+    let cells = match style.material {
+        Material::Snow => cells,
         _ => Table::new(columns, rows, |x, y| under(&cells.at(x, y))),
     };
     (0..width * height)
@@ -145,7 +145,7 @@ pub(super) fn picture(
     let fields = fields(ground, style, width, height);
     let samples = fields.iter().enumerate().map(|(k, f)| {
         let (x, y) = ((k % width) as f64 + 0.5, (k / width) as f64 + 0.5);
-        if style.look == Look::Snow {
+        if style.material == Material::Snow {
             let mut sample = [0.0; 4];
             grains.iter().for_each(|g| flake(g, density(g), x, y, &mut sample));
             surface(f, &mut sample);

@@ -1,7 +1,7 @@
 //! Grains in flight, blurred along their way.
 
 use super::pieces::{Piece, Touch};
-use super::{GrainPoint, LARGER, Look, Style, Tile, Window, hash, unit};
+use super::{GrainPoint, LARGER, Material, Style, Tile, Window, hash, unit};
 
 /// A grain in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -28,8 +28,8 @@ pub(in crate::filter::sand) fn draw_flyers(
         if !(tile.sees(grain, reach) && reach.is_finite()) {
             continue;
         }
-        match style.look {
-            Look::Sand | Look::Snow | Look::Picture => streak(style, &tile, flyer, out),
+        match style.material {
+            Material::Sand | Material::Snow | Material::Picture => streak(style, &tile, flyer, out),
             _ => tumble(style, &tile, flyer, reach, out),
         }
     }
@@ -40,13 +40,14 @@ fn streak(style: &Style, tile: &Tile, flyer: &Flyer, out: &mut [[f32; 4]]) {
     let Flyer { grain, way: [wx, wy] } = flyer;
     let radius = grain.radius.min(LARGER * style.radius).max(0.1);
     let length = (wx * wx + wy * wy).sqrt();
-    let (soft, spread) = if style.look == Look::Snow { (1.0 + 0.5 * radius, 1.1) } else { (1.0, 1.0) };
+    let (soft, spread) =
+        if style.material == Material::Snow { (1.0 + 0.5 * radius, 1.1) } else { (1.0, 1.0) };
     let radius = radius * spread;
     let time = 1.0 / (1.0 + length / (1.6 * radius));
-    let opacity = time * if style.look == Look::Snow { 0.92 } else { 1.0 };
+    let opacity = time * if style.material == Material::Snow { 0.92 } else { 1.0 };
     let inverse = 1.0 / (length * length).max(1e-6);
-    let shade = match style.look {
-        Look::Sand => 0.85 + 0.3 * unit(hash(grain.id), 24),
+    let shade = match style.material {
+        Material::Sand => 0.85 + 0.3 * unit(hash(grain.id), 24),
         _ => 1.0,
     };
     let reach = radius + soft;

@@ -2,7 +2,7 @@
 
 use super::sand::inside;
 use super::{
-    GrainPoint, Ground, LARGER, Look, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit,
+    GrainPoint, Ground, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit,
 };
 
 /// Drawn size of a piece relative to the grain, so that pieces overlap.
@@ -10,7 +10,7 @@ const SIZE: f32 = 1.3;
 
 /// A piece as it is drawn: straight colour and the shape's frame.
 pub(super) struct Piece {
-    look: Look,
+    material: Material,
     x: f32,
     y: f32,
     radius: f32,
@@ -38,37 +38,37 @@ impl Piece {
         let h = hash(grain.id);
         let axis = direction(grain.angle);
         let lean = 2.0 * unit(h, 0) - 1.0;
-        let least = match style.look {
-            Look::Confetti => 0.10,
-            Look::Leaves => 0.55,
-            Look::Coins => 0.62,
+        let least = match style.material {
+            Material::Confetti => 0.10,
+            Material::Leaves => 0.55,
+            Material::Coins => 0.62,
             _ => 0.7,
         };
         let tilt = if lean < 0.0 { lean.min(-least) } else { lean.max(least) };
         // A turned piece shows the light on the side that faces it.
         let facing = (axis[0] * style.light[1] - axis[1] * style.light[0]) * lean;
-        let shade = match style.look {
-            Look::Confetti => 0.88 + 0.26 * facing + 0.08 * unit(h, 8),
-            Look::Leaves => 0.82 + 0.14 * facing + 0.30 * unit(h, 8),
-            Look::Ash => 0.66 + 0.15 * facing + 0.6 * unit(h, 8) * unit(h, 8),
+        let shade = match style.material {
+            Material::Confetti => 0.88 + 0.26 * facing + 0.08 * unit(h, 8),
+            Material::Leaves => 0.82 + 0.14 * facing + 0.30 * unit(h, 8),
+            Material::Ash => 0.66 + 0.15 * facing + 0.6 * unit(h, 8) * unit(h, 8),
             _ => 0.95 + 0.10 * unit(h, 8),
         };
         let breadth = 0.45 + 0.55 * tilt.abs();
-        let (long, broad) = match style.look {
-            Look::Leaves => (1.35, 0.6),
-            Look::Ash => (0.8, 0.8),
+        let (long, broad) = match style.material {
+            Material::Leaves => (1.35, 0.6),
+            Material::Ash => (0.8, 0.8),
             _ => (1.05, 0.95),
         };
         let g = hash(h);
         let mut edges = [[0.0; 3]; 6];
-        if style.look == Look::Ash {
+        if style.material == Material::Ash {
             for (k, edge) in (0..).zip(&mut edges) {
                 let [x, y] = direction(0.19 * k as f32 + 0.16 * unit(g, 5 * k));
                 *edge = [x, y, 0.30 + 0.80 * unit(g, 3 * k + 7)];
             }
         }
         Self {
-            look: style.look,
+            material: style.material,
             x: grain.x,
             y: grain.y,
             radius: SIZE * grain.radius.min(LARGER * style.radius).max(0.1),
@@ -89,10 +89,10 @@ impl Piece {
     /// What the piece does at a place relative to its centre.
     pub(super) fn touch(&self, dx: f32, dy: f32) -> Touch {
         let (p, q) = self.place(dx, dy);
-        let (inside, factor, addend) = match self.look {
-            Look::Confetti => self.paper(p, q),
-            Look::Leaves => self.leaf(p, q),
-            Look::Ash => self.flake(p, q),
+        let (inside, factor, addend) = match self.material {
+            Material::Confetti => self.paper(p, q),
+            Material::Leaves => self.leaf(p, q),
+            Material::Ash => self.flake(p, q),
             _ => self.coin(p, q),
         };
         let cover = (inside * self.radius + 0.5).clamp(0.0, 1.0);
@@ -111,7 +111,7 @@ impl Piece {
         let far = 0.24 * self.radius;
         let (p, q) = self.place(dx + far * self.light[0], dy + far * self.light[1]);
         let (p, q) = (p * self.shadow[0], q * self.shadow[1]);
-        let strength = if self.look == Look::Ash { 0.40 } else { 0.55 };
+        let strength = if self.material == Material::Ash { 0.40 } else { 0.55 };
         strength * smoothstep(0.0, 1.0, 1.45 - (p * p + q * q).sqrt())
     }
 
@@ -208,10 +208,10 @@ pub(super) fn draw(
     for grain in grains {
         if tile.sees(grain, style.near()) {
             let piece = &Piece::new(style, grain);
-            match style.look {
-                Look::Confetti => lay(tile, piece, |p, q| piece.paper(p, q), out),
-                Look::Leaves => lay(tile, piece, |p, q| piece.leaf(p, q), out),
-                Look::Ash => lay(tile, piece, |p, q| piece.flake(p, q), out),
+            match style.material {
+                Material::Confetti => lay(tile, piece, |p, q| piece.paper(p, q), out),
+                Material::Leaves => lay(tile, piece, |p, q| piece.leaf(p, q), out),
+                Material::Ash => lay(tile, piece, |p, q| piece.flake(p, q), out),
                 _ => lay(tile, piece, |p, q| piece.coin(p, q), out),
             }
         }

@@ -2,11 +2,18 @@ use super::ground::Ground;
 use super::pieces::Piece;
 use super::*;
 
-const LOOKS: [Look; 7] =
-    [Look::Sand, Look::Snow, Look::Picture, Look::Confetti, Look::Leaves, Look::Ash, Look::Coins];
+const MATERIALS: [Material; 7] = [
+    Material::Sand,
+    Material::Snow,
+    Material::Picture,
+    Material::Confetti,
+    Material::Leaves,
+    Material::Ash,
+    Material::Coins,
+];
 
-fn style(look: Look, radius: f32) -> Style {
-    Style { look, light: [-0.6, -0.8], radius }
+fn style(material: Material, radius: f32) -> Style {
+    Style { material, light: [-0.6, -0.8], radius }
 }
 
 /// Grains over the lower part of a picture, dense below, single above.
@@ -48,9 +55,9 @@ fn bits(samples: &[[f32; 4]]) -> Vec<[u32; 4]> {
 #[test]
 fn tiles_have_no_seams() {
     let (width, height) = (90, 70);
-    for look in LOOKS {
+    for material in MATERIALS {
         for radius in [0.7, 1.4, 4.0] {
-            let style = style(look, radius);
+            let style = style(material, radius);
             let grains = pile(width, height, radius);
             let ground = ground(width, height, &style, &grains);
             let relief = ground.relief(&style);
@@ -61,7 +68,7 @@ fn tiles_have_no_seams() {
                 .collect();
             let picture = |tile: Tile| {
                 let mut out = draw(&style, &ground, tile, &grains);
-                relief.light(look, tile, &mut out);
+                relief.light(material, tile, &mut out);
                 draw_flyers(&style, tile, &flyers, &mut out);
                 let mut matte = vec![0.0; out.len()];
                 draw_matte(tile, &grains, &mut matte);
@@ -77,7 +84,7 @@ fn tiles_have_no_seams() {
                     for (y, row) in part.chunks_exact(tile.width).enumerate() {
                         let start = (y0 + y) * width + x0;
                         let from = &whole[start..start + tile.width];
-                        assert_eq!(bits(row), bits(from), "{look:?} {radius} {tile:?} row {y}");
+                        assert_eq!(bits(row), bits(from), "{material:?} {radius} {tile:?} row {y}");
                     }
                 }
             }
@@ -88,8 +95,8 @@ fn tiles_have_no_seams() {
 #[test]
 fn grains_beyond_the_reach_do_not_matter() {
     let (width, height) = (700, 40);
-    for look in LOOKS {
-        let style = style(look, 1.0);
+    for material in MATERIALS {
+        let style = style(material, 1.0);
         let tile = Tile { x: 330, y: 10, width: 20, height: 20 };
         let mut grains = pile(width, height, 1.0);
         let all = draw(&style, &ground(width, height, &style, &grains), tile, &grains);
@@ -100,7 +107,7 @@ fn grains_beyond_the_reach_do_not_matter() {
         let ground = ground(width, height, &style, &grains);
         grains.retain(|g| tile.sees(g, style.near()));
         assert!(grains.len() < 2000);
-        assert_eq!(bits(&all), bits(&draw(&style, &ground, tile, &grains)), "{look:?}");
+        assert_eq!(bits(&all), bits(&draw(&style, &ground, tile, &grains)), "{material:?}");
     }
 }
 
@@ -117,29 +124,29 @@ fn small_and_odd_input() {
         GrainPoint { x: 0.5, y: 0.5, radius: 1e-6, rgb: [1.0; 3], ..Default::default() },
         GrainPoint { x: 0.5, y: 0.5, radius: 50.0, rgb: [1.0; 3], ..Default::default() },
     ];
-    for look in LOOKS {
+    for material in MATERIALS {
         for radius in [0.0, 1.0, 5.0] {
-            let style = style(look, radius);
+            let style = style(material, radius);
             let ground = ground(3, 2, &style, &odd);
             for (width, height) in [(0, 0), (0, 2), (1, 1), (3, 2)] {
                 let tile = Tile { x: 0, y: 0, width, height };
                 let mut out = draw(&style, &ground, tile, &odd);
-                ground.relief(&style).light(look, tile, &mut out);
+                ground.relief(&style).light(material, tile, &mut out);
                 for s in out {
-                    assert!(s.iter().all(|v| (0.0..=1.0).contains(v)), "{look:?} {s:?}");
-                    assert!(s[..3].iter().all(|v| *v <= s[3] + 1e-6), "{look:?} {s:?}");
+                    assert!(s.iter().all(|v| (0.0..=1.0).contains(v)), "{material:?} {s:?}");
+                    assert!(s[..3].iter().all(|v| *v <= s[3] + 1e-6), "{material:?} {s:?}");
                 }
             }
         }
         let empty = Ground::new(9, 9, 1.0);
         let tile = Tile { x: 0, y: 0, width: 9, height: 9 };
-        assert_eq!(draw(&style(look, 1.0), &empty, tile, &[]), [[0.0; 4]; 81]);
+        assert_eq!(draw(&style(material, 1.0), &empty, tile, &[]), [[0.0; 4]; 81]);
     }
 }
 
 #[test]
 fn the_ground_forgets_the_order() {
-    let style = style(Look::Sand, 1.0);
+    let style = style(Material::Sand, 1.0);
     let mut grains = pile(40, 40, 1.0);
     let forth = ground(40, 40, &style, &grains);
     grains.reverse();
@@ -171,8 +178,8 @@ fn difference(tile: &[[f32; 4]], twin: &[[f64; 4]]) -> f64 {
 
 #[test]
 fn pieces_equal_their_twin() {
-    for look in &LOOKS[3..] {
-        let style = style(*look, 4.0);
+    for material in &MATERIALS[3..] {
+        let style = style(*material, 4.0);
         let grains: Vec<GrainPoint> = pile(50, 50, 4.0).into_iter().step_by(3).collect();
         let ground = ground(50, 50, &style, &grains);
         let tile = Tile { x: 0, y: 0, width: 50, height: 50 };
@@ -197,22 +204,26 @@ fn pieces_equal_their_twin() {
             twin.push([(s0 * gain).min(s3), (s1 * gain).min(s3), (s2 * gain).min(s3), s3]);
         }
         let most = difference(&draw(&style, &ground, tile, &grains), &twin);
-        assert!(most < 1.0, "{look:?}: {most}");
+        assert!(most < 1.0, "{material:?}: {most}");
     }
 }
 
 #[test]
 fn sand_and_snow_equal_their_twins() {
-    for (look, radius) in
-        [(Look::Sand, 0.7), (Look::Sand, 1.4), (Look::Picture, 3.0), (Look::Snow, 0.7), (Look::Snow, 2.0)]
-    {
-        let style = style(look, radius);
+    for (material, radius) in [
+        (Material::Sand, 0.7),
+        (Material::Sand, 1.4),
+        (Material::Picture, 3.0),
+        (Material::Snow, 0.7),
+        (Material::Snow, 2.0),
+    ] {
+        let style = style(material, radius);
         let grains = pile(48, 48, radius);
         let ground = ground(48, 48, &style, &grains);
         let tile = Tile { x: 0, y: 0, width: 48, height: 48 };
         let twin = twin::picture(&ground, &style, &grains, 48, 48);
         let most = difference(&draw(&style, &ground, tile, &grains), &twin);
-        assert!(most < 1.0, "{look:?} {radius}: {most}");
+        assert!(most < 1.0, "{material:?} {radius}: {most}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::ground::{DEEP, DENSITY, LIT, RELIEF, SHADE};
 use super::{
-    Canvas, GrainPoint, Ground, LARGER, Look, Scratch, Style, Tile, direction, hash, smoothstep, unit,
+    Canvas, GrainPoint, Ground, LARGER, Material, Scratch, Style, Tile, direction, hash, smoothstep, unit,
 };
 
 /// Drawn radius up to which a grain is too small for a shape.
@@ -33,7 +33,7 @@ impl Body {
         let y = grain.y + place * (unit(h, 16) - 0.5);
         let tone = unit(h, 24);
         let kind = unit(g, 0);
-        let strength = if style.look == Look::Picture { 0.35 } else { 1.0 };
+        let strength = if style.material == Material::Picture { 0.35 } else { 1.0 };
         let mut shade = 1.0 + strength * (0.30 * tone - 0.15);
         let (mut white, mut gloss) = (0.0, 0.06);
         if kind > 0.91 {

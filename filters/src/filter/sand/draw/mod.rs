@@ -39,7 +39,7 @@ pub(super) struct GrainPoint {
 
 /// What the grains are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum Material {
     /// Mineral grains, lit from one side.
     Sand,
     /// A soft continuous surface.
@@ -60,7 +60,7 @@ pub(super) enum Look {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Style {
     /// What the grains are.
-    pub(super) look: Look,
+    pub(super) material: Material,
     /// Unit vector in the picture towards the light.
     pub(super) light: [f32; 2],
     /// Nominal radius of the grains in samples.
@@ -158,9 +158,9 @@ pub(super) fn draw_tile(
     if out.is_empty() {
         return;
     }
-    match style.look {
-        Look::Sand | Look::Picture => sand::draw(style, ground, &tile, grains, out, scratch),
-        Look::Snow => snow::draw(style, ground, &tile, grains, out, scratch),
+    match style.material {
+        Material::Sand | Material::Picture => sand::draw(style, ground, &tile, grains, out, scratch),
+        Material::Snow => snow::draw(style, ground, &tile, grains, out, scratch),
         _ => pieces::draw(style, ground, &tile, grains, out, scratch),
     }
 }

@@ -1,6 +1,6 @@
 //! The mass of the heap on a coarse grid, and smooth fields made from it.
 
-use super::{GrainPoint, LARGER, Look, Style, Tile};
+use super::{GrainPoint, LARGER, Material, Style, Tile};
 
 /// Fine cells along one side of a coarse cell.
 const COARSE: isize = 4;
@@ -152,9 +152,9 @@ pub(in crate::filter::sand) struct Relief {
 
 impl Relief {
     /// Lights the premultiplied samples of a tile.
-    pub(in crate::filter::sand) fn light(&self, look: Look, tile: Tile, samples: &mut [[f32; 4]]) {
+    pub(in crate::filter::sand) fn light(&self, material: Material, tile: Tile, samples: &mut [[f32; 4]]) {
         // In snow the shade is blue.
-        let part = if look == Look::Snow { [0.62, 0.42, 0.20] } else { [1.0; 3] };
+        let part = if material == Material::Snow { [0.62, 0.42, 0.20] } else { [1.0; 3] };
         let inverse = 1.0 / self.side as f32;
         let place = |v: usize, count: usize| {
             let u = (v as f32 + 0.5) * inverse;
