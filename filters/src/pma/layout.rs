@@ -93,10 +93,8 @@ impl Layout {
         let most = fill.target.midpoint(WIDTH).min(fill.most);
         let large = fill.run.midpoint(WIDTH).min(fill.most);
         let mut open = Open { first: low, last: low, free_from: low, len: 0 };
-        for ((i, cell), n) in (low..).enumerate().zip(counts.iter().map(|n| *n as usize)) {
-            if n == 0 {
-                continue;
-            }
+        for (i, n) in held(counts) {
+            let cell = low + i as u32;
             let fits = n <= large
                 && open.len + n <= most.max(n)
                 && cell - open.first < SPAN
@@ -147,6 +145,15 @@ impl Layout {
     pub(super) fn memory(&self) -> usize {
         self.segments.capacity() * size_of::<Segment>() + self.starts.capacity() * size_of::<u32>()
     }
+}
+
+/// The numbers and counts of cells with elements. Long stretches without any are passed fast.
+pub(super) fn held(counts: &[u32]) -> impl Iterator<Item = (usize, usize)> {
+    const STRETCH: usize = 64;
+    let stretches = counts.chunks(STRETCH).enumerate();
+    let held = stretches.filter(|(_, stretch)| stretch.iter().fold(0, |all, n| all | n) > 0);
+    held.flat_map(|(k, stretch)| (k * STRETCH..).zip(stretch.iter().map(|n| *n as usize)))
+        .filter(|(_, n)| *n > 0)
 }
 
 #[cfg(test)]

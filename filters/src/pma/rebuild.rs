@@ -1,6 +1,6 @@
 //! Rebuilding the whole array by a counting sort, and installing a layout.
 
-use super::layout::{Fill, Layout};
+use super::layout::{Fill, Layout, held};
 use super::{CellBatch, CellPma, FREE, MAX_DENSITY, PmaError, Ranked, WIDTH, Workspace};
 use crate::simd::{multiversion, prefetch};
 
@@ -92,9 +92,7 @@ impl<P: Ranked> CellPma<P> {
     pub(super) fn install(&mut self, low: u32, first: usize, counts: &[u32], layout: &Layout) {
         /// The number of tags that are written at once: most cells have fewer.
         const SOME: usize = 32;
-        let starts = layout.starts.iter().map(|start| *start as usize);
-        let cells = (low..).zip(counts.iter().map(|n| *n as usize).zip(starts));
-        let mut held = cells.filter(|(_, (n, _))| *n > 0).peekable();
+        let mut held = held(counts).map(|(i, n)| (low + i as u32, (n, layout.starts[i] as usize))).peekable();
         let mut routed = low as usize;
         for (at, segment) in (first..).zip(&layout.segments) {
             // Cells before the base belong to the segment before.

@@ -170,7 +170,7 @@ impl Scene {
         // Cells in Z order reach to the next power of two.
         let cells = w.next_power_of_two() * h.next_power_of_two().min(2 * h);
         let lattice = self.crumbling.as_ref().map_or(0, |c| c.front.len() * 24);
-        cells * 24 + lattice + self.sand.solids.obstacle.as_ref().map_or(0, |o| o.bytes())
+        cells * 34 + lattice + self.sand.solids.obstacle.as_ref().map_or(0, |o| o.bytes())
     }
 
     pub(super) fn start(&self, level: Level) -> Result<State, String> {

@@ -1,82 +1,114 @@
-//! The grid of cells of one diameter: who is in each cell during a step, and which blocks of cells hold grains.
+//! The grid of cells of one diameter: who is in each cell during a step, and which cells hold grains or are solid.
 //!
-//! Cells are numbered in Z order, so that 8 x 8 cells (a block) and any larger square of them are one range of numbers.
+//! Cells are numbered in Z order, so that a block of 4 x 4 cells, and any larger such square, is one range of numbers.
 
 use super::grain::Body;
 use super::solids::Solids;
 use crate::zorder;
+use core::ops::Range;
 
 /// The border around the frame that belongs to the grid, in diameters.
 pub const BORDER: f32 = 16.0;
 
-/// No body.
-pub(super) const NONE: u32 = u32::MAX;
+/// The largest number of bodies of a cell that others see: four fit into a cell without overlaps.
+const MOST: usize = 6;
+/// In [`Cells::holds`]: the cell is solid.
+const SOLID: u16 = 1 << 15;
+/// In [`Cells::holds`]: something solid is less than 2 diameters from the middle of the cell.
+const NEAR: u16 = 1 << 14;
 
-/// How solid a cell is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Wall {
-    /// No obstacle is near.
-    #[default]
-    Far,
-    /// The surface of an obstacle may be in it or next to it.
-    Near,
-    /// It is solid.
-    Solid,
-}
-
-/// A cell in a step.
+/// The bodies in a cell in a step: sleepers, then awake ones.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Cell {
-    /// Its sleeping grains: a range of the step's list.
-    pub(super) sleepers: [u32; 2],
-    /// The first of its awake grains, or [`NONE`]; the others follow by links.
-    pub(super) awake: u32,
-    /// The number of awake grains at the start of the step.
-    pub(super) count: u16,
-    pub(super) wall: Wall,
+struct Cell {
+    sleepers: u32,
+    count: u32,
+    bodies: [u32; MOST],
 }
 
-const EMPTY: Cell = Cell { sleepers: [0; 2], awake: NONE, count: 0, wall: Wall::Far };
+const EMPTY: Cell = Cell { sleepers: 0, count: 0, bodies: [0; MOST] };
+
+impl Cell {
+    #[inline(always)]
+    fn push(&mut self, body: usize) {
+        if let Some(place) = self.bodies.get_mut(self.count as usize) {
+            *place = body as u32;
+            self.count += 1;
+        }
+    }
+}
 
 /// The grid.
 #[derive(Clone, Debug)]
 pub(super) struct Cells {
     size: [f32; 2],
     cells: Vec<Cell>,
-    /// The cells of linked bodies.
-    linked: Vec<u32>,
-    /// Grains at rest or awake, by block.
-    pub(super) held: Vec<u32>,
-    /// Blocks in which, or next to which, there is something solid.
-    pub(super) solid: Vec<bool>,
+    /// The number of grains at rest or awake, and the marks [`SOLID`] and [`NEAR`].
+    holds: Vec<u16>,
+    /// The bits of each column and row in a cell's number; the first and the last stand twice.
+    columns: Vec<u32>,
+    rows: Vec<u32>,
+    /// The cells of awake bodies.
+    with_awake: Vec<u32>,
+}
+
+/// Bodies by cell in a step.
+#[derive(Clone, Copy)]
+pub(super) struct Near<'a> {
+    pub(super) cells: &'a Cells,
+    /// Sleepers, then awake bodies.
+    pub(super) bodies: &'a [Body],
+    /// The number of sleepers.
+    pub(super) sleepers: usize,
+}
+
+impl Near<'_> {
+    /// Calls `f` with the number of each body in the cell of a place and in those around it.
+    #[inline(always)]
+    pub(super) fn around(&self, at: [f32; 2], mut f: impl FnMut(usize, &Body)) {
+        let [x, y] = self.cells.column_row(at);
+        // The branches of nested loops over so few bodies cannot be predicted: first a list of all.
+        let (mut all, mut count) = ([0; 9 * MOST], 0);
+        for row in &self.cells.rows[y..y + 3] {
+            for column in &self.cells.columns[x..x + 3] {
+                let cell = &self.cells.cells[(row | column) as usize];
+                all[count] = cell.bodies[0];
+                all[count + 1] = cell.bodies[1];
+                if cell.count > 2 {
+                    all[count + 2..count + MOST].copy_from_slice(&cell.bodies[2..]);
+                }
+                count += cell.count as usize;
+            }
+        }
+        for j in all[..count].iter().map(|j| *j as usize) {
+            f(j, &self.bodies[j]);
+        }
+    }
 }
 
 impl Cells {
     /// The grid of a frame of a size in diameters.
     pub(super) fn new(size: [f32; 2], solids: &Solids) -> Cells {
-        let [w, h] = size.map(|v| (v + 2.0 * BORDER) as u32 + 1);
-        // The last cell of the grid's corner has the highest number.
-        let blocks = (zorder::number(w as u16 - 1, h as u16 - 1) as usize >> 6) + 1;
-        let mut grid = Cells {
-            size,
-            cells: vec![EMPTY; 64 * blocks],
-            linked: Vec::new(),
-            held: vec![0; blocks],
-            solid: vec![false; blocks],
-        };
+        let [w, h] = size.map(|v| (v + 2.0 * BORDER) as u16 + 1);
+        let twice = |count: u16| (0..count + 2).map(move |i| i.clamp(1, count) - 1);
+        // The last cell of the grid's corner has the highest number; blocks of 8 x 8 cells are complete.
+        let count = (zorder::number(w - 1, h - 1) as usize | 63) + 1;
+        let mut holds = vec![0; count];
         for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
-            let middle = [x as f32 + 0.5 - BORDER, y as f32 + 0.5 - BORDER];
-            let near = solids.obstacle.as_ref().is_some_and(|o| o.at(middle[0], middle[1]).0 < 2.0);
-            let wall = match (solids.fills(middle, size), near) {
-                (true, _) => Wall::Solid,
-                (_, true) => Wall::Near,
-                _ => continue,
+            let middle = [x, y].map(|v| f32::from(v) + 0.5 - BORDER);
+            holds[zorder::number(x, y) as usize] = match solids.distance(middle, size) {
+                d if d < 0.0 => SOLID | NEAR,
+                d if d < 2.0 => NEAR,
+                _ => 0,
             };
-            let cell = zorder::number(x as u16, y as u16);
-            grid.cells[cell as usize].wall = wall;
-            grid.solid[cell as usize >> 6] = true;
         }
-        grid
+        Cells {
+            size,
+            cells: vec![EMPTY; count],
+            holds,
+            columns: twice(w).map(|x| zorder::number(x, 0)).collect(),
+            rows: twice(h).map(|y| zorder::number(0, y)).collect(),
+            with_awake: Vec::new(),
+        }
     }
 
     pub(super) fn count(&self) -> u32 {
@@ -84,98 +116,131 @@ impl Cells {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.cells.len() * size_of::<Cell>() + self.held.len() * 5
+        self.cells.len() * (size_of::<Cell>() + 2)
     }
 
     /// The column and row of a place in the grid.
     #[inline(always)]
-    pub(super) fn column_row(&self, [x, y]: [f32; 2]) -> [u32; 2] {
+    pub(super) fn column_row(&self, [x, y]: [f32; 2]) -> [usize; 2] {
         let [w, h] = self.size;
-        let limit = |v: f32, most: f32| (v + BORDER).max(0.0).min(most + 2.0 * BORDER) as u32;
+        let limit = |v: f32, most: f32| (v + BORDER).max(0.0).min(most + 2.0 * BORDER) as u32 as usize;
         [limit(x, w), limit(y, h)]
+    }
+
+    /// The number of the cell of a column and row.
+    #[inline(always)]
+    pub(super) fn cell(&self, x: usize, y: usize) -> u32 {
+        self.columns[x + 1] | self.rows[y + 1]
     }
 
     /// The number of the cell of a place.
     #[inline(always)]
     pub(super) fn number(&self, at: [f32; 2]) -> u32 {
         let [x, y] = self.column_row(at);
-        zorder::number(x as u16, y as u16)
+        self.cell(x, y)
     }
 
-    /// Whether the surface of an obstacle may be near a place.
+    /// The last column and row.
+    pub(super) fn last(&self) -> [usize; 2] {
+        [self.columns.len() - 3, self.rows.len() - 3]
+    }
+
+    /// Whether something solid may be near a place.
     #[inline(always)]
-    pub(super) fn is_near_wall(&self, at: [f32; 2]) -> bool {
-        self.wall(at) != Wall::Far
+    pub(super) fn is_near_solid(&self, at: [f32; 2]) -> bool {
+        self.holds[self.number(at) as usize] & NEAR != 0
     }
 
+    /// The number of grains in some cells of a column, and the number of solid cells, whose grains do not count.
     #[inline(always)]
-    fn wall(&self, at: [f32; 2]) -> Wall {
-        self.cells[self.number(at) as usize].wall
-    }
-
-    #[inline(always)]
-    pub(super) fn at(&self, x: u32, y: u32) -> &Cell {
-        static OUTSIDE: Cell = EMPTY;
-        self.cells.get(zorder::number(x as u16, y as u16) as usize).unwrap_or(&OUTSIDE)
-    }
-
-    pub(super) fn cell_mut(&mut self, number: u32) -> &mut Cell {
-        &mut self.cells[number as usize]
-    }
-
-    /// Calls `f` with each cell around a place, and its own.
-    #[inline(always)]
-    pub(super) fn around(&self, at: [f32; 2], mut f: impl FnMut(&Cell)) {
-        let [x, y] = self.column_row(at);
-        for v in y.max(1) - 1..=y + 1 {
-            for u in x.max(1) - 1..=x + 1 {
-                f(self.at(u, v));
-            }
+    pub(super) fn held_in_column(&self, x: usize, rows: Range<usize>) -> (u32, u32) {
+        let column = self.columns[x + 1];
+        let (mut grains, mut solid) = (0, 0);
+        for row in &self.rows[rows.start + 1..rows.end + 1] {
+            let holds = self.holds[(column | row) as usize];
+            let is_solid = u32::from(holds >> 15);
+            grains += u32::from(holds & (NEAR - 1)) * (1 - is_solid);
+            solid += is_solid;
         }
+        (grains, solid)
     }
 
-    /// Enters the awake bodies, so that each cell lists its own in ascending order.
-    pub(super) fn link(&mut self, bodies: &[Body], links: &mut Vec<u32>) {
-        links.clear();
-        links.resize(bodies.len(), NONE);
-        for i in (0..bodies.len()).rev() {
-            self.link_one(bodies, links, i);
+    /// Whether a block holds grains, and whether something solid is in it or near.
+    #[inline(always)]
+    pub(super) fn block_holds(&self, block: u32) -> (bool, bool) {
+        let first = 16 * block as usize;
+        let all = self.holds[first..first + 16].iter().fold(0, |all, holds| all | holds);
+        (all & (NEAR - 1) != 0, all & NEAR != 0)
+    }
+
+    /// Counts a grain in.
+    pub(super) fn enter(&mut self, cell: u32) {
+        let holds = &mut self.holds[cell as usize];
+        *holds += u16::from(*holds & (NEAR - 1) < NEAR - 1);
+    }
+
+    /// Counts a grain out.
+    pub(super) fn leave(&mut self, cell: u32) {
+        let holds = &mut self.holds[cell as usize];
+        *holds -= u16::from(*holds & (NEAR - 1) > 0);
+    }
+
+    /// Counts all grains out.
+    pub(super) fn clear(&mut self) {
+        self.holds.iter_mut().for_each(|holds| *holds &= SOLID | NEAR);
+    }
+
+    /// Adds a sleeper to a cell.
+    #[inline(always)]
+    pub(super) fn add_sleeper(&mut self, cell: u32, number: usize) {
+        let cell = &mut self.cells[cell as usize];
+        cell.push(number);
+        cell.sleepers = cell.count;
+    }
+
+    /// Takes the sleepers of a block out of its cells.
+    pub(super) fn forget_sleepers(&mut self, block: u32) {
+        let first = 16 * block as usize;
+        self.cells[first..first + 16].fill(EMPTY);
+    }
+
+    /// Adds awake bodies, numbered from `first` on, to their cells.
+    pub(super) fn add_awake(&mut self, bodies: &[Body], first: usize) {
+        for (i, body) in (first..).zip(bodies) {
+            let number = self.number(body.at);
+            self.with_awake.push(number);
+            self.cells[number as usize].push(i);
         }
-    }
-
-    /// Enters body `i` before all others of its cell.
-    pub(super) fn link_one(&mut self, bodies: &[Body], links: &mut [u32], i: usize) {
-        let number = self.number(bodies[i].at);
-        self.linked.push(number);
-        links[i] = core::mem::replace(&mut self.cells[number as usize].awake, i as u32);
     }
 
     /// Takes them all out again.
-    pub(super) fn unlink(&mut self) {
-        for number in self.linked.drain(..) {
-            self.cells[number as usize].awake = NONE;
+    pub(super) fn forget_awake(&mut self) {
+        for number in self.with_awake.drain(..) {
+            let cell = &mut self.cells[number as usize];
+            cell.count = cell.sleepers;
         }
     }
 
-    /// The blocks from one place to another and around, those beyond the grid left out.
-    pub(super) fn blocks_between(&self, from: [f32; 2], to: [f32; 2]) -> impl Iterator<Item = u32> + use<> {
+    /// The blocks from one place to another and around.
+    pub(super) fn blocks_between(&self, from: [f32; 2], to: [f32; 2]) -> impl Iterator<Item = u32> + use<'_> {
         const AROUND: f32 = 1.5;
-        let low = self.column_row([0, 1].map(|a: usize| from[a].min(to[a]) - AROUND)).map(|v| v >> 3);
-        let high = self.column_row([0, 1].map(|a: usize| from[a].max(to[a]) + AROUND)).map(|v| v >> 3);
-        let count = self.held.len() as u32;
-        let all = (low[1]..=high[1])
-            .flat_map(move |y| (low[0]..=high[0]).map(move |x| zorder::number(x as u16, y as u16)));
-        all.filter(move |b| *b < count)
+        let [left, top] = self.column_row([0, 1].map(|a: usize| from[a].min(to[a]) - AROUND));
+        let [right, bottom] = self.column_row([0, 1].map(|a: usize| from[a].max(to[a]) + AROUND));
+        self.blocks([left, top], [right, bottom])
     }
 
-    /// A block and the eight around it, those beyond the grid left out.
-    pub(super) fn blocks_around(&self, block: u32) -> impl Iterator<Item = u32> + use<> {
+    /// A block and the eight around it.
+    pub(super) fn blocks_around(&self, block: u32) -> impl Iterator<Item = u32> + use<'_> {
         let (x, y) = zorder::position(block);
-        let (x, y) = (u32::from(x), u32::from(y));
-        let count = self.held.len() as u32;
-        let all = (y.max(1) - 1..=y + 1)
-            .flat_map(move |v| (x.max(1) - 1..=x + 1).map(move |u| zorder::number(u as u16, v as u16)));
-        all.filter(move |b| *b < count)
+        let [x, y] = [x, y].map(|v| 4 * usize::from(v));
+        let [right, bottom] = self.last();
+        self.blocks([x, y].map(|v| v.max(4) - 4), [(x + 4).min(right), (y + 4).min(bottom)])
+    }
+
+    /// The blocks from one column and row to another.
+    fn blocks(&self, from: [usize; 2], to: [usize; 2]) -> impl Iterator<Item = u32> + use<'_> {
+        (from[1] / 4..=to[1] / 4)
+            .flat_map(move |y| (from[0] / 4..=to[0] / 4).map(move |x| self.cell(4 * x, 4 * y) / 16))
     }
 }
 

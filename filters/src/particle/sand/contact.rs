@@ -7,19 +7,18 @@
 //! one that lies on the surface keeps the velocity along it, less the friction (see [`slope`](super::slope)): bumps would
 //! take it away.
 
-use super::cells::{Cells, NONE};
-use super::grain::Body;
+use super::cells::Near;
+use super::grain::{Body, Motion};
 use super::solids::Solids;
-use core::cell::Cell as Shared;
 
 /// The largest number of contacts of a grain. Seven fit around one of equal size without overlaps; others are left out.
 const MOST: usize = 12;
-/// Marks the number of a sleeping grain.
-const SLEEPING: u32 = 1 << 31;
 /// The largest gap of a contact, in diameters: grains approach each other during the iterations.
-const GAP: f32 = 0.06;
+pub(super) const GAP: f32 = 0.06;
 /// The largest gap at which a grain supports another.
 const SUPPORT: f32 = 0.02;
+/// A grain that is higher than another one by no more than this may still lie on it.
+const BESIDE: f32 = 0.1;
 /// The largest distance in a short step: a body of half a diameter cannot be passed.
 pub(super) const FASTEST: f32 = 0.45;
 /// Iterations per short step.
@@ -33,31 +32,32 @@ const BLOCKED: f32 = 0.97;
 /// The contacts of a grain.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Contacts {
-    count: u32,
-    with: [u32; MOST],
+    count: u8,
     /// Whether it lies on something on both sides.
     is_held: bool,
+    /// Whether something solid may be near.
+    is_near_solid: bool,
     /// Whether it touched anything in any of the short steps.
     pub(super) touched: bool,
+    /// The last place takes what is left out.
+    with: [u32; MOST + 1],
 }
 
 pub(super) const NO_CONTACTS: Contacts =
-    Contacts { count: 0, with: [0; MOST], is_held: false, touched: false };
+    Contacts { count: 0, is_held: false, is_near_solid: false, touched: false, with: [0; MOST + 1] };
 
 impl Contacts {
-    fn push(&mut self, number: u32) {
-        if let Some(place) = self.with.get_mut(self.count as usize) {
-            *place = number;
-            self.count += 1;
-        }
+    /// Adds body `number` if `is_contact`, without a branch.
+    #[inline(always)]
+    fn push_if(&mut self, number: usize, is_contact: bool) {
+        self.with[usize::from(self.count)] = number as u32;
+        self.count += u8::from(is_contact && usize::from(self.count) < MOST);
     }
 
-    /// The numbers of sleeping grains.
-    pub(super) fn sleepers(&self) -> impl Iterator<Item = usize> {
-        self.with[..self.count as usize]
-            .iter()
-            .filter(|j| **j & SLEEPING != 0)
-            .map(|j| (j & !SLEEPING) as usize)
+    /// The numbers of the bodies.
+    #[inline(always)]
+    pub(super) fn bodies(&self) -> impl Iterator<Item = usize> {
+        self.with[..usize::from(self.count)].iter().map(|j| *j as usize)
     }
 }
 
@@ -66,210 +66,176 @@ impl Contacts {
 pub(super) struct ShortStep<'a> {
     pub(super) size: [f32; 2],
     pub(super) solids: &'a Solids,
-    pub(super) cells: &'a Cells,
-    pub(super) sleepers: &'a [Body],
     /// Friction inside the pile, and on its surface.
     pub(super) friction: [f32; 2],
     /// Diameters per second squared.
     pub(super) gravity: f32,
     /// Seconds.
     pub(super) time: f32,
+    /// Whether it is the first short step of the step.
+    pub(super) is_first: bool,
 }
 
+#[inline(always)]
 fn length([x, y]: [f32; 2]) -> f32 {
     (x * x + y * y).sqrt()
 }
 
-/// The length of a vector along a normal, and what is left of it.
-fn split(vector: [f32; 2], normal: [f32; 2]) -> (f32, [f32; 2]) {
-    let along = vector[0] * normal[0] + vector[1] * normal[1];
-    (along, [vector[0] - along * normal[0], vector[1] - along * normal[1]])
+/// The parts of a vector along a normal and across it (to the right of the normal, if y grows downwards).
+#[inline(always)]
+fn split(vector: [f32; 2], [nx, ny]: [f32; 2]) -> [f32; 2] {
+    [vector[0] * nx + vector[1] * ny, vector[1] * nx - vector[0] * ny]
+}
+
+/// The inverse of [`split`].
+#[inline(always)]
+fn join([along, across]: [f32; 2], [nx, ny]: [f32; 2]) -> [f32; 2] {
+    [along * nx - across * ny, along * ny + across * nx]
 }
 
 /// The correction of a contact: out of the overlap, and against the motion across the normal, as far as friction holds.
+#[inline(always)]
 fn correction(normal: [f32; 2], overlap: f32, relative: [f32; 2], friction: f32) -> [f32; 2] {
-    let (_, slide) = split(relative, normal);
-    let (far, hold) = (length(slide), friction * overlap);
-    let part = if far > hold { hold / far } else { 1.0 };
-    [overlap * normal[0] - part * slide[0], overlap * normal[1] - part * slide[1]]
+    let [_, across] = split(relative, normal);
+    let hold = friction * overlap;
+    join([overlap, -across.max(-hold).min(hold)], normal)
 }
 
 /// Moves a body for `time` seconds.
 pub(super) fn predict(body: &mut Body, velocity: &mut [f32; 2], gravity: f32, time: f32) {
     velocity[1] += gravity * time;
     let by = velocity.map(|v| v * time);
-    let far = length(by);
-    let scale = if far > FASTEST { FASTEST / far } else { 1.0 };
+    let far2 = by[0] * by[0] + by[1] * by[1];
+    let scale = if far2 > FASTEST * FASTEST { FASTEST / far2.sqrt() } else { 1.0 };
+    body.from = body.at;
     body.at = [body.at[0] + by[0] * scale, body.at[1] + by[1] * scale];
 }
 
 impl ShortStep<'_> {
     /// Finds the contacts of body `i`.
-    pub(super) fn find(&self, bodies: &[Body], links: &[u32], i: usize, out: &mut Contacts) {
-        let body = &bodies[i];
+    pub(super) fn find(&self, near: &Near<'_>, i: usize, out: &mut Contacts) {
+        let body = &near.bodies[i];
         out.count = 0;
+        out.is_near_solid = near.cells.is_near_solid(body.at);
         let (mut left, mut right, mut is_touched) = (false, false, false);
-        self.solids.contacts(
-            body,
-            GAP,
-            self.size,
-            self.cells.is_near_wall(body.at),
-            |([nx, ny], overlap)| {
-                is_touched = true;
-                // A slope of up to 17 degrees supports both sides, a steeper one the side on which it lies.
-                if overlap > -SUPPORT && ny < 0.1 {
-                    left |= nx > -0.3;
-                    right |= nx < 0.3;
-                }
-            },
-        );
-        self.cells.around(body.at, |cell| {
-            let mut test = |other: &Body, number: u32| {
-                let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
-                let (reach, d2) = (body.radius + other.radius, dx * dx + dy * dy);
-                if d2 < (reach + GAP) * (reach + GAP) {
-                    out.push(number);
-                    if dy < 0.1 && d2 < (reach + SUPPORT) * (reach + SUPPORT) {
-                        left |= dx > 0.0;
-                        right |= dx <= 0.0;
-                    }
-                }
-            };
-            for j in cell.sleepers[0]..cell.sleepers[1] {
-                test(&self.sleepers[j as usize], j | SLEEPING);
+        self.solids(out, body, GAP, |([nx, ny], overlap)| {
+            is_touched = true;
+            // A slope of up to 17 degrees supports both sides, a steeper one the side on which it lies.
+            if overlap > -SUPPORT && ny < 0.1 {
+                left |= nx > -0.3;
+                right |= nx < 0.3;
             }
-            let mut j = cell.awake;
-            while j != NONE {
-                if j as usize != i {
-                    test(&bodies[j as usize], j);
-                }
-                j = links[j as usize];
-            }
+        });
+        near.around(body.at, |j, other| {
+            let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
+            let (reach, d2) = (body.radius + other.radius, dx * dx + dy * dy);
+            out.push_if(j, (d2 < (reach + GAP) * (reach + GAP)) & (j != i));
+            let supports = (dy < BESIDE) & (d2 < (reach + SUPPORT) * (reach + SUPPORT)) & (j != i);
+            left |= supports & (dx > 0.0);
+            right |= supports & (dx <= 0.0);
         });
         out.is_held = left && right;
         out.touched |= is_touched || out.count > 0;
     }
 
-    /// The place of body `i` after an iteration.
+    /// The solids that a body overlaps, or misses by less than `gap`.
+    #[inline(always)]
+    fn solids(&self, contacts: &Contacts, body: &Body, gap: f32, f: impl FnMut(([f32; 2], f32))) {
+        if contacts.is_near_solid {
+            self.solids.contacts(body, gap, self.size, f);
+        }
+    }
+
+    /// Body `i` after an iteration.
     pub(super) fn correct(
         &self,
-        before: &[Body],
-        bodies: &[Body],
+        near: &Near<'_>,
         contacts: &Contacts,
         is_on_surface: bool,
         i: usize,
     ) -> Body {
-        let body = bodies[i];
-        let moved = |k: usize| [bodies[k].at[0] - before[k].at[0], bodies[k].at[1] - before[k].at[1]];
-        let own = moved(i);
-        let with = &contacts.with[..contacts.count as usize];
+        let body = near.bodies[i];
+        let own = body.moved();
         // Supported on one side only, it rolls.
         let friction = if !is_on_surface && contacts.is_held { self.friction[0] } else { 0.0 };
-        let (sum, count) = (Shared::new([0.0f32; 2]), Shared::new(0u32));
-        let correct = |normal: [f32; 2], overlap: f32, relative: [f32; 2], share: f32| {
-            let by = correction(normal, overlap, relative, friction);
-            let [x, y] = sum.get();
-            sum.set([x + share * by[0], y + share * by[1]]);
-            count.set(count.get() + 1);
-        };
-        for j in with {
-            let other = self.other(bodies, *j);
+        let (mut sum, mut count) = ([0.0f32; 2], 0u32);
+        for j in contacts.bodies() {
+            let other = &near.bodies[j];
             let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
             let (reach, d2) = (body.radius + other.radius, dx * dx + dy * dy);
-            if d2 >= reach * reach {
-                continue;
-            }
+            // What only approaches adds nothing.
             let distance = d2.sqrt();
+            let overlap = (reach - distance).max(0.0);
             let normal = if distance > 1e-6 {
-                [dx / distance, dy / distance]
+                let scale = 1.0 / distance;
+                [dx * scale, dy * scale]
             } else {
                 [0.0, if body.id > other.id { -1.0 } else { 1.0 }]
             };
-            if j & SLEEPING != 0 {
-                correct(normal, reach - distance, own, 1.0);
-            } else {
-                let its = moved(*j as usize);
-                correct(normal, reach - distance, [own[0] - its[0], own[1] - its[1]], 0.5 - 0.45 * normal[1]);
-            }
+            let its = other.moved();
+            let by = correction(normal, overlap, [own[0] - its[0], own[1] - its[1]], friction);
+            let share = if j < near.sleepers { 1.0 } else { 0.5 - 0.45 * normal[1] };
+            sum = [sum[0] + share * by[0], sum[1] + share * by[1]];
+            count += u32::from(overlap > 0.0);
         }
-        let (sum, count) = (sum.get(), count.get());
         let scale = if count > 1 { RELAXATION / count as f32 } else { 1.0 };
         let mut out = Body { at: [body.at[0] + sum[0] * scale, body.at[1] + sum[1] * scale], ..body };
         // Solids do not give way, however many grains press.
-        let from = before[i].at;
         let ahead = out;
-        self.solids.contacts(
-            &ahead,
-            0.0,
-            self.size,
-            self.cells.is_near_wall(ahead.at),
-            |(normal, overlap)| {
-                let relative = [out.at[0] - from[0], out.at[1] - from[1]];
-                let by = correction(normal, overlap, relative, friction);
-                out.at = [out.at[0] + by[0], out.at[1] + by[1]];
-            },
-        );
+        self.solids(contacts, &ahead, 0.0, |(normal, overlap)| {
+            let by = correction(normal, overlap, out.moved(), friction);
+            out.at = [out.at[0] + by[0], out.at[1] + by[1]];
+        });
         out
     }
 
-    fn other<'b>(&'b self, bodies: &'b [Body], number: u32) -> &'b Body {
-        if number & SLEEPING != 0 {
-            &self.sleepers[(number & !SLEEPING) as usize]
-        } else {
-            &bodies[number as usize]
-        }
-    }
-
-    /// Whether body `i` lies on something that is carried, from what carried the others before.
-    pub(super) fn is_carried(
+    /// The motion of body `i` after the short step, from the motions of all before it, with the velocities before the
+    /// corrections. It is carried by what is solid, asleep or was carried.
+    pub(super) fn motion(
         &self,
-        bodies: &[Body],
-        contacts: &Contacts,
-        carried: &[bool],
-        i: usize,
-    ) -> bool {
-        let body = &bodies[i];
-        let mut is_solid = false;
-        self.solids.contacts(body, GAP, self.size, self.cells.is_near_wall(body.at), |([_, ny], _)| {
-            is_solid |= ny < 0.0
-        });
-        is_solid
-            || contacts.with[..contacts.count as usize].iter().any(|j| {
-                let is_below = self.other(bodies, *j).at[1] > body.at[1];
-                is_below && (j & SLEEPING != 0 || carried[*j as usize])
-            })
-    }
-
-    /// The velocity of body `i` after the short step. `predicted` is the one before the corrections.
-    pub(super) fn velocity(
-        &self,
-        before: &[Body],
-        bodies: &[Body],
+        near: &Near<'_>,
         contacts: &Contacts,
         surface: Option<[f32; 2]>,
-        predicted: [f32; 2],
+        motions: &[Motion],
         i: usize,
-    ) -> [f32; 2] {
-        let body = &bodies[i];
-        let real = [0, 1].map(|a: usize| (body.at[a] - before[i].at[a]) / self.time);
-        let Some(normal) = surface else { return real.map(|v| v * INSIDE) };
+    ) -> Motion {
+        let (body, before) = (&near.bodies[i], motions[i - near.sleepers]);
+        // What jumps between others above and below lies on something in some of the short steps.
+        let (mut is_supported, mut lies) = (false, !self.is_first && before.lies);
         let mut is_carried = false;
-        self.solids.contacts(body, 0.05, self.size, self.cells.is_near_wall(body.at), |_| is_carried = true);
-        let with = &contacts.with[..contacts.count as usize];
-        if !is_carried && !with.iter().any(|j| self.other(bodies, *j).at[1] > body.at[1] - 0.1) {
-            return predicted;
+        self.solids(contacts, body, GAP, |([_, ny], _)| {
+            is_supported = true;
+            lies |= ny < 0.0;
+        });
+        for j in contacts.bodies() {
+            let below = near.bodies[j].at[1] - body.at[1];
+            is_supported |= below > -BESIDE;
+            match j.checked_sub(near.sleepers) {
+                // A sleeper beside it holds it by friction; two that fall must not carry each other.
+                None => lies |= below > -BESIDE,
+                Some(awake) => is_carried |= below > 0.0 && motions[awake].is_carried,
+            };
         }
-        let v = predicted;
-        let (along, slide) = split(v, normal);
-        let speed = length(slide);
+        let velocity = match surface {
+            None => body.moved().map(|v| v * (INSIDE / self.time)),
+            Some(normal) if is_supported => self.slide(body, normal, before.velocity),
+            Some(_) => before.velocity,
+        };
+        Motion { velocity, is_carried: is_carried || lies, lies, ..before }
+    }
+
+    /// The velocity of a body that slides over a surface.
+    fn slide(&self, body: &Body, normal: [f32; 2], velocity: [f32; 2]) -> [f32; 2] {
+        let [along, across] = split(velocity, normal);
         // Friction follows from the weight: an impact would add to it what the bumps of the surface take.
         let load = self.gravity * self.time * -normal[1];
         let lost = self.friction[1] * (-along).max(0.0).min(load);
-        let part = if speed > lost { (speed - lost) / speed } else { 0.0 };
-        let away = along.max(0.0);
-        let blocked = real[0] * v[0] + real[1] * v[1] < 0.5 * (v[0] * v[0] + v[1] * v[1]);
+        let kept = across.max(-lost).min(lost);
+        let [x, y] = body.moved();
+        let fastest = velocity[0] * velocity[0] + velocity[1] * velocity[1];
+        let blocked = x * velocity[0] + y * velocity[1] < 0.5 * self.time * fastest;
         let keep = if blocked { BLOCKED } else { 1.0 };
-        let after = [0, 1].map(|a: usize| (slide[a] * part + away * normal[a]) * keep);
+        let after = join([along.max(0.0), across - kept], normal).map(|v| v * keep);
         let (speed, fastest) = (length(after), FASTEST / self.time);
         if speed > fastest { after.map(|v| v * (fastest / speed)) } else { after }
     }

@@ -3,7 +3,6 @@
 use super::{ASLEEP, Flyer, Forces, Grain, Sand};
 use crate::noise::seed::mix64;
 use crate::pma::{PmaError, Slot};
-use crate::zorder;
 
 /// The velocity of a lifted grain, in parts of the wind's: along it and upwards.
 const LIFT: [f32; 2] = [0.7, 0.35];
@@ -25,7 +24,7 @@ impl Sand {
         self.work.batch.clear();
         for (slot, cell, grain, is_lifted) in taken {
             self.work.batch.removes.push(slot);
-            self.cells.held[cell as usize >> 6] -= 1;
+            self.cells.leave(cell);
             self.changed[cell as usize >> 6] = true;
             if is_lifted {
                 let part = 0.6
@@ -45,13 +44,12 @@ impl Sand {
     fn top(&self, x: f32) -> Option<(Slot, u32, Grain)> {
         let [column, last] = self.cells.column_row([x, self.settings.size[1]]);
         let mut found: Option<(Slot, u32, Grain)> = None;
-        for row in 0..=last >> 3 {
-            let block = zorder::number((column >> 3) as u16, row as u16);
-            if self.cells.held.get(block as usize).is_none_or(|held| *held == 0) {
+        for row in (0..=last).step_by(4) {
+            if !self.cells.block_holds(self.cells.cell(column, row) / 16).0 {
                 continue;
             }
-            for y in 8 * row..8 * row + 8 {
-                let cell = zorder::number(column as u16, y as u16);
+            for y in row..(row + 4).min(last + 1) {
+                let cell = self.cells.cell(column, y);
                 self.array.read(cell..cell + 1, |cell, slot, grain| {
                     if found.is_none_or(|(.., top)| grain.at[1] < top.at[1]) {
                         found = Some((slot, cell, *grain));

@@ -1,8 +1,8 @@
 //! Grains in flight: they fall, drift and swirl without touching each other, until they land.
 
 use super::Forces;
-use super::cells::{Cells, NONE, is_inside};
-use super::grain::{Body, Flyer};
+use super::cells::{Near, is_inside};
+use super::grain::{Body, Flyer, Motion};
 use super::solids::Solids;
 use crate::noise::seed::mix64;
 
@@ -63,13 +63,9 @@ fn air(forces: &Forces, at: [f32; 2]) -> [f32; 2] {
 pub(super) struct Surroundings<'a> {
     pub(super) size: [f32; 2],
     pub(super) solids: &'a Solids,
-    pub(super) cells: &'a Cells,
-    pub(super) sleepers: &'a [Body],
-    pub(super) awake: &'a [Body],
-    /// Which of the awake bodies are carried.
-    pub(super) carried: &'a [bool],
-    /// The links of the awake bodies.
-    pub(super) links: &'a [u32],
+    pub(super) near: Near<'a>,
+    /// The motions of the awake bodies.
+    pub(super) motions: &'a [Motion],
 }
 
 impl Flyer {
@@ -86,7 +82,7 @@ impl Flyer {
 
     /// Follows the way to a place. Awake bodies that nothing carries are passed.
     pub(super) fn follow(&self, to: [f32; 2], around: &Surroundings<'_>) -> End {
-        let Surroundings { size, solids, cells, sleepers, awake, carried, links } = *around;
+        let Surroundings { size, solids, near, motions } = *around;
         let way = [to[0] - self.at[0], to[1] - self.at[1]];
         let steps = ((way[0] * way[0] + way[1] * way[1]).sqrt() * (1.0 / STRIDE)) as u32 + 1;
         let mut body = Body::new(self.id, self.at);
@@ -95,18 +91,14 @@ impl Flyer {
             let last = body.at;
             body.at = [self.at[0] + way[0] * part, self.at[1] + way[1] * part];
             let mut hit = false;
-            solids.contacts(&body, 0.0, size, cells.is_near_wall(body.at), |_| hit = true);
+            if near.cells.is_near_solid(body.at) {
+                solids.contacts(&body, 0.0, size, |_| hit = true);
+            }
             let gap = -2.0 * body.radius * (1.0 - HIT);
-            cells.around(body.at, |cell| {
-                hit |= sleepers[cell.sleepers[0] as usize..cell.sleepers[1] as usize]
-                    .iter()
-                    .any(|b| body.is_near(b, gap));
-                let mut j = cell.awake;
-                while j != NONE && !hit {
-                    // What falls itself catches nothing.
-                    hit = carried[j as usize] && body.is_near(&awake[j as usize], gap);
-                    j = links[j as usize];
-                }
+            near.around(body.at, |j, other| {
+                // What falls itself catches nothing.
+                hit |=
+                    (j < near.sleepers || motions[j - near.sleepers].is_carried) && body.is_near(other, gap);
             });
             if hit {
                 return if is_inside(last, size) { End::Landed(last) } else { End::Gone };

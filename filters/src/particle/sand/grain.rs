@@ -45,17 +45,19 @@ pub fn radius(id: u32) -> f32 {
     0.5 - 0.12 * unit
 }
 
-/// A disc at a moment.
+/// A disc in a short step.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Body {
     pub(super) at: [f32; 2],
+    /// Where it was at the start.
+    pub(super) from: [f32; 2],
     pub(super) radius: f32,
     pub(super) id: u32,
 }
 
 impl Body {
     pub(super) fn new(id: u32, at: [f32; 2]) -> Body {
-        Body { at, radius: radius(id), id }
+        Body { at, from: at, radius: radius(id), id }
     }
 
     /// Whether the gap to another body is below `gap`.
@@ -65,4 +67,21 @@ impl Body {
         let reach = self.radius + other.radius + gap;
         dx * dx + dy * dy < reach * reach
     }
+
+    /// How far it has moved in the short step.
+    #[inline(always)]
+    pub(super) fn moved(&self) -> [f32; 2] {
+        [self.at[0] - self.from[0], self.at[1] - self.from[1]]
+    }
+}
+
+/// The motion of an awake grain.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Motion {
+    pub(super) velocity: [f32; 2],
+    /// As in [`Grain`].
+    pub(super) still: u16,
+    pub(super) is_carried: bool,
+    /// Whether it has lain on a sleeper or something solid in the step.
+    pub(super) lies: bool,
 }

@@ -31,6 +31,8 @@ mod solids;
 mod step;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twin;
 
 use crate::pma::{CellBatch, CellPma, CellSettings, PmaError};
 use crate::simd::Level;
@@ -92,9 +94,9 @@ pub struct Sand {
     /// By number.
     flying: Vec<Flyer>,
     cells: Cells,
-    /// Blocks with awake grains, ascending.
+    /// Blocks of 4 x 4 cells with awake grains, ascending.
     active: Vec<u32>,
-    /// Blocks in which something has changed since the last call of [`Sand::take_changed`].
+    /// Blocks of 8 x 8 cells in which something has changed since the last call of [`Sand::take_changed`].
     changed: Vec<bool>,
     work: Workspace,
     drained: u64,
@@ -107,8 +109,9 @@ impl Sand {
     /// The frame has too many cells.
     pub fn new(settings: SandSettings, level: Level) -> Result<Sand, PmaError> {
         let cells = Cells::new(settings.size, &settings.solids);
-        let array = CellPma::new(cells.count(), CellSettings::default(), level)?;
-        let changed = vec![false; cells.held.len()];
+        let array =
+            CellPma::new(cells.count(), CellSettings { fill: 0.7, ..CellSettings::default() }, level)?;
+        let changed = vec![false; cells.count() as usize / 64];
         let (flying, active) = (Vec::new(), Vec::new());
         Ok(Sand { settings, array, flying, cells, active, changed, work: Workspace::default(), drained: 0 })
     }
@@ -171,7 +174,7 @@ impl Sand {
         self.array.clear();
         self.flying.clear();
         self.active.clear();
-        self.cells.held.fill(0);
+        self.cells.clear();
         self.changed.fill(true);
         let mut batch = CellBatch::default();
         for [id, x, y, vx, vy, marks] in items {
@@ -185,9 +188,9 @@ impl Sand {
                 return false;
             }
             let cell = self.cells.number(at);
-            self.cells.held[cell as usize >> 6] += 1;
+            self.cells.enter(cell);
             if still < ASLEEP {
-                self.active.push(cell >> 6);
+                self.active.push(cell / 16);
             }
             batch.inserts.push((cell, Grain { id, at, velocity, still, is_carried }));
         }

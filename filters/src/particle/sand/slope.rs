@@ -4,13 +4,13 @@
 //! decided as in models of sand piles: by the height of the surface next to it, over [`AHEAD`] columns of cells, on the
 //! side to which it moves or which is lower.
 
-use super::cells::{BORDER, Cells, Wall};
+use super::cells::{BORDER, Cells};
 use super::grain::Body;
 
 /// Columns on a side.
-const AHEAD: i32 = 3;
-/// Heights from this far above to this far below a grain's foot are seen, in diameters.
-const DEEP: f32 = 4.0;
+const AHEAD: usize = 3;
+/// Rows above and below a grain's foot that are seen.
+const DEEP: usize = 4;
 /// Grains in a full cell.
 const FULL: f32 = 1.3;
 /// A grain is buried if the surface rises by more than this on both sides.
@@ -18,34 +18,31 @@ const BURIED: f32 = -1.8;
 /// Below this speed, in diameters a second, a grain slides to the lower side.
 const SLOW: f32 = 2.0;
 
-/// The mean fall of the surface on a side per distance: 1 is 45 degrees downwards.
-fn fall(cells: &Cells, column: i32, foot: f32, side: i32, x: f32) -> f32 {
-    let from = foot - DEEP;
-    let first = from as i32;
+/// The mean fall of the surface in some columns below `foot`, a row of the grid with its fraction, in diameters.
+fn fall(cells: &Cells, columns: core::ops::Range<usize>, foot: f32) -> f32 {
+    let from = (foot - DEEP as f32).max(0.0);
+    let first = from as usize;
+    let part = from - first as f32;
+    let end = (first + 2 * DEEP).min(cells.last()[1]);
+    let amount = |(grains, solid): (u32, u32)| grains as f32 * (1.0 / FULL) + solid as f32;
     let mut fill = 0.0f32;
-    for k in 1..=AHEAD {
-        let u = column + side * k;
-        for v in first..=first + 2 * DEEP as i32 {
-            let low = (v as f32).max(from);
-            let high = ((v + 1) as f32).min(from + 2.0 * DEEP);
-            let cell = cells.at(u.max(0) as u32, v.max(0) as u32);
-            let part = match cell.wall {
-                Wall::Solid => 1.0,
-                _ => (cell.sleepers[1] - cell.sleepers[0] + u32::from(cell.count)) as f32 * (1.0 / FULL),
-            };
-            fill += part * (high - low);
-        }
+    for x in columns {
+        let rows = |rows| amount(cells.held_in_column(x, rows));
+        fill += (1.0 - part) * rows(first..first + 1) + rows(first + 1..end) + part * rows(end..end + 1);
     }
-    let middle = column as f32 + 0.5 + side as f32 * (0.5 * (AHEAD as f32 + 1.0));
-    (DEEP - fill * (1.0 / AHEAD as f32)) / (middle - x).abs()
+    DEEP as f32 - fill * (1.0 / AHEAD as f32)
 }
 
 /// The normal of the surface on which a grain lies, upwards; `None` if it is buried.
 pub(super) fn surface(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Option<[f32; 2]> {
-    let x = body.at[0] + BORDER;
-    let [column, _] = cells.column_row(body.at).map(|v| v as i32);
+    let [column, _] = cells.column_row(body.at);
     let foot = body.at[1] + body.radius + BORDER;
-    let [left, right] = [-1, 1].map(|side| fall(cells, column, foot, side, x));
+    // From the grain to the middle of the columns.
+    let place = body.at[0] + BORDER - column as f32;
+    let middle = 0.5 + 0.5 * (AHEAD as f32 + 1.0);
+    let last = cells.last()[0];
+    let left = fall(cells, column.max(AHEAD) - AHEAD..column, foot) / (middle - 1.0 + place);
+    let right = fall(cells, column + 1..(column + AHEAD).min(last) + 1, foot) / (middle - place);
     if left < BURIED && right < BURIED {
         return None;
     }

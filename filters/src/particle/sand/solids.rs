@@ -20,23 +20,16 @@ pub(super) type SolidContact = ([f32; 2], f32);
 
 impl Solids {
     /// The solids that a body overlaps, or misses by less than `gap`; `size` is that of the frame. Overlaps of solids
-    /// that it misses are below zero. `near` is whether the surface of an obstacle may be near.
+    /// that it misses are below zero.
     #[inline(always)]
-    pub(super) fn contacts(
-        &self,
-        body: &Body,
-        gap: f32,
-        size: [f32; 2],
-        near: bool,
-        mut f: impl FnMut(SolidContact),
-    ) {
+    pub(super) fn contacts(&self, body: &Body, gap: f32, size: [f32; 2], mut f: impl FnMut(SolidContact)) {
         let ([x, y], r) = (body.at, body.radius);
         let mut test = |normal, overlap: f32| {
             if overlap > -gap {
                 f((normal, overlap));
             }
         };
-        if near && let Some(obstacle) = &self.obstacle {
+        if let Some(obstacle) = &self.obstacle {
             let (distance, normal) = obstacle.at(x, y);
             test(normal, r - distance);
         }
@@ -49,10 +42,15 @@ impl Solids {
         }
     }
 
-    /// Whether a cell, given by its middle, is solid.
-    pub(super) fn fills(&self, [x, y]: [f32; 2], size: [f32; 2]) -> bool {
-        self.floor && y > size[1]
-            || self.walls && !(0.0..=size[0]).contains(&x)
-            || self.obstacle.as_ref().is_some_and(|o| o.at(x, y).0 < 0.0)
+    /// The distance from a place to the nearest solid, below 0 in it.
+    pub(super) fn distance(&self, [x, y]: [f32; 2], size: [f32; 2]) -> f32 {
+        let mut nearest = self.obstacle.as_ref().map_or(f32::MAX, |o| o.at(x, y).0);
+        if self.floor {
+            nearest = nearest.min(size[1] - y);
+        }
+        if self.walls {
+            nearest = nearest.min(x).min(size[0] - x);
+        }
+        nearest
     }
 }

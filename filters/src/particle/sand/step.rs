@@ -1,13 +1,14 @@
 //! A step of all grains.
 
-use super::cells::{NONE, is_inside};
-use super::contact::{Contacts, FASTEST, ITERATIONS, NO_CONTACTS, ShortStep, predict};
+use super::cells::{Near, is_inside};
+use super::contact::{Contacts, FASTEST, GAP, ITERATIONS, NO_CONTACTS, ShortStep, predict};
 use super::flight::{End, Surroundings, is_gone};
-use super::grain::{Body, Flyer, Grain};
+use super::grain::{Body, Flyer, Grain, Motion};
 use super::slope::surface;
 use super::{ASLEEP, Forces, Sand};
 use crate::host::Executor;
 use crate::pma::{CellBatch, PmaError, Slot};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Short steps per step.
@@ -39,31 +40,29 @@ struct Home {
 /// The lists of a step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Workspace {
-    sleepers: Vec<Body>,
-    sleeping_in: Vec<Home>,
-    /// Awake grains: at the start of the step, of the short step, and now.
-    start: Vec<Body>,
-    before: Vec<Body>,
-    now: Vec<Body>,
-    next: Vec<Body>,
-    velocities: Vec<[f32; 2]>,
+    /// Sleepers around by cell, then the awake grains by cell, then those that have landed.
+    bodies: Vec<Body>,
+    /// Of each body.
     homes: Vec<Home>,
-    still: Vec<u16>,
-    carried: Vec<bool>,
-    carried_before: Vec<bool>,
-    links: Vec<u32>,
+    /// The number of sleepers.
+    sleepers: usize,
+    /// Of each awake grain: the body after an iteration, its motion now and before, and where it was at the start.
+    next: Vec<Body>,
+    motions: Vec<Motion>,
+    motions_before: Vec<Motion>,
+    start: Vec<[f32; 2]>,
     contacts: Vec<Contacts>,
     surfaces: Vec<Option<[f32; 2]>>,
+    awake_homes: Vec<Home>,
+    /// The blocks that are read.
     blocks: Vec<u32>,
-    marked: Vec<bool>,
-    woken: Vec<bool>,
     pub(super) batch: CellBatch<Grain>,
 }
 
 impl Workspace {
     pub(super) fn bytes(&self) -> usize {
-        (self.sleepers.capacity() + 4 * self.start.capacity()) * size_of::<Body>()
-            + self.contacts.capacity() * (size_of::<Contacts>() + 48)
+        self.bodies.capacity() * (size_of::<Body>() + size_of::<Home>())
+            + self.next.capacity() * (size_of::<Body>() + size_of::<Contacts>() + 64)
     }
 }
 
@@ -78,8 +77,14 @@ fn fill<T: Send>(executor: &dyn Executor, out: &mut [T], f: impl Fn(usize, &mut 
     });
 }
 
-/// Where a flyer goes in a step, with its new velocity at the old place.
-type Approach = ([f32; 2], Flyer);
+/// A flyer in a step, with its new velocity at the old place.
+#[derive(Clone, Copy, Default)]
+struct Approach {
+    flyer: Flyer,
+    to: [f32; 2],
+    /// Whether grains or something solid are on the way.
+    is_near: bool,
+}
 
 impl Sand {
     /// Advances the scene by a step. `arrivals` are new grains in flight, with numbers that no other grain has.
@@ -101,7 +106,7 @@ impl Sand {
         self.read_blocks();
         self.land(approaches, executor);
         self.settle(forces, executor);
-        self.wake();
+        self.rest(executor);
         self.write()
     }
 
@@ -109,81 +114,68 @@ impl Sand {
     fn fly(&mut self, forces: &Forces, executor: &dyn Executor) -> Vec<Approach> {
         let (size, time) = (self.settings.size, self.settings.step);
         let mut ways = vec![Approach::default(); self.flying.len()];
-        let flying = &self.flying;
+        let (flying, cells) = (&self.flying, &self.cells);
         fill(executor, &mut ways, |first, out| {
             for (out, flyer) in out.iter_mut().zip(&flying[first..]) {
                 let mut flyer = *flyer;
-                *out = (flyer.drift(forces, time), flyer);
+                let to = flyer.drift(forces, time);
+                let mut held = cells.blocks_between(flyer.at, to).map(|block| cells.block_holds(block));
+                let is_near = held.any(|(grains, solid)| grains || solid);
+                *out = Approach { flyer, to, is_near };
             }
         });
-        let (work, cells, solids) = (&mut self.work, &self.cells, &self.settings.solids);
+        let work = &mut self.work;
         work.blocks.clear();
         self.flying.clear();
-        let (mut approaches, mut gone) = (Vec::new(), 0);
-        for (to, mut flyer) in ways {
-            let first = work.blocks.len();
-            let mut near = solids.floor && to[1] > size[1] - 1.0
-                || solids.walls && !(1.0..=size[0] - 1.0).contains(&to[0]);
-            for block in cells.blocks_between(flyer.at, to) {
-                near |= cells.solid[block as usize];
-                if cells.held[block as usize] > 0 {
-                    work.blocks.push(block);
-                }
-            }
-            if near || work.blocks.len() > first {
-                approaches.push((to, flyer));
+        let is_kept = |way: &Approach| {
+            let Approach { mut flyer, to, is_near } = *way;
+            if is_near {
+                let held = cells.blocks_between(flyer.at, to).filter(|block| cells.block_holds(*block).0);
+                work.blocks.extend(held);
             } else if is_gone(to, size) {
-                gone += 1;
+                self.drained += 1;
             } else {
                 flyer.at = to;
                 self.flying.push(flyer);
             }
-        }
-        self.drained += gone;
-        approaches
+            is_near
+        };
+        ways.retain(is_kept);
+        ways
     }
 
     /// Reads the grains of all blocks around awake grains and approaching flyers.
     fn read_blocks(&mut self) {
         let (work, cells) = (&mut self.work, &mut self.cells);
         for block in &self.active {
-            work.blocks.extend(cells.blocks_around(*block).filter(|b| cells.held[*b as usize] > 0));
+            work.blocks.extend(cells.blocks_around(*block).filter(|b| cells.block_holds(*b).0));
         }
-        work.marked.resize(cells.held.len(), false);
-        let marked = &mut work.marked;
-        work.blocks.retain(|b| !core::mem::replace(&mut marked[*b as usize], true));
-        work.blocks.iter().for_each(|b| marked[*b as usize] = false);
         work.blocks.sort_unstable();
-        work.sleepers.clear();
-        work.start.clear();
-        work.sleeping_in.clear();
-        work.velocities.clear();
+        work.blocks.dedup();
+        work.bodies.clear();
         work.homes.clear();
-        work.still.clear();
-        work.carried.clear();
+        work.next.clear();
+        work.awake_homes.clear();
+        work.motions.clear();
         for run in work.blocks.chunk_by(|a, b| a + 1 == *b) {
-            let range = run[0] << 6..(run[run.len() - 1] + 1) << 6;
-            self.array.read(range, |number, slot, grain| {
-                let body = Body::new(grain.id, grain.at);
-                let cell = cells.cell_mut(number);
-                if grain.still >= ASLEEP {
-                    let n = work.sleepers.len() as u32;
-                    if cell.sleepers[0] == cell.sleepers[1] {
-                        cell.sleepers[0] = n;
-                    }
-                    cell.sleepers[1] = n + 1;
-                    work.sleepers.push(body);
-                    work.sleeping_in.push(Home { slot, cell: number });
+            let range = run[0] * 16..(run[run.len() - 1] + 1) * 16;
+            self.array.read(range, |cell, slot, grain| {
+                let (body, home) = (Body::new(grain.id, grain.at), Home { slot, cell });
+                let Grain { velocity, still, is_carried, .. } = *grain;
+                if still >= ASLEEP {
+                    cells.add_sleeper(cell, work.bodies.len());
+                    work.bodies.push(body);
+                    work.homes.push(home);
                 } else {
-                    cell.count += 1;
-                    work.start.push(body);
-                    work.velocities.push(grain.velocity);
-                    work.homes.push(Home { slot, cell: number });
-                    work.still.push(grain.still);
-                    work.carried.push(grain.is_carried);
+                    work.next.push(body);
+                    work.awake_homes.push(home);
+                    work.motions.push(Motion { velocity, still, is_carried, lies: false });
                 }
             });
         }
+        work.sleepers = work.bodies.len();
+        work.bodies.extend_from_slice(&work.next);
+        work.homes.extend_from_slice(&work.awake_homes);
     }
 
     /// Follows the flyers that are near something; those that hit it become awake grains.
@@ -192,24 +184,17 @@ impl Sand {
         if approaches.is_empty() {
             return;
         }
-        self.cells.link(&work.start, &mut work.links);
+        let (sleepers, awake) = (work.sleepers, work.bodies.len());
+        self.cells.add_awake(&work.bodies[sleepers..], sleepers);
         let mut ends = vec![End::Gone; approaches.len()];
-        let awake = work.start.len();
-        let around = Surroundings {
-            size,
-            solids: &self.settings.solids,
-            cells: &self.cells,
-            sleepers: &work.sleepers,
-            awake: &work.start,
-            carried: &work.carried,
-            links: &work.links,
-        };
+        let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
+        let around = Surroundings { size, solids: &self.settings.solids, near, motions: &work.motions };
         fill(executor, &mut ends, |first, ends| {
-            for ((to, flyer), end) in approaches[first..].iter().zip(ends) {
-                *end = flyer.follow(*to, &around);
+            for (way, end) in approaches[first..].iter().zip(ends) {
+                *end = way.flyer.follow(way.to, &around);
             }
         });
-        for ((_, mut flyer), end) in approaches.into_iter().zip(ends) {
+        for (Approach { mut flyer, .. }, end) in approaches.into_iter().zip(ends) {
             match end {
                 End::Gone => self.drained += 1,
                 End::Flying(at) => {
@@ -218,38 +203,30 @@ impl Sand {
                 }
                 End::Landed(at) => {
                     let body = Body::new(flyer.id, at);
+                    let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
                     // Another one may have landed here in this step: then it waits.
-                    let mut taken = false;
-                    self.cells.around(at, |cell| {
-                        let mut j = cell.awake;
-                        while j != NONE {
-                            taken |= j as usize >= awake && body.is_near(&work.start[j as usize], 0.0);
-                            j = work.links[j as usize];
-                        }
-                    });
+                    let mut taken = !is_inside(at, size);
+                    near.around(at, |j, other| taken |= j >= awake && body.is_near(other, 0.0));
                     if taken {
                         flyer.at = at;
                         flyer.velocity = [0.0; 2];
                         self.flying.push(flyer);
                         continue;
                     }
-                    work.start.push(body);
-                    work.links.push(NONE);
-                    self.cells.link_one(&work.start, &mut work.links, work.start.len() - 1);
-                    work.velocities.push(flyer.landed_velocity(fastest(self.settings.step)));
-                    work.homes.push(Home { slot: Slot::MAX, cell: u32::MAX });
+                    self.cells.add_awake(&[body], work.bodies.len());
+                    work.bodies.push(body);
+                    work.homes.push(Home { slot: Slot::MAX, cell: self.cells.number(at) });
                     // A grain that hops in a hollow comes to rest.
                     let [vx, vy] = flyer.velocity;
-                    work.still.push(if vx * vx + vy * vy < HOP * HOP { ASLEEP - 8 } else { 0 });
-                    work.carried.push(false);
+                    let still = if vx * vx + vy * vy < HOP * HOP { ASLEEP - 8 } else { 0 };
+                    let velocity = flyer.landed_velocity(fastest(self.settings.step));
+                    work.motions.push(Motion { velocity, still, is_carried: false, lies: false });
                 }
             }
         }
-        self.cells.unlink();
-        for body in &work.start[awake..] {
-            let number = self.cells.number(body.at);
-            self.cells.cell_mut(number).count += 1;
-        }
+        self.cells.forget_awake();
+        // They count in the slope of the surface.
+        work.homes[awake..].iter().for_each(|home| self.cells.enter(home.cell));
         // The sort is stable and fast on runs in order.
         self.flying.sort_by_key(|flyer| flyer.id);
     }
@@ -257,97 +234,113 @@ impl Sand {
     /// Moves the awake grains in short steps.
     fn settle(&mut self, forces: &Forces, executor: &dyn Executor) {
         let work = &mut self.work;
-        let count = work.start.len();
-        work.surfaces.clear();
+        let sleepers = work.sleepers;
+        let count = work.bodies.len() - sleepers;
         work.surfaces.resize(count, None);
-        let (cells, start, velocities) = (&self.cells, &work.start, &work.velocities);
+        let (cells, awake, motions) = (&self.cells, &work.bodies[sleepers..], &work.motions);
         fill(executor, &mut work.surfaces, |first, out| {
-            for (k, out) in out.iter_mut().enumerate() {
-                *out = surface(cells, &start[first + k], velocities[first + k]);
+            for (k, out) in (first..).zip(out) {
+                *out = surface(cells, &awake[k], motions[k].velocity);
             }
         });
+        work.start.clear();
+        work.start.extend(awake.iter().map(|body| body.at));
         work.contacts.clear();
         work.contacts.resize(count, NO_CONTACTS);
-        work.now.clear();
-        work.now.extend_from_slice(&work.start);
         work.next.resize(count, Body::default());
+        work.motions_before.resize(count, Motion::default());
+        let time = self.settings.step / SHORT_STEPS as f32;
+        let mut step = ShortStep {
+            size: self.settings.size,
+            solids: &self.settings.solids,
+            friction: [INSIDE, surface_friction(self.settings.friction)],
+            gravity: forces.gravity,
+            time,
+            is_first: true,
+        };
         for _ in 0..SHORT_STEPS {
-            work.before.clear();
-            work.before.extend_from_slice(&work.now);
-            let time = self.settings.step / SHORT_STEPS as f32;
-            for (body, velocity) in work.now.iter_mut().zip(&mut work.velocities) {
-                predict(body, velocity, forces.gravity, time);
+            for (body, motion) in work.bodies[sleepers..].iter_mut().zip(&mut work.motions) {
+                predict(body, &mut motion.velocity, forces.gravity, time);
             }
-            self.cells.link(&work.now, &mut work.links);
-            let step = ShortStep {
-                size: self.settings.size,
-                solids: &self.settings.solids,
-                cells: &self.cells,
-                sleepers: &work.sleepers,
-                friction: [INSIDE, surface_friction(self.settings.friction)],
-                gravity: forces.gravity,
-                time,
-            };
+            self.cells.add_awake(&work.bodies[sleepers..], sleepers);
+            let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
             fill(executor, &mut work.contacts, |first, out| {
-                for (k, out) in out.iter_mut().enumerate() {
-                    step.find(&work.now, &work.links, first + k, out);
+                for (i, out) in (first + sleepers..).zip(out) {
+                    step.find(&near, i, out);
                 }
             });
             for _ in 0..ITERATIONS {
+                let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
                 fill(executor, &mut work.next, |first, out| {
-                    for (k, out) in out.iter_mut().enumerate() {
-                        let i = first + k;
-                        *out = step.correct(
-                            &work.before,
-                            &work.now,
-                            &work.contacts[i],
-                            work.surfaces[i].is_some(),
-                            i,
-                        );
+                    for (k, out) in (first..).zip(out) {
+                        let is_on_surface = work.surfaces[k].is_some();
+                        *out = step.correct(&near, &work.contacts[k], is_on_surface, k + sleepers);
                     }
                 });
-                core::mem::swap(&mut work.now, &mut work.next);
+                work.bodies[sleepers..].copy_from_slice(&work.next);
             }
-            fill(executor, &mut work.velocities, |first, out| {
-                for (k, out) in out.iter_mut().enumerate() {
-                    let i = first + k;
-                    *out =
-                        step.velocity(&work.before, &work.now, &work.contacts[i], work.surfaces[i], *out, i);
+            core::mem::swap(&mut work.motions, &mut work.motions_before);
+            let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
+            let before = &work.motions_before;
+            fill(executor, &mut work.motions, |first, out| {
+                for (k, out) in (first..).zip(out) {
+                    *out = step.motion(&near, &work.contacts[k], work.surfaces[k], before, k + sleepers);
                 }
             });
-            core::mem::swap(&mut work.carried, &mut work.carried_before);
-            work.carried.resize(count, false);
-            let before = &work.carried_before;
-            fill(executor, &mut work.carried, |first, out| {
-                for (k, out) in out.iter_mut().enumerate() {
-                    *out = step.is_carried(&work.now, &work.contacts[first + k], before, first + k);
-                }
-            });
-            self.cells.unlink();
+            self.cells.forget_awake();
+            step.is_first = false;
         }
     }
 
-    /// Marks the sleeping grains that wake: those that are pressed, and those whose neighbours moved away.
-    fn wake(&mut self) {
+    /// Counts how long each grain has been still, and wakes sleeping ones: those that are pressed, and those whose
+    /// neighbours have moved.
+    fn rest(&mut self, executor: &dyn Executor) {
         let work = &mut self.work;
-        work.woken.clear();
-        work.woken.resize(work.sleepers.len(), false);
-        for (i, contacts) in work.contacts.iter().enumerate() {
-            let (from, to) = (&work.start[i], &work.now[i]);
-            for j in contacts.sleepers() {
-                work.woken[j] |= to.is_near(&work.sleepers[j], -PRESSES);
-            }
-            let by = [to.at[0] - from.at[0], to.at[1] - from.at[1]];
-            if by[0] * by[0] + by[1] * by[1] > STIRS * STIRS {
-                self.cells.around(from.at, |cell| {
-                    for j in cell.sleepers[0] as usize..cell.sleepers[1] as usize {
-                        let other = &work.sleepers[j];
-                        let above = other.at[1] - from.at[1] < 0.2 * (from.radius + other.radius);
-                        work.woken[j] |= above && from.is_near(other, 0.05);
+        let sleepers = work.sleepers;
+        let woken: Vec<AtomicBool> = (0..sleepers).map(|_| AtomicBool::new(false)).collect();
+        let wake = |j: usize| woken[j].store(true, Ordering::Relaxed);
+        let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
+        fill(executor, &mut work.motions, |first, motions| {
+            for (k, motion) in (first..).zip(motions) {
+                let (body, from) = (&work.bodies[sleepers + k], work.start[k]);
+                for j in work.contacts[k].bodies().filter(|j| *j < sleepers) {
+                    if body.is_near(&work.bodies[j], -PRESSES) {
+                        wake(j);
                     }
-                });
+                }
+                let by = [body.at[0] - from[0], body.at[1] - from[1]];
+                let far2 = by[0] * by[0] + by[1] * by[1];
+                if far2 > 1e-6 {
+                    let before = Body { at: from, ..*body };
+                    near.around(from, |j, other| {
+                        let is_above = other.at[1] - from[1] < 0.2 * (body.radius + other.radius);
+                        let leaves = far2 > STIRS * STIRS || !body.is_near(other, GAP);
+                        if is_above && leaves && before.is_near(other, GAP) {
+                            wake(j);
+                        }
+                    });
+                }
+                let limit = if work.surfaces[k].is_some() { STILL } else { STILL_INSIDE };
+                motion.still = match far2 {
+                    _ if !motion.is_carried => motion.still.saturating_sub(1),
+                    far2 if far2 < limit * limit => motion.still + 4,
+                    far2 if far2 < ROLLS * ROLLS => motion.still + 1,
+                    _ => motion.still.saturating_sub(4),
+                };
+                if motion.still >= ASLEEP {
+                    motion.velocity = [0.0; 2];
+                }
+            }
+        });
+        self.active.clear();
+        for (woken, home) in woken.iter().zip(&work.homes) {
+            if woken.load(Ordering::Relaxed) {
+                let grain = self.array.payload_mut(home.slot);
+                (grain.still, grain.is_carried) = (0, true);
+                self.active.push(home.cell / 16);
             }
         }
+        work.blocks.iter().for_each(|block| self.cells.forget_sleepers(*block));
     }
 
     /// Writes back what has changed.
@@ -355,62 +348,45 @@ impl Sand {
         let (work, size) = (&mut self.work, self.settings.size);
         // Three fifths more than short steps can follow: it has fallen for some steps.
         let fastest = 1.6 * fastest(self.settings.step);
-        self.active.clear();
         work.batch.clear();
-        for (home, woken) in work.sleeping_in.iter().zip(&work.woken) {
-            let cell = self.cells.cell_mut(home.cell);
-            cell.sleepers = [0; 2];
-            if *woken {
-                let grain = self.array.payload_mut(home.slot);
-                (grain.still, grain.is_carried) = (0, true);
-                self.active.push(home.cell >> 6);
-            }
-        }
-        for (i, home) in work.homes.iter().enumerate() {
-            let (from, to, velocity) = (&work.start[i], &work.now[i], work.velocities[i]);
-            let number = self.cells.number(from.at);
-            self.cells.cell_mut(number).count = 0;
-            self.changed[number as usize >> 6] = true;
-            let stays = is_inside(to.at, size);
+        for (k, home) in work.homes[work.sleepers..].iter().enumerate() {
+            let Body { at, id, .. } = work.bodies[work.sleepers + k];
+            let Motion { velocity, still, is_carried, .. } = work.motions[k];
+            self.changed[home.cell as usize >> 6] = true;
+            let stays = is_inside(at, size);
             let speed2 = velocity[0] * velocity[0] + velocity[1] * velocity[1];
-            let falls = !work.carried[i] && speed2 > fastest * fastest;
-            if !stays || falls || !work.contacts[i].touched {
+            let falls = !is_carried && speed2 > fastest * fastest;
+            let cell = self.cells.number(at);
+            let flies = falls || !work.contacts[k].touched;
+            let is_new = home.slot == Slot::MAX;
+            if cell != home.cell || !stays || flies {
+                self.cells.leave(home.cell);
+                if stays && !flies {
+                    self.cells.enter(cell);
+                }
+            }
+            if !stays || flies {
                 self.drained += u64::from(!stays);
                 if stays {
-                    self.flying.push(Flyer { id: to.id, at: to.at, velocity });
+                    self.flying.push(Flyer { id, at, velocity });
                 }
-                if home.slot != Slot::MAX {
+                if !is_new {
                     work.batch.removes.push(home.slot);
-                    self.cells.held[home.cell as usize >> 6] -= 1;
                 }
                 continue;
             }
-            let by = [to.at[0] - from.at[0], to.at[1] - from.at[1]];
-            let far = (by[0] * by[0] + by[1] * by[1]).sqrt();
-            let limit = if work.surfaces[i].is_some() { STILL } else { STILL_INSIDE };
-            let still = match far {
-                far if far < limit => work.still[i] + 4,
-                far if far < ROLLS => work.still[i] + 1,
-                _ => work.still[i].saturating_sub(4),
-            };
-            let velocity = if still >= ASLEEP { [0.0; 2] } else { velocity };
-            let grain = Grain { id: to.id, at: to.at, velocity, still, is_carried: work.carried[i] };
-            let cell = self.cells.number(to.at);
-            let block = cell as usize >> 6;
-            self.changed[block] = true;
-            if home.slot == Slot::MAX {
+            self.changed[cell as usize >> 6] = true;
+            let grain = Grain { id, at, velocity, still, is_carried };
+            if is_new {
                 work.batch.inserts.push((cell, grain));
-                self.cells.held[block] += 1;
             } else {
                 *self.array.payload_mut(home.slot) = grain;
                 if cell != home.cell {
                     work.batch.moves.push((home.slot, cell));
-                    self.cells.held[home.cell as usize >> 6] -= 1;
-                    self.cells.held[block] += 1;
                 }
             }
             if still < ASLEEP {
-                self.active.push(block as u32);
+                self.active.push(cell / 16);
             }
         }
         self.flying.sort_by_key(|flyer| flyer.id);
@@ -426,9 +402,9 @@ fn fastest(step: f32) -> f32 {
 }
 
 /// The friction on the surface that makes piles as steep as they should be: measured (see the tests).
-fn surface_friction(slope: f32) -> f32 {
+pub(super) fn surface_friction(slope: f32) -> f32 {
     const MEASURED: [[f32; 2]; 6] =
-        [[0.54, 0.04], [0.64, 0.2], [0.735, 0.4], [0.87, 0.6], [1.09, 0.8], [1.325, 1.0]];
+        [[0.488, 0.0], [0.578, 0.2], [0.711, 0.5], [0.862, 0.7], [1.046, 0.9], [1.229, 1.1]];
     let above = MEASURED[1..5].iter().take_while(|m| m[0] < slope).count();
     let ([a, low], [b, high]) = (MEASURED[above], MEASURED[above + 1]);
     low + (high - low) * (slope - a) / (b - a)

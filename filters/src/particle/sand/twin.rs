@@ -1,0 +1,228 @@
+//! A step of the awake grains in f64, over all pairs and without a grid: what the fast one must compute.
+
+use super::tests::{FORCES, SIZE, floor, grains, poured, scene};
+use super::*;
+use crate::host::CurrentThread;
+use std::collections::HashMap;
+
+type V = [f64; 2];
+
+const TIME: f64 = 1.0 / 96.0;
+const GRAVITY: f64 = FORCES.gravity as f64;
+const FASTEST: f64 = 0.45;
+
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    id: u32,
+    radius: f64,
+    at: V,
+    from: V,
+    velocity: V,
+    still: u16,
+    is_asleep: bool,
+    is_carried: bool,
+    lies: bool,
+}
+
+fn dot(a: V, b: V) -> f64 {
+    a[0] * b[0] + a[1] * b[1]
+}
+
+fn add(a: V, b: V, scale: f64) -> V {
+    [a[0] + scale * b[0], a[1] + scale * b[1]]
+}
+
+/// The gap between two bodies, and the direction from the second to the first.
+fn gap(a: &Body, b: &Body) -> (f64, V) {
+    let way = add(a.at, b.at, -1.0);
+    let distance = dot(way, way).sqrt();
+    (distance - a.radius - b.radius, way.map(|v| v / distance))
+}
+
+/// Out of an overlap along the normal, and back across it as far as friction holds.
+fn correction(normal: V, overlap: f64, relative: V, friction: f64) -> V {
+    let slide = add(relative, normal, -dot(relative, normal));
+    let far = dot(slide, slide).sqrt();
+    let part = if far > friction * overlap { friction * overlap / far } else { 1.0 };
+    add(normal.map(|n| n * overlap), slide, -part)
+}
+
+/// The normal of the surface on which a body lies, if it is not buried.
+fn surface(all: &[Body], body: &Body) -> Option<V> {
+    let column = |x: f64| (x + 16.0).floor();
+    let mut held: HashMap<(i64, i64), f64> = HashMap::new();
+    for other in all {
+        *held.entry((column(other.at[0]) as i64, column(other.at[1]) as i64)).or_default() += 1.0 / 1.3;
+    }
+    let foot = body.at[1] + body.radius + 16.0;
+    let fall = |side: f64| {
+        let mut depth = 0.0;
+        for k in 1..=3 {
+            let u = column(body.at[0]) + side * f64::from(k);
+            for v in 0..2 * SIZE[1] as i64 {
+                let seen = ((v + 1) as f64).min(foot + 4.0) - (v as f64).max(foot - 4.0);
+                let fill = match v as f64 + 0.5 - 16.0 > f64::from(SIZE[1]) {
+                    true => 1.0,
+                    false => held.get(&(u as i64, v)).copied().unwrap_or(0.0),
+                };
+                depth += fill * seen.max(0.0) / 3.0;
+            }
+        }
+        (4.0 - depth) / (column(body.at[0]) + 0.5 + 2.0 * side - 16.0 - body.at[0]).abs()
+    };
+    let [left, right] = [fall(-1.0), fall(1.0)];
+    let is_right = match body.velocity[0] {
+        v if v.abs() > 2.0 => v > 0.0,
+        _ if left != right => right > left,
+        _ => body.id & 1 == 0,
+    };
+    let (side, fall) = if is_right { (1.0, right) } else { (-1.0, left) };
+    let fall = fall.clamp(-1.0, 2.0);
+    let length = (1.0 + fall * fall).sqrt();
+    (left >= -1.8 || right >= -1.8).then_some([side * fall / length, -1.0 / length])
+}
+
+/// Advances awake bodies by a short step.
+fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2], is_first: bool) {
+    for body in all.iter_mut() {
+        body.from = body.at;
+        if !body.is_asleep {
+            body.velocity[1] += GRAVITY * TIME;
+            let far = dot(body.velocity, body.velocity).sqrt() * TIME;
+            body.at = add(body.at, body.velocity, TIME * (FASTEST / far).min(1.0));
+        }
+    }
+    let below = |body: &Body| f64::from(SIZE[1]) - body.at[1] - body.radius;
+    let contacts: Vec<Vec<usize>> = (0..all.len())
+        .map(|i| (0..all.len()).filter(|j| *j != i && gap(&all[i], &all[*j]).0 < 0.06).collect())
+        .collect();
+    let is_held: Vec<bool> = (0..all.len())
+        .map(|i| {
+            let on_floor = below(&all[i]) < 0.02;
+            let lies_on = |right: bool| {
+                contacts[i].iter().any(|j| {
+                    let way = add(all[i].at, all[*j].at, -1.0);
+                    gap(&all[i], &all[*j]).0 < 0.02 && way[1] < 0.1 && (way[0] <= 0.0) == right
+                })
+            };
+            on_floor || lies_on(false) && lies_on(true)
+        })
+        .collect();
+    for _ in 0..2 {
+        let before = all.to_vec();
+        for i in (0..before.len()).filter(|i| !before[*i].is_asleep) {
+            let body = &before[i];
+            let moved = |body: &Body| add(body.at, body.from, -1.0);
+            let friction = if surfaces[i].is_none() && is_held[i] { friction[0] } else { 0.0 };
+            let (mut sum, mut count) = ([0.0; 2], 0.0);
+            for other in contacts[i].iter().map(|j| &before[*j]) {
+                let (gap, normal) = gap(body, other);
+                if gap < 0.0 {
+                    let relative = add(moved(body), moved(other), -1.0);
+                    let share = if other.is_asleep { 1.0 } else { 0.5 - 0.45 * normal[1] };
+                    sum = add(sum, correction(normal, -gap, relative, friction), share);
+                    count += 1.0;
+                }
+            }
+            let at = add(body.at, sum, if count > 1.0 { 1.5 / count } else { 1.0 });
+            let body = Body { at, ..*body };
+            let overlap = -below(&body);
+            let up = [0.0, -1.0];
+            let out = correction(up, overlap, moved(&body), friction);
+            all[i].at = if overlap > 0.0 { add(at, out, 1.0) } else { at };
+        }
+    }
+    let before = all.to_vec();
+    for i in (0..before.len()).filter(|i| !before[*i].is_asleep) {
+        let body = &before[i];
+        let on_floor = below(body) < 0.06;
+        let others = || contacts[i].iter().map(|j| &before[*j]);
+        let lower = |other: &Body| other.at[1] - body.at[1];
+        let lies = on_floor
+            || !is_first && body.lies
+            || others().any(|other| other.is_asleep && lower(other) > -0.1);
+        all[i].lies = lies;
+        all[i].is_carried =
+            lies || others().any(|other| !other.is_asleep && other.is_carried && lower(other) > 0.0);
+        let is_supported = on_floor || others().any(|other| lower(other) > -0.1);
+        let moved = add(body.at, body.from, -1.0);
+        all[i].velocity = match surfaces[i] {
+            None => moved.map(|v| 0.9 * v / TIME),
+            Some(_) if !is_supported => body.velocity,
+            Some(normal) => {
+                let v = body.velocity;
+                let along = dot(v, normal);
+                let slide = add(v, normal, -along);
+                let speed = dot(slide, slide).sqrt();
+                let lost = friction[1] * (-along).max(0.0).min(GRAVITY * TIME * -normal[1]);
+                let part = if speed > lost { 1.0 - lost / speed } else { 0.0 };
+                let keep = if dot(moved, v) / TIME < 0.5 * dot(v, v) { 0.97 } else { 1.0 };
+                let after = add(slide.map(|v| v * part), normal, along.max(0.0)).map(|v| v * keep);
+                let speed = dot(after, after).sqrt();
+                after.map(|v| v * (FASTEST / TIME / speed).min(1.0))
+            }
+        };
+    }
+}
+
+/// A step of a heap into which grains have fallen.
+#[test]
+fn a_step_is_that_of_the_twin() {
+    let mut sand = scene(0.8, floor());
+    let mut step = 0;
+    while step < 90 || !sand.flying().is_empty() {
+        let arrivals = if step < 60 { poured(step, 4) } else { Vec::new() };
+        sand.step(&FORCES, &arrivals, &CurrentThread).unwrap();
+        step += 1;
+    }
+    let mut all: Vec<Body> = grains(&sand)
+        .iter()
+        .map(|grain| {
+            let [at, velocity] = [grain.at, grain.velocity].map(|v| v.map(f64::from));
+            let (still, is_carried) = (grain.still, grain.is_carried);
+            let (radius, is_asleep) = (f64::from(radius(grain.id)), still >= ASLEEP);
+            Body { id: grain.id, radius, at, from: at, velocity, still, is_asleep, is_carried, lies: false }
+        })
+        .collect();
+    let start = all.clone();
+    let surfaces: Vec<Option<V>> = all.iter().map(|body| surface(&start, body)).collect();
+    let friction = [0.5, f64::from(step::surface_friction(0.8))];
+    short_step(&mut all, &surfaces, friction, true);
+    short_step(&mut all, &surfaces, friction, false);
+    let mut woken = vec![false; all.len()];
+    for (i, body) in all.iter_mut().enumerate().filter(|(_, body)| !body.is_asleep) {
+        let far = dot(add(body.at, start[i].at, -1.0), add(body.at, start[i].at, -1.0)).sqrt();
+        for (j, other) in start.iter().enumerate().filter(|(_, other)| other.is_asleep) {
+            let is_above = other.at[1] - start[i].at[1] < 0.2 * (body.radius + other.radius);
+            let leaves = far > 0.06 || gap(body, other).0 >= 0.06;
+            woken[j] |= gap(body, other).0 < -0.4;
+            woken[j] |= far > 0.001 && is_above && leaves && gap(&start[i], other).0 < 0.06;
+        }
+        let limit = if surfaces[i].is_some() { 0.02 } else { 0.05 };
+        body.still = match far {
+            _ if !body.is_carried => body.still.saturating_sub(1),
+            far if far < limit => body.still + 4,
+            far if far < 0.15 => body.still + 1,
+            _ => body.still.saturating_sub(4),
+        };
+        if body.still >= ASLEEP {
+            body.velocity = [0.0; 2];
+        }
+    }
+    let awake = start.iter().filter(|body| !body.is_asleep).count();
+    sand.step(&FORCES, &[], &CurrentThread).unwrap();
+    let fast: HashMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
+    let differs = |i: usize| {
+        let body = &all[i];
+        let grain = &fast[&body.id];
+        let still = if woken[i] { 0 } else { body.still };
+        let far = [0, 1].map(|a: usize| (f64::from(grain.at[a]) - body.at[a]).abs());
+        let fast = [0, 1].map(|a: usize| (f64::from(grain.velocity[a]) - body.velocity[a]).abs());
+        let is_close = far.iter().all(|d| *d < 1e-4) && fast.iter().all(|d| *d < 2e-2);
+        !is_close || still != grain.still || grain.is_carried != (body.is_carried || woken[i])
+    };
+    // Whether a pair that just touches counts as a contact is a matter of rounding.
+    let differing = (0..all.len()).filter(|i| differs(*i)).count();
+    assert!(awake > 100 && all.len() - awake > 100 && woken.contains(&true), "{awake} of {}", all.len());
+    assert!(differing <= 2, "{differing} of {awake} awake grains move in another way");
+}
