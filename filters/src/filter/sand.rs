@@ -251,11 +251,14 @@ impl Render for SandFilter {
         let grains = self.set.grains as usize;
         let [w, h] = self.overlay.picture_size();
         let pictures = Picture::most_bytes(w * h, h);
+        // Each drawn tile is kept once, and each thread has a row of tiles.
+        let [across, down] = self.scene.shown();
+        let tiles = size_of::<[f32; 4]>() * across * (down + 8 * layer::SIDE);
         // The array and its old form, the lists of a step, the saved form, and the latest frames, if all grains move.
         let each = 2 * size_of::<Grain>() + 7 * 24 + RECENT * 20;
         Memory {
-            fixed: grains * each + self.scene.bytes() + (1 << 20),
-            per_frame: base.per_frame + pictures + grains * 16 + 20 * w * h,
+            fixed: grains * each + self.scene.bytes() + tiles + 2 * w * h + (1 << 20),
+            per_frame: base.per_frame + pictures + grains * 16 + 2 * w * h,
         }
     }
 
@@ -266,6 +269,7 @@ impl Render for SandFilter {
             scene: &self.scene,
             material: self.set.material,
             appearance: &now.appearance,
+            level: self.level,
         };
         let pictures = layer.pictures(&near.snapshot, host.executor);
         host.check()?;
@@ -300,7 +304,8 @@ impl Stepped<6> for SandFilter {
     }
 
     fn snapshot(&self, state: &mut State) -> Snapshot {
-        state.snapshot.update(&mut state.sand, self.scene.crumbled(state.front));
+        let rows = self.scene.rows as f32;
+        state.snapshot.update(&mut state.sand, self.scene.crumbled(state.front), rows);
         state.snapshot.clone()
     }
 

@@ -30,9 +30,8 @@ pub(super) struct Raster {
     pub(super) size: [usize; 2],
     /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
-    /// Of each row: the column of the first texel that is kept, and its index.
-    rows: Vec<[u32; 2]>,
-    texels: Vec<Premultiplied>,
+    /// Of each row: the column of the first texel that is kept, and the texels.
+    rows: Vec<(u32, Vec<Premultiplied>)>,
 }
 
 /// Fewer than this many texels along either side of a cell are summed.
@@ -124,22 +123,30 @@ impl Raster {
     pub(super) fn push(&mut self, row: &[Premultiplied], colour: impl Fn(Premultiplied) -> Premultiplied) {
         let from = row.iter().position(|t| t[3] > 0.0).unwrap_or(0);
         let to = row.iter().rposition(|t| t[3] > 0.0).map_or(from, |i| i + 1);
-        self.rows.push([from as u32, self.texels.len() as u32]);
-        self.texels.extend(row[from..to].iter().map(|t| colour(*t)));
+        let mut texels = row[from..to].to_vec();
+        for texel in &mut texels {
+            *texel = colour(*texel);
+        }
+        self.rows.push((from as u32, texels));
         self.size[1] += 1;
+    }
+
+    /// Adds the rows of another one.
+    pub(super) fn append(&mut self, mut other: Raster) {
+        self.rows.append(&mut other.rows);
+        self.size[1] = self.rows.len();
     }
 
     /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.capacity() * 8 + self.texels.capacity() * size_of::<Premultiplied>()
+        let texels: usize = self.rows.iter().map(|row| row.1.capacity()).sum();
+        self.rows.capacity() * size_of::<(u32, Vec<Premultiplied>)>() + texels * size_of::<Premultiplied>()
     }
 
     /// The first column and the texels that are kept of a row.
     #[inline(always)]
     fn row(&self, y: usize) -> (usize, &[Premultiplied]) {
-        let Some([from, start]) = self.rows.get(y) else { return (0, &[]) };
-        let end = self.rows.get(y + 1).map_or(self.texels.len(), |r| r[1] as usize);
-        (*from as usize, self.texels.get(*start as usize..end).unwrap_or(&[]))
+        self.rows.get(y).map_or((0, &[]), |(from, texels)| (*from as usize, texels))
     }
 
     #[inline(always)]

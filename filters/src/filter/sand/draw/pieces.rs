@@ -1,9 +1,7 @@
 //! Flat pieces with a direction: paper, leaves, ash, coins.
 
 use super::sand::inside;
-use super::{
-    GrainPoint, Ground, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit,
-};
+use super::{GrainPoint, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit};
 
 /// Drawn size of a piece relative to the grain, so that pieces overlap.
 const SIZE: f32 = 1.3;
@@ -34,6 +32,7 @@ pub(super) struct Touch {
 }
 
 impl Piece {
+    #[inline(always)]
     pub(super) fn new(style: &Style, grain: &GrainPoint) -> Self {
         let h = hash(grain.id);
         let axis = direction(grain.angle);
@@ -82,11 +81,13 @@ impl Piece {
         }
     }
 
+    #[inline(always)]
     pub(super) fn reach(&self) -> f32 {
         1.7 * self.radius + 1.5
     }
 
     /// What the piece does at a place relative to its centre.
+    #[inline(always)]
     pub(super) fn touch(&self, dx: f32, dy: f32) -> Touch {
         let (p, q) = self.place(dx, dy);
         let (inside, factor, addend) = match self.material {
@@ -100,6 +101,7 @@ impl Piece {
     }
 
     /// A place in the piece's frame, in radii.
+    #[inline(always)]
     fn place(&self, dx: f32, dy: f32) -> (f32, f32) {
         let [ax, ay] = self.axis;
         let inverse = 1.0 / self.radius;
@@ -107,6 +109,7 @@ impl Piece {
     }
 
     /// Shadow on a place: it falls away from the light and is softer than the piece.
+    #[inline(always)]
     pub(super) fn shadow(&self, dx: f32, dy: f32) -> f32 {
         let far = 0.24 * self.radius;
         let (p, q) = self.place(dx + far * self.light[0], dy + far * self.light[1]);
@@ -116,6 +119,7 @@ impl Piece {
     }
 
     /// Distance to the edge, positive inside; factor and addend of the colour.
+    #[inline(always)]
     fn paper(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let (a, b) = (1.05, 0.72 * self.tilt.abs());
         let inside = (a - p.abs()).min(b - q.abs());
@@ -125,6 +129,7 @@ impl Piece {
         (inside, 1.0 + bend - back, back + 0.05 * bend.max(0.0))
     }
 
+    #[inline(always)]
     fn leaf(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let length = 1.4;
         let t = p / length;
@@ -146,6 +151,7 @@ impl Piece {
         (blade.max(stem), 1.0 + fold - vein - rim + spots - 0.22 * rib, 0.10 * rib)
     }
 
+    #[inline(always)]
     fn flake(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let mut inside = 1.25 - (p * p + q * q).sqrt();
         for [x, y, far] in &self.edges {
@@ -160,6 +166,7 @@ impl Piece {
         (inside, 1.0 + 0.10 * layer + 0.06 * crease - 0.1 * rim, 0.10 * rim + 0.03 * layer)
     }
 
+    #[inline(always)]
     fn coin(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let breadth = self.tilt.abs();
         let r = (p * p + q * q / (breadth * breadth)).sqrt();
@@ -185,22 +192,22 @@ impl Piece {
     }
 }
 
+#[inline(always)]
 pub(super) fn draw(
     style: &Style,
-    ground: &Ground,
     tile: &Tile,
     grains: &[GrainPoint],
     out: &mut [[f32; 4]],
     scratch: &mut Scratch,
 ) {
     let Scratch { field, gain, .. } = scratch;
-    field.prepare(style, ground, tile);
+    field.prepare(style, tile, 0.0, grains);
     field.map(inside);
     gain.clear();
     gain.resize(out.len(), 0.0);
     for y in 0..tile.height {
         let start = y * tile.width;
-        field.row(ground, tile, y, |x, f| {
+        field.row(tile, y, |x, f| {
             out[start + x] = [f[0], f[1], f[2], f[3]];
             gain[start + x] = f[4];
         });
@@ -217,10 +224,8 @@ pub(super) fn draw(
         }
     }
     for (sample, gain) in out.iter_mut().zip(gain) {
-        // Flat pieces show the body of the heap less than grains do.
-        let gain = 0.4 + 0.6 * *gain;
         for k in 0..3 {
-            sample[k] = (sample[k] * gain).min(sample[3]);
+            sample[k] = (sample[k] * *gain).min(sample[3]);
         }
     }
 }
@@ -229,6 +234,7 @@ pub(super) fn draw(
 const LANES: usize = 8;
 
 /// Lays a piece and its shadow over the samples.
+#[inline(always)]
 fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), out: &mut [[f32; 4]]) {
     let [r, g, b] = piece.rgb;
     let Window { x0, x1, y0, y1 } = Window::around(tile, piece.x, piece.y, piece.reach());
