@@ -56,7 +56,7 @@ multiversion! {
 
 #[inline(always)]
 fn push_row_body(raster: &mut Raster, row: &[Premultiplied], colours: &ColourConversion) {
-    raster.push(row, |texel| colours.convert(texel));
+    colours.convert_row(raster.push(row));
 }
 
 impl Painter {
