@@ -14,6 +14,8 @@ mod draw;
 mod layer;
 mod scene;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 use super::mask::{Side, check_obstacle, obstacle};
 use super::overlay::Overlay;

@@ -238,9 +238,12 @@ impl Layer<'_> {
         let chunks = (chunk(lines[0])..=chunk(lines[1]))
             .flat_map(|y| (chunk(columns[0])..=chunk(columns[1])).map(move |x| (x, y)))
             .filter_map(|(x, y)| snapshot.chunks.get(zorder::number(x as u16, y as u16) as usize));
+        // Nothing is drawn over a picture that has not begun to crumble.
+        let front = snapshot.front.filter(|front| *front > 0.0);
         let mut standing = 0;
         let [near_columns, near_lines] = around(style.near());
-        if let Some(front) = snapshot.front {
+        if let Some(front) = front {
+            standing = 1;
             self.scene.standing(front, near_columns, near_lines, |_, _| standing += 1);
         }
         let Appearance { colour, behind, .. } = *self.appearance;
@@ -264,11 +267,11 @@ impl Layer<'_> {
             let Point { id, at } = places[*key as u32 as usize];
             self.point(id, at)
         }));
-        let is_empty = points.is_empty() && snapshot.front.is_none_or(|front| front <= 0.0);
+        let is_empty = points.is_empty() && front.is_none();
         let drawn = (!is_empty).then(|| {
             let mut rgba = vec![[0.0; 4]; tile.width * tile.height];
             draw::draw_tile(style.level, style, tile, points, &mut rgba, scratch);
-            if let Some(front) = snapshot.front {
+            if let Some(front) = front {
                 points.clear();
                 self.scene.standing(front, near_columns, near_lines, |id, at| {
                     points.push(self.point(id, at));

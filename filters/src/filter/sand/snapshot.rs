@@ -80,7 +80,8 @@ impl Snapshot {
 pub(super) struct TileKey {
     /// The number of the update in which grains around it have changed last.
     pub(super) changed: u64,
-    /// The number of grains of the picture that still stand around it. None comes back, so the number says which.
+    /// 1 and the number of grains of the picture that still stand around it, once it crumbles. None comes back, so the
+    /// number says which.
     pub(super) standing: usize,
     pub(super) material: Material,
     pub(super) colour: Option<[f64; 4]>,
