@@ -118,17 +118,17 @@ settings! {
         /// sand that runs through an hourglass
         "hourglass" = "source=hourglass:size=3.5:grains=60000:outline=0.45:gravity=1.2",
         /// wind that carries sand over a dune
-        "dune" = "source=sky:start=8:size=4:flow=16000:grains=90000:wind=0.16:drift=1500:friction=0.62:fall=1.5",
+        "dune" = "spread=0.5:start=10:size=3:flow=20000:grains=60000:wind=0.2:gusts=0.08:drift=4000:friction=0.62:fall=1.5",
         /// snow that settles and grows to drifts
         "snowfall" = "material=snow:source=sky:size=5:flow=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
         /// ash that drifts down and covers everything
-        "ash" = "material=ash:source=sky:size=9:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
+        "ash" = "material=ash:source=sky:size=10:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
         /// confetti that rains down and gathers on the ground
         "confetti" = "material=confetti:source=sky:size=14:flow=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
         /// autumn leaves that swirl down and gather on the ground
         "leaves" = "material=leaves:source=sky:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
         /// coins that pour down
-        "coins" = "material=coins:source=pour:size=26:flow=60:spread=0.06:friction=0.6",
+        "coins" = "material=coins:source=pour:size=34:flow=40:spread=0.06:friction=0.6",
         /// the picture crumbles from left to right and blows away; give the frame as picture_frame=0
         "dissolve" = "material=picture:source=picture:size=3:grains=400000:wind=0.35:gusts=0.25:gravity=0.5:fall=0.35:floor=false",
     }

@@ -86,6 +86,7 @@ const LEAVES: [[f32; 3]; 6] = [
     [0.72, 0.48, 0.16],
     [0.55, 0.52, 0.16],
 ];
+const COINS: [[f32; 3]; 3] = [[0.92, 0.72, 0.26], [0.88, 0.66, 0.22], [0.95, 0.78, 0.36]];
 
 impl Layer<'_> {
     fn rgb(&self, id: u32) -> [f32; 3] {
@@ -100,8 +101,8 @@ impl Layer<'_> {
             Material::Snow => [0.96, 0.98, 1.0],
             Material::Confetti => of(&CONFETTI),
             Material::Leaves => of(&LEAVES),
-            Material::Ash => [0.52, 0.51, 0.5],
-            Material::Coins => [0.9, 0.7, 0.25],
+            Material::Ash => [0.60, 0.59, 0.575],
+            Material::Coins => of(&COINS),
             Material::Sand | Material::Picture => [0.84, 0.69, 0.44],
         }
     }
@@ -308,12 +309,29 @@ impl Layer<'_> {
         let (opacity, rows) = (self.appearance.outline, self.scene.rows as f32);
         let Some(obstacle) = self.obstacle() else { return };
         let half = 0.0012 * self.overlay.size()[1] as f32;
-        for (i, texel) in rgba.iter_mut().enumerate() {
-            let x = (tile.x + i % tile.width) as f32 + 0.5;
-            let y = (tile.y + i / tile.width) as f32 + 0.5;
-            let far = obstacle.at(x / rows, y / rows).0 * rows + half;
-            let cover = (half + 0.5 - far.abs()).clamp(0.0, 1.0) * opacity;
-            *texel = texel.map(|v| v + cover * (1.0 - v));
+        const SPAN: usize = 8;
+        for y in 0..tile.height {
+            let row = &mut rgba[y * tile.width..][..tile.width];
+            let v = ((tile.y + y) as f32 + 0.5) / rows;
+            for (i, span) in row.chunks_mut(SPAN).enumerate() {
+                let left = (tile.x + i * SPAN) as f32;
+                let far = obstacle.at((left + 0.5 * SPAN as f32) / rows, v).0 * rows + half;
+                if far.abs() > 3.0 * half + SPAN as f32 + 2.0 * rows {
+                    continue;
+                }
+                for (x, texel) in span.iter_mut().enumerate() {
+                    let u = (left + x as f32 + 0.5) / rows;
+                    // The obstacle is made of squares: their mean is smooth.
+                    let around = [[-0.9, -0.9], [0.9, -0.9], [-0.9, 0.9], [0.9, 0.9], [0.0, 0.0]];
+                    let far: f32 = around.iter().map(|[du, dv]| obstacle.at(u + du, v + dv).0).sum();
+                    let far = 0.2 * far * rows + half;
+                    let cover = (half + 0.5 - far.abs()).clamp(0.0, 1.0) * opacity;
+                    // The line has a shade on both sides, so that it shows on a bright picture.
+                    let shade = 0.3 * (1.0 - 0.4 * far.abs() / half).max(0.0) * opacity;
+                    let [r, g, b, a] = texel.map(|v| v - shade * v);
+                    *texel = [r, g, b, a + shade].map(|v| v + cover * (1.0 - v));
+                }
+            }
         }
     }
 }
