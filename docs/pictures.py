@@ -12,10 +12,12 @@ ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "target/release/grainfield"
 WORK = ROOT / "target/pictures"
 PAGES = ROOT / "docs/src"
-# The part of the picture that is shown: a crop at 1:1, half of the picture at 1:2, or the full picture at 1:4.
+# The part of the picture that is shown: a crop at 1:1, half of the picture or of its lower half at 1:2, or the full
+# picture at 1:4.
 CROP = "crop=480:270:780:330"
 HALF = "crop=960:540:480:270,scale=480:270:flags=area"
 FULL = "scale=480:270:flags=area"
+LOW = "crop=960:540:480:540,scale=480:270:flags=area"
 FILTERS = [
     ("noise", "noise=strength=8", CROP),
     ("dither", "dither=bits=8", CROP),
@@ -34,6 +36,9 @@ FILTERS = [
 ]
 # Over the photograph, faded to haze, water or night, because agents are dark or small.
 FLOCKS = {"starlings": "#d4cfcc", "seagulls": "#8fb4d8", "fish": "#1d5570", "moths": "#0c0c14", "bats": "#6f6a86"}
+# Seconds after the start. Heaps are shown near, over the darkened photograph if they are bright.
+SANDS = {"pour": 8, "hourglass": 3, "dune": 10, "snowfall": 25, "ash": 25, "confetti": 12, "leaves": 30, "coins": 8}
+NEAR_SANDS = ("snowfall", "ash", "confetti", "leaves", "coins")
 SMALL_PARTICLES = ("dust-motes", "starfield", "fireflies")
 
 
@@ -67,6 +72,10 @@ def chains():
         yield f"fluid-{scene}", f"fluid=scene={scene}:start=2.5", FULL
     for preset, color in FLOCKS.items():
         yield f"flock-{preset}", f"fade=amount=0.8:color={color},flock=preset={preset}", FULL
+    for preset, start in SANDS.items():
+        shown = LOW if preset in NEAR_SANDS else FULL
+        yield f"sand-{preset}", f"fade=amount=0.35:color=#101418,sand=preset={preset}:start={start}", shown
+    yield "sand-dissolve", "sand=preset=dissolve:picture_frame=40:start=2.2", FULL
     yield from FILTERS
 
 

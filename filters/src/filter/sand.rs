@@ -14,6 +14,8 @@ mod draw;
 mod layer;
 mod scene;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 use super::mask::{Side, check_obstacle, obstacle};
 use super::overlay::Overlay;
@@ -116,17 +118,17 @@ settings! {
         /// sand that runs through an hourglass
         "hourglass" = "source=hourglass:size=3.5:grains=60000:outline=0.45:gravity=1.2",
         /// wind that carries sand over a dune
-        "dune" = "source=sky:start=8:size=4:flow=16000:grains=90000:wind=0.16:drift=1500:friction=0.62:fall=1.5",
+        "dune" = "spread=0.5:start=10:size=3:flow=20000:grains=60000:wind=0.2:gusts=0.08:drift=4000:friction=0.62:fall=1.5",
         /// snow that settles and grows to drifts
         "snowfall" = "material=snow:source=sky:size=5:flow=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
         /// ash that drifts down and covers everything
-        "ash" = "material=ash:source=sky:size=9:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
+        "ash" = "material=ash:source=sky:size=10:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
         /// confetti that rains down and gathers on the ground
         "confetti" = "material=confetti:source=sky:size=14:flow=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
         /// autumn leaves that swirl down and gather on the ground
         "leaves" = "material=leaves:source=sky:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
         /// coins that pour down
-        "coins" = "material=coins:source=pour:size=26:flow=60:spread=0.06:friction=0.6",
+        "coins" = "material=coins:source=pour:size=34:flow=40:spread=0.06:friction=0.6",
         /// the picture crumbles from left to right and blows away; give the frame as picture_frame=0
         "dissolve" = "material=picture:source=picture:size=3:grains=400000:wind=0.35:gusts=0.25:gravity=0.5:fall=0.35:floor=false",
     }
@@ -251,11 +253,14 @@ impl Render for SandFilter {
         let grains = self.set.grains as usize;
         let [w, h] = self.overlay.picture_size();
         let pictures = Picture::most_bytes(w * h, h);
+        // Each drawn tile is kept once, and each thread has a row of tiles.
+        let [across, down] = self.scene.shown();
+        let tiles = size_of::<[f32; 4]>() * across * (down + 8 * layer::SIDE);
         // The array and its old form, the lists of a step, the saved form, and the latest frames, if all grains move.
         let each = 2 * size_of::<Grain>() + 7 * 24 + RECENT * 20;
         Memory {
-            fixed: grains * each + self.scene.bytes() + (1 << 20),
-            per_frame: base.per_frame + pictures + grains * 16 + 20 * w * h,
+            fixed: grains * each + self.scene.bytes() + tiles + 2 * w * h + (1 << 20),
+            per_frame: base.per_frame + pictures + grains * 16 + 2 * w * h,
         }
     }
 
@@ -266,6 +271,7 @@ impl Render for SandFilter {
             scene: &self.scene,
             material: self.set.material,
             appearance: &now.appearance,
+            level: self.level,
         };
         let pictures = layer.pictures(&near.snapshot, host.executor);
         host.check()?;
@@ -300,7 +306,8 @@ impl Stepped<6> for SandFilter {
     }
 
     fn snapshot(&self, state: &mut State) -> Snapshot {
-        state.snapshot.update(&mut state.sand, self.scene.crumbled(state.front));
+        let rows = self.scene.rows as f32;
+        state.snapshot.update(&mut state.sand, self.scene.crumbled(state.front), rows);
         state.snapshot.clone()
     }
 

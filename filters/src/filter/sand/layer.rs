@@ -1,19 +1,21 @@
 //! The tiles of a frame.
 
 use super::super::overlay::Overlay;
-use super::draw::{self, Flyer, GrainPoint, Ground, Material, Style, Tile};
+use super::draw::{self, Flyer, GrainPoint, Light, Material, Style, Tile};
 use super::scene::Scene;
-use super::snapshot::{CHUNK, Snapshot};
+use super::snapshot::{CHUNK, Drawn, Point, Snapshot, TileKey};
 use crate::frame::Format;
 use crate::host::Executor;
 use crate::noise::seed::mix64;
 use crate::particle::draw::Picture;
+use crate::particle::fluid::SignedDistanceField;
 use crate::particle::sand::{self, BORDER, radius};
+use crate::simd::Level;
 use crate::zorder;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Luma samples across and down a tile.
-const SIDE: usize = 64;
+pub(super) const SIDE: usize = 64;
 /// The largest width and height of a picture.
 const LARGEST: usize = 8128;
 /// The direction of the light, from the upper left.
@@ -24,9 +26,6 @@ pub(super) fn most_pictures(format: &Format) -> usize {
     let (w, h) = format.plane_size(0);
     w.div_ceil(LARGEST) * h.div_ceil(LARGEST)
 }
-
-/// The displayed rows of a row of tiles.
-type Strip = Vec<[f32; 4]>;
 
 /// The appearance in a frame.
 pub(super) struct Appearance {
@@ -44,15 +43,30 @@ pub(super) struct Layer<'a> {
     pub(super) scene: &'a Scene,
     pub(super) material: Material,
     pub(super) appearance: &'a Appearance,
+    pub(super) level: Level,
 }
 
 /// Lists of a thread.
 #[derive(Default)]
 struct Buffers {
+    places: Vec<Point>,
+    /// Numbers of grains and, below, indices of their places.
+    order: Vec<u64>,
     points: Vec<GrainPoint>,
-    rgba: Vec<[f32; 4]>,
+    strip: Vec<[f32; 4]>,
     matte: Vec<f32>,
     scratch: draw::Scratch,
+}
+
+/// What all rows of tiles share.
+struct Frame<'a> {
+    style: Style,
+    light: Light,
+    snapshot: &'a Snapshot,
+    /// The flyers of each row of tiles.
+    flying: Vec<Vec<Flyer>>,
+    /// Columns and rows of the displayed frame.
+    shown: [usize; 2],
 }
 
 const CONFETTI: [[f32; 3]; 7] = [
@@ -72,6 +86,7 @@ const LEAVES: [[f32; 3]; 6] = [
     [0.72, 0.48, 0.16],
     [0.55, 0.52, 0.16],
 ];
+const COINS: [[f32; 3]; 3] = [[0.92, 0.72, 0.26], [0.88, 0.66, 0.22], [0.95, 0.78, 0.36]];
 
 impl Layer<'_> {
     fn rgb(&self, id: u32) -> [f32; 3] {
@@ -86,8 +101,8 @@ impl Layer<'_> {
             Material::Snow => [0.96, 0.98, 1.0],
             Material::Confetti => of(&CONFETTI),
             Material::Leaves => of(&LEAVES),
-            Material::Ash => [0.52, 0.51, 0.5],
-            Material::Coins => [0.9, 0.7, 0.25],
+            Material::Ash => [0.60, 0.59, 0.575],
+            Material::Coins => of(&COINS),
             Material::Sand | Material::Picture => [0.84, 0.69, 0.44],
         }
     }
@@ -108,104 +123,173 @@ impl Layer<'_> {
         }
     }
 
-    /// The pictures of all tiles in which something is drawn.
+    /// The pictures of a frame: the displayed samples become luma samples, and in a field every second row is left out.
+    /// One picture holds nearly every frame, since cells of chroma between two of them would show what is behind.
     pub(super) fn pictures(&self, snapshot: &Snapshot, executor: &dyn Executor) -> Vec<Picture> {
-        let [w, h] = self.overlay.size();
-        // The displayed frame in rows.
-        let shown = [libm::ceil(w / self.overlay.narrow()) as usize, h as usize];
+        let shown = self.scene.shown();
         let radius = (0.44 * self.scene.rows) as f32;
-        let style = Style { material: self.material, light: LIGHT, radius };
-        let mut ground = Ground::new(shown[0], shown[1], radius);
-        for point in snapshot.chunks.iter().flat_map(|chunk| chunk.iter()) {
-            ground.add(&self.point(point.id, point.at));
-        }
-        let relief = ground.relief(&style);
+        let style = Style { material: self.material, light: LIGHT, radius, size: shown, level: self.level };
+        let light = snapshot.ground.light(&style);
         let flyers: Vec<Flyer> = snapshot.flying.iter().map(|flyer| self.flyer(flyer)).collect();
-        let [across, down] = shown.map(|v| v.div_ceil(SIDE));
-        let mut flying: Vec<Vec<u32>> = vec![Vec::new(); across * down];
-        for (i, flyer) in (0..).zip(&flyers) {
-            let tile = |v: f32, way: f32, count: usize| {
-                let reach = style.near() + 0.5 * way.abs();
-                let first = ((v - reach) * (1.0 / SIDE as f32)).max(0.0) as usize;
-                first..(((v + reach) * (1.0 / SIDE as f32) + 1.0).max(0.0) as usize).min(count)
-            };
-            for y in tile(flyer.grain.y, flyer.way[1], down) {
-                for x in tile(flyer.grain.x, flyer.way[0], across) {
-                    flying[y * across + x].push(i);
+        let down = shown[1].div_ceil(SIDE);
+        let mut flying: Vec<Vec<Flyer>> = vec![Vec::new(); down];
+        for flyer in &flyers {
+            let reach = style.near() + 0.5 * flyer.way[1].abs();
+            let row = |v: f32| (v * (1.0 / SIDE as f32)).max(0.0) as usize;
+            for y in row(flyer.grain.y - reach)..(row(flyer.grain.y + reach) + 1).min(down) {
+                flying[y].push(*flyer);
+            }
+        }
+        let frame = Frame { style, light, snapshot, flying, shown };
+        let strips: Vec<Mutex<Vec<Picture>>> = (0..down).map(|_| Mutex::default()).collect();
+        let free: Mutex<Vec<Buffers>> = Mutex::default();
+        executor.execute(down, &|y| {
+            let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut buffers = lock().pop().unwrap_or_default();
+            *strips[y].lock().unwrap_or_else(PoisonError::into_inner) = self.strip(&frame, y, &mut buffers);
+            lock().push(buffers);
+        });
+        let mut out: Vec<Picture> = Vec::new();
+        for (y, strip) in strips.into_iter().enumerate() {
+            let strip = strip.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let first = out.len().saturating_sub(strip.len());
+            if y % (LARGEST / SIDE) == 0 || out.is_empty() {
+                out.extend(strip);
+            } else {
+                out[first..].iter_mut().zip(strip).for_each(|(picture, strip)| picture.append(strip));
+            }
+        }
+        out
+    }
+
+    /// The displayed rows of a row of tiles, in a picture for every [`LARGEST`] samples.
+    fn strip(&self, frame: &Frame<'_>, y: usize, buffers: &mut Buffers) -> Vec<Picture> {
+        let Frame { style, light, snapshot, flying, shown } = frame;
+        let height = SIDE.min(shown[1] - y * SIDE);
+        let all = Tile { x: 0, y: y * SIDE, width: shown[0], height };
+        let across = shown[0].div_ceil(SIDE);
+        let mut strip = core::mem::take(&mut buffers.strip);
+        strip.clear();
+        strip.resize(all.width * height, [0.0; 4]);
+        let mut is_empty = flying[y].is_empty() && self.obstacle().is_none();
+        for x in 0..across {
+            let tile = Tile { x: x * SIDE, width: SIDE.min(shown[0] - x * SIDE), ..all };
+            if let Some(drawn) = self.tile(style, tile, y * across + x, snapshot, buffers) {
+                is_empty = false;
+                for (from, to) in drawn.chunks_exact(tile.width).zip(strip.chunks_exact_mut(shown[0])) {
+                    to[tile.x..tile.x + tile.width].copy_from_slice(from);
                 }
             }
         }
-        let mut strips: Vec<Option<Strip>> = vec![None; down];
-        let free: Mutex<Vec<Buffers>> = Mutex::default();
-        {
-            let outs: Vec<Mutex<&mut Option<Strip>>> = strips.iter_mut().map(Mutex::new).collect();
-            executor.execute(outs.len(), &|y| {
-                let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut buffers = lock().pop().unwrap_or_default();
-                let mut strip: Option<Strip> = None;
-                for x in 0..across {
-                    let tile = Tile {
-                        x: x * SIDE,
-                        y: y * SIDE,
-                        width: SIDE.min(shown[0] - x * SIDE),
-                        height: SIDE.min(shown[1] - y * SIDE),
-                    };
-                    let here: Vec<Flyer> =
-                        flying[y * across + x].iter().map(|i| flyers[*i as usize]).collect();
-                    if !self.is_drawn(&style, &ground, tile, snapshot, &here, &mut buffers) {
-                        continue;
-                    }
-                    relief.light(self.material, tile, &mut buffers.rgba);
-                    draw::draw_flyers(&style, tile, &here, &mut buffers.rgba);
-                    self.outline(tile, &mut buffers.rgba);
-                    let strip = strip.get_or_insert_with(|| vec![[0.0; 4]; shown[0] * tile.height]);
-                    let rows = buffers.rgba.chunks_exact(tile.width);
-                    for (from, to) in rows.zip(strip.chunks_exact_mut(shown[0])) {
-                        to[tile.x..tile.x + tile.width].copy_from_slice(from);
-                    }
-                }
-                **outs[y].lock().unwrap_or_else(PoisonError::into_inner) = strip;
-                lock().push(buffers);
-            });
+        if !is_empty {
+            light.apply(style, all, &mut strip);
+            draw::draw_flyers(style, all, &flying[y], &mut strip);
+            self.outline(all, &mut strip);
         }
-        self.assemble(&strips, shown)
-    }
-
-    /// The pictures of a frame from its displayed rows: the displayed samples become luma samples, and in a field every
-    /// second row is left out. One picture holds nearly every frame, since cells of chroma between two of them would
-    /// show what is behind.
-    fn assemble(&self, strips: &[Option<Strip>], shown: [usize; 2]) -> Vec<Picture> {
-        let Some(first) = strips.iter().position(Option::is_some) else { return Vec::new() };
-        let end = strips.iter().rposition(Option::is_some).map_or(0, |last| (last + 1) * SIDE);
         let narrow = self.overlay.narrow();
         let (step, skip) = self.overlay.format.field_rows();
         let (step, skip) = (step as usize, skip as usize);
         let [width, _] = self.overlay.picture_size();
-        let empty = vec![[0.0; 4]; shown[0]];
-        let mut out = Vec::new();
         let mut row = Vec::new();
-        for left in (0..width).step_by(LARGEST) {
+        let pictures = (0..width).step_by(LARGEST).map(|left| {
             let columns = left..(left + LARGEST).min(width);
-            let rows: Vec<usize> = (first * SIDE..end.min(shown[1])).filter(|y| y % step == skip).collect();
-            for rows in rows.chunks(LARGEST) {
-                let at = [columns.start as i32, (rows[0] / step) as i32];
-                let mut picture = Picture::new(at, columns.len());
-                for y in rows {
-                    let from = strips[y / SIDE]
-                        .as_ref()
-                        .map_or(&empty[..], |strip| &strip[y % SIDE * shown[0]..][..shown[0]]);
+            // A row of tiles has an even number of rows.
+            let mut picture = Picture::new([left as i32, (all.y / step) as i32], columns.len());
+            for from in strip.chunks_exact(shown[0]).skip(skip).step_by(step) {
+                let painter = &self.overlay.painter;
+                if is_empty {
+                    painter.add_row(&mut picture, &[]);
+                } else if narrow == 1.0 {
+                    painter.add_row(&mut picture, &from[columns.clone()]);
+                } else {
                     row.clear();
                     row.extend(columns.clone().map(|x| {
                         // The part of the row that a luma sample shows.
                         let [a, b] = [x as f64, x as f64 + 1.0].map(|v| v / narrow);
                         mean(from, a as f32, b as f32)
                     }));
-                    self.overlay.painter.add_row(&mut picture, &row);
+                    painter.add_row(&mut picture, &row);
                 }
-                out.push(picture);
+            }
+            picture
+        });
+        let pictures = pictures.collect();
+        buffers.strip = strip;
+        pictures
+    }
+
+    /// A tile of grains at rest, and of what is behind a picture that crumbles.
+    fn tile(
+        &self,
+        style: &Style,
+        tile: Tile,
+        number: usize,
+        snapshot: &Snapshot,
+        buffers: &mut Buffers,
+    ) -> Drawn {
+        let Buffers { places, order, points, matte, scratch, .. } = buffers;
+        let rows = self.scene.rows as f32;
+        let around = |reach: f32| {
+            let low = [tile.x, tile.y].map(|v| (v as f32 - reach) / rows);
+            let high = [tile.x + tile.width, tile.y + tile.height].map(|v| (v as f32 + reach) / rows);
+            [[low[0], high[0]], [low[1], high[1]]]
+        };
+        let [columns, lines] = around(style.reach());
+        let chunk = |v: f32| (v + BORDER).max(0.0) as u32 >> CHUNK;
+        let chunks = (chunk(lines[0])..=chunk(lines[1]))
+            .flat_map(|y| (chunk(columns[0])..=chunk(columns[1])).map(move |x| (x, y)))
+            .filter_map(|(x, y)| snapshot.chunks.get(zorder::number(x as u16, y as u16) as usize));
+        // Nothing is drawn over a picture that has not begun to crumble.
+        let front = snapshot.front.filter(|front| *front > 0.0);
+        let mut standing = 0;
+        let [near_columns, near_lines] = around(style.near());
+        if let Some(front) = front {
+            standing = 1;
+            self.scene.standing(front, near_columns, near_lines, |_, _| standing += 1);
+        }
+        let Appearance { colour, behind, .. } = *self.appearance;
+        let changed = chunks.clone().map(|chunk| chunk.changed).max().unwrap_or(0);
+        let key = TileKey { changed, standing, material: self.material, colour, behind };
+        if let Some(drawn) = snapshot.tiles.get(number, &key) {
+            return drawn;
+        }
+        places.clear();
+        order.clear();
+        for point in chunks.flat_map(|chunk| chunk.points.iter()) {
+            let [x, y] = point.at;
+            if (columns[0]..=columns[1]).contains(&x) && (lines[0]..=lines[1]).contains(&y) {
+                order.push(u64::from(point.id) << 32 | places.len() as u64);
+                places.push(*point);
             }
         }
-        out
+        order.sort_unstable();
+        points.clear();
+        points.extend(order.iter().map(|key| {
+            let Point { id, at } = places[*key as u32 as usize];
+            self.point(id, at)
+        }));
+        let is_empty = points.is_empty() && front.is_none();
+        let drawn = (!is_empty).then(|| {
+            let mut rgba = vec![[0.0; 4]; tile.width * tile.height];
+            draw::draw_tile(style.level, style, tile, points, &mut rgba, scratch);
+            if let Some(front) = front {
+                points.clear();
+                self.scene.standing(front, near_columns, near_lines, |id, at| {
+                    points.push(self.point(id, at));
+                });
+                matte.clear();
+                matte.resize(rgba.len(), 0.0);
+                draw::draw_matte(tile, points, matte);
+                let [r, g, b, a] = behind.map(|v| v as f32);
+                for (texel, matte) in rgba.iter_mut().zip(&*matte) {
+                    let back = (1.0 - texel[3]) * (1.0 - matte) * a;
+                    *texel = [texel[0] + back * r, texel[1] + back * g, texel[2] + back * b, texel[3] + back];
+                }
+            }
+            Arc::new(rgba)
+        });
+        snapshot.tiles.put(number, key, drawn.clone());
+        drawn
     }
 
     fn flyer(&self, flyer: &sand::Flyer) -> Flyer {
@@ -215,74 +299,39 @@ impl Layer<'_> {
         Flyer { grain: self.point(flyer.id, middle), way }
     }
 
-    /// Draws the grains of a tile over what is behind a picture that crumbles; false if there is nothing.
-    fn is_drawn(
-        &self,
-        style: &Style,
-        ground: &Ground,
-        tile: Tile,
-        snapshot: &Snapshot,
-        flying: &[Flyer],
-        buffers: &mut Buffers,
-    ) -> bool {
-        let Buffers { points, rgba, matte, scratch } = buffers;
-        points.clear();
-        let rows = self.scene.rows as f32;
-        let low = [tile.x, tile.y].map(|v| (v as f32 - style.near()) / rows);
-        let high = [tile.x + tile.width, tile.y + tile.height].map(|v| (v as f32 + style.near()) / rows);
-        let chunk = |v: f32| (v + BORDER).max(0.0) as u32 >> CHUNK;
-        for y in chunk(low[1])..=chunk(high[1]) {
-            for x in chunk(low[0])..=chunk(high[0]) {
-                let number = zorder::number(x as u16, y as u16);
-                for point in snapshot.chunks.get(number as usize).into_iter().flat_map(|chunk| chunk.iter()) {
-                    if (0..2).all(|a| (low[a]..=high[a]).contains(&point.at[a])) {
-                        points.push(self.point(point.id, point.at));
-                    }
-                }
-            }
-        }
-        points.sort_unstable_by_key(|point| point.id);
-        let outline = self.appearance.outline > 0.0 && self.scene.sand.solids.obstacle.is_some();
-        if points.is_empty()
-            && flying.is_empty()
-            && !outline
-            && snapshot.front.is_none_or(|front| front <= 0.0)
-        {
-            return false;
-        }
-        rgba.clear();
-        rgba.resize(tile.width * tile.height, [0.0; 4]);
-        draw::draw_tile(style, ground, tile, points, rgba, scratch);
-        if let Some(front) = snapshot.front {
-            points.clear();
-            self.scene.standing(front, [low[0], high[0]], [low[1], high[1]], |id, at| {
-                points.push(self.point(id, at));
-            });
-            matte.clear();
-            matte.resize(rgba.len(), 0.0);
-            draw::draw_matte(tile, points, matte);
-            let [r, g, b, a] = self.appearance.behind.map(|v| v as f32);
-            for (texel, matte) in rgba.iter_mut().zip(&*matte) {
-                let back = (1.0 - texel[3]) * (1.0 - matte) * a;
-                *texel = [texel[0] + back * r, texel[1] + back * g, texel[2] + back * b, texel[3] + back];
-            }
-        }
-        true
+    /// The obstacle, if a line is drawn along it.
+    fn obstacle(&self) -> Option<&SignedDistanceField> {
+        self.scene.sand.solids.obstacle.as_deref().filter(|_| self.appearance.outline > 0.0)
     }
 
     /// Draws the line along the obstacle.
     fn outline(&self, tile: Tile, rgba: &mut [[f32; 4]]) {
         let (opacity, rows) = (self.appearance.outline, self.scene.rows as f32);
-        let Some(obstacle) = self.scene.sand.solids.obstacle.as_ref().filter(|_| opacity > 0.0) else {
-            return;
-        };
+        let Some(obstacle) = self.obstacle() else { return };
         let half = 0.0012 * self.overlay.size()[1] as f32;
-        for (i, texel) in rgba.iter_mut().enumerate() {
-            let x = (tile.x + i % tile.width) as f32 + 0.5;
-            let y = (tile.y + i / tile.width) as f32 + 0.5;
-            let far = obstacle.at(x / rows, y / rows).0 * rows + half;
-            let cover = (half + 0.5 - far.abs()).clamp(0.0, 1.0) * opacity;
-            *texel = texel.map(|v| v + cover * (1.0 - v));
+        const SPAN: usize = 8;
+        for y in 0..tile.height {
+            let row = &mut rgba[y * tile.width..][..tile.width];
+            let v = ((tile.y + y) as f32 + 0.5) / rows;
+            for (i, span) in row.chunks_mut(SPAN).enumerate() {
+                let left = (tile.x + i * SPAN) as f32;
+                let far = obstacle.at((left + 0.5 * SPAN as f32) / rows, v).0 * rows + half;
+                if far.abs() > 3.0 * half + SPAN as f32 + 2.0 * rows {
+                    continue;
+                }
+                for (x, texel) in span.iter_mut().enumerate() {
+                    let u = (left + x as f32 + 0.5) / rows;
+                    // The obstacle is made of squares: their mean is smooth.
+                    let around = [[-0.9, -0.9], [0.9, -0.9], [-0.9, 0.9], [0.9, 0.9], [0.0, 0.0]];
+                    let far: f32 = around.iter().map(|[du, dv]| obstacle.at(u + du, v + dv).0).sum();
+                    let far = 0.2 * far * rows + half;
+                    let cover = (half + 0.5 - far.abs()).clamp(0.0, 1.0) * opacity;
+                    // The line has a shade on both sides, so that it shows on a bright picture.
+                    let shade = 0.3 * (1.0 - 0.4 * far.abs() / half).max(0.0) * opacity;
+                    let [r, g, b, a] = texel.map(|v| v - shade * v);
+                    *texel = [r, g, b, a + shade].map(|v| v + cover * (1.0 - v));
+                }
+            }
         }
     }
 }
@@ -291,9 +340,6 @@ impl Layer<'_> {
 fn mean(row: &[[f32; 4]], from: f32, to: f32) -> [f32; 4] {
     let last = row.len() - 1;
     let first = (from as usize).min(last);
-    if to - from == 1.0 && from == first as f32 {
-        return row[first];
-    }
     let (mut sum, mut weight) = ([0.0f32; 4], 0.0f32);
     for (i, texel) in row.iter().enumerate().take((to as usize).min(last) + 1).skip(first) {
         let part = (to.min((i + 1) as f32) - from.max(i as f32)).max(1e-6);

@@ -173,9 +173,16 @@ impl Scene {
         cells * 34 + lattice + self.sand.solids.obstacle.as_ref().map_or(0, |o| o.bytes())
     }
 
+    /// Columns and rows of the displayed frame, in luma rows.
+    pub(super) fn shown(&self) -> [usize; 2] {
+        // Sizes in diameters are rounded.
+        self.sand.size.map(|v| (f64::from(v) * self.rows - 0.01) as usize + 1)
+    }
+
     pub(super) fn start(&self, level: Level) -> Result<State, String> {
         let sand = Sand::new(self.sand.clone(), level).map_err(|e| e.to_string())?;
-        Ok(State { sand, born: 0, carry: 0, front: 0.0, snapshot: Snapshot::default() })
+        let snapshot = Snapshot::new(self.shown(), self.rows);
+        Ok(State { sand, born: 0, carry: 0, front: 0.0, snapshot })
     }
 
     /// Advances a state that was reached after so many steps.

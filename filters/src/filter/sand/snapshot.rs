@@ -1,10 +1,11 @@
 //! What a frame needs of the grains, shared between frames where nothing changes.
 
-use crate::particle::sand::{Flyer, Sand};
-use std::sync::Arc;
+use super::draw::{Ground, Material};
+use crate::particle::sand::{Flyer, Sand, radius};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// log2 of the cells across and down a chunk.
-pub(super) const CHUNK: u32 = 5;
+pub(super) const CHUNK: u32 = 4;
 
 /// A grain at rest or awake: its number and place, in diameters.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,35 +14,99 @@ pub(super) struct Point {
     pub(super) at: [f32; 2],
 }
 
-/// What a frame needs of the grains. Chunks of 32 x 32 cells in which nothing changes are shared by many frames.
+/// The grains of a square of cells.
+#[derive(Clone, Default)]
+pub(super) struct Chunk {
+    pub(super) points: Arc<Vec<Point>>,
+    /// The number of the update in which they have changed last.
+    pub(super) changed: u64,
+}
+
+/// What a frame needs of the grains. Chunks in which nothing changes are shared by many frames.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
     /// By number, in Z order.
-    pub(super) chunks: Arc<Vec<Arc<Vec<Point>>>>,
+    pub(super) chunks: Arc<Vec<Chunk>>,
+    pub(super) ground: Arc<Ground>,
     pub(super) flying: Arc<Vec<Flyer>>,
     /// How far the picture has crumbled.
     pub(super) front: Option<f32>,
+    pub(super) tiles: Arc<Tiles>,
+    /// The number of updates. One state is updated in one order, so its number stands for all that has changed.
+    updates: u64,
 }
 
 impl Snapshot {
-    /// Takes over what has changed.
-    pub(super) fn update(&mut self, sand: &mut Sand, front: Option<f32>) {
+    /// An empty one for a picture of so many samples, and of so many along a diameter.
+    pub(super) fn new(size: [usize; 2], rows: f64) -> Snapshot {
+        Snapshot { ground: Arc::new(Ground::new(size, (0.44 * rows) as f32)), ..Snapshot::default() }
+    }
+
+    /// Takes over what has changed; a diameter has so many samples.
+    pub(super) fn update(&mut self, sand: &mut Sand, front: Option<f32>, rows: f32) {
+        self.updates += 1;
         let mut changed: Vec<u32> = Vec::new();
         // A block has 64 cells.
         sand.take_changed(|block| changed.push(block >> (2 * CHUNK - 6)));
         changed.dedup();
         let chunks = Arc::make_mut(&mut self.chunks);
-        for chunk in changed {
-            if chunks.len() <= chunk as usize {
-                chunks.resize_with(chunk as usize + 1, Arc::default);
+        let ground = Arc::make_mut(&mut self.ground);
+        for number in changed {
+            if chunks.len() <= number as usize {
+                chunks.resize_with(number as usize + 1, Chunk::default);
             }
-            let mut points = Vec::new();
-            sand.read(chunk << (2 * CHUNK)..(chunk + 1) << (2 * CHUNK), |grain| {
+            let chunk = &mut chunks[number as usize];
+            let mut points = Vec::with_capacity(chunk.points.len() + 8);
+            sand.read(number << (2 * CHUNK)..(number + 1) << (2 * CHUNK), |grain| {
                 points.push(Point { id: grain.id, at: grain.at });
             });
-            chunks[chunk as usize] = Arc::new(points);
+            if points == *chunk.points {
+                continue;
+            }
+            for (points, sign) in [(&*chunk.points, -1), (&points, 1)] {
+                for point in points {
+                    ground.add(point.at.map(|v| v * rows), radius(point.id) * rows, sign);
+                }
+            }
+            *chunk = Chunk { points: Arc::new(points), changed: self.updates };
         }
         self.flying = Arc::new(sand.flying().to_vec());
         self.front = front;
+    }
+}
+
+/// All that a drawn tile depends on, within the snapshots of one state.
+#[derive(Clone, PartialEq)]
+pub(super) struct TileKey {
+    /// The number of the update in which grains around it have changed last.
+    pub(super) changed: u64,
+    /// 1 and the number of grains of the picture that still stand around it, once it crumbles. None comes back, so the
+    /// number says which.
+    pub(super) standing: usize,
+    pub(super) material: Material,
+    pub(super) colour: Option<[f64; 4]>,
+    pub(super) behind: [f64; 4],
+}
+
+/// A drawn tile; `None` if it is empty.
+pub(super) type Drawn = Option<Arc<Vec<[f32; 4]>>>;
+
+/// Drawn tiles, for all snapshots of one state: of each tile the one that was drawn last. They affect speed only.
+#[derive(Default)]
+pub(super) struct Tiles(Mutex<Vec<Option<(TileKey, Drawn)>>>);
+
+impl Tiles {
+    /// The drawn tile of a key.
+    pub(super) fn get(&self, tile: usize, key: &TileKey) -> Option<Drawn> {
+        let tiles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tiles.get(tile)?.as_ref().filter(|(kept, _)| kept == key).map(|(_, drawn)| drawn.clone())
+    }
+
+    pub(super) fn put(&self, tile: usize, key: TileKey, drawn: Drawn) {
+        let mut tiles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if tiles.len() <= tile {
+            tiles.resize(tile + 1, None);
+        }
+        tiles[tile] = Some((key, drawn));
     }
 }

@@ -37,6 +37,8 @@ pub(super) fn blend_image(
             };
             if let Some(texels) = copied {
                 texels.iter().skip(at - from).take(count).enumerate().for_each(|(l, texel)| put(l, texel));
+            } else if upright && !painter.draft {
+                sampler.upright_cells(&block.across(at), dy, count, put);
             } else {
                 let across = block.across(at);
                 for l in 0..count {

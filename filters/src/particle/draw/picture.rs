@@ -5,8 +5,9 @@
 
 use super::draw_plane::{Cells, Premultiplied};
 use super::painter::Painter;
-use super::sampler::{Raster, Sampler};
+use super::sampler::{ColourConversion, Raster, Sampler};
 use super::splat::Splat;
+use crate::simd::multiversion;
 
 /// A picture at a place of the frame, in the colours of a painter. Only what is between the first and the last texel that
 /// is not empty of each row is kept.
@@ -33,7 +34,12 @@ impl Picture {
 
     /// The largest size in bytes of a picture of so many texels in so many rows.
     pub const fn most_bytes(texels: usize, rows: usize) -> usize {
-        size_of::<Picture>() + 2 * (size_of::<Premultiplied>() * texels + 8 * rows)
+        size_of::<Picture>() + size_of::<Premultiplied>() * texels + 64 * rows
+    }
+
+    /// Adds the rows of a picture of the same width.
+    pub fn append(&mut self, other: Picture) {
+        self.raster.append(other.raster);
     }
 
     /// The picture on cells that are displayed `aspect` times as wide as luma samples are high.
@@ -43,14 +49,24 @@ impl Picture {
     }
 }
 
+multiversion! {
+    /// Adds a row of R, G, B and alpha.
+    fn push_row(level, raster: &mut Raster, row: &[Premultiplied], colours: &ColourConversion) = push_row_body;
+}
+
+#[inline(always)]
+fn push_row_body(raster: &mut Raster, row: &[Premultiplied], colours: &ColourConversion) {
+    colours.convert_row(raster.push(row));
+}
+
 impl Painter {
     /// Adds a row to a picture: premultiplied R, G, B, and alpha, from 0 to 1, as displayed. Rows beyond the largest
     /// number are left out.
     pub fn add_row(&self, picture: &mut Picture, rgba: &[[f32; 4]]) {
         let [width, rows] = picture.raster.size;
         if rows < Picture::MAX_SIDE {
-            let colours = self.colours();
-            picture.raster.push(&rgba[..rgba.len().min(width)], |texel| colours.convert(texel));
+            let row = &rgba[..rgba.len().min(width)];
+            push_row(self.level, &mut picture.raster, row, &self.colours());
         }
     }
 

@@ -11,7 +11,7 @@
 use super::super::arch::whole;
 use super::draw_plane::{self, Premultiplied};
 use super::image::Image;
-use super::rasterize::{Block, Bounds};
+use super::rasterize::{Block, Bounds, F32x16, LANES};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
@@ -30,9 +30,8 @@ pub(super) struct Raster {
     pub(super) size: [usize; 2],
     /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
-    /// Of each row: the column of the first texel that is kept, and its index.
-    rows: Vec<[u32; 2]>,
-    texels: Vec<Premultiplied>,
+    /// Of each row: the column of the first texel that is kept, and the texels.
+    rows: Vec<(u32, Vec<Premultiplied>)>,
 }
 
 /// Fewer than this many texels along either side of a cell are summed.
@@ -50,6 +49,23 @@ pub(super) struct ColourConversion {
 }
 
 impl ColourConversion {
+    /// Converts many texels.
+    #[inline(always)]
+    pub(super) fn convert_row(&self, texels: &mut [Premultiplied]) {
+        let (Some(matrix), false, TransferFunction::Linear) = (self.matrix, self.grey, self.curve) else {
+            return texels.iter_mut().for_each(|texel| *texel = self.convert(*texel));
+        };
+        let rows = matrix.to_yuv();
+        // Columns of the matrix, so that a texel is one register.
+        let [g, b, r]: [[f64; 4]; 3] = core::array::from_fn(|c| [rows[0][c], rows[1][c], rows[2][c], 0.0]);
+        for texel in texels {
+            let from = texel.map(f64::from);
+            let alpha = texel[3];
+            *texel = core::array::from_fn(|k| (g[k] * from[1] + b[k] * from[2] + r[k] * from[0]) as f32);
+            texel[3] = alpha;
+        }
+    }
+
     #[inline(always)]
     pub(super) fn convert(&self, [r, g, b, alpha]: Premultiplied) -> Premultiplied {
         let [y, u, v] = draw_plane::nominal(self.matrix, [r, g, b].map(f64::from)).map(|v| v as f32);
@@ -110,7 +126,9 @@ impl Raster {
     /// A picture of all its texels.
     fn new(size: [usize; 2], period: [f32; 2], texels: &[Premultiplied]) -> Raster {
         let mut raster = Raster { period, ..Raster::empty(size[0]) };
-        texels.chunks(size[0]).for_each(|row| raster.push(row, |texel| texel));
+        for row in texels.chunks(size[0]) {
+            raster.push(row);
+        }
         raster
     }
 
@@ -119,27 +137,32 @@ impl Raster {
         Raster { size: [width, 0], ..Raster::default() }
     }
 
-    /// Adds a row, of which the texels from the first to the last that is not empty are kept.
+    /// Adds a row, of which the texels from the first to the last that is not empty are kept; returns these.
     #[inline(always)]
-    pub(super) fn push(&mut self, row: &[Premultiplied], colour: impl Fn(Premultiplied) -> Premultiplied) {
+    pub(super) fn push(&mut self, row: &[Premultiplied]) -> &mut [Premultiplied] {
         let from = row.iter().position(|t| t[3] > 0.0).unwrap_or(0);
         let to = row.iter().rposition(|t| t[3] > 0.0).map_or(from, |i| i + 1);
-        self.rows.push([from as u32, self.texels.len() as u32]);
-        self.texels.extend(row[from..to].iter().map(|t| colour(*t)));
+        self.rows.push((from as u32, row[from..to].to_vec()));
         self.size[1] += 1;
+        self.rows.last_mut().map_or(&mut [], |row| &mut row.1)
+    }
+
+    /// Adds the rows of another one.
+    pub(super) fn append(&mut self, mut other: Raster) {
+        self.rows.append(&mut other.rows);
+        self.size[1] = self.rows.len();
     }
 
     /// The size in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.rows.capacity() * 8 + self.texels.capacity() * size_of::<Premultiplied>()
+        let texels: usize = self.rows.iter().map(|row| row.1.capacity()).sum();
+        self.rows.capacity() * size_of::<(u32, Vec<Premultiplied>)>() + texels * size_of::<Premultiplied>()
     }
 
     /// The first column and the texels that are kept of a row.
     #[inline(always)]
     fn row(&self, y: usize) -> (usize, &[Premultiplied]) {
-        let Some([from, start]) = self.rows.get(y) else { return (0, &[]) };
-        let end = self.rows.get(y + 1).map_or(self.texels.len(), |r| r[1] as usize);
-        (*from as usize, self.texels.get(*start as usize..end).unwrap_or(&[]))
+        self.rows.get(y).map_or((0, &[]), |(from, texels)| (*from as usize, texels))
     }
 
     #[inline(always)]
@@ -314,6 +337,42 @@ impl<'a> Sampler<'a> {
         let u = (at[0] * self.cos + at[1] * self.sin) * self.per[0] + self.middle[0];
         let v = (at[1] * self.cos - at[0] * self.sin) * self.per[1] + self.middle[1];
         [u, v]
+    }
+
+    /// Calls `put` with [`Sampler::cell`] of `count` cells of a row of an upright picture, `across` and `dy` luma samples
+    /// from the splat's centre. What the cells of a row share is computed once.
+    #[inline(always)]
+    pub(super) fn upright_cells(
+        &self,
+        across: &F32x16,
+        dy: f32,
+        count: usize,
+        mut put: impl FnMut(usize, &Premultiplied),
+    ) {
+        let v = dy * self.per[1] + self.middle[1];
+        let (top, bottom) = (v - self.half[1], v + self.half[1]);
+        let u = across.map(|x| x * self.per[0] + self.middle[0]);
+        let (left, right) = (u.map(|u| u - self.half[0]), u.map(|u| u + self.half[0]));
+        let (low, high) = (left.map(|v| v.max(0.0) as i32), right.map(|v| v.max(0.0).ceil() as i32));
+        let mut sums = [[0.0f32; 4]; LANES];
+        for y in top.max(0.0) as usize..(bottom.max(0.0).ceil() as usize).min(self.raster.rows.len()) {
+            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
+            let (from, row) = self.raster.row(y);
+            let from = from as i32;
+            for (l, sum) in sums.iter_mut().enumerate().take(count) {
+                let (x0, x1) = (low[l].max(from), high[l].min(from + row.len() as i32));
+                let texels = row.get((x0 - from) as usize..(x1 - from).max(0) as usize).unwrap_or(&[]);
+                for (x, texel) in (x0..).zip(texels) {
+                    let part = down * (right[l].min((x + 1) as f32) - left[l].max(x as f32));
+                    for (s, t) in sum.iter_mut().zip(texel) {
+                        *s += t * part;
+                    }
+                }
+            }
+        }
+        for (l, sum) in sums.into_iter().enumerate().take(count) {
+            put(l, &sum.map(|s| s * self.share));
+        }
     }
 
     /// The mean around a cell's centre, `at` luma samples from the splat's: nominal values multiplied by alpha, and

@@ -40,14 +40,17 @@ fn streak(style: &Style, tile: &Tile, flyer: &Flyer, out: &mut [[f32; 4]]) {
     let Flyer { grain, way: [wx, wy] } = flyer;
     let radius = grain.radius.min(LARGER * style.radius).max(0.1);
     let length = (wx * wx + wy * wy).sqrt();
-    let (soft, spread) =
-        if style.material == Material::Snow { (1.0 + 0.5 * radius, 1.1) } else { (1.0, 1.0) };
-    let radius = radius * spread;
+    // Flakes are soft, and differ in size.
+    let size = unit(hash(grain.id), 24);
+    let (soft, radius) = match style.material {
+        Material::Snow => (1.2 + 0.9 * radius, radius * (0.55 + 0.65 * size)),
+        _ => (1.0, radius),
+    };
     let time = 1.0 / (1.0 + length / (1.6 * radius));
-    let opacity = time * if style.material == Material::Snow { 0.92 } else { 1.0 };
+    let opacity = time.sqrt() * if style.material == Material::Snow { 0.6 + 0.4 * size } else { 1.0 };
     let inverse = 1.0 / (length * length).max(1e-6);
     let shade = match style.material {
-        Material::Sand => 0.85 + 0.3 * unit(hash(grain.id), 24),
+        Material::Sand => 0.85 + 0.3 * size,
         _ => 1.0,
     };
     let reach = radius + soft;

@@ -1,9 +1,10 @@
 //! Draws piles of grains: sand, snow, flat pieces and the picture's own grains.
 //!
-//! A picture of grains is drawn in tiles. A tile's samples depend on the grains within [`Style::near`] of it, which are
-//! drawn one by one, and on the mass in the [`Ground`] around it, which shades the heap as a volume. Both are
-//! independent of the tile's place and size, so tiles have no seams.
+//! A picture of grains is drawn in tiles. A tile's samples depend on the grains within [`Style::reach`] of it alone, so a
+//! tile around which nothing changes can be kept. The light on the heap as a whole, which follows from the mass of all
+//! grains, is applied afterwards ([`Light`]). Both are independent of the tile's place and size, so tiles have no seams.
 
+mod field;
 mod flyers;
 mod ground;
 mod pieces;
@@ -13,12 +14,28 @@ mod snow;
 mod tests;
 
 pub(super) use flyers::{Flyer, draw_flyers};
-pub(super) use ground::Ground;
+pub(super) use ground::{Ground, Light};
 
-use ground::Field;
+use crate::simd::{Level, multiversion};
+use field::Field;
 
 /// Largest radius of a grain relative to the nominal one; larger grains are drawn as large.
 const LARGER: f32 = 1.2;
+/// Side of the largest cell in samples.
+const LARGEST_CELL: usize = 16;
+/// Cubic B-spline.
+const SPLINE: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+
+/// Side of a cell of the fields in samples.
+fn cell_size(radius: f32) -> usize {
+    ((2.0 * radius + 0.5) as usize).clamp(2, 4).max((radius as usize).min(LARGEST_CELL))
+}
+
+/// Weights of three neighbouring cells at `phase` of `count` places within the middle one.
+fn spline(phase: usize, count: usize) -> [f32; 3] {
+    let t = (phase as f32 + 0.5) / count as f32 - 0.5;
+    [0.5 * (0.5 - t) * (0.5 - t), 0.75 - t * t, 0.5 * (0.5 + t) * (0.5 + t)]
+}
 
 /// A grain at rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,13 +82,21 @@ pub(super) struct Style {
     pub(super) light: [f32; 2],
     /// Nominal radius of the grains in samples.
     pub(super) radius: f32,
+    /// Width and height of the picture in samples.
+    pub(super) size: [usize; 2],
+    /// The instructions that are used.
+    pub(super) level: Level,
 }
 
 impl Style {
-    /// Distance in samples within which a grain must be passed to [`draw_tile`].
-    #[must_use]
+    /// Distance in samples within which a grain is drawn.
     pub(super) fn near(&self) -> f32 {
         3.3 * self.radius + 2.5
+    }
+
+    /// Distance in samples within which a grain must be passed to [`draw_tile`].
+    pub(super) fn reach(&self) -> f32 {
+        self.near() + field::reach(self.radius)
     }
 }
 
@@ -143,12 +168,16 @@ impl Canvas {
     }
 }
 
-/// Draws one tile as premultiplied R'G'B'A.
-///
-/// `grains` are sorted by `id` and hold at least all grains within [`Style::near`] of the tile; others are ignored.
-pub(super) fn draw_tile(
+multiversion! {
+    /// Draws one tile as premultiplied R'G'B'A.
+    ///
+    /// `grains` are sorted by `id` and hold at least all grains within [`Style::reach`] of the tile; others are ignored.
+    pub(super) fn draw_tile(level, style: &Style, tile: Tile, grains: &[GrainPoint], out: &mut [[f32; 4]], scratch: &mut Scratch) = draw_tile_body;
+}
+
+#[inline(always)]
+fn draw_tile_body(
     style: &Style,
-    ground: &Ground,
     tile: Tile,
     grains: &[GrainPoint],
     out: &mut [[f32; 4]],
@@ -159,9 +188,9 @@ pub(super) fn draw_tile(
         return;
     }
     match style.material {
-        Material::Sand | Material::Picture => sand::draw(style, ground, &tile, grains, out, scratch),
-        Material::Snow => snow::draw(style, ground, &tile, grains, out, scratch),
-        _ => pieces::draw(style, ground, &tile, grains, out, scratch),
+        Material::Sand | Material::Picture => sand::draw(style, &tile, grains, out, scratch),
+        Material::Snow => snow::draw(style, &tile, grains, out, scratch),
+        _ => pieces::draw(style, &tile, grains, out, scratch),
     }
 }
 
@@ -216,11 +245,13 @@ fn hash(id: u32) -> u32 {
 }
 
 /// Eight bits of a hash as 0 to 1.
+#[inline(always)]
 fn unit(hash: u32, shift: u32) -> f32 {
     (hash >> shift & 0xFF) as f32 * (1.0 / 255.0)
 }
 
 /// Unit vector of a direction in turns; a parabola stands for the sine.
+#[inline(always)]
 fn direction(turns: f32) -> [f32; 2] {
     let wave = |t: f32| {
         let t = t - (t + 0.5).floor();
@@ -232,6 +263,7 @@ fn direction(turns: f32) -> [f32; 2] {
 }
 
 /// 0 below `low`, 1 above `high`, smooth between.
+#[inline(always)]
 fn smoothstep(low: f32, high: f32, v: f32) -> f32 {
     let t = ((v - low) / (high - low)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

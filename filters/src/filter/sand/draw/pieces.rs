@@ -1,9 +1,7 @@
 //! Flat pieces with a direction: paper, leaves, ash, coins.
 
 use super::sand::inside;
-use super::{
-    GrainPoint, Ground, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit,
-};
+use super::{GrainPoint, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit};
 
 /// Drawn size of a piece relative to the grain, so that pieces overlap.
 const SIZE: f32 = 1.3;
@@ -23,8 +21,9 @@ pub(super) struct Piece {
     shadow: [f32; 2],
     /// Two numbers of its own.
     own: [f32; 2],
-    /// Directions and distances of a flake's edges, and its crease.
-    edges: [[f32; 3]; 6],
+    /// Direction of a coin's star and of a flake's waves, and the phases of these.
+    turn: [f32; 2],
+    waves: [f32; 3],
 }
 
 /// What a piece does to a sample: straight colour and covered part.
@@ -34,6 +33,7 @@ pub(super) struct Touch {
 }
 
 impl Piece {
+    #[inline(always)]
     pub(super) fn new(style: &Style, grain: &GrainPoint) -> Self {
         let h = hash(grain.id);
         let axis = direction(grain.angle);
@@ -41,17 +41,23 @@ impl Piece {
         let least = match style.material {
             Material::Confetti => 0.10,
             Material::Leaves => 0.55,
-            Material::Coins => 0.62,
             _ => 0.7,
         };
-        let tilt = if lean < 0.0 { lean.min(-least) } else { lean.max(least) };
+        let tilt = match style.material {
+            // Most coins lie nearly flat.
+            Material::Coins => 1.0 - 0.34 * lean * lean,
+            _ if lean < 0.0 => lean.min(-least),
+            _ => lean.max(least),
+        };
         // A turned piece shows the light on the side that faces it.
         let facing = (axis[0] * style.light[1] - axis[1] * style.light[0]) * lean;
         let shade = match style.material {
             Material::Confetti => 0.88 + 0.26 * facing + 0.08 * unit(h, 8),
             Material::Leaves => 0.82 + 0.14 * facing + 0.30 * unit(h, 8),
-            Material::Ash => 0.66 + 0.15 * facing + 0.6 * unit(h, 8) * unit(h, 8),
-            _ => 0.95 + 0.10 * unit(h, 8),
+            // Few flakes are charred.
+            Material::Ash if unit(h, 8) < 0.1 => 0.5 + 0.1 * facing,
+            Material::Ash => 0.80 + 0.12 * facing + 0.34 * unit(h, 8),
+            _ => 0.92 + 0.22 * facing + 0.10 * unit(h, 8),
         };
         let breadth = 0.45 + 0.55 * tilt.abs();
         let (long, broad) = match style.material {
@@ -60,13 +66,8 @@ impl Piece {
             _ => (1.05, 0.95),
         };
         let g = hash(h);
-        let mut edges = [[0.0; 3]; 6];
-        if style.material == Material::Ash {
-            for (k, edge) in (0..).zip(&mut edges) {
-                let [x, y] = direction(0.19 * k as f32 + 0.16 * unit(g, 5 * k));
-                *edge = [x, y, 0.30 + 0.80 * unit(g, 3 * k + 7)];
-            }
-        }
+        let turn = direction(unit(g, 0));
+        let waves = [8, 16, 24].map(|shift| unit(g, shift));
         Self {
             material: style.material,
             x: grain.x,
@@ -78,15 +79,18 @@ impl Piece {
             light: style.light,
             shadow: [1.0 / long, 1.0 / (broad * breadth)],
             own: [unit(h, 16), unit(h, 24)],
-            edges,
+            turn,
+            waves,
         }
     }
 
+    #[inline(always)]
     pub(super) fn reach(&self) -> f32 {
         1.7 * self.radius + 1.5
     }
 
     /// What the piece does at a place relative to its centre.
+    #[inline(always)]
     pub(super) fn touch(&self, dx: f32, dy: f32) -> Touch {
         let (p, q) = self.place(dx, dy);
         let (inside, factor, addend) = match self.material {
@@ -100,6 +104,7 @@ impl Piece {
     }
 
     /// A place in the piece's frame, in radii.
+    #[inline(always)]
     fn place(&self, dx: f32, dy: f32) -> (f32, f32) {
         let [ax, ay] = self.axis;
         let inverse = 1.0 / self.radius;
@@ -107,15 +112,17 @@ impl Piece {
     }
 
     /// Shadow on a place: it falls away from the light and is softer than the piece.
+    #[inline(always)]
     pub(super) fn shadow(&self, dx: f32, dy: f32) -> f32 {
         let far = 0.24 * self.radius;
         let (p, q) = self.place(dx + far * self.light[0], dy + far * self.light[1]);
         let (p, q) = (p * self.shadow[0], q * self.shadow[1]);
-        let strength = if self.material == Material::Ash { 0.40 } else { 0.55 };
+        let strength = if self.material == Material::Ash { 0.30 } else { 0.55 };
         strength * smoothstep(0.0, 1.0, 1.45 - (p * p + q * q).sqrt())
     }
 
     /// Distance to the edge, positive inside; factor and addend of the colour.
+    #[inline(always)]
     fn paper(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let (a, b) = (1.05, 0.72 * self.tilt.abs());
         let inside = (a - p.abs()).min(b - q.abs());
@@ -125,6 +132,7 @@ impl Piece {
         (inside, 1.0 + bend - back, back + 0.05 * bend.max(0.0))
     }
 
+    #[inline(always)]
     fn leaf(&self, p: f32, q: f32) -> (f32, f32, f32) {
         let length = 1.4;
         let t = p / length;
@@ -146,61 +154,76 @@ impl Piece {
         (blade.max(stem), 1.0 + fold - vein - rim + spots - 0.22 * rib, 0.10 * rib)
     }
 
+    #[inline(always)]
     fn flake(&self, p: f32, q: f32) -> (f32, f32, f32) {
-        let mut inside = 1.25 - (p * p + q * q).sqrt();
-        for [x, y, far] in &self.edges {
-            inside = inside.min(far - p * x - q * y);
-        }
-        // Layers: a lighter upper one with an edge of its own.
-        let [x, y, far] = self.edges[1];
-        let layer = ((0.35 * far - p * x - q * y) * 6.0).clamp(-1.0, 1.0);
-        let [x, y, _] = self.edges[4];
-        let crease = ((p * x + q * y + 0.1) * 4.0).clamp(-1.0, 1.0);
-        let rim = smoothstep(0.28, 0.0, inside);
-        (inside, 1.0 + 0.10 * layer + 0.06 * crease - 0.1 * rim, 0.10 * rim + 0.03 * layer)
+        // Waves in three directions, by which no two flakes are alike.
+        let ([tx, ty], [a, b, d]) = (self.turn, self.waves);
+        let (u, v) = (p * tx + q * ty, q * tx - p * ty);
+        let wave = |t: f32| {
+            let t = (t - t.floor() - 0.5).abs() * 4.0 - 1.0;
+            t * (1.5 - 0.5 * t * t)
+        };
+        let waves = [wave(0.62 * u + 0.2 * v + a), wave(0.66 * v - 0.3 * u + b), wave(1.3 * v + 0.9 * u + d)];
+        let edge = 0.17 * waves[0] + 0.17 * waves[1] + 0.10 * waves[2];
+        let inside = 1.0 + edge - (p * p + (1.1 + 0.6 * a) * q * q).sqrt();
+        // Layers peel off: darker and lighter greys, and a thin pale edge, which is frayed and so soft.
+        let rim = smoothstep(0.4, 0.0, inside);
+        (0.5 * inside, 0.96 + 0.11 * waves[0] + 0.05 * waves[1], 0.06 * rim)
     }
 
+    #[inline(always)]
     fn coin(&self, p: f32, q: f32) -> (f32, f32, f32) {
-        let breadth = self.tilt.abs();
-        let r = (p * p + q * q / (breadth * breadth)).sqrt();
+        let breadth = self.tilt;
+        // Places on the face, and how far they are out.
+        let v = q / breadth;
+        let r = (p * p + v * v).sqrt();
+        let out = 1.0 / r.max(1e-3);
         // Distances across the short axis shrink with it.
-        let squash = breadth + (1.0 - breadth) * (p * p / (r * r).max(1e-6));
-        let inside = (1.02 - r) * squash;
-        // The rim is thick on the side away from the eye.
-        let low = q + 0.16;
-        let r2 = (p * p + low * low / (breadth * breadth)).sqrt();
-        let rim = smoothstep(0.70, 0.78, r) * smoothstep(1.04, 0.94, r);
-        let groove = smoothstep(0.62, 0.70, r) * smoothstep(0.80, 0.72, r);
+        let squash = breadth + (1.0 - breadth) * (p * out) * (p * out);
+        let inside = (1.0 - r) * squash;
         let [ax, ay] = self.axis;
-        let (gx, gy) = (p * ax - q * ay / breadth, p * ay + q * ax / breadth);
+        let (gx, gy) = (p * ax - v * ay, p * ay + v * ax);
         let side = gx * self.light[0] + gy * self.light[1];
-        let across = gx * self.light[1] - gy * self.light[0] + 0.9 * (self.own[0] - 0.5);
-        let band = smoothstep(0.75, 0.0, (across + 0.25 * side).abs());
-        let factor = 0.80 + 0.16 * side + 0.26 * band - 0.36 * groove + rim * (0.10 + 0.42 * side);
-        let addend = 0.24 * band * band * band + 0.22 * rim * side.max(0.0);
-        let edge = (1.02 - r2) * squash;
+        // Outward slopes are bright towards the light, inward ones away from it.
+        let toward = side * out;
+        let ring = |far: f32, width: f32| (1.0 - (r - far).abs() / width).max(0.0);
+        let [tx, ty] = self.turn;
+        let c = (p * tx + v * ty) * out;
+        let c5 = c * (5.0 + c * c * (16.0 * c * c - 20.0));
+        let star = 0.40 + 0.13 * c5;
+        let relief = ring(0.96, 0.09) - 0.9 * ring(0.78, 0.08) + 0.8 * ring(star, 0.10);
+        // Metal mirrors the sky in a band across the face.
+        let across = gx * self.light[1] - gy * self.light[0] + 1.2 * (self.own[0] - 0.5);
+        let band = smoothstep(0.55, 0.0, (across + 0.3 * side).abs());
+        let raised = smoothstep(0.80, 0.86, r) + smoothstep(star + 0.03, star - 0.05, r);
+        let factor = 0.74 + 0.16 * side + 0.20 * band + 0.14 * raised + 0.55 * relief * toward;
+        let addend = 0.16 * band * band + 0.30 * (relief * toward).max(0.0);
+        // The rim is thick on the side away from the eye, and milled.
+        let low = q + 0.17;
+        let edge = (1.0 - (p * p + low * low / (breadth * breadth)).sqrt()) * squash;
+        let mill = 7.0 * p;
+        let mill = 0.42 + 0.22 * p + 0.35 * (mill - mill.floor() - 0.5).abs();
         let face = (inside * self.radius + 0.5).clamp(0.0, 1.0);
-        let low = 0.45 + 0.2 * p;
-        (inside.max(edge), low + face * (factor - low), face * addend)
+        (inside.max(edge), mill + face * (factor - mill), face * addend)
     }
 }
 
+#[inline(always)]
 pub(super) fn draw(
     style: &Style,
-    ground: &Ground,
     tile: &Tile,
     grains: &[GrainPoint],
     out: &mut [[f32; 4]],
     scratch: &mut Scratch,
 ) {
     let Scratch { field, gain, .. } = scratch;
-    field.prepare(style, ground, tile);
+    field.prepare(style, tile, 0.0, grains);
     field.map(inside);
     gain.clear();
     gain.resize(out.len(), 0.0);
     for y in 0..tile.height {
         let start = y * tile.width;
-        field.row(ground, tile, y, |x, f| {
+        field.row(tile, y, |x, f| {
             out[start + x] = [f[0], f[1], f[2], f[3]];
             gain[start + x] = f[4];
         });
@@ -217,10 +240,8 @@ pub(super) fn draw(
         }
     }
     for (sample, gain) in out.iter_mut().zip(gain) {
-        // Flat pieces show the body of the heap less than grains do.
-        let gain = 0.4 + 0.6 * *gain;
         for k in 0..3 {
-            sample[k] = (sample[k] * gain).min(sample[3]);
+            sample[k] = (sample[k] * *gain).min(sample[3]);
         }
     }
 }
@@ -229,6 +250,7 @@ pub(super) fn draw(
 const LANES: usize = 8;
 
 /// Lays a piece and its shadow over the samples.
+#[inline(always)]
 fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), out: &mut [[f32; 4]]) {
     let [r, g, b] = piece.rgb;
     let Window { x0, x1, y0, y1 } = Window::around(tile, piece.x, piece.y, piece.reach());

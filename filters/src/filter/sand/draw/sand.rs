@@ -1,29 +1,28 @@
 //! Mineral grains, lit from one side, over the dark of the heap's inside.
 
-use super::ground::{DEEP, DENSITY, LIT, RELIEF, SHADE};
-use super::{
-    Canvas, GrainPoint, Ground, LARGER, Material, Scratch, Style, Tile, direction, hash, smoothstep, unit,
-};
+use super::field::{Cell, DEEP, DENSITY, RELIEF};
+use super::{Canvas, GrainPoint, LARGER, Material, Scratch, Style, Tile, direction, hash, smoothstep, unit};
 
 /// Drawn radius up to which a grain is too small for a shape.
-pub(super) const SMALL: f32 = 1.3;
+const SMALL: f32 = 1.3;
 
 /// Largest drawn radius relative to the grain's.
 const LARGEST: f32 = 1.38;
 
 /// A grain as it is drawn.
-pub(super) struct Body {
-    pub(super) x: f32,
-    pub(super) y: f32,
-    pub(super) radius: f32,
-    pub(super) rgb: [f32; 3],
-    pub(super) gloss: f32,
-    pub(super) hash: u32,
+struct Body {
+    x: f32,
+    y: f32,
+    radius: f32,
+    rgb: [f32; 3],
+    gloss: f32,
+    hash: u32,
 }
 
 impl Body {
     /// Varies place, size and shade by the grain's number.
-    pub(super) fn new(style: &Style, grain: &GrainPoint) -> Self {
+    #[inline(always)]
+    fn new(style: &Style, grain: &GrainPoint) -> Self {
         let h = hash(grain.id);
         let g = hash(h);
         let size = unit(h, 0);
@@ -54,16 +53,16 @@ impl Body {
     }
 }
 
+#[inline(always)]
 pub(super) fn draw(
     style: &Style,
-    ground: &Ground,
     tile: &Tile,
     grains: &[GrainPoint],
     out: &mut [[f32; 4]],
     scratch: &mut Scratch,
 ) {
     let Scratch { field, canvas, gain } = scratch;
-    field.prepare(style, ground, tile);
+    field.prepare(style, tile, 0.0, grains);
     let r = style.radius;
     // How far a grain reaches from its place, and how far what is drawn of it.
     let (reach, pad) = if LARGEST * LARGER * r < SMALL {
@@ -78,7 +77,7 @@ pub(super) fn draw(
     for y in 0..tile.height {
         let to = canvas.row(y, tile.width);
         let gain = &mut gain[y * tile.width..][..tile.width];
-        field.row(ground, tile, y, |x, f| {
+        field.row(tile, y, |x, f| {
             to[x] = [f[0], f[1], f[2], f[3]];
             gain[x] = f[4];
         });
@@ -110,31 +109,21 @@ pub(super) fn draw(
     }
 }
 
-/// What lies under the grains, premultiplied, and the brightness of the heap as a body.
+/// What lies under the grains, premultiplied, and the brightness of the surface.
 ///
 /// Gaps and holes are dark sand; around the heap is a shadow on the plate.
-pub(super) fn inside(f: &[f32; 8]) -> [f32; 8] {
+#[inline(always)]
+pub(super) fn inside(f: &Cell) -> Cell {
     let density = f[DENSITY];
-    let inside = smoothstep(0.34, 0.62, density.max(f[DEEP] - 0.3));
+    let inside = smoothstep(0.34, 0.62, density.max(1.3 * f[DEEP] - 0.3));
     let shadow = 0.30 * smoothstep(0.02, 0.5, density);
     let dark = 0.46 * inside / density.max(0.02);
-    let depth = f[DEEP];
-    let shade = f[SHADE];
-    let lit = (f[LIT] * 0.75).clamp(-0.5, 0.5);
-    let relief = (f[RELIEF] * 0.5).clamp(-0.3, 0.25);
-    [
-        f[1] * dark,
-        f[2] * dark,
-        f[3] * dark,
-        inside + (1.0 - inside) * shadow,
-        1.20 - 0.07 * depth - 0.18 * shade + 0.22 * lit + relief,
-        0.0,
-        0.0,
-        0.0,
-    ]
+    let relief = (f[RELIEF] * 0.4).clamp(-0.25, 0.2);
+    [f[1] * dark, f[2] * dark, f[3] * dark, inside + (1.0 - inside) * shadow, 1.0 + relief, 0.0, 0.0, 0.0]
 }
 
 /// A grain of at most four samples: a disc with a light and a dark side.
+#[inline(always)]
 fn draw_small(style: &Style, tile: &Tile, body: &Body, canvas: &mut Canvas) {
     let reach = body.radius + 0.5;
     // Distances are taken in the picture, so that they do not depend on the tile.
@@ -165,6 +154,7 @@ fn draw_small(style: &Style, tile: &Tile, body: &Body, canvas: &mut Canvas) {
 }
 
 /// A grain with facets, a highlight and a shadow on its neighbours.
+#[inline(always)]
 fn draw_large(style: &Style, tile: &Tile, body: &Body, canvas: &mut Canvas) {
     const LANES: usize = 8;
     let [lx, ly] = style.light;

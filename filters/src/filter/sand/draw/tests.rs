@@ -1,5 +1,3 @@
-use super::ground::Ground;
-use super::pieces::Piece;
 use super::*;
 
 const MATERIALS: [Material; 7] = [
@@ -12,8 +10,8 @@ const MATERIALS: [Material; 7] = [
     Material::Coins,
 ];
 
-fn style(material: Material, radius: f32) -> Style {
-    Style { material, light: [-0.6, -0.8], radius }
+fn style(material: Material, radius: f32, size: [usize; 2]) -> Style {
+    Style { material, light: [-0.6, -0.8], radius, size, level: Level::SCALAR }
 }
 
 /// Grains over the lower part of a picture, dense below, single above.
@@ -35,16 +33,15 @@ fn pile(width: usize, height: usize, radius: f32) -> Vec<GrainPoint> {
         .collect()
 }
 
-fn ground(width: usize, height: usize, style: &Style, grains: &[GrainPoint]) -> Ground {
-    let mut ground = Ground::new(width, height, style.radius);
-    grains.iter().for_each(|grain| ground.add(grain));
+fn ground(style: &Style, grains: &[GrainPoint]) -> Ground {
+    let mut ground = Ground::new(style.size, style.radius);
+    grains.iter().for_each(|grain| ground.add([grain.x, grain.y], grain.radius, 1));
     ground
 }
 
-/// A tile of grains at rest, grains in flight and the light on the heap.
-fn draw(style: &Style, ground: &Ground, tile: Tile, grains: &[GrainPoint]) -> Vec<[f32; 4]> {
+fn draw(style: &Style, tile: Tile, grains: &[GrainPoint]) -> Vec<[f32; 4]> {
     let mut out = vec![[9.0; 4]; tile.width * tile.height];
-    draw_tile(style, ground, tile, grains, &mut out, &mut Scratch::default());
+    draw_tile(style.level, style, tile, grains, &mut out, &mut Scratch::default());
     out
 }
 
@@ -53,37 +50,37 @@ fn bits(samples: &[[f32; 4]]) -> Vec<[u32; 4]> {
 }
 
 #[test]
-fn tiles_have_no_seams() {
+fn tiles_have_no_seams_at_any_level() {
     let (width, height) = (90, 70);
     for material in MATERIALS {
         for radius in [0.7, 1.4, 4.0] {
-            let style = style(material, radius);
+            let style = style(material, radius, [width, height]);
             let grains = pile(width, height, radius);
-            let ground = ground(width, height, &style, &grains);
-            let relief = ground.relief(&style);
+            let light = ground(&style, &grains).light(&style);
             let flyers: Vec<Flyer> = grains
                 .iter()
                 .step_by(40)
                 .map(|g| Flyer { grain: *g, way: [9.0 * unit(hash(g.id), 0), -7.5] })
                 .collect();
-            let picture = |tile: Tile| {
-                let mut out = draw(&style, &ground, tile, &grains);
-                relief.light(material, tile, &mut out);
+            let picture = |tile: Tile, level: Level| {
+                let mut out = draw(&Style { level, ..style }, tile, &grains);
+                light.apply(&style, tile, &mut out);
                 draw_flyers(&style, tile, &flyers, &mut out);
                 let mut matte = vec![0.0; out.len()];
                 draw_matte(tile, &grains, &mut matte);
                 out.iter_mut().zip(matte).for_each(|(s, m)| s[3] += m);
                 out
             };
-            let whole = picture(Tile { x: 0, y: 0, width, height });
-            assert!(whole.iter().flatten().all(|v| v.is_finite()));
-            for (x0, x1) in [(0, 13), (13, 14), (14, 61), (61, 90)] {
+            let all = picture(Tile { x: 0, y: 0, width, height }, Level::SCALAR);
+            assert!(all.iter().flatten().all(|v| v.is_finite()));
+            for (i, (x0, x1)) in [(0, 13), (13, 14), (14, 61), (61, 90)].into_iter().enumerate() {
                 for (y0, y1) in [(0, 7), (7, 41), (41, 70)] {
                     let tile = Tile { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
-                    let part = picture(tile);
+                    let levels = Level::available();
+                    let part = picture(tile, levels[i % levels.len()]);
                     for (y, row) in part.chunks_exact(tile.width).enumerate() {
                         let start = (y0 + y) * width + x0;
-                        let from = &whole[start..start + tile.width];
+                        let from = &all[start..start + tile.width];
                         assert_eq!(bits(row), bits(from), "{material:?} {radius} {tile:?} row {y}");
                     }
                 }
@@ -94,20 +91,16 @@ fn tiles_have_no_seams() {
 
 #[test]
 fn grains_beyond_the_reach_do_not_matter() {
-    let (width, height) = (700, 40);
-    for material in MATERIALS {
-        let style = style(material, 1.0);
+    for (material, radius) in MATERIALS.into_iter().flat_map(|m| [(m, 0.6), (m, 1.0), (m, 9.0)]) {
+        let (width, height) = (700, 40);
+        let style = style(material, radius, [width, height]);
         let tile = Tile { x: 330, y: 10, width: 20, height: 20 };
-        let mut grains = pile(width, height, 1.0);
-        let all = draw(&style, &ground(width, height, &style, &grains), tile, &grains);
-        // The fields of a tile depend on 50 cells around what is near.
-        let cell = Ground::new(width, height, style.radius).size().0;
-        let margin = style.near() + (50 * cell) as f32;
-        grains.retain(|g| g.x > 330.0 - margin && g.x < 350.0 + margin);
-        let ground = ground(width, height, &style, &grains);
-        grains.retain(|g| tile.sees(g, style.near()));
-        assert!(grains.len() < 2000);
-        assert_eq!(bits(&all), bits(&draw(&style, &ground, tile, &grains)), "{material:?}");
+        let mut grains = pile(width, height, radius);
+        let all = draw(&style, tile, &grains);
+        let count = grains.len();
+        grains.retain(|g| tile.sees(g, style.reach()));
+        assert!(grains.len() < count);
+        assert_eq!(bits(&all), bits(&draw(&style, tile, &grains)), "{material:?}");
     }
 }
 
@@ -126,32 +119,33 @@ fn small_and_odd_input() {
     ];
     for material in MATERIALS {
         for radius in [0.0, 1.0, 5.0] {
-            let style = style(material, radius);
-            let ground = ground(3, 2, &style, &odd);
+            let style = style(material, radius, [3, 2]);
             for (width, height) in [(0, 0), (0, 2), (1, 1), (3, 2)] {
                 let tile = Tile { x: 0, y: 0, width, height };
-                let mut out = draw(&style, &ground, tile, &odd);
-                ground.relief(&style).light(material, tile, &mut out);
+                let mut out = draw(&style, tile, &odd);
+                ground(&style, &odd).light(&style).apply(&style, tile, &mut out);
                 for s in out {
                     assert!(s.iter().all(|v| (0.0..=1.0).contains(v)), "{material:?} {s:?}");
                     assert!(s[..3].iter().all(|v| *v <= s[3] + 1e-6), "{material:?} {s:?}");
                 }
             }
         }
-        let empty = Ground::new(9, 9, 1.0);
         let tile = Tile { x: 0, y: 0, width: 9, height: 9 };
-        assert_eq!(draw(&style(material, 1.0), &empty, tile, &[]), [[0.0; 4]; 81]);
+        assert_eq!(draw(&style(material, 1.0, [9, 9]), tile, &[]), [[0.0; 4]; 81]);
     }
 }
 
 #[test]
-fn the_ground_forgets_the_order() {
-    let style = style(Material::Sand, 1.0);
+fn the_ground_forgets_what_is_taken_away() {
+    let style = style(Material::Sand, 1.0, [40, 40]);
     let mut grains = pile(40, 40, 1.0);
-    let forth = ground(40, 40, &style, &grains);
+    let gain = ground(&style, &grains).light(&style).gain().to_vec();
+    let gone = pile(40, 40, 1.3);
     grains.reverse();
-    let back = ground(40, 40, &style, &grains);
-    assert_eq!(forth.cells(), back.cells());
+    let mut ground = ground(&style, &gone);
+    grains.iter().for_each(|g| ground.add([g.x, g.y], g.radius, 1));
+    gone.iter().for_each(|g| ground.add([g.x, g.y], g.radius, -1));
+    assert_eq!(ground.light(&style).gain(), gain);
 }
 
 #[test]
@@ -169,63 +163,3 @@ fn a_packing_without_gaps_covers_the_matte() {
     draw_matte(Tile { x: 2, y: 2, width: 20, height: 20 }, &grains, &mut out);
     assert!(out.iter().all(|v| *v == 1.0));
 }
-
-/// Largest difference between a tile and its twin, in parts of 255.
-fn difference(tile: &[[f32; 4]], twin: &[[f64; 4]]) -> f64 {
-    let pairs = tile.iter().flatten().zip(twin.iter().flatten());
-    pairs.fold(0.0, |most, (a, b)| (f64::from(*a) - b).abs().max(most)) * 255.0
-}
-
-#[test]
-fn pieces_equal_their_twin() {
-    for material in &MATERIALS[3..] {
-        let style = style(*material, 4.0);
-        let grains: Vec<GrainPoint> = pile(50, 50, 4.0).into_iter().step_by(3).collect();
-        let ground = ground(50, 50, &style, &grains);
-        let tile = Tile { x: 0, y: 0, width: 50, height: 50 };
-        let inside = twin::fields(&ground, &style, 50, 50);
-        let mut twin = Vec::new();
-        for (k, f) in inside.iter().enumerate() {
-            let ([mut s0, mut s1, mut s2, mut s3], gain) = twin::inside(f);
-            for grain in &grains {
-                let piece = Piece::new(&style, grain);
-                let (dx, dy) = ((k % 50) as f32 + 0.5 - grain.x, (k / 50) as f32 + 0.5 - grain.y);
-                if dx.abs().max(dy.abs()) > piece.reach() {
-                    continue;
-                }
-                let touch = piece.touch(dx, dy);
-                let cover = f64::from(touch.cover);
-                let dim = (1.0 - cover) * (1.0 - f64::from(piece.shadow(dx, dy)));
-                let [r, g, b] = touch.rgb.map(|c| f64::from(c) * cover);
-                (s0, s1, s2) = (s0 * dim + r, s1 * dim + g, s2 * dim + b);
-                s3 = 1.0 - (1.0 - s3) * dim;
-            }
-            let gain = 0.4 + 0.6 * gain;
-            twin.push([(s0 * gain).min(s3), (s1 * gain).min(s3), (s2 * gain).min(s3), s3]);
-        }
-        let most = difference(&draw(&style, &ground, tile, &grains), &twin);
-        assert!(most < 1.0, "{material:?}: {most}");
-    }
-}
-
-#[test]
-fn sand_and_snow_equal_their_twins() {
-    for (material, radius) in [
-        (Material::Sand, 0.7),
-        (Material::Sand, 1.4),
-        (Material::Picture, 3.0),
-        (Material::Snow, 0.7),
-        (Material::Snow, 2.0),
-    ] {
-        let style = style(material, radius);
-        let grains = pile(48, 48, radius);
-        let ground = ground(48, 48, &style, &grains);
-        let tile = Tile { x: 0, y: 0, width: 48, height: 48 };
-        let twin = twin::picture(&ground, &style, &grains, 48, 48);
-        let most = difference(&draw(&style, &ground, tile, &grains), &twin);
-        assert!(most < 1.0, "{material:?} {radius}: {most}");
-    }
-}
-
-/// The same picture in f64, sample by sample over all grains.
-mod twin;
