@@ -3,7 +3,7 @@
 use super::tests::{FORCES, SIZE, floor, grains, poured, scene};
 use super::*;
 use crate::host::CurrentThread;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 type V = [f64; 2];
 
@@ -50,7 +50,7 @@ fn correction(normal: V, overlap: f64, relative: V, friction: f64) -> V {
 /// The normal of the surface on which a body lies, if it is not buried.
 fn surface(all: &[Body], body: &Body) -> Option<V> {
     let column = |x: f64| (x + 16.0).floor();
-    let mut held: HashMap<(i64, i64), f64> = HashMap::new();
+    let mut held: BTreeMap<(i64, i64), f64> = BTreeMap::new();
     for other in all {
         *held.entry((column(other.at[0]) as i64, column(other.at[1]) as i64)).or_default() += 1.0 / 1.3;
     }
@@ -211,7 +211,7 @@ fn a_step_is_that_of_the_twin() {
     }
     let awake = start.iter().filter(|body| !body.is_asleep).count();
     sand.step(&FORCES, &[], &CurrentThread).unwrap();
-    let fast: HashMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
+    let fast: BTreeMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
     let differs = |i: usize| {
         let body = &all[i];
         let grain = &fast[&body.id];
