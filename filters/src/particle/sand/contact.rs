@@ -72,8 +72,6 @@ pub(super) struct ShortStep<'a> {
     pub(super) gravity: f32,
     /// Seconds.
     pub(super) time: f32,
-    /// Whether it is the first short step of the step.
-    pub(super) is_first: bool,
 }
 
 #[inline(always)]
@@ -189,39 +187,33 @@ impl ShortStep<'_> {
         out
     }
 
-    /// The motion of body `i` after the short step, from the motions of all before it, with the velocities before the
-    /// corrections. It is carried by what is solid, asleep or was carried.
+    /// The motion of body `i` after the short step, from the one before it with the velocity before the corrections.
     pub(super) fn motion(
         &self,
         near: &Near<'_>,
         contacts: &Contacts,
         surface: Option<[f32; 2]>,
-        motions: &[Motion],
+        before: Motion,
         i: usize,
     ) -> Motion {
-        let (body, before) = (&near.bodies[i], motions[i - near.sleepers]);
+        let body = &near.bodies[i];
         // What jumps between others above and below lies on something in some of the short steps.
-        let (mut is_supported, mut lies) = (false, !self.is_first && before.lies);
-        let mut is_carried = false;
+        let (mut is_supported, mut lies) = (false, before.lies);
         self.solids(contacts, body, GAP, |([_, ny], _)| {
             is_supported = true;
             lies |= ny < 0.0;
         });
         for j in contacts.bodies() {
-            let below = near.bodies[j].at[1] - body.at[1];
-            is_supported |= below > -BESIDE;
-            match j.checked_sub(near.sleepers) {
-                // A sleeper beside it holds it by friction; two that fall must not carry each other.
-                None => lies |= below > -BESIDE,
-                Some(awake) => is_carried |= below > 0.0 && motions[awake].is_carried,
-            };
+            let is_beside = near.bodies[j].at[1] - body.at[1] > -BESIDE;
+            is_supported |= is_beside;
+            lies |= is_beside && j < near.sleepers;
         }
         let velocity = match surface {
             None => body.moved().map(|v| v * (INSIDE / self.time)),
             Some(normal) if is_supported => self.slide(body, normal, before.velocity),
             Some(_) => before.velocity,
         };
-        Motion { velocity, is_carried: is_carried || lies, lies, ..before }
+        Motion { velocity, lies, ..before }
     }
 
     /// The velocity of a body that slides over a surface.

@@ -10,6 +10,8 @@ use crate::noise::seed::mix64;
 const STRIDE: f32 = 0.4;
 /// The part of the contact distance at which a flyer hits a grain.
 const HIT: f32 = 0.98;
+/// The part of the velocity along what is hit that a flyer keeps if it glances off.
+const GLANCES: f32 = 0.6;
 /// The velocity that is kept on landing.
 const LANDED: f32 = 0.3;
 /// The size of a swirl in diameters.
@@ -20,6 +22,8 @@ const SWIRL: f32 = 48.0;
 pub(super) enum End {
     /// It flies on from here.
     Flying([f32; 2]),
+    /// It has hit something and flies on from here along it, at this velocity.
+    Deflected([f32; 2], [f32; 2]),
     /// It has hit something and stays here.
     Landed([f32; 2]),
     /// It has left the grid.
@@ -66,6 +70,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) near: Near<'a>,
     /// The motions of the awake bodies.
     pub(super) motions: &'a [Motion],
+    /// A flyer that is faster along what it hits glances off, in diameters a second.
+    pub(super) fastest: f32,
 }
 
 impl Flyer {
@@ -82,7 +88,7 @@ impl Flyer {
 
     /// Follows the way to a place. Awake bodies that nothing carries are passed.
     pub(super) fn follow(&self, to: [f32; 2], around: &Surroundings<'_>) -> End {
-        let Surroundings { size, solids, near, motions } = *around;
+        let Surroundings { size, solids, near, motions, fastest } = *around;
         let way = [to[0] - self.at[0], to[1] - self.at[1]];
         let steps = ((way[0] * way[0] + way[1] * way[1]).sqrt() * (1.0 / STRIDE)) as u32 + 1;
         let mut body = Body::new(self.id, self.at);
@@ -90,18 +96,35 @@ impl Flyer {
             let part = k as f32 / steps as f32;
             let last = body.at;
             body.at = [self.at[0] + way[0] * part, self.at[1] + way[1] * part];
-            let mut hit = false;
+            // The deepest contact, of which the gap is the smallest.
+            let (mut normal, mut least) = ([0.0f32; 2], f32::MAX);
             if near.cells.is_near_solid(body.at) {
-                solids.contacts(&body, 0.0, size, |_| hit = true);
+                solids.contacts(&body, 0.0, size, |(n, overlap)| {
+                    if -overlap < least {
+                        (normal, least) = (n, -overlap);
+                    }
+                });
             }
-            let gap = -2.0 * body.radius * (1.0 - HIT);
             near.around(body.at, |j, other| {
                 // What falls itself catches nothing.
-                hit |=
-                    (j < near.sleepers || motions[j - near.sleepers].is_carried) && body.is_near(other, gap);
+                let catches = j < near.sleepers || motions[j - near.sleepers].is_carried;
+                let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
+                let distance = (dx * dx + dy * dy).sqrt();
+                let gap = distance - other.radius - body.radius * (2.0 * HIT - 1.0);
+                if catches && gap < 0.0 && gap < least {
+                    let scale = 1.0 / distance.max(1e-6);
+                    (normal, least) = ([dx * scale, dy * scale], gap);
+                }
             });
-            if hit {
-                return if is_inside(last, size) { End::Landed(last) } else { End::Gone };
+            if least < f32::MAX {
+                let along = self.velocity[0] * normal[0] + self.velocity[1] * normal[1];
+                let slide = [0, 1].map(|a: usize| GLANCES * (self.velocity[a] - along * normal[a]));
+                let is_fast = slide[0] * slide[0] + slide[1] * slide[1] > fastest * fastest;
+                return match is_inside(last, size) {
+                    true if is_fast => End::Deflected(last, slide),
+                    true => End::Landed(last),
+                    false => End::Gone,
+                };
             }
             if is_gone(body.at, size) {
                 return End::Gone;

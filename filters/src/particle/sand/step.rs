@@ -23,6 +23,8 @@ const STILL_INSIDE: f32 = 0.05;
 const ROLLS: f32 = 0.15;
 /// A flyer that is slower than this when it lands has only hopped, in diameters a second.
 const HOP: f32 = 20.0;
+/// A flyer that is this much faster than short steps can follow glances off what it hits.
+const GLANCES: f32 = 1.5;
 /// A grain that moves farther than this wakes those beside and above it.
 const STIRS: f32 = 0.06;
 /// A grain wakes one that it presses by this much.
@@ -46,10 +48,11 @@ pub(super) struct Workspace {
     homes: Vec<Home>,
     /// The number of sleepers.
     sleepers: usize,
-    /// Of each awake grain: the body after an iteration, its motion now and before, and where it was at the start.
+    /// Of each awake grain: the body after an iteration, its motion, and where it was at the start.
     next: Vec<Body>,
     motions: Vec<Motion>,
-    motions_before: Vec<Motion>,
+    /// Awake grains that carry others.
+    carried: Vec<usize>,
     start: Vec<[f32; 2]>,
     contacts: Vec<Contacts>,
     surfaces: Vec<Option<[f32; 2]>>,
@@ -106,6 +109,7 @@ impl Sand {
         self.read_blocks();
         self.land(approaches, executor);
         self.settle(forces, executor);
+        self.carry();
         self.rest(executor);
         self.write()
     }
@@ -188,7 +192,13 @@ impl Sand {
         self.cells.add_awake(&work.bodies[sleepers..], sleepers);
         let mut ends = vec![End::Gone; approaches.len()];
         let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
-        let around = Surroundings { size, solids: &self.settings.solids, near, motions: &work.motions };
+        let around = Surroundings {
+            size,
+            solids: &self.settings.solids,
+            near,
+            motions: &work.motions,
+            fastest: GLANCES * fastest(self.settings.step),
+        };
         fill(executor, &mut ends, |first, ends| {
             for (way, end) in approaches[first..].iter().zip(ends) {
                 *end = way.flyer.follow(way.to, &around);
@@ -201,6 +211,7 @@ impl Sand {
                     flyer.at = at;
                     self.flying.push(flyer);
                 }
+                End::Deflected(at, velocity) => self.flying.push(Flyer { at, velocity, ..flyer }),
                 End::Landed(at) => {
                     let body = Body::new(flyer.id, at);
                     let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
@@ -248,15 +259,13 @@ impl Sand {
         work.contacts.clear();
         work.contacts.resize(count, NO_CONTACTS);
         work.next.resize(count, Body::default());
-        work.motions_before.resize(count, Motion::default());
         let time = self.settings.step / SHORT_STEPS as f32;
-        let mut step = ShortStep {
+        let step = ShortStep {
             size: self.settings.size,
             solids: &self.settings.solids,
             friction: [INSIDE, surface_friction(self.settings.friction)],
             gravity: forces.gravity,
             time,
-            is_first: true,
         };
         for _ in 0..SHORT_STEPS {
             for (body, motion) in work.bodies[sleepers..].iter_mut().zip(&mut work.motions) {
@@ -279,16 +288,30 @@ impl Sand {
                 });
                 work.bodies[sleepers..].copy_from_slice(&work.next);
             }
-            core::mem::swap(&mut work.motions, &mut work.motions_before);
             let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
-            let before = &work.motions_before;
             fill(executor, &mut work.motions, |first, out| {
                 for (k, out) in (first..).zip(out) {
-                    *out = step.motion(&near, &work.contacts[k], work.surfaces[k], before, k + sleepers);
+                    *out = step.motion(&near, &work.contacts[k], work.surfaces[k], *out, k + sleepers);
                 }
             });
             self.cells.forget_awake();
-            step.is_first = false;
+        }
+    }
+
+    /// Marks the grains that are carried: those that lie on something, and those above them.
+    fn carry(&mut self) {
+        let Workspace { bodies, motions, contacts, carried, sleepers, .. } = &mut self.work;
+        carried.clear();
+        carried.extend((0..motions.len()).filter(|k| motions[*k].lies));
+        motions.iter_mut().for_each(|motion| motion.is_carried = motion.lies);
+        while let Some(k) = carried.pop() {
+            for j in contacts[k].bodies().filter(|j| *j >= *sleepers) {
+                let above = &mut motions[j - *sleepers];
+                if !above.is_carried && bodies[j].at[1] < bodies[k + *sleepers].at[1] {
+                    above.is_carried = true;
+                    carried.push(j - *sleepers);
+                }
+            }
         }
     }
 

@@ -82,8 +82,8 @@ fn surface(all: &[Body], body: &Body) -> Option<V> {
     (left >= -1.8 || right >= -1.8).then_some([side * fall / length, -1.0 / length])
 }
 
-/// Advances awake bodies by a short step.
-fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2], is_first: bool) {
+/// Advances awake bodies by a short step; returns the contacts.
+fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2]) -> Vec<Vec<usize>> {
     for body in all.iter_mut() {
         body.from = body.at;
         if !body.is_asleep {
@@ -138,12 +138,7 @@ fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2], is_f
         let on_floor = below(body) < 0.06;
         let others = || contacts[i].iter().map(|j| &before[*j]);
         let lower = |other: &Body| other.at[1] - body.at[1];
-        let lies = on_floor
-            || !is_first && body.lies
-            || others().any(|other| other.is_asleep && lower(other) > -0.1);
-        all[i].lies = lies;
-        all[i].is_carried =
-            lies || others().any(|other| !other.is_asleep && other.is_carried && lower(other) > 0.0);
+        all[i].lies |= on_floor || others().any(|other| other.is_asleep && lower(other) > -0.1);
         let is_supported = on_floor || others().any(|other| lower(other) > -0.1);
         let moved = add(body.at, body.from, -1.0);
         all[i].velocity = match surfaces[i] {
@@ -163,6 +158,7 @@ fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2], is_f
             }
         };
     }
+    contacts
 }
 
 /// A step of a heap into which grains have fallen.
@@ -187,8 +183,15 @@ fn a_step_is_that_of_the_twin() {
     let start = all.clone();
     let surfaces: Vec<Option<V>> = all.iter().map(|body| surface(&start, body)).collect();
     let friction = [0.5, f64::from(step::surface_friction(0.8))];
-    short_step(&mut all, &surfaces, friction, true);
-    short_step(&mut all, &surfaces, friction, false);
+    short_step(&mut all, &surfaces, friction);
+    let contacts = short_step(&mut all, &surfaces, friction);
+    all.iter_mut().for_each(|body| body.is_carried = body.lies);
+    for _ in 0..all.len() {
+        for (i, j) in contacts.iter().enumerate().flat_map(|(i, with)| with.iter().map(move |j| (i, *j))) {
+            let is_below = all[j].at[1] > all[i].at[1] && !all[j].is_asleep && !all[i].is_asleep;
+            all[i].is_carried |= is_below && all[j].is_carried;
+        }
+    }
     let mut woken = vec![false; all.len()];
     for (i, body) in all.iter_mut().enumerate().filter(|(_, body)| !body.is_asleep) {
         let far = dot(add(body.at, start[i].at, -1.0), add(body.at, start[i].at, -1.0)).sqrt();
