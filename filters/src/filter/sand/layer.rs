@@ -136,9 +136,8 @@ impl Layer<'_> {
         for flyer in &flyers {
             let reach = style.near() + 0.5 * flyer.way[1].abs();
             let row = |v: f32| (v * (1.0 / SIDE as f32)).max(0.0) as usize;
-            for y in row(flyer.grain.y - reach)..(row(flyer.grain.y + reach) + 1).min(down) {
-                flying[y].push(*flyer);
-            }
+            let (first, last) = (row(flyer.grain.y - reach).min(down), row(flyer.grain.y + reach));
+            flying[first..(last + 1).min(down)].iter_mut().for_each(|row| row.push(*flyer));
         }
         let frame = Frame { style, light, snapshot, flying, shown };
         let strips: Vec<Mutex<Vec<Picture>>> = (0..down).map(|_| Mutex::default()).collect();
@@ -169,20 +168,20 @@ impl Layer<'_> {
         let all = Tile { x: 0, y: y * SIDE, width: shown[0], height };
         let across = shown[0].div_ceil(SIDE);
         let mut strip = core::mem::take(&mut buffers.strip);
-        strip.clear();
+        // Old rows are overwritten.
         strip.resize(all.width * height, [0.0; 4]);
         let mut is_empty = flying[y].is_empty() && self.obstacle().is_none();
         for x in 0..across {
             let tile = Tile { x: x * SIDE, width: SIDE.min(shown[0] - x * SIDE), ..all };
+            let to = &mut strip[tile.x..];
             if let Some(drawn) = self.tile(style, tile, y * across + x, snapshot, buffers) {
                 is_empty = false;
-                for (from, to) in drawn.chunks_exact(tile.width).zip(strip.chunks_exact_mut(shown[0])) {
-                    to[tile.x..tile.x + tile.width].copy_from_slice(from);
-                }
+                light.apply(style, tile, &drawn, to, shown[0]);
+            } else {
+                to.chunks_mut(shown[0]).for_each(|row| row[..tile.width].fill([0.0; 4]));
             }
         }
         if !is_empty {
-            light.apply(style, all, &mut strip);
             draw::draw_flyers(style, all, &flying[y], &mut strip);
             self.outline(all, &mut strip);
         }

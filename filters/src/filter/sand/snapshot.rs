@@ -1,7 +1,7 @@
 //! What a frame needs of the grains, shared between frames where nothing changes.
 
 use super::draw::{Ground, Material};
-use crate::particle::sand::{Flyer, Sand, radius};
+use crate::particle::sand::{Flyer, Grain, Sand, radius};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// log2 of the cells across and down a chunk.
@@ -14,10 +14,16 @@ pub(super) struct Point {
     pub(super) at: [f32; 2],
 }
 
+/// An awake grain that is faster than this is drawn like one in flight, in diameters a second: in a dense stream grains
+/// touch each other while they fall.
+const FAST: f32 = 60.0;
+
 /// The grains of a square of cells.
 #[derive(Clone, Default)]
 pub(super) struct Chunk {
     pub(super) points: Arc<Vec<Point>>,
+    /// Those that are fast. While there are any, the chunk changes in each step.
+    fast: Vec<Flyer>,
     /// The number of the update in which they have changed last.
     pub(super) changed: u64,
 }
@@ -28,6 +34,7 @@ pub(super) struct Snapshot {
     /// By number, in Z order.
     pub(super) chunks: Arc<Vec<Chunk>>,
     pub(super) ground: Arc<Ground>,
+    /// Grains in flight, and others that are fast, by number.
     pub(super) flying: Arc<Vec<Flyer>>,
     /// How far the picture has crumbled.
     pub(super) front: Option<f32>,
@@ -57,8 +64,14 @@ impl Snapshot {
             }
             let chunk = &mut chunks[number as usize];
             let mut points = Vec::with_capacity(chunk.points.len() + 8);
+            chunk.fast.clear();
             sand.read(number << (2 * CHUNK)..(number + 1) << (2 * CHUNK), |grain| {
-                points.push(Point { id: grain.id, at: grain.at });
+                let Grain { id, at, velocity, .. } = *grain;
+                if velocity[0] * velocity[0] + velocity[1] * velocity[1] > FAST * FAST {
+                    chunk.fast.push(Flyer { id, at, velocity });
+                } else {
+                    points.push(Point { id, at });
+                }
             });
             if points == *chunk.points {
                 continue;
@@ -68,9 +81,12 @@ impl Snapshot {
                     ground.add(point.at.map(|v| v * rows), radius(point.id) * rows, sign);
                 }
             }
-            *chunk = Chunk { points: Arc::new(points), changed: self.updates };
+            (chunk.points, chunk.changed) = (Arc::new(points), self.updates);
         }
-        self.flying = Arc::new(sand.flying().to_vec());
+        let mut flying = sand.flying().to_vec();
+        flying.extend(chunks.iter().flat_map(|chunk| &chunk.fast));
+        flying.sort_unstable_by_key(|flyer| flyer.id);
+        self.flying = Arc::new(flying);
         self.front = front;
     }
 }

@@ -72,7 +72,7 @@ impl Ground {
         let (mut middle, mut wide, mut step) = (near.clone(), deep.clone(), 2);
         while 2 * step * side <= self.size[1] / 8 {
             step *= 2;
-            middle = core::mem::replace(&mut wide, Vec::new());
+            middle = core::mem::take(&mut wide);
             wide = blurred(&middle, step);
         }
         let at = |grid: &[f32], x: isize, y: isize| {
@@ -152,18 +152,32 @@ impl Light {
         &self.gain
     }
 
-    /// Lights the premultiplied samples of a tile.
-    pub(in crate::filter::sand) fn apply(&self, style: &Style, tile: Tile, samples: &mut [[f32; 4]]) {
-        apply(style.level, self, style, tile, samples);
+    /// Lights the premultiplied samples of a tile, and writes them to rows that are `stride` samples apart.
+    pub(in crate::filter::sand) fn apply(
+        &self,
+        style: &Style,
+        tile: Tile,
+        from: &[[f32; 4]],
+        to: &mut [[f32; 4]],
+        stride: usize,
+    ) {
+        apply(style.level, self, style, tile, from, to, stride);
     }
 }
 
 multiversion! {
-    fn apply(level, light: &Light, style: &Style, tile: Tile, samples: &mut [[f32; 4]]) = apply_body;
+    fn apply(level, light: &Light, style: &Style, tile: Tile, from: &[[f32; 4]], to: &mut [[f32; 4]], stride: usize) = apply_body;
 }
 
 #[inline(always)]
-fn apply_body(light: &Light, style: &Style, tile: Tile, samples: &mut [[f32; 4]]) {
+fn apply_body(
+    light: &Light,
+    style: &Style,
+    tile: Tile,
+    from: &[[f32; 4]],
+    to: &mut [[f32; 4]],
+    stride: usize,
+) {
     // In snow the shade is blue.
     let part = if style.material == Material::Snow { [1.2, 0.85, 0.4] } else { [1.0; 3] };
     let place = |v: usize, count: usize| {
@@ -172,10 +186,14 @@ fn apply_body(light: &Light, style: &Style, tile: Tile, samples: &mut [[f32; 4]]
         ([middle.saturating_sub(1).min(last), middle.min(last), (middle + 1).min(last)], v % light.side)
     };
     let phases: Vec<[f32; 3]> = (0..light.side).map(|phase| spline(phase, light.side)).collect();
-    let mut across = vec![0.0; light.columns];
-    for (y, row) in samples.chunks_exact_mut(tile.width.max(1)).enumerate() {
+    // The columns of the grid that matter here.
+    let first = (tile.x / light.side).saturating_sub(1);
+    let count = ((tile.x + tile.width) / light.side + 2).min(light.columns) - first;
+    let mut across = vec![0.0; count];
+    let rows = from.chunks_exact(tile.width.max(1)).zip(to.chunks_mut(stride.max(1)));
+    for (y, (from, to)) in rows.enumerate() {
         let (rows, phase) = place(tile.y + y, light.rows);
-        let [a, b, c] = rows.map(|r| &light.gain[r * light.columns..][..light.columns]);
+        let [a, b, c] = rows.map(|r| &light.gain[r * light.columns + first..][..count]);
         let weights = phases[phase];
         for (i, sum) in across.iter_mut().enumerate() {
             *sum = weights[0] * a[i] + weights[1] * b[i] + weights[2] * c[i] - 1.0;
@@ -183,16 +201,18 @@ fn apply_body(light: &Light, style: &Style, tile: Tile, samples: &mut [[f32; 4]]
         let mut x = 0;
         while x < tile.width {
             let (columns, phase) = place(tile.x + x, light.columns);
-            let [a, b, c] = columns.map(|c| across[c]);
-            let count = (light.side - phase).min(tile.width - x);
-            for (weights, sample) in phases[phase..].iter().zip(&mut row[x..x + count]) {
+            let [a, b, c] = columns.map(|c| across[c - first]);
+            let end = (x + light.side - phase).min(tile.width);
+            let samples = from[x..end].iter().zip(&mut to[x..end]);
+            for (weights, (from, to)) in phases[phase..].iter().zip(samples) {
                 let gain = weights[0] * a + weights[1] * b + weights[2] * c;
-                for k in 0..3 {
-                    let value = sample[k] * (1.0 + part[k] * gain);
-                    sample[k] = if value < sample[3] { value } else { sample[3] };
-                }
+                let lit = |k: usize| {
+                    let value = from[k] * (1.0 + part[k] * gain);
+                    if value < from[3] { value } else { from[3] }
+                };
+                *to = [lit(0), lit(1), lit(2), from[3]];
             }
-            x += count;
+            x = end;
         }
     }
 }

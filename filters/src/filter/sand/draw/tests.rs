@@ -63,8 +63,9 @@ fn tiles_have_no_seams_at_any_level() {
                 .map(|g| Flyer { grain: *g, way: [9.0 * unit(hash(g.id), 0), -7.5] })
                 .collect();
             let picture = |tile: Tile, level: Level| {
-                let mut out = draw(&Style { level, ..style }, tile, &grains);
-                light.apply(&style, tile, &mut out);
+                let drawn = draw(&Style { level, ..style }, tile, &grains);
+                let mut out = vec![[9.0; 4]; drawn.len()];
+                light.apply(&style, tile, &drawn, &mut out, tile.width);
                 draw_flyers(&style, tile, &flyers, &mut out);
                 let mut matte = vec![0.0; out.len()];
                 draw_matte(tile, &grains, &mut matte);
@@ -122,8 +123,9 @@ fn small_and_odd_input() {
             let style = style(material, radius, [3, 2]);
             for (width, height) in [(0, 0), (0, 2), (1, 1), (3, 2)] {
                 let tile = Tile { x: 0, y: 0, width, height };
-                let mut out = draw(&style, tile, &odd);
-                ground(&style, &odd).light(&style).apply(&style, tile, &mut out);
+                let drawn = draw(&style, tile, &odd);
+                let mut out = drawn.clone();
+                ground(&style, &odd).light(&style).apply(&style, tile, &drawn, &mut out, width);
                 for s in out {
                     assert!(s.iter().all(|v| (0.0..=1.0).contains(v)), "{material:?} {s:?}");
                     assert!(s[..3].iter().all(|v| *v <= s[3] + 1e-6), "{material:?} {s:?}");
