@@ -56,7 +56,9 @@ struct ActiveStage<'a> {
     stage: &'a Stage,
     parts: Vec<Part>,
     opacity: Opacity,
+    /// Whether it can work in place, and whether it can then also read its samples from another picture.
     local: bool,
+    reads_samples: bool,
 }
 
 impl Chain {
@@ -183,8 +185,11 @@ impl Chain {
                 parts.push(Part { parity, index: at.index, now, writes, state: None });
             }
             if parts.iter().any(|p| !p.writes.is_empty()) {
-                let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::InPlace);
-                list.push(ActiveStage { number, stage, parts, opacity, local });
+                let all = |reaches: &[Reach]| {
+                    parts.iter().flat_map(|p| &p.now).all(|now| reaches.contains(&now.plan.reach))
+                };
+                let (local, reads_samples) = (all(&[Reach::InPlace, Reach::Sample]), all(&[Reach::Sample]));
+                list.push(ActiveStage { number, stage, parts, opacity, local, reads_samples });
             }
         }
         list
@@ -247,7 +252,7 @@ impl Chain {
         self.bands(pass, Some(input), output, &work.scratch, host);
     }
 
-    /// Renders a pass band by band. If its first stage works in place, the input, if any, is copied first.
+    /// Renders a pass band by band. If its first stage works only in place, the input, if any, is copied first.
     fn bands(
         &self,
         pass: &[ActiveStage<'_>],
@@ -314,10 +319,13 @@ impl Chain {
         output: &mut FrameMut<'_>,
         scratch: &mut BandScratch,
     ) {
-        if group[0].local
-            && let Some(input) = input.take()
+        let head = &group[0];
+        if head.local
+            && let Some(from) = input
         {
-            (0..input.format.planes()).for_each(|p| copy_rows(&input, output, p));
+            let copied = |p: &usize| !(head.reads_samples && head.writes_plane(*p));
+            (0..from.format.planes()).filter(copied).for_each(|p| copy_rows(&from, output, p));
+            input = input.filter(|_| head.reads_samples);
         }
         for stage in group {
             stage.render(self, input.take(), output, scratch);
