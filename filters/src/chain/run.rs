@@ -364,7 +364,7 @@ fn band_between<'a>(
 }
 
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
-/// but at least twice the `extra` rows that a band costs.
+/// but at least twice, better eight times, the `extra` rows that a band costs.
 fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let (_, height) = pass[0].stage.output.plane_size(0);
     let written = pass.chunk_by(|_, next| next.local).map(|stages| output_format(stages).frame_bytes());
@@ -372,7 +372,9 @@ fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let fields = pass.iter().any(|a| a.parts.len() > 1);
     let subsampling = pass.iter().map(|a| a.stage.output.subsampling.1).max();
     let block = (1 << subsampling.unwrap_or(0)) * if fields { 2 } else { 1 };
-    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra);
+    // More extra rows cost more than a larger cache, as long as every thread has several bands.
+    let few_extra = (8 * extra).min(height.div_ceil(4 * threads));
+    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra).max(few_extra);
     rows.next_multiple_of(block).max(block)
 }
 
