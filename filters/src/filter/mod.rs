@@ -307,6 +307,14 @@ pub trait Render: Send + Sync + 'static {
         Ok(near)
     }
 
+    /// For a filter that changes each sample of plane `p` without regard to any other sample or to its place: replaces
+    /// codes by the results, and returns about how many passes of one multiplication over the samples that costs. The
+    /// chain then looks up the results of several filters at once. `None` for other filters, whose `codes` are undefined.
+    fn map_codes(&self, now: &Self::Params, state: &Self::State, p: usize, codes: &mut [u16]) -> Option<u32> {
+        let _ = (now, state, p, codes);
+        None
+    }
+
     /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.
     fn render(&self, now: &Self::Params, state: &Self::State, band: &mut Band<'_>, scratch: &mut Scratch);
 
