@@ -7,14 +7,20 @@
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
-use crate::frame::{Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneMut, PlaneSet, Scratch};
+use crate::frame::{
+    Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneMut, PlaneSet, Scratch,
+};
 use crate::host::{Host, PrepareError, wait};
 use crate::pixel::blend::{Opacity, blend_row};
+use crate::pixel::tone::CodeMap;
 use crate::ratio::Ratio;
 use std::sync::{Mutex, PoisonError};
 
 /// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
+
+/// The cost of separate stages from which looking up their common result is faster, in passes of one multiplication.
+const LOOK_UP_COST: u32 = 3;
 
 /// The buffers that a worker lends to [`Chain::run`], which reuses them for each frame.
 #[derive(Debug, Default)]
@@ -45,6 +51,14 @@ struct Part {
     state: Option<State>,
 }
 
+/// Stages that run on a band one after the other, of which all but the first work in place.
+struct Group<'a> {
+    stages: &'a [ActiveStage<'a>],
+    /// The number of leading stages whose results are looked up, and the results of each plane.
+    fused: usize,
+    maps: Vec<CodeMap>,
+}
+
 /// The position of a pass within a frame.
 struct PassPosition {
     first: bool,
@@ -56,7 +70,9 @@ struct ActiveStage<'a> {
     stage: &'a Stage,
     parts: Vec<Part>,
     opacity: Opacity,
+    /// Whether it can work in place, and whether it can then also read its samples from another picture.
     local: bool,
+    reads_samples: bool,
 }
 
 impl Chain {
@@ -183,8 +199,11 @@ impl Chain {
                 parts.push(Part { parity, index: at.index, now, writes, state: None });
             }
             if parts.iter().any(|p| !p.writes.is_empty()) {
-                let local = parts.iter().flat_map(|p| &p.now).all(|now| now.plan.reach == Reach::InPlace);
-                list.push(ActiveStage { number, stage, parts, opacity, local });
+                let all = |reaches: &[Reach]| {
+                    parts.iter().flat_map(|p| &p.now).all(|now| reaches.contains(&now.plan.reach))
+                };
+                let (local, reads_samples) = (all(&[Reach::InPlace, Reach::Sample]), all(&[Reach::Sample]));
+                list.push(ActiveStage { number, stage, parts, opacity, local, reads_samples });
             }
         }
         list
@@ -247,7 +266,7 @@ impl Chain {
         self.bands(pass, Some(input), output, &work.scratch, host);
     }
 
-    /// Renders a pass band by band. If its first stage works in place, the input, if any, is copied first.
+    /// Renders a pass band by band. If its first stage works only in place, the input, if any, is copied first.
     fn bands(
         &self,
         pass: &[ActiveStage<'_>],
@@ -257,7 +276,12 @@ impl Chain {
         host: &Host<'_>,
     ) {
         let format = output.format;
-        let groups: Vec<&[ActiveStage<'_>]> = pass.chunk_by(|_, next| next.local).collect();
+        let mut groups: Vec<Group<'_>> = Vec::new();
+        for stages in pass.chunk_by(|_, next| next.local) {
+            let from = groups.last().map(|before| output_format(before.stages));
+            let from = from.or(input.map(|input| input.format));
+            groups.push(Group::new(stages, from));
+        }
         let mut bands = Vec::new();
         let mut rest = output;
         let (_, height) = format.plane_size(0);
@@ -286,10 +310,10 @@ impl Chain {
         });
     }
 
-    /// Renders a band of rows through groups of stages, of which all but the first of each work in place.
+    /// Renders a band of rows through groups of stages.
     fn render_band(
         &self,
-        groups: &[&[ActiveStage<'_>]],
+        groups: &[Group<'_>],
         input: Option<FrameRef<'_>>,
         output: &mut FrameMut<'_>,
         scratch: &mut BandScratch,
@@ -299,7 +323,7 @@ impl Chain {
             return self.render_group(group, input, output, scratch);
         }
         let mut memory = core::mem::take(&mut scratch.between);
-        let (mut picture, rest) = band_between(output, output_format(group), &mut memory);
+        let (mut picture, rest) = band_between(output, output_format(group.stages), &mut memory);
         self.render_group(group, input, &mut picture, scratch);
         scratch.between = core::mem::take(rest);
         self.render_band(later, Some(picture.as_ref()), output, scratch);
@@ -309,19 +333,58 @@ impl Chain {
 
     fn render_group(
         &self,
-        group: &[ActiveStage<'_>],
+        group: &Group<'_>,
         mut input: Option<FrameRef<'_>>,
         output: &mut FrameMut<'_>,
         scratch: &mut BandScratch,
     ) {
-        if group[0].local
-            && let Some(input) = input.take()
+        let head = &group.stages[0];
+        if head.local
+            && let Some(from) = input
         {
-            (0..input.format.planes()).for_each(|p| copy_rows(&input, output, p));
+            let copied = |p: &usize| !(head.reads_samples && head.writes_plane(*p));
+            (0..from.format.planes()).filter(copied).for_each(|p| copy_rows(&from, output, p));
+            input = input.filter(|_| head.reads_samples);
         }
-        for stage in group {
+        if let Some(input) = input.take_if(|_| group.fused > 0) {
+            for (p, map) in group.maps.iter().enumerate() {
+                let (from, to) = (input.plane(p), output.plane_mut(p));
+                for y in to.rows() {
+                    map.row(self.level, to.row_mut(y), from.row(y));
+                }
+            }
+        }
+        for stage in &group.stages[group.fused..] {
             stage.render(self, input.take(), output, scratch);
         }
+    }
+}
+
+impl<'a> Group<'a> {
+    /// Finds leading stages that widen 8-bit codes and then change each by itself.
+    fn new(stages: &'a [ActiveStage<'a>], from: Option<Format>) -> Group<'a> {
+        let output = stages[0].stage.output;
+        let mut group = Group { stages, fused: 0, maps: Vec::new() };
+        let widens = |from: Format| from.depth == Depth::Bits(8) && from.planes() == output.planes();
+        if output.depth != Depth::Bits(16) || !from.is_some_and(widens) {
+            return group;
+        }
+        let mut costs = vec![0; output.planes()];
+        let mut words = vec![core::array::from_fn::<u16, 256, _>(|code| code as u16); output.planes()];
+        for stage in stages {
+            let mut next = words.clone();
+            let parts: Option<Vec<u32>> =
+                (0..).zip(&mut next).map(|(p, codes)| stage.map_codes(p, codes)).collect();
+            let Some(parts) = parts else { break };
+            costs.iter_mut().zip(parts).for_each(|(cost, part)| *cost += part);
+            words = next;
+            group.fused += 1;
+        }
+        if costs.iter().all(|&cost| cost < LOOK_UP_COST) {
+            return Group { fused: 0, ..group };
+        }
+        group.maps.extend(words.into_iter().map(CodeMap::new));
+        group
     }
 }
 
@@ -356,7 +419,7 @@ fn band_between<'a>(
 }
 
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
-/// but at least twice the `extra` rows that a band costs.
+/// but at least twice, better eight times, the `extra` rows that a band costs.
 fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let (_, height) = pass[0].stage.output.plane_size(0);
     let written = pass.chunk_by(|_, next| next.local).map(|stages| output_format(stages).frame_bytes());
@@ -364,7 +427,9 @@ fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let fields = pass.iter().any(|a| a.parts.len() > 1);
     let subsampling = pass.iter().map(|a| a.stage.output.subsampling.1).max();
     let block = (1 << subsampling.unwrap_or(0)) * if fields { 2 } else { 1 };
-    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra);
+    // More extra rows cost more than a larger cache, as long as every thread has several bands.
+    let few_extra = (8 * extra).min(height.div_ceil(4 * threads));
+    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra).max(few_extra);
     rows.next_multiple_of(block).max(block)
 }
 
@@ -381,6 +446,16 @@ impl ActiveStage<'_> {
     fn reads_own_rows(&self) -> bool {
         let own = |part: &Part| part.now.as_ref().is_some_and(|now| now.plan.reach == Reach::Rows(0));
         self.parts.iter().all(own) && self.writes_all()
+    }
+
+    /// See [`Render::map_codes`](crate::filter::Render::map_codes).
+    fn map_codes(&self, p: usize, codes: &mut [u16]) -> Option<u32> {
+        let ([part], true) = (&self.parts[..], self.opacity.is_full()) else { return None };
+        let now = part.now.as_ref()?;
+        if !part.writes.has(p) {
+            return Some(0);
+        }
+        self.stage.filters[0].map_codes(now, part.state.as_ref(), p, codes)
     }
 
     fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), PrepareError> {

@@ -338,9 +338,10 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
         names.iter().map(one).collect()
     };
     let rounded = ("dither", "mode=none");
-    for fields in [FieldOrder::Progressive, FieldOrder::BottomFirst] {
+    let orders = [FieldOrder::Progressive, FieldOrder::BottomFirst];
+    for (fields, name) in orders.into_iter().flat_map(|f| [(f, "yuv420p10"), (f, "yuv420p")]) {
         // An odd height, of several bands.
-        let shallow = Format { fields, ..Format::from_name("yuv420p10", 61, 1001).unwrap() };
+        let shallow = Format { fields, ..Format::from_name(name, 61, 1001).unwrap() };
         let deep = Format { depth: Depth::Bits(16), ..shallow };
         let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(fields) };
         let stop = AtomicBool::new(false);
@@ -353,12 +354,13 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
             chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
             frame
         };
-        let fades = [("fade", "amount=0.3"), ("fade", "amount=0.2:color=white")];
-        let faded = pass(&fades, deep, &CurrentThread, picture(shallow));
+        let fades = [("fade", "amount=0.3"), ("fade", "amount=0.2:color=white"), ("levels", "gamma=1.2")];
+        let widened = pass(&[], deep, &CurrentThread, picture(shallow));
+        let faded = pass(&fades, deep, &CurrentThread, widened);
         let want = pass(&[rounded], shallow, &CurrentThread, faded);
         for executor in [&CurrentThread as &dyn Executor, &Backwards] {
-            let got = pass(&[fades[0], fades[1], rounded], shallow, executor, picture(shallow));
-            assert!(got == want, "{fields:?}");
+            let got = pass(&[fades[0], fades[1], fades[2], rounded], shallow, executor, picture(shallow));
+            assert!(got == want, "{fields:?} {name}");
         }
     }
 }

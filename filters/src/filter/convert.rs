@@ -22,7 +22,7 @@ use super::{Band, Filter, Memory, Plan, Reach, Render};
 use crate::frame::{Format, FormatError, FrameTime, Matrix, Primaries, Scratch, Transfer};
 use crate::ratio::Ratio;
 use crate::simd::Level;
-use ops::Ops;
+use ops::{Op, Ops};
 
 /// A conversion, bound to two formats.
 pub struct Convert {
@@ -142,6 +142,17 @@ impl Render for Convert {
 
     fn memory(&self) -> Memory {
         Memory { fixed: 0, per_frame: rows::scratch_bytes(self.from.width as usize) }
+    }
+
+    fn map_codes(&self, (): &(), (): &(), p: usize, codes: &mut [u16]) -> Option<u32> {
+        match self.ops.planes[p] {
+            Op::Scale { source, scale } if source == p => {
+                let row = codes.to_vec();
+                scale.row(self.level, codes, &row);
+                Some(0)
+            }
+            _ => None,
+        }
     }
 
     fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {

@@ -34,6 +34,9 @@ pub trait Filter: Send + Sync {
         simulation: &mut Option<State>,
         host: &Host<'_>,
     ) -> Result<State, PrepareError>;
+    /// See [`Render::map_codes`].
+    fn map_codes(&self, now: &FrameParams, state: Option<&State>, p: usize, codes: &mut [u16])
+    -> Option<u32>;
     /// Writes the band's rows.
     fn render(&self, now: &FrameParams, state: Option<&State>, band: &mut Band<'_>, scratch: &mut Scratch);
 }
@@ -63,6 +66,17 @@ macro_rules! as_rendered {
         ) -> Result<State, PrepareError> {
             let near: R::State = taken(near).unwrap_or_default();
             Ok(Box::new(self.0.prepare(params::<R>(now), near, host)?))
+        }
+        fn map_codes(
+            &self,
+            now: &FrameParams,
+            state: Option<&State>,
+            p: usize,
+            codes: &mut [u16],
+        ) -> Option<u32> {
+            let none = R::State::default();
+            let state = state.and_then(|s| s.downcast_ref()).unwrap_or(&none);
+            self.0.map_codes(params::<R>(now), state, p, codes)
         }
         fn render(
             &self,

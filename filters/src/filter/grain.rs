@@ -1,7 +1,7 @@
 //! `grain`: film grain that follows the brightness of the picture.
 //!
 //! Only the response to brightness depends on the picture, sample by sample; the field of
-//! grain is a function of the address alone. So it works in place, on any band of rows in any order. Chroma is grained
+//! grain is a function of the address alone. So it works on any band of rows in any order. In place, chroma is grained
 //! before luma, whose samples it still has to see.
 //!
 //! | planes | grain | follows |
@@ -26,7 +26,7 @@ mod space;
 #[cfg(test)]
 mod tests;
 
-use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, MAX_SIDE, Parity, PictureStructure, PlaneSet, Sample, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Layout, Shape, ShapeError, Stream};
@@ -409,7 +409,7 @@ impl Render for Grain {
         };
         let reach = 2 * writes.iter().filter(|&p| p < self.format.planes()).map(reach).max().unwrap_or(0);
         Some((
-            Plan { extra_rows: reach, ..Plan::in_place(writes) },
+            Plan { reach: Reach::Sample, extra_rows: reach, ..Plan::in_place(writes) },
             AtFrame { look, kernels, pattern, weights, own },
         ))
     }
@@ -433,7 +433,7 @@ impl Render for Grain {
 
     fn render(&self, now: &AtFrame, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let AtFrame { look, kernels, .. } = now;
-        // Luma is last: chroma depends on the luma of the source.
+        // Luma is last: chroma depends on the luma of the source, which it may overwrite.
         let planes = band.writes.iter().filter(|&p| p < self.format.planes());
         let (chroma, others): (Vec<usize>, Vec<usize>) = planes.partition(|&p| self.format.is_chroma(p));
         for p in chroma.into_iter().chain(others) {
@@ -497,25 +497,26 @@ impl Grain {
         }
     }
 
-    /// Row `y` of plane `p`, and for chroma the luma that its strength follows.
+    /// Row `y` of plane `p` to write, of the input if there is one, and for chroma the luma that its strength follows.
     fn row<'b, T: Sample + Luma>(
         &self,
         band: &'b mut Band<'_>,
         (p, y): (usize, usize),
         light: &'b mut [i32],
-    ) -> (&'b mut [T], Option<&'b [T]>) {
-        if !self.format.is_chroma(p) {
-            return (band.output.plane_mut(p).row_mut(y), None);
-        }
-        let light = &mut bytemuck::cast_slice_mut(light)[..self.format.plane_size(p).0];
-        let (sx, sy) = self.format.plane_subsampling(p);
-        let luma = band.output.plane(0);
-        if let Some(last) = luma.rows().last() {
-            // A band has whole blocks, so a block is cut only at the picture's last row of luma.
-            let rows = [0, 1, 2, 3].map(|i| luma.row::<T>(((y << sy) + i).min(last)));
-            mean_row(self.level, light, &rows[..1 << sy], sx.into());
-        }
-        (band.output.plane_mut(p).row_mut(y), Some(light))
+    ) -> (&'b mut [T], Option<&'b [T]>, Option<&'b [T]>) {
+        let light = self.format.is_chroma(p).then(|| {
+            let light = &mut bytemuck::cast_slice_mut(light)[..self.format.plane_size(p).0];
+            let (sx, sy) = self.format.plane_subsampling(p);
+            let luma = band.input.map_or(band.output.plane(0), |input| input.plane(0));
+            if let Some(last) = luma.rows().last() {
+                // A band has whole blocks, so a block is cut only at the picture's last row of luma.
+                let rows = [0, 1, 2, 3].map(|i| luma.row::<T>(((y << sy) + i).min(last)));
+                mean_row(self.level, light, &rows[..1 << sy], sx.into());
+            }
+            &*light
+        });
+        let from = band.input.map(|input| input.plane(p).row(y));
+        (band.output.plane_mut(p).row_mut(y), from, light)
     }
 
     /// How grain of a plane is skewed: by twice the slope of its strength.

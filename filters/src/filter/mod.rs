@@ -182,6 +182,9 @@ use core::ops::Range;
 pub enum Reach {
     /// The filter changes samples in place, and is fused with neighbouring filters.
     InPlace,
+    /// As `InPlace`, but where the pictures differ the filter itself reads the samples from [`Band::input`], which saves
+    /// their copy.
+    Sample,
     /// So many rows up and down.
     Rows(u32),
     /// The whole picture.
@@ -193,7 +196,7 @@ pub enum Reach {
 pub struct Plan {
     /// The reach of the filter.
     pub reach: Reach,
-    /// The planes that it writes. With [`Reach::InPlace`] the others are unchanged; otherwise they are passed on by
+    /// The planes that it writes. With [`Reach::InPlace`] and [`Reach::Sample`] the others are unchanged; otherwise they are passed on by
     /// reference without a copy, and must have the same shape in input and output.
     pub writes: PlaneSet,
     /// Planes that it can also write, but only if the user names them (`planes=a`): alpha, for noise.
@@ -227,7 +230,7 @@ pub struct Band<'a> {
     /// Luma rows of the output; the rows of a plane are `output.plane(p).rows()`.
     pub rows: Range<usize>,
     /// The whole input, for a filter that reads beyond its row; `None` with [`Reach::InPlace`], whose input is in
-    /// `output`.
+    /// `output`, and with [`Reach::Sample`] if it works in place.
     pub input: Option<FrameRef<'a>>,
     /// The rows of the output, every plane.
     pub output: FrameMut<'a>,
@@ -302,6 +305,14 @@ pub trait Render: Send + Sync + 'static {
         let _ = now;
         host.check()?;
         Ok(near)
+    }
+
+    /// For a filter that changes each sample of plane `p` without regard to any other sample or to its place: replaces
+    /// codes by the results, and returns about how many passes of one multiplication over the samples that costs. The
+    /// chain then looks up the results of several filters at once. `None` for other filters, whose `codes` are undefined.
+    fn map_codes(&self, now: &Self::Params, state: &Self::State, p: usize, codes: &mut [u16]) -> Option<u32> {
+        let _ = (now, state, p, codes);
+        None
     }
 
     /// Writes the band's rows of the planes in `band.writes`. Called concurrently for disjoint bands.

@@ -143,6 +143,27 @@ impl<T: PointOperation> Render for PointFilter<T> {
         Ok(self.tones(nominal))
     }
 
+    fn map_codes(
+        &self,
+        (_, own): &Self::Params,
+        made: &Vec<Tone>,
+        p: usize,
+        codes: &mut [u16],
+    ) -> Option<u32> {
+        if self.format.depth.bytes() != 2 {
+            return None;
+        }
+        let tone = &(if own.is_empty() { made } else { own })[p];
+        let cost = match tone {
+            Tone::Same => 0,
+            Tone::Line(_) | Tone::Code(_) => 1,
+            Tone::Table(_) => 4,
+            _ => return None,
+        };
+        tone.apply(self.level, self.format.depth, bytemuck::cast_slice_mut(codes));
+        Some(cost)
+    }
+
     fn render(&self, (_, own): &Self::Params, made: &Vec<Tone>, band: &mut Band<'_>, scratch: &mut Scratch) {
         let tones = if own.is_empty() { made } else { own };
         // Alpha comes last: colour needs the original alpha.

@@ -43,6 +43,7 @@ pub(crate) trait Vector: Copy {
     fn splat16(self, v: i16) -> Self;
     fn splat32(self, v: i32) -> Self;
 
+    fn and(self, b: Self) -> Self;
     fn or(self, b: Self) -> Self;
     fn xor(self, b: Self) -> Self;
 
@@ -160,12 +161,14 @@ pub(crate) trait Vector: Copy {
     fn table16(self, table: &[i16; 16]) -> [Self; 2] {
         [self.load(table), self.load(&table[8..])]
     }
-    /// Looks up 16-bit lanes with values from 0 to 15.
-    fn look_up16(self, table: [Self; 2]) -> Self {
-        let (mut lanes, mut entries) = ([0u16; 32], [0i16; 16]);
-        self.store(&mut lanes);
+    /// Looks up the 16-bit lanes of two registers, with values from 0 to 15.
+    fn look_up16(self, b: Self, table: [Self; 2]) -> [Self; 2] {
+        let (mut lanes, mut entries) = ([[0u16; 32]; 2], [0i16; 16]);
+        self.store(&mut lanes[0]);
+        b.store(&mut lanes[1]);
         table[0].store(&mut entries);
         table[1].store(&mut entries[8..]);
-        self.load(&lanes.map(|i| entries[usize::from(i)]))
+        let looked_up = lanes.map(|lanes| lanes.map(|i| entries[usize::from(i)]));
+        [self.load(&looked_up[0]), self.load(&looked_up[1])]
     }
 }

@@ -135,7 +135,7 @@ macro_rules! registers {
                     Avx2(_mm256_inserti128_si256::<1>(_mm256_castsi128_si256(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx2(look_up8_256(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = { let [low, high] = table16_256(table); [Avx2(low), Avx2(high)] };
-                look_up16(self, table: [Self; 2]) -> Self = Avx2(look_up16_256(self.0, table[0].0, table[1].0));
+                look_up16(self, b: Self, table: [Self; 2]) -> [Self; 2] = look_up16_256(self.0, b.0, table[0].0, table[1].0).map(Avx2);
             }
         }
         register! {
@@ -153,7 +153,8 @@ macro_rules! registers {
                     Avx512(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Avx512(look_up8_512(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = [Avx512(table16_512(table)); 2];
-                look_up16(self, table: [Self; 2]) -> Self = Avx512(look_up16_512(self.0, table[0].0, table[1].0));
+                look_up16(self, b: Self, table: [Self; 2]) -> [Self; 2] =
+                    [Avx512(look_up16_512(self.0, table[0].0)), Avx512(look_up16_512(b.0, table[0].0))];
             }
         }
         register! {
@@ -172,7 +173,8 @@ macro_rules! registers {
                     Vbmi(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(lower.0), upper.0));
                 look_up8(self, table: &[u8; 256]) -> Self = Vbmi(look_up8_vbmi(self.0, table));
                 table16(self, table: &[i16; 16]) -> [Self; 2] = [Vbmi(table16_512(table)); 2];
-                look_up16(self, table: [Self; 2]) -> Self = Vbmi(look_up16_512(self.0, table[0].0, table[1].0));
+                look_up16(self, b: Self, table: [Self; 2]) -> [Self; 2] =
+                    [Vbmi(look_up16_512(self.0, table[0].0)), Vbmi(look_up16_512(b.0, table[0].0))];
             }
         }
     };
@@ -181,6 +183,7 @@ macro_rules! registers {
 #[rustfmt::skip]
 registers! {
     {
+        and _mm_and_si128 _mm256_and_si256 _mm512_and_si512;
         or _mm_or_si128 _mm256_or_si256 _mm512_or_si512;
         xor _mm_xor_si128 _mm256_xor_si256 _mm512_xor_si512;
         add8 _mm_add_epi8 _mm256_add_epi8 _mm512_add_epi8;
@@ -544,13 +547,13 @@ fn table16_256(table: &[i16; 16]) -> [__m256i; 2] {
     [_mm256_broadcastsi128_si256(low), _mm256_broadcastsi128_si256(high)]
 }
 
+/// The indices of both registers share one, so that a shuffle looks up a byte of all of them.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn look_up16_256(i: __m256i, low: __m256i, high: __m256i) -> __m256i {
-    // A byte with its highest bit set looks up 0.
-    let first = _mm256_or_si256(i, _mm256_set1_epi16(-0x8000));
-    let second = _mm256_or_si256(_mm256_slli_epi16::<8>(i), _mm256_set1_epi16(0x80));
-    _mm256_or_si256(_mm256_shuffle_epi8(low, first), _mm256_shuffle_epi8(high, second))
+fn look_up16_256(a: __m256i, b: __m256i, low: __m256i, high: __m256i) -> [__m256i; 2] {
+    let i = _mm256_packus_epi16(a, b);
+    let (low, high) = (_mm256_shuffle_epi8(low, i), _mm256_shuffle_epi8(high, i));
+    [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
 }
 
 /// One register suffices.
@@ -563,6 +566,6 @@ fn table16_512(table: &[i16; 16]) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn look_up16_512(i: __m512i, table: __m512i, _: __m512i) -> __m512i {
+fn look_up16_512(i: __m512i, table: __m512i) -> __m512i {
     _mm512_permutexvar_epi16(i, table)
 }

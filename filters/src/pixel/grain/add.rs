@@ -1,6 +1,6 @@
 //! Adding grain to rows of samples.
 
-use super::arch::{self, Code};
+use super::arch::{self, Code, Samples as Rows};
 use super::kernel::Fields;
 use super::response::{Codes, Gain, Ramp, Response};
 use super::skew::Skew;
@@ -81,28 +81,33 @@ impl RowKernel {
     }
 
     /// Computes n from its sources and adds it to a row of integer samples, in one pass if there is a kernel: to each as
-    /// [`reference()`]. `light` is the row whose brightness counts; `None`: the samples themselves. Panics when rows are
-    /// too short, or for float samples.
-    pub(crate) fn finish<T: Code>(&self, (row, light): (&mut [T], Option<&[T]>), mut fields: Fields<'_>) {
+    /// [`reference()`]. The row's samples are those of `from`; `None`: its own. `light` is the row whose brightness counts;
+    /// `None`: the samples themselves. Panics when rows are too short, or for float samples.
+    pub(crate) fn finish<T: Code>(&self, (row, from, light): Rows<'_, T>, mut fields: Fields<'_>) {
         let Samples::Codes(ramp, legal, kernel) = &self.samples else { panic!("a kernel of float samples") };
         assert!(iter::once(&fields.first).chain(&fields.second).all(|sources| sources.suffice(row.len())));
-        assert!(light.is_none_or(|l| l.len() == row.len()));
+        assert!([from, light].iter().flatten().all(|r| r.len() == row.len()));
         let (level, shift) = (self.level, self.gain.shift);
         let (lo, hi) = (T::of(legal.0), T::of(legal.1));
         let finished = match (kernel, &self.gain.response) {
             _ if self.skew.is_some() => false,
             (CodeKernel::Codes(codes), _) => {
-                let (row, light) = (bytemuck::cast_slice_mut(row), light.map(bytemuck::cast_slice));
+                let [from, light] = [from, light].map(|row| row.map(bytemuck::cast_slice));
+                let samples = (bytemuck::cast_slice_mut(&mut *row), from, light);
                 let legal = (legal.0 as u8, legal.1 as u8);
-                arch::finish_codes(level, row, light, &mut fields, codes, legal)
+                arch::finish_codes(level, samples, &mut fields, codes, legal)
             }
             (CodeKernel::Nodes, Response::Nodes(nodes)) => {
-                arch::finish(level, row, light, &mut fields, (*ramp, nodes, shift), (lo, hi))
+                let response = (*ramp, &**nodes, shift);
+                arch::finish(level, (&mut *row, from, light), &mut fields, response, (lo, hi))
             }
             _ => false,
         };
         if finished {
             return;
+        }
+        if let Some(from) = from {
+            row.copy_from_slice(from);
         }
         let n = fields.n(level, row.len());
         if let Some(skew) = &self.skew {
@@ -119,7 +124,10 @@ impl RowKernel {
     }
 
     /// The same for a row of float samples.
-    pub fn finish_f32(&self, (row, light): (&mut [f32], Option<&[f32]>), fields: Fields<'_>) {
+    pub(crate) fn finish_f32(&self, (row, from, light): Rows<'_, f32>, fields: Fields<'_>) {
+        if let Some(from) = from {
+            row.copy_from_slice(from);
+        }
         let n = fields.n(self.level, row.len());
         let linear = matches!(self.samples, Samples::Linear(_));
         if let Some(skew) = &self.skew {

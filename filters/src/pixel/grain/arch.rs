@@ -14,6 +14,10 @@ const AHEAD: usize = 2048;
 /// Codes to u, S at the nodes, and the shift of its products: 14 to 30; for 8-bit samples at least 17.
 type Response<'a> = (Ramp, &'a Nodes, u32);
 
+/// A row to write, the samples to which grain is added (`None`: those of the row itself), and those whose brightness
+/// counts (`None`: the same).
+pub(super) type Samples<'a, T> = (&'a mut [T], Option<&'a [T]>, Option<&'a [T]>);
+
 multiversion! {
     /// Adds grain n to as many samples of a row as fill whole registers; returns their number.
     pub(super) fn add<T: Code>(
@@ -22,22 +26,25 @@ multiversion! {
     /// Computes grain from its sources and adds it, by the nodes of the response; `false` if there is no kernel for
     /// these fields.
     pub(super) fn finish<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, fields: &mut Fields<'_>, response: Response<'_>, legal: (T, T),
+        level, samples: Samples<'_, T>, fields: &mut Fields<'_>, response: Response<'_>, legal: (T, T),
     ) -> bool => finish_body;
     /// The same with a table of codes.
     pub(super) fn finish_codes(
-        level, row: &mut [u8], light: Option<&[u8]>, fields: &mut Fields<'_>, codes: &Codes, legal: (u8, u8),
+        level, samples: Samples<'_, u8>, fields: &mut Fields<'_>, codes: &Codes, legal: (u8, u8),
     ) -> bool => finish_codes_body;
     /// Means of two by two samples, for as many samples of two rows as fill whole registers; returns their
     /// number.
     pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
 }
 
-/// A sample of 8 or 16 bits in registers.
+/// A sample of 8 or 16 bits in registers. A turn is as many samples as a register has bytes: one register or two.
 pub(crate) trait Code: CodeSample {
     fn splat<V: Vector>(self, any: V) -> V;
-    /// Adds the grain of a register of samples, their numbers n being those from `x` on.
-    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V;
+    /// The first turn of a slice; bytes are all in the first register.
+    fn load<V: Vector>(any: V, from: &[Self]) -> [V; 2];
+    fn store<V: Vector>(turn: [V; 2], to: &mut [Self]);
+    /// Adds the grain of a turn of samples with the numbers n.
+    fn add<V: Vector>(by: &Lines<V>, old: [V; 2], light: [V; 2], n: [V; 2], ends: [V; 2]) -> [V; 2];
     /// Means of two by two samples: of twice two neighbouring registers.
     fn means<V: Vector>(upper: [V; 2], lower: [V; 2]) -> V;
 }
@@ -49,14 +56,24 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, ends: [V; 2]) -> V {
-        let zero = old.splat8(0);
-        let (samples, light) = (old.preshuffle_for_unpack(), light.preshuffle_for_unpack());
-        let first = by.grain(light.unpack_low8(zero), n.at(x));
-        let second = by.grain(light.unpack_high8(zero), n.at(x + V::BYTES / 2));
+    fn load<V: Vector>(any: V, from: &[u8]) -> [V; 2] {
+        [any.load(from); 2]
+    }
+
+    #[inline(always)]
+    fn store<V: Vector>(turn: [V; 2], to: &mut [u8]) {
+        turn[0].store(to);
+    }
+
+    #[inline(always)]
+    fn add<V: Vector>(by: &Lines<V>, old: [V; 2], light: [V; 2], n: [V; 2], ends: [V; 2]) -> [V; 2] {
+        let zero = n[0].splat8(0);
+        let samples = old[0].preshuffle_for_unpack();
+        let above = by.above::<u8>(light[0].preshuffle_for_unpack());
+        let [first, second] = by.grain([zero.unpack_low8(above), zero.unpack_high8(above)], n);
         let (first, second) =
             (samples.unpack_low8(zero).add16(first), samples.unpack_high8(zero).add16(second));
-        within(first.pack_u16(second).unshuffle_after_pack(), old, ends)
+        [within(first.pack_u16(second).unshuffle_after_pack(), old[0], ends); 2]
     }
 
     #[inline(always)]
@@ -76,11 +93,26 @@ impl Code for u16 {
     }
 
     #[inline(always)]
-    fn add<V: Vector>(by: &Lines<V>, old: V, light: V, n: &impl Numbers<V>, x: usize, [lo, hi]: [V; 2]) -> V {
+    fn load<V: Vector>(any: V, from: &[u16]) -> [V; 2] {
+        [any.load(from), any.load(&from[V::BYTES / 2..])]
+    }
+
+    #[inline(always)]
+    fn store<V: Vector>(turn: [V; 2], to: &mut [u16]) {
+        turn[0].store(to);
+        turn[1].store(&mut to[V::BYTES / 2..]);
+    }
+
+    #[inline(always)]
+    fn add<V: Vector>(by: &Lines<V>, old: [V; 2], light: [V; 2], n: [V; 2], [lo, hi]: [V; 2]) -> [V; 2] {
+        let inside = [by.above::<u16>(light[0]).shl16(by.up), by.above::<u16>(light[1]).shl16(by.up)];
+        let mut turn = by.any_grain(inside, n);
         // Shifted by 2^15 codes fit signed lanes, whose addition saturates at both ends.
-        let sign = old.splat16(i16::MIN);
-        let sum = old.xor(sign).adds_i16(by.any_grain(light, n.at(x))).xor(sign);
-        sum.min_u16(old.max_u16(hi)).max_u16(old.min_u16(lo))
+        let sign = lo.splat16(i16::MIN);
+        for (sum, old) in turn.iter_mut().zip(old) {
+            *sum = old.xor(sign).adds_i16(*sum).xor(sign).min_u16(old.max_u16(hi)).max_u16(old.min_u16(lo));
+        }
+        turn
     }
 
     #[inline(always)]
@@ -117,7 +149,7 @@ pub(crate) struct Lines<V> {
 
 impl<V: Vector> Lines<V> {
     #[inline(always)]
-    fn new(zero: V, (ramp, nodes, shift): Response<'_>) -> Lines<V> {
+    fn new<T: Code>(zero: V, (ramp, nodes, shift): Response<'_>) -> Lines<V> {
         let [all, first, last] = nodes.tables();
         let mut pairs = [[0; 2]; 64];
         for (pairs, [base, slope]) in pairs.chunks_exact_mut(16).zip([&all, &first, &last]) {
@@ -129,8 +161,8 @@ impl<V: Vector> Lines<V> {
             pairs,
             base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
             slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
-            low: zero.splat16(ramp.low as i16),
-            span: zero.splat16(ramp.span as i16),
+            low: T::of(ramp.low).splat(zero),
+            span: T::of(ramp.span).splat(zero),
             stretch: zero.splat16(ramp.stretch as i16),
             up: ramp.shift,
             // Of wide products a half of the half, which counts twice.
@@ -139,62 +171,97 @@ impl<V: Vector> Lines<V> {
         }
     }
 
-    /// A table's line `i`.
+    /// Codes above black, at most those of white.
     #[inline(always)]
-    fn line(&self, table: usize, i: V, part: V) -> V {
-        i.look_up16(self.base[table]).add16(i.look_up16(self.slope[table]).mulhi_i16(part))
+    fn above<T: Code>(&self, light: V) -> V {
+        if size_of::<T>() == 1 {
+            light.subs_u8(self.low).min_u8(self.span)
+        } else {
+            light.subs_u16(self.low).min_u16(self.span)
+        }
     }
 
-    /// The grain of numbers n in codes, for a shift of 17 and more.
+    /// The lines `i` of a table at their parts.
     #[inline(always)]
-    fn grain(&self, light: V, n: V) -> V {
-        n.mulhi_i16(self.gain(light)).add16(self.half).shr_i16(self.shift - 16)
+    fn lines(&self, table: usize, i: [V; 2], part: [V; 2]) -> [V; 2] {
+        let mut s = i[0].look_up16(i[1], self.base[table]);
+        let slope = i[0].look_up16(i[1], self.slope[table]);
+        for (s, (slope, part)) in s.iter_mut().zip(slope.into_iter().zip(part)) {
+            *s = s.add16(slope.mulhi_i16(part));
+        }
+        s
+    }
+
+    /// The grain of numbers n in codes, for a shift of 17 and more. `inside`: codes above black, in the upper bits.
+    #[inline(always)]
+    fn grain(&self, inside: [V; 2], mut n: [V; 2]) -> [V; 2] {
+        for (n, s) in n.iter_mut().zip(self.gains(inside)) {
+            *n = n.mulhi_i16(s).add16(self.half).shr_i16(self.shift - 16);
+        }
+        n
     }
 
     /// The same for any shift.
     #[inline(always)]
-    fn any_grain(&self, light: V, n: V) -> V {
+    fn any_grain(&self, inside: [V; 2], mut n: [V; 2]) -> [V; 2] {
         if self.shift >= 17 {
-            return self.grain(light, n);
+            return self.grain(inside, n);
         }
-        let (s, two) = (self.gain(light), n.splat16(2));
-        let low = n.unpack_low16(two).madd16(s.unpack_low16(self.half)).shr_i32(self.shift);
-        let high = n.unpack_high16(two).madd16(s.unpack_high16(self.half)).shr_i32(self.shift);
-        low.pack_i32(high)
+        for (n, s) in n.iter_mut().zip(self.gains(inside)) {
+            let two = n.splat16(2);
+            let low = n.unpack_low16(two).madd16(s.unpack_low16(self.half)).shr_i32(self.shift);
+            let high = n.unpack_high16(two).madd16(s.unpack_high16(self.half)).shr_i32(self.shift);
+            *n = low.pack_i32(high);
+        }
+        n
     }
 
-    /// The gain S of samples.
+    /// The gains S of samples.
     #[inline(always)]
-    fn gain(&self, light: V) -> V {
-        let above = light.subs_u16(self.low).min_u16(self.span);
-        let inside = above.shl16(self.up);
-        let u = inside.add16(inside.mulhi_u16(self.stretch));
-        let (sixteenth, part) = (u.shr_u16(12), u.shl16(4).shr_u16(1));
+    fn gains(&self, inside: [V; 2]) -> [V; 2] {
+        let [mut u, mut sixteenth, mut part] = [inside; 3];
+        for (i, u) in u.iter_mut().enumerate() {
+            *u = u.add16(u.mulhi_u16(self.stretch));
+            sixteenth[i] = u.shr_u16(12);
+            part[i] = u.shl16(3).and(u.splat16(0x7ff8));
+        }
         let shuffles = V::BYTES > 16;
-        let mut s = if shuffles { self.line(0, sixteenth, part) } else { u };
-        let (mut i, mut parts) = (sixteenth, part);
-        // Few samples are this near to black or white: registers without such samples skip this.
-        if u.add16(u.splat16(1 << 12)).shr_u16(13).any_zero16() {
-            let (inner, part) = (u.shl16(4).shr_u16(12), u.shl16(8).shr_u16(1));
-            let (zero, one, fourteen) = (u.splat16(0), u.splat16(1), u.splat16(14));
-            // All bits of the lanes in the first and in the last sixteenth.
-            let first = zero.sub16(one.subs_u16(sixteenth));
-            let last = zero.sub16(sixteenth.subs_u16(fourteen));
-            let ends = first.or(last);
-            let middle = ends.xor(u.splat16(-1));
-            if shuffles {
-                let [first, last] =
-                    [self.line(1, inner, part).min_u16(first), self.line(2, inner, part).min_u16(last)];
-                s = s.min_u16(middle).or(first.or(last));
+        let mut s = if shuffles { self.lines(0, sixteenth, part) } else { u };
+        // Few samples are this near to black or white: turns without such samples skip this.
+        let shifted = u[0].splat16(1 << 12);
+        if u[0].add16(shifted).min_u16(u[1].add16(shifted)).shr_u16(13).any_zero16() {
+            let (one, fourteen) = (u[0].splat16(1), u[0].splat16(14));
+            let ([mut inner, mut inner_part], [mut first, mut last]) = ([u; 2], [u; 2]);
+            for i in 0..2 {
+                inner[i] = u[i].shl16(4).shr_u16(12);
+                inner_part[i] = u[i].shl16(8).shr_u16(1);
+                // All bits of the lanes in the first and in the last sixteenth.
+                let zero = u[i].splat16(0);
+                first[i] = zero.sub16(one.subs_u16(sixteenth[i]));
+                last[i] = zero.sub16(sixteenth[i].subs_u16(fourteen));
+            }
+            let [low, high] = if shuffles {
+                [self.lines(1, inner, inner_part), self.lines(2, inner, inner_part)]
             } else {
-                let table = u.splat16(16).min_u16(first).or(u.splat16(32).min_u16(last));
-                i = i.min_u16(middle).or(inner.add16(table).min_u16(ends));
-                parts = parts.min_u16(middle).or(part.min_u16(ends));
+                [u; 2]
+            };
+            for i in 0..2 {
+                let ends = first[i].or(last[i]);
+                let middle = ends.xor(u[i].splat16(-1));
+                if shuffles {
+                    s[i] = s[i].and(middle).or(low[i].and(first[i]).or(high[i].and(last[i])));
+                } else {
+                    let table = u[i].splat16(16).and(first[i]).or(u[i].splat16(32).and(last[i]));
+                    sixteenth[i] = sixteenth[i].and(middle).or(inner[i].add16(table).and(ends));
+                    part[i] = part[i].and(middle).or(inner_part[i].and(ends));
+                }
             }
         }
         if !shuffles {
-            let [base, slope] = i.look_up_pairs(&self.pairs);
-            s = base.add16(slope.mulhi_i16(parts));
+            for i in 0..2 {
+                let [base, slope] = sixteenth[i].look_up_pairs(&self.pairs);
+                s[i] = base.add16(slope.mulhi_i16(part[i]));
+            }
         }
         s
     }
@@ -297,9 +364,9 @@ impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
     }
 }
 
-/// What adds grain to a register of samples.
+/// What adds grain to a turn of samples.
 trait Adds<V: Vector, T> {
-    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V;
+    fn add(&self, old: [V; 2], light: [V; 2], n: [V; 2]) -> [V; 2];
 }
 
 /// By nodes, within the legal codes.
@@ -307,8 +374,8 @@ struct ByNodes<V>(Lines<V>, [V; 2]);
 
 impl<V: Vector, T: Code> Adds<V, T> for ByNodes<V> {
     #[inline(always)]
-    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
-        T::add(&self.0, old, light, n, x, self.1)
+    fn add(&self, old: [V; 2], light: [V; 2], n: [V; 2]) -> [V; 2] {
+        T::add(&self.0, old, light, n, self.1)
     }
 }
 
@@ -321,7 +388,7 @@ struct ByCodes<'a, V> {
 
 impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
     #[inline(always)]
-    fn add(&self, old: V, light: V, n: &impl Numbers<V>, x: usize) -> V {
+    fn add(&self, [old, _]: [V; 2], [light, _]: [V; 2], n: [V; 2]) -> [V; 2] {
         let [s, t] = if V::BYTE_TABLES {
             let i = light.preshuffle_for_unpack();
             let (low, high) = (i.look_up8(&self.codes.low), i.look_up8(&self.codes.high));
@@ -330,32 +397,39 @@ impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
             light.look_up_words(&self.codes.words)
         };
         let down = self.codes.shift - 16;
-        let first = n.at(x).mulhi_i16(s).add16(self.half).shr_i16(down);
-        let second = n.at(x + V::BYTES / 2).mulhi_i16(t).add16(self.half).shr_i16(down);
+        let first = n[0].mulhi_i16(s).add16(self.half).shr_i16(down);
+        let second = n[1].mulhi_i16(t).add16(self.half).shr_i16(down);
         let sign = old.splat8(0x80);
-        within(old.xor(sign).adds_i8(first.low_bytes(second)).xor(sign), old, self.ends)
+        [within(old.xor(sign).adds_i8(first.low_bytes(second)).xor(sign), old, self.ends); 2]
     }
 }
 
-/// Adds to the whole registers of a row, whose numbers begin at `first`; returns the number of samples.
+/// Adds to the whole turns of a row, whose numbers begin at `first`; returns the number of samples.
 #[inline(always)]
 fn whole<V: Vector, T: Code>(
     any: V,
-    (row, light): (&mut [T], Option<&[T]>),
+    (row, from, light): Samples<'_, T>,
     (n, first): (&impl Numbers<V>, usize),
     by: &impl Adds<V, T>,
 ) -> usize {
-    let step = V::BYTES / size_of::<T>();
     let mut done = 0;
-    for block in row.chunks_exact_mut(step) {
+    for block in row.chunks_exact_mut(V::BYTES) {
         prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
-        let old = any.load(block);
+        let here = done..done + V::BYTES;
+        let old = match from {
+            Some(from) => {
+                prefetch_at(from[done..].as_ptr().wrapping_byte_add(AHEAD));
+                T::load(any, &from[here.clone()])
+            }
+            None => T::load(any, block),
+        };
         let light = match light {
-            Some(light) => any.load(&light[done..done + step]),
+            Some(light) => T::load(any, &light[here]),
             None => old,
         };
-        by.add(old, light, n, first + done).store(block);
-        done += step;
+        let x = first + done;
+        T::store(by.add(old, light, [n.at(x), n.at(x + V::BYTES / 2)]), block);
+        done += V::BYTES;
     }
     done
 }
@@ -369,27 +443,25 @@ fn add_body<V: Vector, T: Code>(
     response: Response<'_>,
     (lo, hi): (T, T),
 ) -> usize {
-    let by = ByNodes(Lines::new(any, response), [lo.splat(any), hi.splat(any)]);
-    whole(any, (row, light), (&Given(any, n), 0), &by)
+    let by = ByNodes(Lines::new::<T>(any, response), [lo.splat(any), hi.splat(any)]);
+    whole(any, (row, None, light), (&Given(any, n), 0), &by)
 }
 
-/// A whole row; an incomplete register is processed in a copy.
+/// A whole row; an incomplete turn is processed in a copy.
 #[inline(always)]
 fn fused<V: Vector, T: Code>(
     any: V,
-    row: &mut [T],
-    light: Option<&[T]>,
+    (row, from, light): Samples<'_, T>,
     n: &impl Numbers<V>,
     by: &impl Adds<V, T>,
 ) {
-    let done = whole(any, (row, light), (n, 0), by);
+    let done = whole(any, (row, from, light), (n, 0), by);
     let rest = &mut row[done..];
     if !rest.is_empty() {
         let (mut samples, mut lights) = ([T::zeroed(); TURN], [T::zeroed(); TURN]);
-        samples[..rest.len()].copy_from_slice(rest);
-        lights[..rest.len()].copy_from_slice(light.map_or(&*rest, |l| &l[done..]));
-        let step = V::BYTES / size_of::<T>();
-        whole(any, (&mut samples[..step], Some(&lights)), (n, done), by);
+        samples[..rest.len()].copy_from_slice(from.map_or(&*rest, |from| &from[done..]));
+        lights[..rest.len()].copy_from_slice(light.map_or(&samples[..rest.len()], |l| &l[done..]));
+        whole(any, (&mut samples[..V::BYTES], None, Some(&lights)), (n, done), by);
         rest.copy_from_slice(&samples[..rest.len()]);
     }
 }
@@ -398,21 +470,21 @@ fn fused<V: Vector, T: Code>(
 #[inline(always)]
 fn by_reach<V: Vector, T: Code>(
     any: V,
-    (row, light): (&mut [T], Option<&[T]>),
+    samples: Samples<'_, T>,
     fields: &mut Fields<'_>,
     by: &impl Adds<V, T>,
 ) -> bool {
-    let (width, weights) = (row.len(), fields.weights);
+    let (width, weights) = (samples.0.len(), fields.weights);
     let sources = match (&mut fields.first, &mut fields.second) {
         (sources, None) => sources,
         (fine, Some(coarse)) if fine.fresh.is_some() && coarse.fresh.is_some() && fine.down.reach() == 2 => {
             let fine = Field::<V, 2, true>::new(any, fine, width);
             if coarse.down.reach() == 2 {
                 let coarse = Field::<V, 2, true>::new(any, coarse, width);
-                fused(any, row, light, &Sum::new(any, (fine, coarse), weights), by);
+                fused(any, samples, &Sum::new(any, (fine, coarse), weights), by);
             } else if coarse.across.reach() < 2 {
                 let coarse = Field::<V, 1, false>::new(any, coarse, width);
-                fused(any, row, light, &Sum::new(any, (fine, coarse), weights), by);
+                fused(any, samples, &Sum::new(any, (fine, coarse), weights), by);
             } else {
                 return false;
             }
@@ -422,11 +494,11 @@ fn by_reach<V: Vector, T: Code>(
     };
     let fresh = if sources.fresh.is_none() { 0 } else { sources.across.reach().max(1) };
     match (fresh, sources.down.reach() == 2) {
-        (0, false) => fused(any, row, light, &Field::<V, 0, false>::new(any, sources, width), by),
-        (1, false) => fused(any, row, light, &Field::<V, 1, false>::new(any, sources, width), by),
-        (_, false) => fused(any, row, light, &Field::<V, 2, false>::new(any, sources, width), by),
-        (0, true) => fused(any, row, light, &Field::<V, 0, true>::new(any, sources, width), by),
-        (_, true) => fused(any, row, light, &Field::<V, 2, true>::new(any, sources, width), by),
+        (0, false) => fused(any, samples, &Field::<V, 0, false>::new(any, sources, width), by),
+        (1, false) => fused(any, samples, &Field::<V, 1, false>::new(any, sources, width), by),
+        (_, false) => fused(any, samples, &Field::<V, 2, false>::new(any, sources, width), by),
+        (0, true) => fused(any, samples, &Field::<V, 0, true>::new(any, sources, width), by),
+        (_, true) => fused(any, samples, &Field::<V, 2, true>::new(any, sources, width), by),
     }
     true
 }
@@ -434,21 +506,19 @@ fn by_reach<V: Vector, T: Code>(
 #[inline(always)]
 fn finish_body<V: Vector, T: Code>(
     any: V,
-    row: &mut [T],
-    light: Option<&[T]>,
+    samples: Samples<'_, T>,
     fields: &mut Fields<'_>,
     response: Response<'_>,
     (lo, hi): (T, T),
 ) -> bool {
-    let by = ByNodes(Lines::new(any, response), [lo.splat(any), hi.splat(any)]);
-    by_reach(any, (row, light), fields, &by)
+    let by = ByNodes(Lines::new::<T>(any, response), [lo.splat(any), hi.splat(any)]);
+    by_reach(any, samples, fields, &by)
 }
 
 #[inline(always)]
 fn finish_codes_body<V: Vector>(
     any: V,
-    row: &mut [u8],
-    light: Option<&[u8]>,
+    samples: Samples<'_, u8>,
     fields: &mut Fields<'_>,
     codes: &Codes,
     (lo, hi): (u8, u8),
@@ -457,7 +527,7 @@ fn finish_codes_body<V: Vector>(
     (V::BYTE_TABLES || V::BYTES == 16) && {
         let half = any.splat16(1 << (codes.shift - 17));
         let by = ByCodes { codes, half, ends: [any.splat8(lo), any.splat8(hi)] };
-        by_reach(any, (row, light), fields, &by)
+        by_reach(any, samples, fields, &by)
     }
 }
 

@@ -340,7 +340,8 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
                     |bits| RowKernel::codes(level, bits, ramp, gain.clone(), legal).skewed(skew.cloned());
                 let mut got = [&[7], &row[..]].concat();
                 let made = fields(&rows, fresh.then_some(&white), &taps[..1 + usize::from(two)], &mut new);
-                kernel(bits.max(9)).finish((&mut got[1..], light), Fields { weights, n: &mut room, ..made });
+                kernel(bits.max(9))
+                    .finish((&mut got[1..], None, light), Fields { weights, n: &mut room, ..made });
                 assert_eq!(got[1..], want, "{say}");
                 if bits == 8 && gain.fits_i16() {
                     let bytes = |v: &[u16]| v.iter().map(|&v| v as u8).collect::<Vec<u8>>();
@@ -350,7 +351,7 @@ fn the_last_steps_in_one_pass_at_every_level_and_width() {
                     let made =
                         fields(&rows, fresh.then_some(&white), &taps[..1 + usize::from(two)], &mut new);
                     let made = Fields { weights, n: &mut room, ..made };
-                    kernel(8).finish((&mut got[1..], light.as_deref()), made);
+                    kernel(8).finish((&mut got[1..], None, light.as_deref()), made);
                     assert_eq!(got[1..], bytes(&want), "{say}");
                 }
                 if fresh {

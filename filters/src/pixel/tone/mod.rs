@@ -17,7 +17,7 @@ pub use affine::{Affine, affine_f32, affine_u8, affine_u16};
 pub use nominal::{Limits, Nominal};
 pub use power::Power;
 pub use premultiplied::{Premultiplied, PremultipliedScale};
-pub use table::Table;
+pub use table::{CodeMap, Table};
 
 use crate::frame::Depth;
 use crate::simd::Level;

@@ -46,7 +46,59 @@ impl Table {
     }
 }
 
+/// 16-bit results for every code of 8 bits.
+#[derive(Clone, Debug)]
+pub struct CodeMap {
+    words: [u16; 256],
+    /// Their low and high bytes.
+    bytes: [[u8; 256]; 2],
+    /// Whether each is its code in the high byte.
+    shifts: bool,
+}
+
+impl CodeMap {
+    /// From the results in the order of the codes.
+    pub fn new(words: [u16; 256]) -> CodeMap {
+        let bytes = [0, 1].map(|i| words.map(|word| word.to_le_bytes()[i]));
+        CodeMap { words, bytes, shifts: (0..).zip(words).all(|(code, word)| word == code << 8) }
+    }
+
+    /// Looks up a row. Panics if the rows differ in length.
+    pub fn row(&self, level: Level, out: &mut [u16], row: &[u8]) {
+        assert_eq!(out.len(), row.len());
+        if self.shifts {
+            return shift_rows(level, out, row);
+        }
+        let done = look_up_words(level, out, row, &self.bytes);
+        out[done..].iter_mut().zip(&row[done..]).for_each(|(o, &v)| *o = self.words[usize::from(v)]);
+    }
+}
+
+#[inline(always)]
+fn shift_body(out: &mut [u16], row: &[u8]) {
+    out.iter_mut().zip(row).for_each(|(o, &v)| *o = u16::from(v) << 8);
+}
+
+#[inline(always)]
+fn look_up_words_body<V: Vector>(any: V, out: &mut [u16], row: &[u8], bytes: &[[u8; 256]; 2]) -> usize {
+    if V::BYTES < 32 {
+        return 0; // as below
+    }
+    let mut done = 0;
+    for (out, block) in out.chunks_exact_mut(V::BYTES).zip(row.chunks_exact(V::BYTES)) {
+        let i = any.load(block).preshuffle_for_unpack();
+        let (low, high) = (i.look_up8(&bytes[0]), i.look_up8(&bytes[1]));
+        low.unpack_low8(high).store(out);
+        low.unpack_high8(high).store(&mut out[V::BYTES / 2..]);
+        done += V::BYTES;
+    }
+    done
+}
+
 multiversion! {
+    fn shift_rows(level, out: &mut [u16], row: &[u8]) = shift_body;
+    /// Processes as many samples of a row as fill registers; returns their number.
+    fn look_up_words(level, out: &mut [u16], row: &[u8], bytes: &[[u8; 256]; 2]) -> usize => look_up_words_body;
     /// Processes as many samples of a row as fill registers; returns their number.
     fn look_up_u8(level, row: &mut [u8], table: &[u8; 256]) -> usize => look_up_body;
 }
