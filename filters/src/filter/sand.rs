@@ -55,11 +55,11 @@ settings! {
         /// The most grains at a time. When so many are there, no more come.
         grains: i64 = integer(1..=MAX_GRAINS).default(100_000).logarithmic(),
         /// Grains that come per second.
-        flow: Animated = number(0.0..=1e6).default(1400.0).soft(0.0..=20_000.0).only_when("source", &["pour", "sky"]),
+        flow: Animated = number(0.0..=1e6).default(600.0).soft(0.0..=20_000.0).only_when("source", &["pour", "sky"]),
         /// Point from which they are poured. A curve moves it. Default: above the middle of the frame.
         position: Option<Animated<[f64; 2]>> = position(-1e6..=1e6).unit(Unit::Pixels).only_when("source", &["pour"]),
         /// Width of the stream in frame widths.
-        spread: f64 = fixed(0.0..=1.0).default(0.02).only_when("source", &["pour"]),
+        spread: f64 = fixed(0.0..=1.0).default(0.05).only_when("source", &["pour"]),
         /// Time the grains have already fallen at the first frame of the source.
         start: f64 = fixed(0.0..=600.0).default(0.0).unit(Unit::Seconds).soft(0.0..=20.0),
         /// Runs backwards from this time to the start, and then stays, so that what has crumbled assembles. 0: forwards.
@@ -114,7 +114,7 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a stream of sand that piles up
-        "pour" = "source=pour",
+        "pour" = "source=pour:size=2.5:flow=1600:spread=0.06",
         /// sand that runs through an hourglass
         "hourglass" = "source=hourglass:size=3.5:grains=60000:outline=0.45:gravity=1.2",
         /// wind that carries sand over a dune
@@ -128,7 +128,7 @@ settings! {
         /// autumn leaves that swirl down and gather on the ground
         "leaves" = "material=leaves:source=sky:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
         /// coins that pour down
-        "coins" = "material=coins:source=pour:size=34:flow=40:spread=0.06:friction=0.6",
+        "coins" = "material=coins:source=pour:size=34:flow=30:spread=0.14:friction=0.6",
         /// the picture crumbles from left to right and blows away; give the frame as picture_frame=0
         "dissolve" = "material=picture:source=picture:size=3:grains=400000:wind=0.35:gusts=0.25:gravity=0.5:fall=0.35:floor=false",
     }
