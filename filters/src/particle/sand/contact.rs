@@ -34,7 +34,7 @@ const BLOCKED: f32 = 0.97;
 pub(super) struct Contacts {
     count: u8,
     /// Whether it lies on something on both sides.
-    is_held: bool,
+    pub(super) is_held: bool,
     /// Whether something solid may be near.
     is_near_solid: bool,
     /// Whether it touched anything in any of the short steps.

@@ -15,6 +15,9 @@ use std::sync::{Mutex, PoisonError};
 const SHORT_STEPS: usize = 2;
 /// Friction between grains inside a pile.
 const INSIDE: f32 = 0.5;
+/// The velocity that gravity gives in a step, times the step, for which these distances hold, in diameters; with less
+/// gravity they are less.
+const FALL: f32 = 0.217;
 /// A grain that moves less than this in a step counts as still, in diameters: on the surface, and inside a pile, where
 /// the corrections do not come to rest.
 const STILL: f32 = 0.02;
@@ -110,7 +113,7 @@ impl Sand {
         self.land(approaches, executor);
         self.settle(forces, executor);
         self.carry();
-        self.rest(executor);
+        self.rest(forces, executor);
         self.write()
     }
 
@@ -317,10 +320,13 @@ impl Sand {
 
     /// Counts how long each grain has been still, and wakes sleeping ones: those that are pressed, and those whose
     /// neighbours have moved.
-    fn rest(&mut self, executor: &dyn Executor) {
+    fn rest(&mut self, forces: &Forces, executor: &dyn Executor) {
         let work = &mut self.work;
         let sleepers = work.sleepers;
         let woken: Vec<AtomicBool> = (0..sleepers).map(|_| AtomicBool::new(false)).collect();
+        // Where gravity is weak, what begins to move is slow.
+        let fall = forces.gravity * self.settings.step * self.settings.step;
+        let slow = (fall * (1.0 / FALL)).clamp(0.05, 1.0);
         let wake = |j: usize| woken[j].store(true, Ordering::Relaxed);
         let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
         fill(executor, &mut work.motions, |first, motions| {
@@ -337,17 +343,17 @@ impl Sand {
                     let before = Body { at: from, ..*body };
                     near.around(from, |j, other| {
                         let is_above = other.at[1] - from[1] < 0.2 * (body.radius + other.radius);
-                        let leaves = far2 > STIRS * STIRS || !body.is_near(other, GAP);
+                        let leaves = far2 > slow * slow * STIRS * STIRS || !body.is_near(other, GAP);
                         if is_above && leaves && before.is_near(other, GAP) {
                             wake(j);
                         }
                     });
                 }
-                let limit = if work.surfaces[k].is_some() { STILL } else { STILL_INSIDE };
+                let limit = slow * if work.surfaces[k].is_some() { STILL } else { STILL_INSIDE };
                 motion.still = match far2 {
                     _ if !motion.is_carried => motion.still.saturating_sub(1),
-                    far2 if far2 < limit * limit => motion.still + 4,
-                    far2 if far2 < ROLLS * ROLLS => motion.still + 1,
+                    far2 if far2 < limit * limit && work.contacts[k].is_held => motion.still + 4,
+                    far2 if far2 < slow * slow * ROLLS * ROLLS => motion.still + 1,
                     _ => motion.still.saturating_sub(4),
                 };
                 if motion.still >= ASLEEP {

@@ -82,8 +82,8 @@ fn surface(all: &[Body], body: &Body) -> Option<V> {
     (left >= -1.8 || right >= -1.8).then_some([side * fall / length, -1.0 / length])
 }
 
-/// Advances awake bodies by a short step; returns the contacts.
-fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2]) -> Vec<Vec<usize>> {
+/// Advances awake bodies by a short step; returns the contacts, and which bodies are held on both sides.
+fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2]) -> (Vec<Vec<usize>>, Vec<bool>) {
     for body in all.iter_mut() {
         body.from = body.at;
         if !body.is_asleep {
@@ -158,7 +158,7 @@ fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2]) -> V
             }
         };
     }
-    contacts
+    (contacts, is_held)
 }
 
 /// A step of a heap into which grains have fallen.
@@ -184,7 +184,7 @@ fn a_step_is_that_of_the_twin() {
     let surfaces: Vec<Option<V>> = all.iter().map(|body| surface(&start, body)).collect();
     let friction = [0.5, f64::from(step::surface_friction(0.8))];
     short_step(&mut all, &surfaces, friction);
-    let contacts = short_step(&mut all, &surfaces, friction);
+    let (contacts, is_held) = short_step(&mut all, &surfaces, friction);
     all.iter_mut().for_each(|body| body.is_carried = body.lies);
     for _ in 0..all.len() {
         for (i, j) in contacts.iter().enumerate().flat_map(|(i, with)| with.iter().map(move |j| (i, *j))) {
@@ -204,7 +204,7 @@ fn a_step_is_that_of_the_twin() {
         let limit = if surfaces[i].is_some() { 0.02 } else { 0.05 };
         body.still = match far {
             _ if !body.is_carried => body.still.saturating_sub(1),
-            far if far < limit => body.still + 4,
+            far if far < limit && is_held[i] => body.still + 4,
             far if far < 0.15 => body.still + 1,
             _ => body.still.saturating_sub(4),
         };
