@@ -433,7 +433,7 @@ fn fastest(step: f32) -> f32 {
 /// The friction on the surface that makes piles as steep as they should be: measured (see the tests).
 pub(super) fn surface_friction(slope: f32) -> f32 {
     const MEASURED: [[f32; 2]; 6] =
-        [[0.488, 0.0], [0.578, 0.2], [0.711, 0.5], [0.862, 0.7], [1.046, 0.9], [1.229, 1.1]];
+        [[0.488, 0.0], [0.545, 0.2], [0.711, 0.5], [0.862, 0.7], [1.046, 0.9], [1.229, 1.1]];
     let above = MEASURED[1..5].iter().take_while(|m| m[0] < slope).count();
     let ([a, low], [b, high]) = (MEASURED[above], MEASURED[above + 1]);
     low + (high - low) * (slope - a) / (b - a)

@@ -214,7 +214,15 @@ fn a_step_is_that_of_the_twin() {
     }
     let awake = start.iter().filter(|body| !body.is_asleep).count();
     sand.step(&FORCES, &[], &CurrentThread).unwrap();
-    let fast: BTreeMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
+    let mut fast: BTreeMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
+    for (i, flyer) in sand.flying().iter().filter_map(|f| Some((all.iter().position(|b| b.id == f.id)?, f))) {
+        // What touches nothing flies on.
+        let (still, is_carried) = (all[i].still, all[i].is_carried);
+        fast.insert(
+            flyer.id,
+            Grain { id: flyer.id, at: flyer.at, velocity: flyer.velocity, still, is_carried },
+        );
+    }
     let differs = |i: usize| {
         let body = &all[i];
         let grain = &fast[&body.id];
