@@ -185,7 +185,7 @@ fn a_step_is_that_of_the_twin() {
     let friction = [0.5, f64::from(step::surface_friction(0.8))];
     short_step(&mut all, &surfaces, friction);
     let (contacts, is_held) = short_step(&mut all, &surfaces, friction);
-    all.iter_mut().for_each(|body| body.is_carried = body.lies);
+    all.iter_mut().for_each(|body| body.is_carried = body.lies || body.is_asleep);
     for _ in 0..all.len() {
         for (i, j) in contacts.iter().enumerate().flat_map(|(i, with)| with.iter().map(move |j| (i, *j))) {
             let is_below = all[j].at[1] > all[i].at[1] && !all[j].is_asleep && !all[i].is_asleep;
