@@ -110,9 +110,11 @@ impl Layer<'_> {
     /// A grain at a place in diameters, on the displayed frame, in rows.
     fn point(&self, id: u32, at: [f32; 2]) -> GrainPoint {
         let rows = self.scene.rows as f32;
-        // Pieces turn as they move, and stop where they land.
-        let turns = (mix64(u64::from(id) ^ 0xa11e) >> 40) as f32 * (1.0 / (1u32 << 24) as f32);
-        let angle = turns + (0.11 + 0.1 * turns) * at[1] + 0.07 * at[0];
+        // Pieces turn as they move, to either side, and stop where they land.
+        let hash = mix64(u64::from(id) ^ 0xa11e);
+        let turns = (hash >> 40) as f32 * (1.0 / (1u32 << 24) as f32);
+        let spin = (0.11 + 0.1 * turns) * if hash & 1 == 0 { 1.0 } else { -1.0 };
+        let angle = turns + spin * at[1] + 0.07 * at[0];
         GrainPoint {
             x: at[0] * rows,
             y: at[1] * rows,

@@ -249,10 +249,12 @@ impl Scene {
                 // As many come in from the side as the wind carries across it.
                 let wind = set.wind.at(at) * w;
                 let (across, down) = (wind.abs() * h, set.fall * self.height * w);
+                // Beside the frame, too, so that the heap does not end at its sides.
+                let beside = (0.06 * w).min(f64::from(BORDER) - 4.0);
                 let place = match (hash(5) * (across + down) < across, wind > 0.0) {
                     (true, true) => [-2.0, hash(0) * h],
                     (true, false) => [w + 2.0, hash(0) * h],
-                    _ => [hash(0) * (w + 8.0) - 4.0, -2.0 - 6.0 * hash(1)],
+                    _ => [hash(0) * (w + 2.0 * beside) - beside, -2.0 - 6.0 * hash(1)],
                 };
                 (place, [wind, set.fall * self.height])
             } else {

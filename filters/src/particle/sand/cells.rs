@@ -8,7 +8,7 @@ use crate::zorder;
 use core::ops::Range;
 
 /// The border around the frame that belongs to the grid, in diameters.
-pub const BORDER: f32 = 16.0;
+pub const BORDER: f32 = 32.0;
 
 /// The largest number of bodies of a cell that others see: four fit into a cell without overlaps.
 const MOST: usize = 6;

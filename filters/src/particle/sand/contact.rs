@@ -17,7 +17,7 @@ const MOST: usize = 12;
 pub(super) const GAP: f32 = 0.06;
 /// The largest gap at which a grain supports another.
 const SUPPORT: f32 = 0.02;
-/// A grain that is higher than another one by no more than this may still lie on it.
+/// A grain that is beside another one is higher or lower by no more than this.
 const BESIDE: f32 = 0.1;
 /// The largest distance in a short step: a body of half a diameter cannot be passed.
 pub(super) const FASTEST: f32 = 0.45;
@@ -204,9 +204,9 @@ impl ShortStep<'_> {
             lies |= ny < 0.0;
         });
         for j in contacts.bodies() {
-            let is_beside = near.bodies[j].at[1] - body.at[1] > -BESIDE;
-            is_supported |= is_beside;
-            lies |= is_beside && j < near.sleepers;
+            let below = near.bodies[j].at[1] - body.at[1];
+            is_supported |= below > -BESIDE;
+            lies |= below > BESIDE && j < near.sleepers;
         }
         let velocity = match surface {
             None => body.moved().map(|v| v * (INSIDE / self.time)),

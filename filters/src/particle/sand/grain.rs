@@ -13,7 +13,8 @@ pub struct Grain {
     pub at: [f32; 2],
     /// Velocity; 0 while it sleeps.
     pub velocity: [f32; 2],
-    /// Four for each step without moving, one for each in which it creeps; it sleeps from [`ASLEEP`](super::ASLEEP) on.
+    /// Four for each step in which it is held on both sides and does not move, one for each in which it creeps; it sleeps
+    /// from [`ASLEEP`](super::ASLEEP) on.
     pub still: u16,
     /// Whether it lies on something that lies on something, down to what sleeps or is solid; a heap that falls does not.
     pub is_carried: bool,

@@ -51,15 +51,15 @@ pub(super) struct Workspace {
     homes: Vec<Home>,
     /// The number of sleepers.
     sleepers: usize,
-    /// Of each awake grain: the body after an iteration, its motion, and where it was at the start.
+    /// Of each awake grain: the body after an iteration, its motion, where it was at the start, and so on.
     next: Vec<Body>,
     motions: Vec<Motion>,
-    /// Awake grains that carry others.
-    carried: Vec<usize>,
     start: Vec<[f32; 2]>,
     contacts: Vec<Contacts>,
     surfaces: Vec<Option<[f32; 2]>>,
     awake_homes: Vec<Home>,
+    /// Carried grains whose neighbours have still to be looked at.
+    carried: Vec<usize>,
     /// The blocks that are read.
     blocks: Vec<u32>,
     pub(super) batch: CellBatch<Grain>,

@@ -10,6 +10,7 @@ type V = [f64; 2];
 const TIME: f64 = 1.0 / 96.0;
 const GRAVITY: f64 = FORCES.gravity as f64;
 const FASTEST: f64 = 0.45;
+const EDGE: f64 = BORDER as f64;
 
 #[derive(Clone, Copy, Debug)]
 struct Body {
@@ -49,26 +50,26 @@ fn correction(normal: V, overlap: f64, relative: V, friction: f64) -> V {
 
 /// The normal of the surface on which a body lies, if it is not buried.
 fn surface(all: &[Body], body: &Body) -> Option<V> {
-    let column = |x: f64| (x + 16.0).floor();
+    let column = |x: f64| (x + EDGE).floor();
     let mut held: BTreeMap<(i64, i64), f64> = BTreeMap::new();
     for other in all {
         *held.entry((column(other.at[0]) as i64, column(other.at[1]) as i64)).or_default() += 1.0 / 1.3;
     }
-    let foot = body.at[1] + body.radius + 16.0;
+    let foot = body.at[1] + body.radius + EDGE;
     let fall = |side: f64| {
         let mut depth = 0.0;
         for k in 1..=3 {
             let u = column(body.at[0]) + side * f64::from(k);
-            for v in 0..2 * SIZE[1] as i64 {
+            for v in 0..(f64::from(SIZE[1]) + 2.0 * EDGE) as i64 {
                 let seen = ((v + 1) as f64).min(foot + 4.0) - (v as f64).max(foot - 4.0);
-                let fill = match v as f64 + 0.5 - 16.0 > f64::from(SIZE[1]) {
+                let fill = match v as f64 + 0.5 - EDGE > f64::from(SIZE[1]) {
                     true => 1.0,
                     false => held.get(&(u as i64, v)).copied().unwrap_or(0.0),
                 };
                 depth += fill * seen.max(0.0) / 3.0;
             }
         }
-        (4.0 - depth) / (column(body.at[0]) + 0.5 + 2.0 * side - 16.0 - body.at[0]).abs()
+        (4.0 - depth) / (column(body.at[0]) + 0.5 + 2.0 * side - EDGE - body.at[0]).abs()
     };
     let [left, right] = [fall(-1.0), fall(1.0)];
     let is_right = match body.velocity[0] {
@@ -138,7 +139,7 @@ fn short_step(all: &mut [Body], surfaces: &[Option<V>], friction: [f64; 2]) -> (
         let on_floor = below(body) < 0.06;
         let others = || contacts[i].iter().map(|j| &before[*j]);
         let lower = |other: &Body| other.at[1] - body.at[1];
-        all[i].lies |= on_floor || others().any(|other| other.is_asleep && lower(other) > -0.1);
+        all[i].lies |= on_floor || others().any(|other| other.is_asleep && lower(other) > 0.1);
         let is_supported = on_floor || others().any(|other| lower(other) > -0.1);
         let moved = add(body.at, body.from, -1.0);
         all[i].velocity = match surfaces[i] {

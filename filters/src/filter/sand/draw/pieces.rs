@@ -249,6 +249,9 @@ pub(super) fn draw(
 /// Samples of a row that are computed together.
 const LANES: usize = 8;
 
+/// The part of a shadow that falls on the plate, which may be far behind.
+const ON_PLATE: f32 = 0.3;
+
 /// Lays a piece and its shadow over the samples.
 #[inline(always)]
 fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), out: &mut [[f32; 4]]) {
@@ -256,6 +259,7 @@ fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), 
     let Window { x0, x1, y0, y1 } = Window::around(tile, piece.x, piece.y, piece.reach());
     let mut keep = [0.0f32; LANES];
     let mut dim = [0.0f32; LANES];
+    let mut plate = [0.0f32; LANES];
     let mut factors = [0.0f32; LANES];
     let mut addends = [0.0f32; LANES];
     for y in y0..y1 {
@@ -269,6 +273,7 @@ fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), 
                 let shadow = piece.shadow(left + k as f32, dy);
                 keep[k] = 1.0 - cover;
                 dim[k] = (1.0 - cover) * (1.0 - shadow);
+                plate[k] = (1.0 - cover) * (1.0 - ON_PLATE * shadow);
                 factors[k] = factor;
                 addends[k] = addend;
             }
@@ -279,8 +284,7 @@ fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), 
                 for k2 in 0..3 {
                     sample[k2] = sample[k2] * dim[k] + colour[k2] * cover;
                 }
-                // On the plate the shadow is black of the same strength.
-                sample[3] = 1.0 - (1.0 - sample[3]) * dim[k];
+                sample[3] = 1.0 - (1.0 - sample[3]) * plate[k];
             }
         }
     }

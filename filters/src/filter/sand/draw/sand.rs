@@ -116,7 +116,7 @@ pub(super) fn draw(
 pub(super) fn inside(f: &Cell) -> Cell {
     let density = f[DENSITY];
     let inside = smoothstep(0.34, 0.62, density.max(1.3 * f[DEEP] - 0.3));
-    let shadow = 0.30 * smoothstep(0.02, 0.5, density);
+    let shadow = 0.12 * smoothstep(0.02, 0.5, density);
     let dark = 0.46 * inside / density.max(0.02);
     let relief = (f[RELIEF] * 0.4).clamp(-0.25, 0.2);
     [f[1] * dark, f[2] * dark, f[3] * dark, inside + (1.0 - inside) * shadow, 1.0 + relief, 0.0, 0.0, 0.0]
