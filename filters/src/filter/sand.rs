@@ -171,8 +171,8 @@ impl Spec for SandSpec {
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
         if self.source == Source::Picture && self.picture_frame.is_none() {
             return Err(SettingError::new(
-                "picture",
-                "source=picture needs a frame that crumbles: picture=0",
+                "picture_frame",
+                "source=picture needs a frame that crumbles: picture_frame=0",
             ));
         }
         check_obstacle(self.obstacle.as_ref(), self.obstacle_frame.as_ref())

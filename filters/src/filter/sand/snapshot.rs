@@ -53,8 +53,8 @@ impl Snapshot {
     pub(super) fn update(&mut self, sand: &mut Sand, front: Option<f32>, rows: f32) {
         self.updates += 1;
         let mut changed: Vec<u32> = Vec::new();
-        // A block has 64 cells.
-        sand.take_changed(|block| changed.push(block >> (2 * CHUNK - 6)));
+        // A square has 64 cells.
+        sand.take_changed(|square| changed.push(square >> (2 * CHUNK - 6)));
         changed.dedup();
         let chunks = Arc::make_mut(&mut self.chunks);
         let ground = Arc::make_mut(&mut self.ground);

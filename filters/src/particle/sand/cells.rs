@@ -90,7 +90,7 @@ impl Cells {
     pub(super) fn new(size: [f32; 2], solids: &Solids) -> Cells {
         let [w, h] = size.map(|v| (v + 2.0 * BORDER) as u16 + 1);
         let twice = |count: u16| (0..count + 2).map(move |i| i.clamp(1, count) - 1);
-        // The last cell of the grid's corner has the highest number; blocks of 8 x 8 cells are complete.
+        // The last cell of the grid's corner has the highest number; squares of 8 x 8 cells are complete.
         let count = (zorder::number(w - 1, h - 1) as usize | 63) + 1;
         let mut holds = vec![0; count];
         for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {

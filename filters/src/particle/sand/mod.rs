@@ -96,7 +96,7 @@ pub struct Sand {
     cells: Cells,
     /// Blocks of 4 x 4 cells with awake grains, ascending.
     active: Vec<u32>,
-    /// Blocks of 8 x 8 cells in which something has changed since the last call of [`Sand::take_changed`].
+    /// Squares of 8 x 8 cells in which something has changed since the last call of [`Sand::take_changed`].
     changed: Vec<bool>,
     work: Workspace,
     drained: u64,
@@ -142,11 +142,11 @@ impl Sand {
         self.array.read(cells, |_, _, grain| f(grain));
     }
 
-    /// Calls `f` with each block of 8 x 8 cells in which something has changed since the last call.
+    /// Calls `f` with the number of each square of 8 x 8 cells in which something has changed since the last call.
     pub fn take_changed(&mut self, mut f: impl FnMut(u32)) {
-        for (block, changed) in (0..).zip(&mut self.changed) {
+        for (square, changed) in (0..).zip(&mut self.changed) {
             if core::mem::take(changed) {
-                f(block);
+                f(square);
             }
         }
     }

@@ -35,7 +35,7 @@ const PRESSES: f32 = 0.4;
 /// Bodies per task.
 const PART: usize = 1024;
 
-/// An element's slot and cell; a grain that has just landed has none.
+/// A grain's slot and cell at the start of the step; one that has just landed has no slot.
 #[derive(Clone, Copy, Debug)]
 struct Home {
     slot: Slot,
