@@ -93,7 +93,7 @@ fn hourglass(y: f64, neck: f64) -> f64 {
 }
 
 /// Half of the width of the neck, in diameters.
-const NECK: f64 = 8.0;
+const NECK: f64 = 2.5;
 /// The top and bottom of the glass, in frame heights.
 const GLASS: [f64; 2] = [0.04, 0.96];
 

@@ -9,6 +9,7 @@
 
 use super::cells::Near;
 use super::grain::{Body, Motion};
+use super::slope::Place;
 use super::solids::Solids;
 
 /// The largest number of contacts of a grain. Seven fit around one of equal size without overlaps; others are left out.
@@ -19,6 +20,8 @@ pub(super) const GAP: f32 = 0.06;
 const SUPPORT: f32 = 0.02;
 /// A grain that is beside another one is higher or lower by no more than this.
 const BESIDE: f32 = 0.1;
+/// One that is ahead or behind is farther away than this in x.
+const AHEAD: f32 = 0.3;
 /// The largest distance in a short step: a body of half a diameter cannot be passed.
 pub(super) const FASTEST: f32 = 0.45;
 /// Iterations per short step.
@@ -26,7 +29,7 @@ pub(super) const ITERATIONS: usize = 2;
 /// The part of the correction that is applied, over the mean of all contacts.
 const RELAXATION: f32 = 1.5;
 /// The velocity that is kept in a short step: inside a pile; and by a grain that hits something on its way.
-const INSIDE: f32 = 0.9;
+const INSIDE: f32 = 0.75;
 const BLOCKED: f32 = 0.97;
 
 /// The contacts of a grain.
@@ -145,17 +148,11 @@ impl ShortStep<'_> {
     }
 
     /// Body `i` after an iteration.
-    pub(super) fn correct(
-        &self,
-        near: &Near<'_>,
-        contacts: &Contacts,
-        is_on_surface: bool,
-        i: usize,
-    ) -> Body {
+    pub(super) fn correct(&self, near: &Near<'_>, contacts: &Contacts, is_buried: bool, i: usize) -> Body {
         let body = near.bodies[i];
         let own = body.moved();
         // Supported on one side only, it rolls.
-        let friction = if !is_on_surface && contacts.is_held { self.friction[0] } else { 0.0 };
+        let friction = if is_buried && contacts.is_held { self.friction[0] } else { 0.0 };
         let (mut sum, mut count) = ([0.0f32; 2], 0u32);
         for j in contacts.bodies() {
             let other = &near.bodies[j];
@@ -192,7 +189,7 @@ impl ShortStep<'_> {
         &self,
         near: &Near<'_>,
         contacts: &Contacts,
-        surface: Option<[f32; 2]>,
+        place: Place,
         before: Motion,
         i: usize,
     ) -> Motion {
@@ -208,12 +205,32 @@ impl ShortStep<'_> {
             is_supported |= below > -BESIDE;
             lies |= below > BESIDE && j < near.sleepers;
         }
-        let velocity = match surface {
-            None => body.moved().map(|v| v * (INSIDE / self.time)),
-            Some(normal) if is_supported => self.slide(body, normal, before.velocity),
-            Some(_) => before.velocity,
+        let velocity = match place {
+            Place::Buried => body.moved().map(|v| v * (INSIDE / self.time)),
+            Place::Undermined => body.moved().map(|v| v * (1.0 / self.time)),
+            Place::Surface(normal) if is_supported => {
+                self.collide(near, contacts, body, self.slide(body, normal, before.velocity))
+            }
+            Place::Surface(_) => before.velocity,
         };
         Motion { velocity, lies, ..before }
+    }
+
+    /// A velocity after inelastic collisions with awake bodies beside: those that are faster would climb over them.
+    fn collide(&self, near: &Near<'_>, contacts: &Contacts, body: &Body, velocity: [f32; 2]) -> [f32; 2] {
+        contacts.bodies().filter(|j| *j >= near.sleepers).fold(velocity, |sum, j| {
+            let other = &near.bodies[j];
+            let [dx, dy] = [other.at[0] - body.at[0], other.at[1] - body.at[1]];
+            if dx.abs() < AHEAD {
+                return sum;
+            }
+            let scale = 1.0 / length([dx, dy]);
+            let normal = [dx * scale, dy * scale];
+            let its = other.moved().map(|v| v * (1.0 / self.time));
+            let [along, _] = split([velocity[0] - its[0], velocity[1] - its[1]], normal);
+            let lost = 0.5 * along.max(0.0);
+            [sum[0] - lost * normal[0], sum[1] - lost * normal[1]]
+        })
     }
 
     /// The velocity of a body that slides over a surface.

@@ -15,6 +15,8 @@ const DEEP: usize = 4;
 const FULL: f32 = 1.3;
 /// A grain is buried if the surface rises by more than this on both sides.
 const BURIED: f32 = -1.8;
+/// Rows of cells of a hole below a grain.
+const HOLE: usize = 2;
 /// Below this speed, in diameters a second, a grain slides to the lower side.
 const SLOW: f32 = 2.0;
 
@@ -33,18 +35,35 @@ fn fall(cells: &Cells, columns: core::ops::Range<usize>, foot: f32) -> f32 {
     DEEP as f32 - fill * (1.0 / AHEAD as f32)
 }
 
-/// The normal of the surface on which a grain lies, upwards; `None` if it is buried.
-pub(super) fn surface(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Option<[f32; 2]> {
-    let [column, _] = cells.column_row(body.at);
+/// Where a grain is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Place {
+    /// Others are on both sides.
+    Buried,
+    /// On the surface, whose normal this is, upwards.
+    Surface([f32; 2]),
+    /// Over a hole. It falls and does not sleep, or it would arch over holes of any width.
+    Undermined,
+}
+
+/// Where a grain with a velocity is.
+pub(super) fn place(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Place {
+    let [column, row] = cells.column_row(body.at);
+    let [last, lowest] = cells.last();
+    let is_empty = |x: usize, rows: core::ops::Range<usize>| cells.held_in_column(x, rows) == (0, 0);
+    let (below, end) = (row + 1, row + 1 + HOLE);
+    let beside = [column.max(1) - 1, (column + 1).min(last)];
+    if end <= lowest && is_empty(column, below..end) && beside.iter().all(|x| is_empty(*x, below + 1..end)) {
+        return Place::Undermined;
+    }
     let foot = body.at[1] + body.radius + BORDER;
     // From the grain to the middle of the columns.
-    let place = body.at[0] + BORDER - column as f32;
+    let part = body.at[0] + BORDER - column as f32;
     let middle = 0.5 + 0.5 * (AHEAD as f32 + 1.0);
-    let last = cells.last()[0];
-    let left = fall(cells, column.max(AHEAD) - AHEAD..column, foot) / (middle - 1.0 + place);
-    let right = fall(cells, column + 1..(column + AHEAD).min(last) + 1, foot) / (middle - place);
+    let left = fall(cells, column.max(AHEAD) - AHEAD..column, foot) / (middle - 1.0 + part);
+    let right = fall(cells, column + 1..(column + AHEAD).min(last) + 1, foot) / (middle - part);
     if left < BURIED && right < BURIED {
-        return None;
+        return Place::Buried;
     }
     let side = match velocity[0] {
         v if v > SLOW => 1.0,
@@ -66,5 +85,5 @@ pub(super) fn surface(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Option<
     };
     let fall = (if side > 0.0 { right } else { left }).clamp(-1.0, 2.0);
     let length = (1.0 + fall * fall).sqrt();
-    Some([side * fall / length, -1.0 / length])
+    Place::Surface([side * fall / length, -1.0 / length])
 }

@@ -4,7 +4,7 @@ use super::cells::{Near, is_inside};
 use super::contact::{Contacts, FASTEST, GAP, ITERATIONS, NO_CONTACTS, ShortStep, predict};
 use super::flight::{End, Surroundings, is_gone};
 use super::grain::{Body, Flyer, Grain, Motion};
-use super::slope::surface;
+use super::slope::{Place, place};
 use super::{ASLEEP, Forces, Sand};
 use crate::host::Executor;
 use crate::pma::{CellBatch, PmaError, Slot};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 /// Short steps per step.
 const SHORT_STEPS: usize = 2;
 /// Friction between grains inside a pile.
-const INSIDE: f32 = 0.5;
+const INSIDE: f32 = 0.2;
 /// The velocity that gravity gives in a step, times the step, for which these distances hold, in diameters; with less
 /// gravity they are less.
 const FALL: f32 = 0.217;
@@ -32,6 +32,8 @@ const GLANCES: f32 = 1.5;
 const STIRS: f32 = 0.06;
 /// A grain wakes one that it presses by this much.
 const PRESSES: f32 = 0.4;
+/// On a surface this much steeper than the angle of repose, a grain takes along what it touches.
+const STEEP: f32 = 1.6;
 /// Bodies per task.
 const PART: usize = 1024;
 
@@ -56,7 +58,7 @@ pub(super) struct Workspace {
     motions: Vec<Motion>,
     start: Vec<[f32; 2]>,
     contacts: Vec<Contacts>,
-    surfaces: Vec<Option<[f32; 2]>>,
+    places: Vec<Place>,
     awake_homes: Vec<Home>,
     /// Carried grains whose neighbours have still to be looked at.
     carried: Vec<usize>,
@@ -250,11 +252,11 @@ impl Sand {
         let work = &mut self.work;
         let sleepers = work.sleepers;
         let count = work.bodies.len() - sleepers;
-        work.surfaces.resize(count, None);
+        work.places.resize(count, Place::Buried);
         let (cells, awake, motions) = (&self.cells, &work.bodies[sleepers..], &work.motions);
-        fill(executor, &mut work.surfaces, |first, out| {
+        fill(executor, &mut work.places, |first, out| {
             for (k, out) in (first..).zip(out) {
-                *out = surface(cells, &awake[k], motions[k].velocity);
+                *out = place(cells, &awake[k], motions[k].velocity);
             }
         });
         work.start.clear();
@@ -285,8 +287,8 @@ impl Sand {
                 let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
                 fill(executor, &mut work.next, |first, out| {
                     for (k, out) in (first..).zip(out) {
-                        let is_on_surface = work.surfaces[k].is_some();
-                        *out = step.correct(&near, &work.contacts[k], is_on_surface, k + sleepers);
+                        let is_buried = work.places[k] == Place::Buried;
+                        *out = step.correct(&near, &work.contacts[k], is_buried, k + sleepers);
                     }
                 });
                 work.bodies[sleepers..].copy_from_slice(&work.next);
@@ -294,7 +296,7 @@ impl Sand {
             let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
             fill(executor, &mut work.motions, |first, out| {
                 for (k, out) in (first..).zip(out) {
-                    *out = step.motion(&near, &work.contacts[k], work.surfaces[k], *out, k + sleepers);
+                    *out = step.motion(&near, &work.contacts[k], work.places[k], *out, k + sleepers);
                 }
             });
             self.cells.forget_awake();
@@ -327,18 +329,21 @@ impl Sand {
         // Where gravity is weak, what begins to move is slow.
         let fall = forces.gravity * self.settings.step * self.settings.step;
         let slow = (fall * (1.0 / FALL)).clamp(0.05, 1.0);
+        let steep = STEEP * self.settings.friction;
         let wake = |j: usize| woken[j].store(true, Ordering::Relaxed);
         let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
         fill(executor, &mut work.motions, |first, motions| {
             for (k, motion) in (first..).zip(motions) {
                 let (body, from) = (&work.bodies[sleepers + k], work.start[k]);
+                let by = [body.at[0] - from[0], body.at[1] - from[1]];
+                let far2 = by[0] * by[0] + by[1] * by[1];
+                let is_steep = matches!(work.places[k], Place::Surface([x, y]) if x.abs() > -y * steep)
+                    && far2 > slow * slow * STIRS * STIRS;
                 for j in work.contacts[k].bodies().filter(|j| *j < sleepers) {
-                    if body.is_near(&work.bodies[j], -PRESSES) {
+                    if is_steep || body.is_near(&work.bodies[j], -PRESSES) {
                         wake(j);
                     }
                 }
-                let by = [body.at[0] - from[0], body.at[1] - from[1]];
-                let far2 = by[0] * by[0] + by[1] * by[1];
                 if far2 > 1e-6 {
                     let before = Body { at: from, ..*body };
                     near.around(from, |j, other| {
@@ -349,9 +354,11 @@ impl Sand {
                         }
                     });
                 }
-                let limit = slow * if work.surfaces[k].is_some() { STILL } else { STILL_INSIDE };
+                let limit = slow * if work.places[k] == Place::Buried { STILL_INSIDE } else { STILL };
                 motion.still = match far2 {
-                    _ if !motion.is_carried => motion.still.saturating_sub(1),
+                    _ if !motion.is_carried || work.places[k] == Place::Undermined => {
+                        motion.still.saturating_sub(1)
+                    }
                     far2 if far2 < limit * limit && work.contacts[k].is_held => motion.still + 4,
                     far2 if far2 < slow * slow * ROLLS * ROLLS => motion.still + 1,
                     _ => motion.still.saturating_sub(4),
@@ -432,9 +439,8 @@ fn fastest(step: f32) -> f32 {
 
 /// The friction on the surface that makes piles as steep as they should be: measured (see the tests).
 pub(super) fn surface_friction(slope: f32) -> f32 {
-    const MEASURED: [[f32; 2]; 6] =
-        [[0.488, 0.0], [0.545, 0.2], [0.711, 0.5], [0.862, 0.7], [1.046, 0.9], [1.229, 1.1]];
-    let above = MEASURED[1..5].iter().take_while(|m| m[0] < slope).count();
+    const MEASURED: [[f32; 2]; 5] = [[0.55, 0.0], [0.6, 0.1], [0.7, 0.32], [1.0, 0.8], [1.2, 1.06]];
+    let above = MEASURED[1..4].iter().take_while(|m| m[0] < slope).count();
     let ([a, low], [b, high]) = (MEASURED[above], MEASURED[above + 1]);
     low + (high - low) * (slope - a) / (b - a)
 }
