@@ -280,7 +280,7 @@ impl Layer<'_> {
                 });
                 matte.clear();
                 matte.resize(rgba.len(), 0.0);
-                draw::draw_matte(tile, points, matte);
+                draw::draw_matte(tile, rows, points, matte);
                 let [r, g, b, a] = behind.map(|v| v as f32);
                 for (texel, matte) in rgba.iter_mut().zip(&*matte) {
                     let back = (1.0 - texel[3]) * (1.0 - matte) * a;

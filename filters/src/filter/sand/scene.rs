@@ -26,6 +26,8 @@ pub(super) enum Source {
 const SOFT: f64 = 0.16;
 /// Rows of the lattice of a picture that crumbles, per diameter: triangles.
 const ROW: f64 = 0.866_025_403_784_438_6;
+/// Jolts per second and column.
+const JOLTS: f64 = 8.0;
 /// Fractions of a birth in the state.
 const PARTS: f64 = 1_048_576.0;
 
@@ -66,21 +68,28 @@ pub(super) struct State {
     carry: u32,
     /// How far the front has come.
     pub(super) front: f32,
+    /// The friction of the last step.
+    friction: f32,
     pub(super) snapshot: Snapshot,
 }
 
 impl State {
     /// The first item holds what does not belong to a grain.
     pub(super) fn items(&self) -> Vec<[f32; 6]> {
-        let mut items =
-            vec![[f32::from_bits(self.born), f32::from_bits(self.carry), self.front, 0.0, 0.0, 0.0]];
+        let [from, to] = self.sand.drain();
+        let (born, carry) = (f32::from_bits(self.born), f32::from_bits(self.carry));
+        let mut items = vec![[born, carry, self.front, from, to, self.friction]];
         items.extend(self.sand.items());
         items
     }
 
     pub(super) fn restore(&mut self, items: &[[f32; 6]]) -> bool {
-        let Some(([born, carry, front, ..], grains)) = items.split_first() else { return false };
-        (self.born, self.carry, self.front) = (born.to_bits(), carry.to_bits(), *front);
+        let Some(([born, carry, front, from, to, friction], grains)) = items.split_first() else {
+            return false;
+        };
+        (self.born, self.carry) = (born.to_bits(), carry.to_bits());
+        (self.front, self.friction) = (*front, *friction);
+        self.sand.open([*from, *to]);
         self.sand.restore(grains)
     }
 }
@@ -124,8 +133,7 @@ impl Scene {
         let sand = SandSettings {
             size,
             step: (frame / steps as f64) as f32,
-            friction: set.friction as f32,
-            solids: Solids { floor: set.floor, walls: set.walls, obstacle },
+            solids: Solids { floor: set.floor, walls: set.walls, obstacle, ..Solids::default() },
         };
         let crumbling = picture.map(|picture| Crumbling::new(set, &picture, size, seed));
         Ok(Scene { set: set.clone(), seed, sand, rows, samples, height, steps, crumbling })
@@ -138,8 +146,10 @@ impl Scene {
         let position = set.position.as_ref().map(ToString::to_string);
         let (sand, seed) = (&self.sand, self.seed);
         let front = set.front.as_ref().map(ToString::to_string);
-        let curves = [&set.flow, &set.gravity, &set.wind, &set.gusts, &set.drift, &set.melt];
-        let curves = curves.map(ToString::to_string);
+        let air = [&set.gravity, &set.wind, &set.gusts, &set.drift, &set.melt];
+        let ground = [&set.flow, &set.friction, &set.shaking, &set.drain, &set.drain_at];
+        let curves = [air, ground].concat();
+        let curves = curves.iter().map(ToString::to_string).collect::<Vec<_>>();
         let order = self.crumbling.as_ref().map(|c| (c.columns, c.front.len()));
         let fixed = (
             set.source,
@@ -152,15 +162,7 @@ impl Scene {
             set.softness,
         );
         // Positions are given in samples, whose size is not in that of the scene.
-        let numbers = (
-            self.samples,
-            self.rows,
-            sand.size,
-            sand.step,
-            sand.friction,
-            sand.solids.floor,
-            sand.solids.walls,
-        );
+        let numbers = (self.samples, self.rows, sand.size, sand.step, sand.solids.floor, sand.solids.walls);
         format!("{seed} {fixed:?} {numbers:?} {curves:?} {position:?} {front:?} {order:?} {walls:?}")
     }
 
@@ -182,7 +184,7 @@ impl Scene {
     pub(super) fn start(&self, level: Level) -> Result<State, String> {
         let sand = Sand::new(self.sand.clone(), level).map_err(|e| e.to_string())?;
         let snapshot = Snapshot::new(self.shown(), self.rows);
-        Ok(State { sand, born: 0, carry: 0, front: 0.0, snapshot })
+        Ok(State { sand, born: 0, carry: 0, front: 0.0, friction: 0.0, snapshot })
     }
 
     /// Advances a state that was reached after so many steps.
@@ -196,10 +198,24 @@ impl Scene {
             let part = uniform(mix64(self.seed ^ mix64(steps ^ salt)));
             (count + part) as u32
         };
+        let [w, columns] = [self.sand.size[0], self.sand.size[0] + 1.0].map(f64::from);
+        let friction = set.friction.at(at) as f32;
+        let (shaking, middle, half) = (set.shaking.at(at), set.drain_at.at(at), 0.5 * set.drain.at(at));
+        let drain =
+            if half > 0.0 { [middle - half, middle + half].map(|v| (v * w) as f32) } else { [0.0; 2] };
+        // With less friction, the surface begins to slide.
+        let (jolts, jolt) = match friction < state.friction {
+            true => (JOLTS, (shaking * height).max((0.5 * gravity * height).sqrt())),
+            false => (if shaking > 0.0 { JOLTS } else { 0.0 }, shaking * height),
+        };
         let forces = Forces {
             gravity: (gravity * height) as f32,
+            friction,
+            shaken: (columns * jolts * time) as u32,
+            jolt: jolt as f32,
+            drain,
             drag: (gravity.max(0.1) / set.fall) as f32,
-            wind: (set.wind.at(at) * f64::from(self.sand.size[0])) as f32,
+            wind: (set.wind.at(at) * w) as f32,
             gusts: (set.gusts.at(at) * height) as f32,
             lifted: per_step(&set.drift, 1 << 60),
             melted: per_step(&set.melt, 1 << 61),
@@ -207,6 +223,7 @@ impl Scene {
             seed: self.seed,
             number: steps,
         };
+        state.friction = friction;
         let arrivals = match &self.crumbling {
             Some(crumbling) => {
                 let front =

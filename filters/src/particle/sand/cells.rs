@@ -5,7 +5,7 @@
 use super::grain::Body;
 use super::solids::Solids;
 use crate::zorder;
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 
 /// The border around the frame that belongs to the grid, in diameters.
 pub const BORDER: f32 = 32.0;
@@ -92,23 +92,37 @@ impl Cells {
         let twice = |count: u16| (0..count + 2).map(move |i| i.clamp(1, count) - 1);
         // The last cell of the grid's corner has the highest number; squares of 8 x 8 cells are complete.
         let count = (zorder::number(w - 1, h - 1) as usize | 63) + 1;
-        let mut holds = vec![0; count];
-        for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
-            let middle = [x, y].map(|v| f32::from(v) + 0.5 - BORDER);
-            holds[zorder::number(x, y) as usize] = match solids.distance(middle, size) {
+        let mut cells = Cells {
+            size,
+            cells: vec![EMPTY; count],
+            holds: vec![0; count],
+            columns: twice(w).map(|x| zorder::number(x, 0)).collect(),
+            rows: twice(h).map(|y| zorder::number(0, y)).collect(),
+            with_awake: Vec::new(),
+        };
+        cells.mark(0..=cells.last()[0], 0, solids);
+        cells
+    }
+
+    /// Marks what is solid in some columns, from a row downwards.
+    fn mark(&mut self, columns: RangeInclusive<usize>, first: usize, solids: &Solids) {
+        for (y, x) in (first..=self.last()[1]).flat_map(|y| columns.clone().map(move |x| (y, x))) {
+            let middle = [x, y].map(|v| v as f32 + 0.5 - BORDER);
+            let marks = match solids.distance(middle, self.size) {
                 d if d < 0.0 => SOLID | NEAR,
                 d if d < 2.0 => NEAR,
                 _ => 0,
             };
+            let number = self.cell(x, y) as usize;
+            self.holds[number] = self.holds[number] & (NEAR - 1) | marks;
         }
-        Cells {
-            size,
-            cells: vec![EMPTY; count],
-            holds,
-            columns: twice(w).map(|x| zorder::number(x, 0)).collect(),
-            rows: twice(h).map(|y| zorder::number(0, y)).collect(),
-            with_awake: Vec::new(),
-        }
+    }
+
+    /// Marks the floor anew from one place to another.
+    pub(super) fn mark_floor(&mut self, [from, to]: [f32; 2], solids: &Solids) {
+        let ([left, top], [right, _]) =
+            (self.column_row([from, self.size[1] - 3.0]), self.column_row([to, 0.0]));
+        self.mark(left..=right, top, solids);
     }
 
     pub(super) fn count(&self) -> u32 {

@@ -12,7 +12,7 @@
 //! | `flight` | grains in flight, and landing |
 //! | `contact` | contacts of the awake grains |
 //! | `slope` | the slope of a pile's surface |
-//! | `erode` | wind and warmth that take grains off the surface |
+//! | `erode` | wind and warmth that take grains off the surface, jolts, and the drain |
 //! | `step` | a step of all |
 //!
 //! **Units:** lengths are in diameters of the largest grain, times in seconds; y grows downwards; the frame starts at the
@@ -57,8 +57,6 @@ pub struct SandSettings {
     pub size: [f32; 2],
     /// Seconds per step.
     pub step: f32,
-    /// The tangent of the angle of repose, .55 to 1.2.
-    pub friction: f32,
     /// What grains cannot pass.
     pub solids: Solids,
 }
@@ -68,6 +66,8 @@ pub struct SandSettings {
 pub struct Forces {
     /// Diameters per second squared.
     pub gravity: f32,
+    /// The tangent of the angle of repose, .55 to 1.2.
+    pub friction: f32,
     /// Drag of the air: the part of a flyer's velocity, relative to the air, that it loses per second.
     pub drag: f32,
     /// Velocity of the air to the right, in diameters a second.
@@ -78,6 +78,12 @@ pub struct Forces {
     pub lifted: u32,
     /// Columns of which the topmost grain melts.
     pub melted: u32,
+    /// Columns of which the topmost grain is thrown up.
+    pub shaken: u32,
+    /// Its velocity.
+    pub jolt: f32,
+    /// From where to where the floor is open.
+    pub drain: [f32; 2],
     /// The time of the step in seconds, which moves the swirls.
     pub time: f32,
     /// The seed of the swirls.
@@ -148,6 +154,20 @@ impl Sand {
             if core::mem::take(changed) {
                 f(square);
             }
+        }
+    }
+
+    /// From where to where the floor is open, since the last step.
+    pub fn drain(&self) -> [f32; 2] {
+        self.settings.solids.drain
+    }
+
+    /// Opens the floor from one place to another, and closes it elsewhere. Grains do not wake.
+    pub fn open(&mut self, drain: [f32; 2]) {
+        let old = core::mem::replace(&mut self.settings.solids.drain, drain);
+        if old != drain {
+            let [from, to] = [old[0].min(drain[0]), old[1].max(drain[1])];
+            self.cells.mark_floor([from, to], &self.settings.solids);
         }
     }
 

@@ -9,6 +9,8 @@ use std::sync::Arc;
 pub struct Solids {
     /// The bottom of the frame is solid.
     pub floor: bool,
+    /// From where to where it has a hole.
+    pub drain: [f32; 2],
     /// The left and right sides of the frame are solid.
     pub walls: bool,
     /// An obstacle.
@@ -33,7 +35,8 @@ impl Solids {
             let (distance, normal) = obstacle.at(x, y);
             test(normal, r - distance);
         }
-        if self.floor {
+        // What has fallen through the hole is not lifted again.
+        if self.has_floor(x) && y < size[1] + 1.0 {
             test([0.0, -1.0], y + r - size[1]);
         }
         if self.walls {
@@ -42,10 +45,15 @@ impl Solids {
         }
     }
 
+    #[inline(always)]
+    fn has_floor(&self, x: f32) -> bool {
+        self.floor && !(self.drain[0] < x && x < self.drain[1])
+    }
+
     /// The distance from a place to the nearest solid, below 0 in it.
     pub(super) fn distance(&self, [x, y]: [f32; 2], size: [f32; 2]) -> f32 {
         let mut nearest = self.obstacle.as_ref().map_or(f32::MAX, |o| o.at(x, y).0);
-        if self.floor {
+        if self.has_floor(x) {
             nearest = nearest.min(size[1] - y);
         }
         if self.walls {

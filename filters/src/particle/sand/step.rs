@@ -105,7 +105,10 @@ impl Sand {
         arrivals: &[Flyer],
         executor: &dyn Executor,
     ) -> Result<(), PmaError> {
-        if forces.lifted + forces.melted > 0 {
+        if forces.drain != self.drain() {
+            self.drain_to(forces.drain);
+        }
+        if forces.lifted + forces.melted + forces.shaken > 0 {
             self.erode(forces)?;
         }
         self.flying.extend_from_slice(arrivals);
@@ -268,7 +271,7 @@ impl Sand {
         let step = ShortStep {
             size: self.settings.size,
             solids: &self.settings.solids,
-            friction: [INSIDE, surface_friction(self.settings.friction)],
+            friction: [INSIDE, surface_friction(forces.friction)],
             gravity: forces.gravity,
             time,
         };
@@ -329,7 +332,7 @@ impl Sand {
         // Where gravity is weak, what begins to move is slow.
         let fall = forces.gravity * self.settings.step * self.settings.step;
         let slow = (fall * (1.0 / FALL)).clamp(0.05, 1.0);
-        let steep = STEEP * self.settings.friction;
+        let steep = STEEP * forces.friction;
         let wake = |j: usize| woken[j].store(true, Ordering::Relaxed);
         let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
         fill(executor, &mut work.motions, |first, motions| {
@@ -426,9 +429,21 @@ impl Sand {
             }
         }
         self.flying.sort_by_key(|flyer| flyer.id);
+        let applied = self.array.apply(&work.batch);
+        self.sort_active();
+        applied
+    }
+
+    /// Wakes a sleeper. [`Sand::active`] is not sorted then.
+    pub(super) fn wake(&mut self, slot: Slot, cell: u32) {
+        let grain = self.array.payload_mut(slot);
+        (grain.still, grain.is_carried) = (0, true);
+        self.active.push(cell / 16);
+    }
+
+    pub(super) fn sort_active(&mut self) {
         self.active.sort_unstable();
         self.active.dedup();
-        self.array.apply(&work.batch)
     }
 }
 

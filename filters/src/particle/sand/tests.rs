@@ -9,18 +9,22 @@ use std::sync::Arc;
 pub(super) const SIZE: [f32; 2] = [200.0, 100.0];
 pub(super) const FORCES: Forces = Forces {
     gravity: 500.0,
+    friction: 0.8,
     drag: 1.5,
     wind: 0.0,
     gusts: 0.0,
     lifted: 0,
     melted: 0,
+    shaken: 0,
+    jolt: 0.0,
+    drain: [0.0; 2],
     time: 0.0,
     seed: 0,
     number: 0,
 };
 
-pub(super) fn scene(friction: f32, solids: Solids) -> Sand {
-    let settings = SandSettings { size: SIZE, step: 1.0 / 48.0, friction, solids };
+pub(super) fn scene(solids: Solids) -> Sand {
+    let settings = SandSettings { size: SIZE, step: 1.0 / 48.0, solids };
     Sand::new(settings, Level::best()).unwrap()
 }
 
@@ -51,10 +55,10 @@ fn is_asleep(sand: &Sand) -> bool {
 
 /// Pours 8 grains in each of so many steps, and waits until all sleep.
 fn pile(friction: f32, steps: u32, seed: u64) -> Sand {
-    let mut sand = scene(friction, floor());
+    let (mut sand, forces) = (scene(floor()), Forces { friction, ..FORCES });
     for step in 0..20_000 {
         let arrivals = if step < steps { poured(step, seed) } else { Vec::new() };
-        sand.step(&FORCES, &arrivals, &CurrentThread).unwrap();
+        sand.step(&forces, &arrivals, &CurrentThread).unwrap();
         let counted = sand.len() + sand.flying().len() + sand.drained() as usize;
         assert_eq!(counted as u32, 8 * steps.min(step + 1), "a grain is lost");
         if step > steps && is_asleep(&sand) {
@@ -103,6 +107,32 @@ fn piles_are_as_steep_as_the_friction_says() {
     }
 }
 
+/// The pile of friction 1.1 (47.7 degrees) after 500 steps with `forces`, without jolts in the last 200.
+fn after(forces: Forces) -> Sand {
+    let mut sand = pile(1.1, 300, 3);
+    for step in 0..500 {
+        let shaken = if step < 300 { forces.shaken } else { 0 };
+        sand.step(&Forces { number: step, shaken, ..forces }, &[], &CurrentThread).unwrap();
+    }
+    sand
+}
+
+#[test]
+fn less_friction_and_jolts_flatten_a_pile_and_a_drain_empties_it() {
+    let loosened = angle(&after(Forces { friction: 0.7, shaken: 33, jolt: 16.0, ..FORCES }));
+    let shaken = angle(&after(Forces { friction: 1.1, shaken: 33, jolt: 100.0, ..FORCES }));
+    let before = angle(&pile(1.1, 300, 3));
+    assert!((loosened - 35.0).abs() < 5.0 && shaken < before - 3.0, "{before} {loosened} {shaken}");
+    let drain = [90.0, 110.0];
+    let drained = after(Forces { friction: 1.1, drain, ..FORCES });
+    let counted = drained.len() + drained.flying().len() + drained.drained() as usize;
+    assert!(drained.drained() > 600 && counted == 2400, "{counted}");
+    // What lies beside the hole stays.
+    let rests_in_it = |g: &Grain| g.still >= ASLEEP && (94.0..106.0).contains(&g.at[0]);
+    let rest: Vec<Grain> = grains(&drained).into_iter().filter(rests_in_it).collect();
+    assert!(rest.is_empty() && drained.len() > 200, "{rest:?} of {}", drained.len());
+}
+
 /// Sleeping grains do not move, and overlap by less than a quarter of a diameter.
 #[test]
 fn a_pile_at_rest_stays_as_it_is() {
@@ -146,6 +176,9 @@ fn states_continue_after_they_were_restored() {
         gusts: 20.0,
         lifted: 3,
         melted: 1,
+        shaken: 2,
+        jolt: 20.0,
+        drain: if step < 60 { [0.0; 2] } else { [90.0, 60.0 + 0.5 * step as f32] },
         seed: 7,
         number: u64::from(step),
         time: step as f32 / 48.0,
@@ -155,8 +188,8 @@ fn states_continue_after_they_were_restored() {
     let many = |step: u32| {
         (0..10).flat_map(|k| poured(10 * step + k, 2)).map(|f| spread(f, step)).collect::<Vec<_>>()
     };
-    let mut whole = scene(0.8, floor());
-    let mut parts = scene(0.8, floor());
+    let mut whole = scene(floor());
+    let mut parts = scene(floor());
     let mut most = 0;
     for step in 0..160 {
         let arrivals = many(step);
@@ -166,7 +199,7 @@ fn states_continue_after_they_were_restored() {
         if step % 37 == 36 {
             let items = parts.items();
             assert!(items == whole.items(), "step {step}");
-            parts = scene(0.8, floor());
+            parts = scene(floor());
             assert!(parts.restore(&items));
         }
     }
@@ -188,7 +221,7 @@ fn no_grain_passes_a_wall_of_two_grains() {
     let inside: Vec<bool> =
         (0..size[0] * size[1]).map(|i| (60..62).contains(&(i / size[0]).wrapping_sub(border))).collect();
     let obstacle = SignedDistanceField::new(size, [-BORDER; 2], 1.0, &inside).map(Arc::new);
-    let mut sand = scene(0.7, Solids { obstacle, ..Solids::default() });
+    let mut sand = scene(Solids { obstacle, ..Solids::default() });
     for step in 0..600 {
         let mut arrivals = poured(step, 9);
         arrivals.iter_mut().for_each(|flyer| flyer.velocity[1] = 3000.0);

@@ -235,7 +235,7 @@ fn whole_step(start: &[Body]) -> (Vec<Body>, Vec<bool>) {
 /// A step of a heap into which grains have fallen.
 #[test]
 fn a_step_is_that_of_the_twin() {
-    let mut sand = scene(0.8, floor());
+    let mut sand = scene(floor());
     let mut step = 0;
     while step < 75 || !sand.flying().is_empty() {
         let arrivals = if step < 60 { poured(step, 6) } else { Vec::new() };

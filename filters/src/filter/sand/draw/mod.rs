@@ -197,11 +197,12 @@ fn draw_tile_body(
 /// Draws where undisturbed grains stand, 0 to 1, exactly 1 in a packing without gaps.
 ///
 /// The caller shows the picture itself through this matte.
-pub(super) fn draw_matte(tile: Tile, grains: &[GrainPoint], out: &mut [f32]) {
+pub(super) fn draw_matte(tile: Tile, spacing: f32, grains: &[GrainPoint], out: &mut [f32]) {
     assert_eq!(out.len(), tile.width * tile.height);
     out.fill(0.0);
+    // To the corners of a site's hexagon, and a soft edge.
+    let reach = 0.578 * spacing + 1.0;
     for grain in grains {
-        let reach = 1.3 * grain.radius + 1.0;
         if !tile.sees(grain, reach) {
             continue;
         }

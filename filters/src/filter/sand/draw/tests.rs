@@ -68,7 +68,7 @@ fn tiles_have_no_seams_at_any_level() {
                 light.apply(&style, tile, &drawn, &mut out, tile.width);
                 draw_flyers(&style, tile, &flyers, &mut out);
                 let mut matte = vec![0.0; out.len()];
-                draw_matte(tile, &grains, &mut matte);
+                draw_matte(tile, 2.0 * radius, &grains, &mut matte);
                 out.iter_mut().zip(matte).for_each(|(s, m)| s[3] += m);
                 out
             };
@@ -157,11 +157,12 @@ fn a_packing_without_gaps_covers_the_matte() {
         .map(|(i, j)| GrainPoint {
             x: 1.4 * (i as f32 + 0.5 * (j & 1) as f32),
             y: 1.4 * 0.866 * j as f32,
-            radius: 0.7,
+            // Grains are smaller than their places.
+            radius: 0.3 + 0.02 * i as f32,
             ..Default::default()
         })
         .collect();
     let mut out = vec![0.0; 400];
-    draw_matte(Tile { x: 2, y: 2, width: 20, height: 20 }, &grains, &mut out);
+    draw_matte(Tile { x: 2, y: 2, width: 20, height: 20 }, 1.4, &grains, &mut out);
     assert!(out.iter().all(|v| *v == 1.0));
 }
