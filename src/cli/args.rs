@@ -6,7 +6,7 @@
 
 use super::values::{self, Keywords};
 use clap::{Args, ValueEnum};
-use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
+use grainfield_filters::frame::{ColorRange, Matrix, Spans};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use grainfield_io::journal::shard::Choice;
@@ -183,9 +183,11 @@ pub(super) struct Hash {
 pub(super) struct Frame {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
-    /// Number of the frame: the file number in a sequence, else counted from 0
+    /// Number of the frame, or the time at which it is shown: 17, 12.5s, 00:01:00, 50%
+    ///
+    /// The number is that of the file in a sequence, else counted from 0.
     #[arg(value_name = "N", value_parser = values::frame, allow_negative_numbers = true)]
-    pub(super) number: i64,
+    pub(super) number: Spans,
     /// The image (or .y4m) to write
     pub(super) output: OsString,
     /// Replace the output if it exists
@@ -254,15 +256,41 @@ pub(super) struct FilterArgs {
 }
 
 /// Which frames.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Frames")]
-pub(super) struct SpanArgs {
-    /// Render these frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
+pub(super) struct FrameArgs {
+    /// These frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, 12.5s-00:01:00, 25%-50%, tc:01:00:10:00-
     ///
     /// 1-10x2 is every second frame from 1 on. Numbers count over the whole input, after --frame-offset: file numbers
     /// in a sequence, else from 0. A frame looks the same in whatever range it is rendered.
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    pub(super) frames: Option<Ranges>,
+    ///
+    /// Times (12.5s, 500ms, [HH:]MM:SS.fraction) count from the first frame, and percentages from there to the end;
+    /// tc:HH:MM:SS:FF is a timecode of the input. A range begins with the first frame at or after its time; a time,
+    /// percentage or timecode as its end is not included, so 0s-10s and 10s-20s have no frame in common. A single time
+    /// is the frame that is shown then.
+    #[arg(long, value_name = "RANGE", value_parser = values::frames, allow_hyphen_values = true)]
+    pub(super) frames: Option<Spans>,
+    /// Start at this time: 90, 00:01:30, 1500ms (FFmpeg's -ss)
+    ///
+    /// Starts with the first frame at or after it. Also written -ss.
+    #[arg(long, alias = "ss", value_name = "TIME", value_parser = values::time, conflicts_with = "frames")]
+    pub(super) start: Option<Ratio>,
+    /// End before this time of the input (FFmpeg's -to)
+    ///
+    /// A frame at this time is not included. Also written -to.
+    #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with_all = ["frames", "duration"])]
+    pub(super) end: Option<Ratio>,
+    /// End after this time, counted from the start (FFmpeg's -t)
+    #[arg(short = 't', long, alias = "t", value_name = "TIME", value_parser = values::time, conflicts_with = "frames")]
+    pub(super) duration: Option<Ratio>,
+}
+
+/// Which frames, and what happens if one fails.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Frames")]
+pub(super) struct SpanArgs {
+    #[command(flatten)]
+    pub(super) frames: FrameArgs,
     /// What happens when a frame fails
     #[arg(long, value_name = "WHAT", value_parser = ON_ERROR, default_value = "stop")]
     pub(super) on_error: OnError,

@@ -50,7 +50,15 @@ use terminal::{Errors, Style};
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
     grainfield_io::disk::reach::inherit();
-    let line: Vec<OsString> = line.into_iter().collect();
+    let mut line: Vec<OsString> = line.into_iter().collect();
+    // FFmpeg's names of two letters
+    for word in line.iter_mut().take_while(|word| *word != "--") {
+        match word.to_str() {
+            Some("-ss") => *word = "--start".into(),
+            Some("-to") => *word = "--end".into(),
+            _ => {}
+        }
+    }
     // even errors of the command line could not be reported
     if files_in_arguments(&line).check_errors().is_err() {
         return Exit::Usage;
@@ -82,8 +90,7 @@ Grainfield puts film grain, noise, particles and animated effects on video and i
 
 /// Advice for the first option that is FFmpeg's and not Grainfield's.
 fn ffmpegs(line: &[OsString]) -> Option<String> {
-    const OPTIONS: [(&[&str], &str); 9] = [
-        (&["-ss", "-t", "-to"], "use --frames with frame numbers, as in --frames 75-149"),
+    const OPTIONS: [(&[&str], &str); 8] = [
         (&["-i"], "the input is the first argument without an option"),
         (
             &["-vf", "-filter:v", "-filter_complex"],

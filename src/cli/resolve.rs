@@ -1,11 +1,13 @@
 //! The conversion of arguments to a [`Request`], including the recipe file and the environment.
 
 use super::args::{
-    CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
+    CommonArgs, EncodingArgs, FilterArgs, Frame, FrameArgs, Hash, Render, ResumeArgs, ShardArgs, SourceArgs,
+    SpanArgs,
 };
 use super::exit::Failure;
 use grainfield_filters::curve::Animate;
-use grainfield_filters::frame::Ranges;
+use grainfield_filters::frame::Spans;
+use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
@@ -155,9 +157,8 @@ pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, Failure> {
 
 pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, Failure> {
     let Frame { input, number, output, overwrite, filters, common } = typed;
-    let frames: Result<Ranges, _> = format!("{number}-{number}").parse();
-    let frames = frames.map_err(|error| Failure::usage(format!("frame {number}: {error}")))?;
-    let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
+    let frames = FrameArgs { frames: Some(number), ..FrameArgs::default() };
+    let span = SpanArgs { frames, on_error: OnError::Stop };
     request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
@@ -230,7 +231,10 @@ pub(super) fn request(
             "'-' writes to standard output, which is a terminal: pipe it into a program, or name a file",
         ));
     }
-    let (frames, on_error) = span.map_or((None, OnError::Stop), |s| (s.frames, s.on_error));
+    let (frames, on_error) = match span {
+        Some(span) => (frames(&span.frames)?, span.on_error),
+        None => (None, OnError::Stop),
+    };
     let request = Request {
         recipe,
         frames,
@@ -255,6 +259,18 @@ pub(super) fn request(
         ..Request::new(input, output)
     };
     Ok(Resolved { request, notes })
+}
+
+/// The requested frames, by numbers or times.
+pub(super) fn frames(typed: &FrameArgs) -> Result<Option<Spans>, Failure> {
+    let end = typed.end.or(typed.duration.map(|duration| typed.start.unwrap_or(Ratio::ZERO) + duration));
+    if typed.start.is_none() && end.is_none() {
+        return Ok(typed.frames.clone());
+    }
+    if end.is_some_and(|end| end <= typed.start.unwrap_or(Ratio::ZERO)) {
+        return Err(Failure::usage("the end (-to, or -t) must be later than the start"));
+    }
+    Ok(Some(Spans::between(typed.start, end)))
 }
 
 /// The filters of the recipe file, then those of each `-f` in order. The last given seed is used.
@@ -364,7 +380,7 @@ mod tests {
         );
         assert_eq!((r.recipe.seed, r.frame_offset), (Some(255), -1001));
         assert_eq!((r.threads, r.memory), (Some(3), Some(400_000_000)));
-        let frames = r.frames.unwrap();
+        let frames = r.frames.unwrap().numbers().unwrap();
         assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
         assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
         assert_eq!(r.level, Some(Isa::Scalar));
@@ -403,7 +419,7 @@ mod tests {
         assert_eq!(request_of("hash in.y4m").output, "hash:");
         let r = request_of("frame in.y4m -3 out.png");
         assert_eq!(r.output, "out.png");
-        let frames = r.frames.unwrap();
+        let frames = r.frames.unwrap().numbers().unwrap();
         assert!(frames.contains(-3) && !frames.contains(-2) && !frames.contains(-4));
     }
 

@@ -34,6 +34,7 @@ mod same_file_more;
 mod settings_cli;
 mod shards;
 mod signals;
+mod times;
 mod tracks;
 mod without_ffmpeg;
 

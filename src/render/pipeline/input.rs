@@ -17,6 +17,8 @@ pub struct Plan {
     /// Whether all frames to the source's end are requested: then it must end without an error after the last
     /// frame.
     pub to_end: bool,
+    /// Whether the source may end before the last frame of a list.
+    pub may_end_early: bool,
 }
 
 /// The reading end: a source, and the remaining frame numbers.
@@ -27,7 +29,7 @@ pub(super) struct Input {
     /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
     last: Option<i64>,
-    /// Whether a range is unbounded, so that it ends with the source.
+    /// Whether a range ends with the source.
     open: bool,
     /// Whether an earlier run has rendered frames: there may be none left.
     resumed: bool,
@@ -49,7 +51,8 @@ pub(super) enum Next {
 
 impl Input {
     pub(super) fn new(plan: Plan) -> Input {
-        let open = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
+        let is_unbounded = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
+        let open = is_unbounded || plan.may_end_early;
         let resumed = plan.wanted.as_ref().is_some_and(|list| !list.skip.is_empty());
         let at = Some(plan.source.info().first);
         Input {
