@@ -28,8 +28,9 @@ const MISSING: Keywords<Missing> = Keywords(&[
     ("skip", Missing::Skip, "Leave the frame out"),
 ]);
 const ON_ERROR: Keywords<OnError> = Keywords(&[
-    ("stop", OnError::Stop, "Stop the render; finished frames are kept as NAME.partial.EXT"),
+    ("stop|fail", OnError::Stop, "Stop the render; finished frames are kept as NAME.partial.EXT"),
     ("skip", OnError::Skip, "Leave the frame out, report it and continue"),
+    ("hold", OnError::Hold, "Repeat the last good frame of the input in place of one that cannot be decoded"),
 ]);
 const RANGE: Keywords<ColorRange> = Keywords(&[
     ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
@@ -292,6 +293,9 @@ pub(super) struct SpanArgs {
     #[command(flatten)]
     pub(super) frames: FrameArgs,
     /// What happens when a frame fails
+    ///
+    /// With skip and hold the exit status is 0, each such frame is reported, and the closing line counts them. hold also
+    /// stands for missing images of a sequence; if no good frame comes before the damaged one, the render stops.
     #[arg(long, value_name = "WHAT", value_parser = ON_ERROR, default_value = "stop")]
     pub(super) on_error: OnError,
 }

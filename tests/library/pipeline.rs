@@ -279,6 +279,7 @@ fn play(case: Case, cancelled: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, N
         slots: case.slots,
         threads: case.slots,
         on_error: case.on_error,
+        reopen: None,
         store: Arc::new(grainfield_filters::host::NoCache),
         constant_rate: None,
         cancelled: Arc::clone(cancelled),

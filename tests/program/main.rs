@@ -21,6 +21,7 @@ mod ffmpeg_sink;
 mod ffmpeg_sound;
 mod ffmpeg_time;
 mod film_grain;
+mod hold;
 mod images;
 mod losses;
 mod matching;

@@ -90,6 +90,7 @@ impl Job {
         }
         // before anything is created that would have to be removed again
         losses::check(&request, &lost)?;
+        let reopen = opened.reopen();
         let output = match request.shard {
             Some(shard) => opened.output.sharded(shard),
             None => opened.output,
@@ -128,6 +129,7 @@ impl Job {
                 slots,
                 threads,
                 on_error: request.on_error,
+                reopen,
                 store,
                 cancelled: Arc::clone(request.cancel.flag()),
                 abort: request.abort,

@@ -3,7 +3,7 @@
 use super::bind::{chain_options, target};
 use super::limits::check_numbers;
 use super::{Endpoints, JobError, OnError, Request, files, preflight};
-use crate::pipeline::FrameList;
+use crate::pipeline::{FrameList, Reopen};
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::{Format, Frame, Ranges, Spans};
 use grainfield_io::disk::cache::Cache;
@@ -65,12 +65,18 @@ impl Opened {
                 Ok(Some(stamp)) => last = Some(stamp.number),
                 Ok(None) => return Ok(last),
                 // such a frame is rendered with the error concealment of the decoder
-                Err(SourceError::Damaged { stamp, .. }) if on_error == OnError::Skip => {
+                Err(SourceError::Damaged { stamp, .. }) if on_error != OnError::Stop => {
                     last = Some(stamp.number);
                 }
                 Err(e) => return Err(e.into()),
             }
         }
+    }
+
+    /// Opens the input once more, for frames that replace damaged ones; `None` if it can be read once.
+    pub(super) fn reopen(&self) -> Option<Reopen> {
+        let (input, options) = (self.input.clone(), self.options.clone());
+        self.info.seekable.then(|| -> Reopen { Box::new(move || input.open(&options)) })
     }
 
     /// Loads the files and frames that settings name, and binds the filters. Returns also the format of their result

@@ -116,7 +116,10 @@ impl Request {
     pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
         source::Options {
             rate: self.rate,
-            missing: self.missing,
+            missing: match (self.missing, self.on_error) {
+                (Missing::Error, OnError::Hold) => Missing::Hold,
+                (missing, _) => missing,
+            },
             range: self.range,
             matrix: self.matrix,
             allow_protocol: self.allow_protocol.clone(),
