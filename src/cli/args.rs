@@ -239,9 +239,13 @@ pub(super) struct FilterArgs {
     /// filters' lists the filters.
     #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true, value_parser = values::chain)]
     pub(super) chain: Vec<String>,
-    /// TOML file with filters; those of -f follow them
-    #[arg(long, value_name = "FILE")]
-    pub(super) recipe: Option<PathBuf>,
+    /// TOML file with filters, or a look by its name: look.toml, super8; may be repeated
+    ///
+    /// Filters of several recipes are added up in the order of the options; those of -f follow them. A name without '.'
+    /// and '/' is that of a look: one of your own (NAME.toml in the folder looks of the configuration folder) or a
+    /// built-in one. 'grainfield looks' lists them.
+    #[arg(long, visible_alias = "look", value_name = "FILE|NAME")]
+    pub(super) recipe: Vec<PathBuf>,
     /// Quick preview of filters that support it
     ///
     /// Particles: one in four, each at its final place, with rougher edges. Fluid: coarser, without refraction. Flock:
@@ -419,9 +423,9 @@ pub(super) struct MachineArgs {
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
 pub(super) struct ReportArgs {
-    /// How progress is reported
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(super) progress: ProgressFormat,
+    /// How progress is reported [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub(super) progress: Option<ProgressFormat>,
     /// Print only errors and warnings of losses
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,

@@ -9,11 +9,13 @@ mod bound;
 mod cache;
 mod catalog;
 mod commands;
+mod config;
 mod curve;
 mod exit;
 mod frei0r;
 mod help;
 mod join;
+mod looks;
 mod manual;
 mod matching;
 mod probe;
@@ -68,7 +70,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         return Exit::Usage;
     }
     match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli.command).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
+        Ok(cli) => command(cli).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -123,8 +125,9 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
     access
 }
 
-fn command(command: Command) -> Result<Exit, Failure> {
-    let environment = Environment::look();
+fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
+    let environment = Environment::look(config::Config::read(no_config)?);
+    environment.config.apply(&mut command);
     Ok(match command {
         Command::Render(typed) => {
             let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
@@ -148,6 +151,7 @@ fn command(command: Command) -> Result<Exit, Failure> {
         #[cfg(feature = "studio")]
         Command::Studio(typed) => return studio::run(typed, &environment),
         Command::Filters(typed) => return filters(&typed),
+        Command::Looks => return print(looks::list(environment.config.folder.as_deref())),
         Command::Probe(typed) => return probe(typed, &environment),
         Command::Completions { shell } => return print(manual::completions(shell)),
         Command::Help { topic } => return help::run(topic.as_deref()),
@@ -164,7 +168,7 @@ fn job(
 ) -> Exit {
     let report = Reporter::new(report_args, prints);
     let run = || -> Result<Exit, Failure> {
-        let Resolved { request, notes } = resolve()?;
+        let Resolved { request, notes, details } = resolve()?;
         let signals = Signals::watch()?;
         // before the first note
         if FileRef::Stderr.identity().is_some() {
@@ -174,6 +178,7 @@ fn job(
         let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
         report.detail(&format!("{} (key {:032x})", request.recipe.canonical(), request.recipe.key()));
         report.detail(&format!("level {level}, threads: {threads}"));
+        details.iter().for_each(|detail| report.detail(detail));
         let resuming = request.resume != Resume::No;
         let Some((resumable, result)) = execute(&report, &signals, request, &notes, render)? else {
             report.fail(signals.exit(), "interrupted before the first frame");

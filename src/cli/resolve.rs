@@ -4,7 +4,9 @@ use super::args::{
     CommonArgs, EncodingArgs, FilterArgs, Frame, FrameArgs, Hash, Render, ResumeArgs, ShardArgs, SourceArgs,
     SpanArgs,
 };
+use super::config::Config;
 use super::exit::Failure;
+use super::looks::{self, Look};
 use grainfield_filters::curve::Animate;
 use grainfield_filters::frame::Spans;
 use grainfield_filters::ratio::Ratio;
@@ -95,6 +97,7 @@ fn constant_curves(recipe: &Recipe) -> Vec<String> {
 /// The environment of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
+    pub(super) config: Config,
     pub(super) level: Option<OsString>,
     /// The default cache folder.
     pub(super) cache: Option<PathBuf>,
@@ -103,13 +106,15 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    pub(super) fn look() -> Environment {
+    pub(super) fn look(config: Config) -> Environment {
         Environment {
             cache: std::env::var_os(CACHE_VARIABLE)
                 .filter(|v| !v.is_empty())
                 .map(PathBuf::from)
+                .or_else(|| config.cache())
                 .or_else(grainfield_io::disk::cache::default_folder),
             level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
+            config,
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
         }
@@ -121,6 +126,8 @@ impl Environment {
 pub(super) struct Resolved {
     pub(super) request: Request,
     pub(super) notes: Vec<String>,
+    /// The configuration and the looks, for `--verbose`.
+    pub(super) details: Vec<String>,
 }
 
 pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, Failure> {
@@ -218,13 +225,11 @@ pub(super) fn request(
 ) -> Result<Resolved, Failure> {
     let CommonArgs { source, frame_offset, picture, machine, report: _ } = common;
     let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
-    let recipe = recipe(&filters)?;
+    let mut details: Vec<String> = environment.config.about.iter().cloned().collect();
+    let mut beside = FileAccess::default();
+    let recipe = recipe(&filters, environment, &mut beside, &mut details)?;
     notes.extend(constant_curves(&recipe));
     notes.extend(idle(&recipe));
-    let mut beside = FileAccess::default();
-    if let Some(path) = filters.recipe {
-        beside.read("the recipe", path);
-    }
     check_input(&input, environment)?;
     if output == "-" && environment.stdout_is_terminal {
         return Err(Failure::usage(
@@ -258,7 +263,7 @@ pub(super) fn request(
         beside,
         ..Request::new(input, output)
     };
-    Ok(Resolved { request, notes })
+    Ok(Resolved { request, notes, details })
 }
 
 /// The requested frames, by numbers or times.
@@ -273,17 +278,35 @@ pub(super) fn frames(typed: &FrameArgs) -> Result<Option<Spans>, Failure> {
     Ok(Some(Spans::between(typed.start, end)))
 }
 
-/// The filters of the recipe file, then those of each `-f` in order. The last given seed is used.
-fn recipe(typed: &FilterArgs) -> Result<Recipe, Failure> {
+/// The filters of the recipes, then those of each `-f` in order. The last given seed is used.
+fn recipe(
+    typed: &FilterArgs,
+    environment: &Environment,
+    beside: &mut FileAccess,
+    details: &mut Vec<String>,
+) -> Result<Recipe, Failure> {
     let mut recipe = Recipe::default();
-    if let Some(path) = &typed.recipe {
-        let text = read_text(path, "a recipe", MAX_TEXT)?;
-        recipe = Recipe::parse_toml(&text).map_err(|e| {
-            let e = e.named(&path.to_string_lossy());
-            Failure::usage(format!("{e}{}", elsewhere(&e)))
-        })?;
-        if let Some(folder) = path.parent() {
-            recipe.relative_to(folder);
+    for typed in &typed.recipe {
+        let read = |text: &str, name: &str| {
+            Recipe::parse_toml(text).map_err(|e| {
+                let e = e.named(name);
+                Failure::usage(format!("{e}{}", elsewhere(&e)))
+            })
+        };
+        match looks::find(typed, environment.config.folder.as_deref())? {
+            Look::BuiltIn(name, text) => {
+                details.push(format!("built-in recipe {name}"));
+                recipe.append(read(text, name)?);
+            }
+            Look::File(path) => {
+                let mut one = read(&read_text(&path, "a recipe", MAX_TEXT)?, &path.to_string_lossy())?;
+                if let Some(folder) = path.parent() {
+                    one.relative_to(folder);
+                }
+                recipe.append(one);
+                details.push(format!("recipe {}", path.display()));
+                beside.read("the recipe", path);
+            }
         }
     }
     for chain in &typed.chain {
@@ -333,7 +356,13 @@ mod tests {
     use grainfield_filters::frame::ColorRange;
 
     fn pipes() -> Environment {
-        Environment { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
+        Environment {
+            config: Config::default(),
+            cache: None,
+            level: None,
+            stdin_is_terminal: false,
+            stdout_is_terminal: false,
+        }
     }
 
     fn resolve(line: &str, environment: &Environment) -> Result<Resolved, Failure> {

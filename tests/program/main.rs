@@ -23,6 +23,7 @@ mod ffmpeg_time;
 mod film_grain;
 mod hold;
 mod images;
+mod looks;
 mod losses;
 mod matching;
 mod matching_blind;

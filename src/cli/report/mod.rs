@@ -62,7 +62,7 @@ struct Console {
 impl Console {
     /// `crowded`: standard output is on the same terminal, so that its lines would break a bar.
     fn new(args: ReportArgs, crowded: bool) -> Console {
-        let form = match args.progress {
+        let form = match args.progress.unwrap_or(ProgressFormat::Auto) {
             ProgressFormat::Json => Form::Json,
             ProgressFormat::Frames => Form::Frames,
             ProgressFormat::Ffmpeg => Form::Ffmpeg,
