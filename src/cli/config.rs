@@ -1,7 +1,6 @@
 //! The configuration file: defaults for options that change no samples.
 
 use super::args::{MachineArgs, ProgressFormat, ReportArgs};
-use super::commands::Command;
 use super::exit::Failure;
 use super::values::size;
 use clap::ValueEnum;
@@ -100,29 +99,9 @@ impl Config {
         Ok(Config { settings, about: Some(format!("configuration {name}: {}", all.join(", "))), ..self })
     }
 
-    /// Fills in options that were not typed. A batch replaces outputs and renders again only if that was typed.
-    pub(super) fn apply(&self, command: &mut Command) {
-        let (common, overwrite) = match command {
-            Command::Render(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
-            Command::Frame(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
-            Command::Hash(c) => (Some(&mut c.common), None),
-            Command::Sheet(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
-            Command::Analyze(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
-            Command::Match(c) => (None, Some(&mut c.overwrite)),
-            Command::Join(c) => (None, Some(&mut c.overwrite)),
-            Command::Batch(c) => {
-                self.report(&mut c.common.report);
-                (None, None)
-            }
-            _ => (None, None),
-        };
-        if let Some(overwrite) = overwrite {
-            *overwrite |= self.settings.overwrite;
-        }
-        if let Some(common) = common {
-            self.machine(&mut common.machine);
-            self.report(&mut common.report);
-        }
+    /// Whether existing outputs are replaced.
+    pub(super) fn overwrites(&self) -> bool {
+        self.settings.overwrite
     }
 
     /// The options of the machine.
@@ -134,7 +113,8 @@ impl Config {
         typed.cache_limit = typed.cache_limit.or(own.cache_limit);
     }
 
-    fn report(&self, typed: &mut ReportArgs) {
+    /// The options of messages.
+    pub(super) fn report(&self, typed: &mut ReportArgs) {
         typed.progress = typed.progress.or(self.settings.progress);
         if !typed.quiet && !typed.verbose {
             (typed.quiet, typed.verbose) = (self.settings.quiet, self.settings.verbose);

@@ -35,6 +35,7 @@ use args::ReportArgs;
 use clap::Parser;
 use clap::error::ErrorKind;
 use commands::{Cli, Command};
+use config::Config;
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_io::disk::{FileAccess, FileRef, files_in_text};
 use grainfield_io::journal::resume::Resume;
@@ -126,8 +127,8 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
 }
 
 fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
-    let environment = Environment::look(config::Config::read(no_config)?);
-    environment.config.apply(&mut command);
+    let environment = Environment::look(Config::read(no_config)?);
+    fill_in(&mut command, &environment.config);
     Ok(match command {
         Command::Render(typed) => {
             let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
@@ -157,6 +158,29 @@ fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
         Command::Help { topic } => return help::run(topic.as_deref()),
         Command::Man => return print(manual::page().map_err(|e| Failure::failed(e.to_string()))?),
     })
+}
+
+/// Fills in options that were not typed. A batch replaces outputs and renders again only if that was typed.
+fn fill_in(command: &mut Command, config: &Config) {
+    let (common, overwrite) = match command {
+        Command::Render(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Frame(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Hash(c) => (Some(&mut c.common), None),
+        Command::Sheet(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Analyze(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Match(c) => (None, Some(&mut c.overwrite)),
+        Command::Join(c) => (None, Some(&mut c.overwrite)),
+        // each job fills in the options of the machine after those of its list
+        Command::Batch(c) => return config.report(&mut c.common.report),
+        _ => (None, None),
+    };
+    if let Some(overwrite) = overwrite {
+        *overwrite |= config.overwrites();
+    }
+    if let Some(common) = common {
+        config.machine(&mut common.machine);
+        config.report(&mut common.report);
+    }
 }
 
 /// `render`, `hash`, `frame`, `sheet` and `analyze`.
