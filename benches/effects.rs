@@ -110,7 +110,7 @@ fn depth() {
     {
         let recipe = format!("{id}={}={}", given.0, given.1).parse::<Recipe>().expect("a chain");
         for &level in Level::available().iter().rev().take(3) {
-            let options = Options { seed: 1, level, last: None, fields: Fields::Frame };
+            let options = Options { seed: 1, level, first: 0, last: None, fields: Fields::Frame };
             let chain = Chain::bind::<ChainError>(&recipe.steps, frames.format, &options, |f| Ok(*f));
             let chain = chain.expect("settings that go together");
             let filter = bind(&frames.format, id, &[given], level);

@@ -25,7 +25,7 @@ fn changed_setting(c: &mut Criterion) {
     request.threads = Some(1);
     let clip = Clip::open(request).unwrap();
     let frame = clip.frame(1, &Recipe::default()).unwrap().frame;
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let chain =
         Chain::bind::<ChainError>(&look(0).steps, *frame.format(), &options, |made| Ok(*made)).unwrap();
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };

@@ -9,7 +9,7 @@
 //!
 //! let recipe = "grain=preset=35mm:strength=6,vignette".parse::<Recipe>()?;
 //! let format = frame::Format::from_name("yuv420p", 1920, 1080)?;
-//! let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+//! let options = Options { seed: 1, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
 //! let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |made| Ok(*made))?;
 //!
 //! let mut picture = frame::Frame::new(format);

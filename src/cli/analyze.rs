@@ -8,6 +8,7 @@ use crate::cli::resolve::Environment;
 use clap::Args;
 use grainfield_io::disk::{FileRef, OutputFile};
 use grainfield_render::analyze::{self, Report, ReportHandle};
+use grainfield_render::session::job::OnError;
 use std::ffi::{OsStr, OsString};
 
 mod table;
@@ -104,6 +105,9 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
 /// The request of the measured render, which writes no frames.
 fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolved, Failure> {
     let Analyze { input, clean, plot, filters, span, common, .. } = typed;
+    if span.on_error == OnError::Hold {
+        return Err(Failure::usage("--on-error hold: a repeated frame is not noise to measure; use skip"));
+    }
     let mut resolved =
         resolve::request(input, "null:".into(), false, filters, Some(span), common, environment)?;
     let beside = &mut resolved.request.beside;

@@ -6,7 +6,7 @@
 
 use super::values::{self, Keywords};
 use clap::{Args, ValueEnum};
-use grainfield_filters::frame::{ColorRange, Matrix, Ranges};
+use grainfield_filters::frame::{ColorRange, Matrix, Spans};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use grainfield_io::journal::shard::Choice;
@@ -28,8 +28,9 @@ const MISSING: Keywords<Missing> = Keywords(&[
     ("skip", Missing::Skip, "Leave the frame out"),
 ]);
 const ON_ERROR: Keywords<OnError> = Keywords(&[
-    ("stop", OnError::Stop, "Stop the render; finished frames are kept as NAME.partial.EXT"),
+    ("stop|fail", OnError::Stop, "Stop the render; finished frames are kept as NAME.partial.EXT"),
     ("skip", OnError::Skip, "Leave the frame out, report it and continue"),
+    ("hold", OnError::Hold, "Repeat the last good frame of the input in place of one that cannot be decoded"),
 ]);
 const RANGE: Keywords<ColorRange> = Keywords(&[
     ("limited|tv", ColorRange::Limited, "16-235 in 8 bits, FFmpeg's tv"),
@@ -183,9 +184,11 @@ pub(super) struct Hash {
 pub(super) struct Frame {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
-    /// Number of the frame: the file number in a sequence, else counted from 0
+    /// Number of the frame, or the time at which it is shown: 17, 12.5s, 00:01:00, 50%
+    ///
+    /// The number is that of the file in a sequence, else counted from 0.
     #[arg(value_name = "N", value_parser = values::frame, allow_negative_numbers = true)]
-    pub(super) number: i64,
+    pub(super) number: Spans,
     /// The image (or .y4m) to write
     pub(super) output: OsString,
     /// Replace the output if it exists
@@ -236,9 +239,13 @@ pub(super) struct FilterArgs {
     /// filters' lists the filters.
     #[arg(short = 'f', long = "filters", value_name = "CHAIN", allow_hyphen_values = true, value_parser = values::chain)]
     pub(super) chain: Vec<String>,
-    /// TOML file with filters; those of -f follow them
-    #[arg(long, value_name = "FILE")]
-    pub(super) recipe: Option<PathBuf>,
+    /// TOML file with filters, or a look by its name: look.toml, super8; may be repeated
+    ///
+    /// Filters of several recipes are added up in the order of the options; those of -f follow them. A name without '.'
+    /// and '/' is that of a look: one of your own (NAME.toml in the folder looks of the configuration folder) or a
+    /// built-in one. 'grainfield looks' lists them.
+    #[arg(long, visible_alias = "look", value_name = "FILE|NAME")]
+    pub(super) recipe: Vec<PathBuf>,
     /// Quick preview of filters that support it
     ///
     /// Particles: one in four, each at its final place, with rougher edges. Fluid: coarser, without refraction. Flock:
@@ -254,16 +261,45 @@ pub(super) struct FilterArgs {
 }
 
 /// Which frames.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Frames")]
-pub(super) struct SpanArgs {
-    /// Render these frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, -5--1
+pub(super) struct FrameArgs {
+    /// These frames only: 17, 1001-1100, 1-10x2, 5,7,9-12, 12.5s-00:01:00, 25%-50%, tc:01:00:10:00-
     ///
     /// 1-10x2 is every second frame from 1 on. Numbers count over the whole input, after --frame-offset: file numbers
     /// in a sequence, else from 0. A frame looks the same in whatever range it is rendered.
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    pub(super) frames: Option<Ranges>,
+    ///
+    /// Times (12.5s, 500ms, [HH:]MM:SS.fraction) count from the first frame, and percentages from there to the end;
+    /// tc:HH:MM:SS:FF is a timecode of the input. A range begins with the first frame at or after its time; a time,
+    /// percentage or timecode as its end is not included, so 0s-10s and 10s-20s have no frame in common. A single time
+    /// is the frame that is shown then.
+    #[arg(long, value_name = "RANGE", value_parser = values::frames, allow_hyphen_values = true)]
+    pub(super) frames: Option<Spans>,
+    /// Start at this time: 90, 00:01:30, 1500ms (FFmpeg's -ss)
+    ///
+    /// Starts with the first frame at or after it. Also written -ss.
+    #[arg(long, alias = "ss", value_name = "TIME", value_parser = values::time, conflicts_with = "frames")]
+    pub(super) start: Option<Ratio>,
+    /// End before this time of the input (FFmpeg's -to)
+    ///
+    /// A frame at this time is not included. Also written -to.
+    #[arg(long, value_name = "TIME", value_parser = values::time, conflicts_with_all = ["frames", "duration"])]
+    pub(super) end: Option<Ratio>,
+    /// End after this time, counted from the start (FFmpeg's -t)
+    #[arg(short = 't', long, alias = "t", value_name = "TIME", value_parser = values::time, conflicts_with = "frames")]
+    pub(super) duration: Option<Ratio>,
+}
+
+/// Which frames, and what happens if one fails.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Frames")]
+pub(super) struct SpanArgs {
+    #[command(flatten)]
+    pub(super) frames: FrameArgs,
     /// What happens when a frame fails
+    ///
+    /// With skip and hold the exit status is 0, each such frame is reported, and the closing line counts them. hold also
+    /// stands for missing images of a sequence; if no good frame comes before the damaged one, the render stops.
     #[arg(long, value_name = "WHAT", value_parser = ON_ERROR, default_value = "stop")]
     pub(super) on_error: OnError,
 }
@@ -387,9 +423,9 @@ pub(super) struct MachineArgs {
 #[derive(Args, Debug, Clone, Copy)]
 #[command(next_help_heading = "Messages (on standard error)")]
 pub(super) struct ReportArgs {
-    /// How progress is reported
-    #[arg(long, value_name = "HOW", default_value = "auto")]
-    pub(super) progress: ProgressFormat,
+    /// How progress is reported [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub(super) progress: Option<ProgressFormat>,
     /// Print only errors and warnings of losses
     #[arg(short, long, conflicts_with = "verbose")]
     pub(super) quiet: bool,

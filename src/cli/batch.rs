@@ -246,7 +246,7 @@ impl Context<'_> {
                         parsed.map_or_else(|_| FileAccess::default(), |output| output.writes(plan.shard()));
                     access.read_all("the input", source::reads(&job.input));
                     let render = self.render(job, output).ok();
-                    if let Some(recipe) = render.and_then(|render| render.filters.recipe) {
+                    for recipe in render.map_or_else(Vec::new, |render| render.filters.recipe) {
                         access.read("the recipe", recipe);
                     }
                     access
@@ -275,6 +275,7 @@ impl Context<'_> {
         own.level = all.level.or(own.level);
         own.cache = all.cache.clone().or(own.cache.take());
         own.cache_limit = all.cache_limit.or(own.cache_limit);
+        self.environment.config.machine(own);
         Ok(render)
     }
 
@@ -331,7 +332,7 @@ impl Context<'_> {
             end(signals.exit(), Some(&text), partial, &summary);
             End::Cancelled(text, summary)
         };
-        let executed = self.request(job, true).and_then(|Resolved { mut request, notes }| {
+        let executed = self.request(job, true).and_then(|Resolved { mut request, notes, .. }| {
             if let Ok(access) = request.file_access() {
                 self.plan.queue.scope.add_reads(start.fingerprint, job, access.reads());
             }

@@ -69,7 +69,7 @@ fn line(s: &Setting) -> String {
         Kind::Choice(_) => "one of these".into(),
         Kind::Position { min, max } => format!("position x,y, each {min} to {max}"),
         Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
-        Kind::Frames => "frame numbers as in 1001-1100, 1-10x2, 0-48+96-".into(),
+        Kind::Frames => "frames as in 1001-1100, 1-10x2, 0-48+96-, times as in 2s-5.5s, or 25%-50%".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
         Kind::Effect => "name of an effect file".into(),

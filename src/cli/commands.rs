@@ -18,6 +18,9 @@ use clap::{Parser, Subcommand};
 #[command(after_help = "'grainfield COMMAND -h' lists the options of a command, '--help' explains them.")]
 #[command(after_long_help = TOP_EXAMPLES)]
 pub(super) struct Cli {
+    /// Ignore the configuration file (config.toml in ~/.config/grainfield or XDG_CONFIG_HOME/grainfield)
+    #[arg(long, global = true, help_heading = "Messages (on standard error)")]
+    pub(super) no_config: bool,
     /// The command.
     #[command(subcommand)]
     pub(super) command: Command,
@@ -119,6 +122,8 @@ pub(super) enum Command {
     /// Without NAME: one line per filter. With NAME: its settings with kind, unit, range, default, and whether they can
     /// be animated.
     Filters(Filters),
+    /// List the looks: recipes that --look finds by name
+    Looks,
     /// Show the properties of an input: format, colour, frames, rate
     Probe(Probe),
     /// Show or clear the cache

@@ -396,9 +396,9 @@ fn run_plot(typed: &Plot) -> Result<String, Failure> {
     };
     for (name, curve) in found?.into_iter().take(MAX_TRACKS) {
         if typed.fit.track.is_empty() || typed.fit.track.contains(&name) {
-            if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
+            if curve.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(..0) | KeyTime::Percent(_))) {
                 return Err(Failure::usage(
-                    "a plot cannot show keys that count from the end: write the frame number",
+                    "a plot cannot show keys in percent or counted from the end: write the frame number",
                 ));
             }
             let legend = about(&name, &curve).trim_end().to_owned();

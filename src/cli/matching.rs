@@ -1,6 +1,6 @@
 //! `match`: its arguments, and the report of the match's quality.
 
-use super::args::SourceArgs;
+use super::args::{FrameArgs, SourceArgs};
 use super::exit::{Exit, Failure};
 use super::signals::Signals;
 use super::terminal::Style;
@@ -8,7 +8,6 @@ use super::values::check_png;
 use super::{eprintln_quietly, print, report_error, resolve};
 use crate::cli::resolve::Environment;
 use clap::Args;
-use grainfield_filters::frame::Ranges;
 use grainfield_io::disk::{Access, FileAccess, FileRef, OutputFile};
 use grainfield_measure::blind::Method;
 use grainfield_measure::residual::Area;
@@ -49,9 +48,8 @@ pub(super) struct MatchArgs {
     /// Recipe (.toml) or film grain table (.tbl) to write [default: only the report]
     #[arg(short = 'o', long = "output", value_name = "OUT")]
     pub(super) output: Option<OsString>,
-    /// Measure only these frames of the plate [default: the first 8]
-    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
-    pub(super) frames: Option<Ranges>,
+    #[command(flatten)]
+    pub(super) frames: FrameArgs,
     /// Measure only this area, in luma samples
     #[arg(long, value_name = "X,Y,W,H", value_parser = area)]
     pub(super) area: Option<Area>,
@@ -115,8 +113,12 @@ pub(super) fn run(typed: MatchArgs, environment: &Environment) -> Result<Exit, F
     let signals = Signals::watch()?;
     let mut source = resolve::source_options(&typed.source, environment);
     source.stop = Arc::clone(signals.cancel.flag());
-    let options =
-        Options { frames: typed.frames.clone(), area: typed.area, source, cancel: signals.cancel.clone() };
+    let options = Options {
+        frames: resolve::frames(&typed.frames)?,
+        area: typed.area,
+        source,
+        cancel: signals.cancel.clone(),
+    };
     let (plate, clean, keep) = (typed.input.clone(), typed.clean.clone(), typed.keep.clone());
     let work = move || fit(&plate, clean.as_deref(), keep.as_deref(), as_table, &options);
     let Some(fitted) = signals.unless_cancelled(work) else {

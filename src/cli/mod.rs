@@ -9,11 +9,13 @@ mod bound;
 mod cache;
 mod catalog;
 mod commands;
+mod config;
 mod curve;
 mod exit;
 mod frei0r;
 mod help;
 mod join;
+mod looks;
 mod manual;
 mod matching;
 mod probe;
@@ -33,6 +35,7 @@ use args::ReportArgs;
 use clap::Parser;
 use clap::error::ErrorKind;
 use commands::{Cli, Command};
+use config::Config;
 use grainfield_filters::catalog::{FILTERS, find};
 use grainfield_io::disk::{FileAccess, FileRef, files_in_text};
 use grainfield_io::journal::resume::Resume;
@@ -50,7 +53,15 @@ use terminal::{Errors, Style};
 /// Runs the program: `line` is the command line with the program's name in front.
 pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
     grainfield_io::disk::reach::inherit();
-    let line: Vec<OsString> = line.into_iter().collect();
+    let mut line: Vec<OsString> = line.into_iter().collect();
+    // FFmpeg's names of two letters
+    for word in line.iter_mut().take_while(|word| *word != "--") {
+        match word.to_str() {
+            Some("-ss") => *word = "--start".into(),
+            Some("-to") => *word = "--end".into(),
+            _ => {}
+        }
+    }
     // even errors of the command line could not be reported
     if files_in_arguments(&line).check_errors().is_err() {
         return Exit::Usage;
@@ -60,7 +71,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         return Exit::Usage;
     }
     match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli.command).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
+        Ok(cli) => command(cli).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -82,8 +93,7 @@ Grainfield puts film grain, noise, particles and animated effects on video and i
 
 /// Advice for the first option that is FFmpeg's and not Grainfield's.
 fn ffmpegs(line: &[OsString]) -> Option<String> {
-    const OPTIONS: [(&[&str], &str); 9] = [
-        (&["-ss", "-t", "-to"], "use --frames with frame numbers, as in --frames 75-149"),
+    const OPTIONS: [(&[&str], &str); 8] = [
         (&["-i"], "the input is the first argument without an option"),
         (
             &["-vf", "-filter:v", "-filter_complex"],
@@ -116,8 +126,9 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
     access
 }
 
-fn command(command: Command) -> Result<Exit, Failure> {
-    let environment = Environment::look();
+fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
+    let environment = Environment::look(Config::read(no_config)?);
+    fill_in(&mut command, &environment.config);
     Ok(match command {
         Command::Render(typed) => {
             let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
@@ -141,11 +152,35 @@ fn command(command: Command) -> Result<Exit, Failure> {
         #[cfg(feature = "studio")]
         Command::Studio(typed) => return studio::run(typed, &environment),
         Command::Filters(typed) => return filters(&typed),
+        Command::Looks => return print(looks::list(environment.config.folder.as_deref())),
         Command::Probe(typed) => return probe(typed, &environment),
         Command::Completions { shell } => return print(manual::completions(shell)),
         Command::Help { topic } => return help::run(topic.as_deref()),
         Command::Man => return print(manual::page().map_err(|e| Failure::failed(e.to_string()))?),
     })
+}
+
+/// Fills in options that were not typed. A batch replaces outputs and renders again only if that was typed.
+fn fill_in(command: &mut Command, config: &Config) {
+    let (common, overwrite) = match command {
+        Command::Render(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Frame(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Hash(c) => (Some(&mut c.common), None),
+        Command::Sheet(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Analyze(c) => (Some(&mut c.common), Some(&mut c.overwrite)),
+        Command::Match(c) => (None, Some(&mut c.overwrite)),
+        Command::Join(c) => (None, Some(&mut c.overwrite)),
+        // each job fills in the options of the machine after those of its list
+        Command::Batch(c) => return config.report(&mut c.common.report),
+        _ => (None, None),
+    };
+    if let Some(overwrite) = overwrite {
+        *overwrite |= config.overwrites();
+    }
+    if let Some(common) = common {
+        config.machine(&mut common.machine);
+        config.report(&mut common.report);
+    }
 }
 
 /// `render`, `hash`, `frame`, `sheet` and `analyze`.
@@ -157,7 +192,7 @@ fn job(
 ) -> Exit {
     let report = Reporter::new(report_args, prints);
     let run = || -> Result<Exit, Failure> {
-        let Resolved { request, notes } = resolve()?;
+        let Resolved { request, notes, details } = resolve()?;
         let signals = Signals::watch()?;
         // before the first note
         if FileRef::Stderr.identity().is_some() {
@@ -167,6 +202,7 @@ fn job(
         let level = request.level.map_or_else(|| "the best available".into(), |l| l.to_string());
         report.detail(&format!("{} (key {:032x})", request.recipe.canonical(), request.recipe.key()));
         report.detail(&format!("level {level}, threads: {threads}"));
+        details.iter().for_each(|detail| report.detail(detail));
         let resuming = request.resume != Resume::No;
         let Some((resumable, result)) = execute(&report, &signals, request, &notes, render)? else {
             report.fail(signals.exit(), "interrupted before the first frame");

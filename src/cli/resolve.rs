@@ -1,11 +1,15 @@
 //! The conversion of arguments to a [`Request`], including the recipe file and the environment.
 
 use super::args::{
-    CommonArgs, EncodingArgs, FilterArgs, Frame, Hash, Render, ResumeArgs, ShardArgs, SourceArgs, SpanArgs,
+    CommonArgs, EncodingArgs, FilterArgs, Frame, FrameArgs, Hash, Render, ResumeArgs, ShardArgs, SourceArgs,
+    SpanArgs,
 };
+use super::config::Config;
 use super::exit::Failure;
+use super::looks::{self, Look};
 use grainfield_filters::curve::Animate;
-use grainfield_filters::frame::Ranges;
+use grainfield_filters::frame::Spans;
+use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
@@ -93,6 +97,7 @@ fn constant_curves(recipe: &Recipe) -> Vec<String> {
 /// The environment of the program.
 #[derive(Clone, Debug)]
 pub(super) struct Environment {
+    pub(super) config: Config,
     pub(super) level: Option<OsString>,
     /// The default cache folder.
     pub(super) cache: Option<PathBuf>,
@@ -101,13 +106,15 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    pub(super) fn look() -> Environment {
+    pub(super) fn look(config: Config) -> Environment {
         Environment {
             cache: std::env::var_os(CACHE_VARIABLE)
                 .filter(|v| !v.is_empty())
                 .map(PathBuf::from)
+                .or_else(|| config.cache())
                 .or_else(grainfield_io::disk::cache::default_folder),
             level: std::env::var_os(LEVEL_VARIABLE).filter(|v| !v.is_empty()),
+            config,
             stdin_is_terminal: io::stdin().is_terminal(),
             stdout_is_terminal: io::stdout().is_terminal(),
         }
@@ -119,6 +126,8 @@ impl Environment {
 pub(super) struct Resolved {
     pub(super) request: Request,
     pub(super) notes: Vec<String>,
+    /// The configuration and the looks, for `--verbose`.
+    pub(super) details: Vec<String>,
 }
 
 pub(super) fn render(typed: Render, environment: &Environment) -> Result<Resolved, Failure> {
@@ -155,9 +164,8 @@ pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, Failure> {
 
 pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, Failure> {
     let Frame { input, number, output, overwrite, filters, common } = typed;
-    let frames: Result<Ranges, _> = format!("{number}-{number}").parse();
-    let frames = frames.map_err(|error| Failure::usage(format!("frame {number}: {error}")))?;
-    let span = SpanArgs { frames: Some(frames), on_error: OnError::Stop };
+    let frames = FrameArgs { frames: Some(number), ..FrameArgs::default() };
+    let span = SpanArgs { frames, on_error: OnError::Stop };
     request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
@@ -217,20 +225,21 @@ pub(super) fn request(
 ) -> Result<Resolved, Failure> {
     let CommonArgs { source, frame_offset, picture, machine, report: _ } = common;
     let (level, mut notes) = level(machine.level, environment.level.as_deref())?;
-    let recipe = recipe(&filters)?;
+    let mut details: Vec<String> = environment.config.about.iter().cloned().collect();
+    let mut beside = FileAccess::default();
+    let recipe = recipe(&filters, environment, &mut beside, &mut details)?;
     notes.extend(constant_curves(&recipe));
     notes.extend(idle(&recipe));
-    let mut beside = FileAccess::default();
-    if let Some(path) = filters.recipe {
-        beside.read("the recipe", path);
-    }
     check_input(&input, environment)?;
     if output == "-" && environment.stdout_is_terminal {
         return Err(Failure::usage(
             "'-' writes to standard output, which is a terminal: pipe it into a program, or name a file",
         ));
     }
-    let (frames, on_error) = span.map_or((None, OnError::Stop), |s| (s.frames, s.on_error));
+    let (frames, on_error) = match span {
+        Some(span) => (frames(&span.frames)?, span.on_error),
+        None => (None, OnError::Stop),
+    };
     let request = Request {
         recipe,
         frames,
@@ -254,20 +263,50 @@ pub(super) fn request(
         beside,
         ..Request::new(input, output)
     };
-    Ok(Resolved { request, notes })
+    Ok(Resolved { request, notes, details })
 }
 
-/// The filters of the recipe file, then those of each `-f` in order. The last given seed is used.
-fn recipe(typed: &FilterArgs) -> Result<Recipe, Failure> {
+/// The requested frames, by numbers or times.
+pub(super) fn frames(typed: &FrameArgs) -> Result<Option<Spans>, Failure> {
+    let end = typed.end.or(typed.duration.map(|duration| typed.start.unwrap_or(Ratio::ZERO) + duration));
+    if typed.start.is_none() && end.is_none() {
+        return Ok(typed.frames.clone());
+    }
+    if end.is_some_and(|end| end <= typed.start.unwrap_or(Ratio::ZERO)) {
+        return Err(Failure::usage("the end (-to, or -t) must be later than the start"));
+    }
+    Ok(Some(Spans::between(typed.start, end)))
+}
+
+/// The filters of the recipes, then those of each `-f` in order. The last given seed is used.
+fn recipe(
+    typed: &FilterArgs,
+    environment: &Environment,
+    beside: &mut FileAccess,
+    details: &mut Vec<String>,
+) -> Result<Recipe, Failure> {
     let mut recipe = Recipe::default();
-    if let Some(path) = &typed.recipe {
-        let text = read_text(path, "a recipe", MAX_TEXT)?;
-        recipe = Recipe::parse_toml(&text).map_err(|e| {
-            let e = e.named(&path.to_string_lossy());
-            Failure::usage(format!("{e}{}", elsewhere(&e)))
-        })?;
-        if let Some(folder) = path.parent() {
-            recipe.relative_to(folder);
+    for typed in &typed.recipe {
+        let read = |text: &str, name: &str| {
+            Recipe::parse_toml(text).map_err(|e| {
+                let e = e.named(name);
+                Failure::usage(format!("{e}{}", elsewhere(&e)))
+            })
+        };
+        match looks::find(typed, environment.config.folder.as_deref())? {
+            Look::BuiltIn(name, text) => {
+                details.push(format!("built-in recipe {name}"));
+                recipe.append(read(text, name)?);
+            }
+            Look::File(path) => {
+                let mut one = read(&read_text(&path, "a recipe", MAX_TEXT)?, &path.to_string_lossy())?;
+                if let Some(folder) = path.parent() {
+                    one.relative_to(folder);
+                }
+                recipe.append(one);
+                details.push(format!("recipe {}", path.display()));
+                beside.read("the recipe", path);
+            }
         }
     }
     for chain in &typed.chain {
@@ -317,7 +356,13 @@ mod tests {
     use grainfield_filters::frame::ColorRange;
 
     fn pipes() -> Environment {
-        Environment { cache: None, level: None, stdin_is_terminal: false, stdout_is_terminal: false }
+        Environment {
+            config: Config::default(),
+            cache: None,
+            level: None,
+            stdin_is_terminal: false,
+            stdout_is_terminal: false,
+        }
     }
 
     fn resolve(line: &str, environment: &Environment) -> Result<Resolved, Failure> {
@@ -364,7 +409,7 @@ mod tests {
         );
         assert_eq!((r.recipe.seed, r.frame_offset), (Some(255), -1001));
         assert_eq!((r.threads, r.memory), (Some(3), Some(400_000_000)));
-        let frames = r.frames.unwrap();
+        let frames = r.frames.unwrap().numbers().unwrap();
         assert!(frames.contains(-5) && frames.contains(-1) && !frames.contains(0));
         assert_eq!(r.rate.map(|r| r.to_string()).as_deref(), Some("24000/1001"));
         assert_eq!(r.level, Some(Isa::Scalar));
@@ -403,7 +448,7 @@ mod tests {
         assert_eq!(request_of("hash in.y4m").output, "hash:");
         let r = request_of("frame in.y4m -3 out.png");
         assert_eq!(r.output, "out.png");
-        let frames = r.frames.unwrap();
+        let frames = r.frames.unwrap().numbers().unwrap();
         assert!(frames.contains(-3) && !frames.contains(-2) && !frames.contains(-4));
     }
 

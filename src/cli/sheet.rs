@@ -56,8 +56,8 @@ pub(super) fn run(typed: Sheet, environment: &Environment) -> Result<Exit, Failu
     check_png("", &typed.output, "a sheet")?;
     let layout = Layout { width: typed.width, columns: typed.columns, compare: typed.compare };
     let mut title = typed.input.to_string_lossy().into_owned();
-    let recipe = typed.filters.recipe.as_ref().map(|r| r.to_string_lossy().into_owned());
-    let with: Vec<String> = recipe.into_iter().chain(typed.filters.chain.iter().cloned()).collect();
+    let recipe = typed.filters.recipe.iter().map(|r| r.to_string_lossy().into_owned());
+    let with: Vec<String> = recipe.chain(typed.filters.chain.iter().cloned()).collect();
     if !with.is_empty() {
         title = format!("{title} with {}", with.join(", "));
     }

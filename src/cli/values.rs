@@ -3,7 +3,8 @@
 use super::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
-use grainfield_filters::frame::{Format, Matrix, Transfer};
+use grainfield_filters::curve::KeyTime;
+use grainfield_filters::frame::{Format, Matrix, RangesError, Spans, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::source::broadcast_rate;
 use grainfield_render::session::job::{OutputTransfer, TransferChoice};
@@ -50,8 +51,12 @@ pub(super) enum ValueError {
     Size,
     #[error("the size is too large")]
     Huge,
-    #[error("a frame number is a whole number: 17")]
-    Frame,
+    #[error("{0}{1}")]
+    Frames(String, RangesError),
+    #[error("one frame is a number or a time: 17, 12.5s or 00:01:00")]
+    OneFrame,
+    #[error("a time is a number of seconds or [HH:]MM:SS[.fraction]: 90, 12.5s, 500ms or 00:01:30")]
+    Time,
     #[error("a seed is a whole number from 0 to 18446744073709551615, or hexadecimal with 0x in front")]
     Seed,
     #[error("{0}")]
@@ -75,9 +80,30 @@ pub(super) fn check_png(option: &str, name: &OsStr, what: &str) -> Result<(), Fa
     Err(Failure::usage(format!("{option}{name}: {what} is a PNG image: name it NAME.png")))
 }
 
-/// The number of a frame.
-pub(super) fn frame(text: &str) -> Result<i64, ValueError> {
-    text.parse().map_err(|_| ValueError::Frame)
+/// Frames by number or time.
+pub(super) fn frames(text: &str) -> Result<Spans, ValueError> {
+    text.parse().map_err(|error: RangesError| {
+        let rest = text[error.at..].split([',', '+', ' ']).next().unwrap_or_default();
+        let place =
+            if rest.len() == text.len() || rest.is_empty() { String::new() } else { format!("'{rest}': ") };
+        ValueError::Frames(place, error)
+    })
+}
+
+/// One frame, by number or time.
+pub(super) fn frame(text: &str) -> Result<Spans, ValueError> {
+    let spans = frames(text)?;
+    if spans.is_single() { Ok(spans) } else { Err(ValueError::OneFrame) }
+}
+
+/// A time in FFmpeg's syntax; a number alone is seconds.
+pub(super) fn time(text: &str) -> Result<Ratio, ValueError> {
+    let number = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let text = if number { format!("{text}s") } else { text.to_owned() };
+    match text.parse() {
+        Ok(KeyTime::Seconds(time)) if time >= Ratio::ZERO => Ok(time),
+        _ => Err(ValueError::Time),
+    }
 }
 
 /// Bytes: `400M`, `1.5GiB`, `65536`.

@@ -185,8 +185,10 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
 pub(super) async fn curve(State(studio): Shared, Json(request): Json<curves::CurveRequest>) -> Answer {
     answer(&studio, move |studio, _| {
         let clip = request.clip.map(|id| studio.clip(id)).transpose()?;
-        let (last, rate) = clip.map_or((None, Ratio::whole(24)), |c| (c.info().last, c.info().format.rate));
-        Ok(curves::draw(&request, last, rate)?)
+        let (ends, rate) = clip.map_or(((0, None), Ratio::whole(24)), |c| {
+            ((c.info().first, c.info().last), c.info().format.rate)
+        });
+        Ok(curves::draw(&request, ends, rate)?)
     })
     .await
 }

@@ -2,7 +2,7 @@
 
 use super::fault::Fault;
 use super::recipe::setting;
-use grainfield_filters::curve::{Animate, Curve, KeyTime};
+use grainfield_filters::curve::{Animate, Curve};
 use grainfield_filters::filter::particles::Layer;
 use grainfield_filters::filter::particles::keys::KeyType;
 use grainfield_filters::frame::FrameTime;
@@ -54,16 +54,17 @@ pub(super) struct Drawn {
     samples: Vec<Vec<f64>>,
 }
 
-pub(super) fn draw(request: &CurveRequest, last: Option<i64>, rate: Ratio) -> Result<Drawn, Fault> {
+/// Draws a curve of a clip with these first and last frames.
+pub(super) fn draw(request: &CurveRequest, clip: (i64, Option<i64>), rate: Ratio) -> Result<Drawn, Fault> {
     if request.layer {
         return of_layer(request, rate);
     }
     let setting = setting(&request.filter, &request.setting)?;
     let value = setting.parse(&request.text).map_err(|e| Fault::new(e.problem))?;
     match (setting.kind, value) {
-        (Kind::Number { min, max }, Value::Number(v)) => sampled(request, v, (min, max), last, rate),
-        (Kind::Position { min, max }, Value::Position(v)) => sampled(request, v, (min, max), last, rate),
-        (Kind::Colour, Value::Colour(v)) => sampled(request, v, (0.0, 1.0), last, rate),
+        (Kind::Number { min, max }, Value::Number(v)) => sampled(request, v, (min, max), clip, rate),
+        (Kind::Position { min, max }, Value::Position(v)) => sampled(request, v, (min, max), clip, rate),
+        (Kind::Colour, Value::Colour(v)) => sampled(request, v, (0.0, 1.0), clip, rate),
         _ => Err(Fault::new(format!("{} cannot be animated", setting.id))),
     }
 }
@@ -74,11 +75,11 @@ fn of_layer(request: &CurveRequest, rate: Ratio) -> Result<Drawn, Fault> {
     match Layer::keys().find(|key| key.id == request.setting).map(|key| key.key_type) {
         Some(KeyType::Rate(max)) => {
             let curve = text.parse().map_err(Fault::new)?;
-            sampled(request, Animated::<f64>::Curve(curve), (0.0, max), None, rate)
+            sampled(request, Animated::<f64>::Curve(curve), (0.0, max), (0, None), rate)
         }
         Some(KeyType::Path) => {
             let curve = text.parse().map_err(Fault::new)?;
-            sampled(request, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), None, rate)
+            sampled(request, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), (0, None), rate)
         }
         _ => Err(Fault::new(format!("{} cannot be animated", request.setting))),
     }
@@ -88,18 +89,18 @@ fn sampled<T: Animate>(
     request: &CurveRequest,
     value: Animated<T>,
     (min, max): (f64, f64),
-    last: Option<i64>,
+    (first, last): (i64, Option<i64>),
     rate: Ratio,
 ) -> Result<Drawn, Fault> {
-    let keys = match &value {
-        Animated::Curve(curve) => points(curve, last, rate),
-        Animated::Constant(_) => Vec::new(),
+    let resolved = value.resolve(first, last).map_err(Fault::new)?.clamped(min, max);
+    let keys = match (&value, &resolved) {
+        (Animated::Curve(curve), Animated::Curve(resolved)) => points(curve, resolved, rate),
+        _ => Vec::new(),
     };
     let (before, after) = match &value {
         Animated::Curve(c) => (c.before().name(), c.after().name()),
         Animated::Constant(_) => ("hold", "hold"),
     };
-    let resolved = value.resolve(last).map_err(Fault::new)?.clamped(min, max);
     let count = request.samples.clamp(1, MAX_SAMPLES);
     let mut samples = vec![Vec::with_capacity(count); T::COMPONENTS];
     for i in 0..count {
@@ -114,15 +115,12 @@ fn sampled<T: Animate>(
     Ok(Drawn { keys, before, after, samples })
 }
 
-fn points<T: Animate>(curve: &Curve<T>, last: Option<i64>, rate: Ratio) -> Vec<Point> {
-    let frame = |at: KeyTime| match at {
-        KeyTime::Frame(n) if n < 0 => last.map_or(n as f64, |last| (last + 1 + n) as f64),
-        KeyTime::Frame(n) => n as f64,
-        KeyTime::Seconds(s) => (s * rate).to_f64(),
-    };
-    let keys = curve.keys().iter().take(MAX_KEYS).map(|key| Point {
+/// The keys, with their times as they are written, and by frame in the clip.
+fn points<T: Animate>(curve: &Curve<T>, resolved: &Curve<T>, rate: Ratio) -> Vec<Point> {
+    let frame = |at: Ratio| if curve.in_seconds() { (at * rate).to_f64() } else { at.to_f64() };
+    let keys = curve.keys().iter().zip(resolved.keys()).take(MAX_KEYS).map(|(key, resolved)| Point {
         at: key.at.to_string(),
-        frame: frame(key.at),
+        frame: frame(resolved.at.ratio()),
         value: parts(&key.value),
         shape: key.shape.to_string(),
     });
@@ -152,16 +150,17 @@ mod tests {
 
     #[test]
     fn samples_are_the_librarys_and_keys_read_back() {
-        let drawn = draw(&request("0(sine-in)=0;1s=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap_err();
+        let drawn =
+            draw(&request("0(sine-in)=0;1s=4;-1(hold)=8"), (0, Some(10)), Ratio::whole(5)).unwrap_err();
         assert!(drawn.text.contains("seconds"), "{}", drawn.text);
-        let drawn = draw(&request("0(sine-in)=0;5=4;-1(hold)=8"), Some(10), Ratio::whole(5)).unwrap();
+        let drawn = draw(&request("0(sine-in)=0;5=4;-1(hold)=8"), (0, Some(10)), Ratio::whole(5)).unwrap();
         let shapes: Vec<_> = drawn.keys.iter().map(|k| (k.at.as_str(), k.frame, k.shape.as_str())).collect();
         assert_eq!(shapes, [("0", 0.0, "sine-in"), ("5", 5.0, "linear"), ("-1", 10.0, "hold")]);
         assert_eq!((drawn.samples[0][0], drawn.samples[0][5], drawn.samples[0][10]), (0.0, 4.0, 8.0));
         // 1 - cos(pi/2 * 0.4), computed with a calculator.
         assert!((drawn.samples[0][2] - 4.0 * 0.190_983_005_625).abs() < 1e-9);
         for text in ["0(hermite 0.5 -2)=1;9=2", "0(bezier 0.25 1 0.75 -2)=1;9=2"] {
-            let drawn = draw(&request(text), None, Ratio::whole(5)).unwrap();
+            let drawn = draw(&request(text), (0, None), Ratio::whole(5)).unwrap();
             assert!(text.contains(&format!("({})", drawn.keys[0].shape)), "{}", drawn.keys[0].shape);
         }
     }
@@ -173,18 +172,20 @@ mod tests {
             setting: setting.into(),
             ..request(text)
         };
-        let drawn = draw(&layer("rate", "0=10;5=20"), Some(10), Ratio::whole(5)).unwrap();
+        let drawn = draw(&layer("rate", "0=10;5=20"), (0, Some(10)), Ratio::whole(5)).unwrap();
         assert_eq!((drawn.samples[0][1], drawn.samples[0][10]), (12.0, 20.0));
-        let drawn = draw(&layer("path", "0s=0,1;1s=1,0.5"), None, Ratio::whole(5)).unwrap();
+        let drawn = draw(&layer("path", "0s=0,1;1s=1,0.5"), (0, None), Ratio::whole(5)).unwrap();
         assert_eq!((drawn.samples[0][5], drawn.samples[1][5]), (1.0, 0.5));
-        assert!(draw(&layer("life", "0=0;5=1"), None, Ratio::ONE).is_err());
-        assert!(draw(&layer("rate", "0=0;5*=1"), None, Ratio::ONE).is_err());
+        assert!(draw(&layer("life", "0=0;5=1"), (0, None), Ratio::ONE).is_err());
+        assert!(draw(&layer("rate", "0=0;5*=1"), (0, None), Ratio::ONE).is_err());
     }
 
     #[test]
     fn settings_that_cannot_be_animated_and_invalid_curves_are_errors() {
-        assert!(draw(&CurveRequest { setting: "seed".into(), ..request("1") }, None, Ratio::ONE).is_err());
-        assert!(draw(&request("0*=1"), None, Ratio::ONE).is_err());
-        assert!(draw(&CurveRequest { samples: usize::MAX, ..request("1") }, None, Ratio::ONE).is_ok());
+        assert!(
+            draw(&CurveRequest { setting: "seed".into(), ..request("1") }, (0, None), Ratio::ONE).is_err()
+        );
+        assert!(draw(&request("0*=1"), (0, None), Ratio::ONE).is_err());
+        assert!(draw(&CurveRequest { samples: usize::MAX, ..request("1") }, (0, None), Ratio::ONE).is_ok());
     }
 }

@@ -108,7 +108,7 @@ fn rounded_to_8(source: &Picture, mode: &str, range: ColorRange) -> (Vec<f64>, V
     let format =
         Format { range, ..Format::from_name("gray16", source.width as u32, source.height as u32).unwrap() };
     let recipe = format!("dither=mode={mode}").parse::<Recipe>().unwrap();
-    let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 1, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let target = |made: &Format| Ok(retarget(made, "gray").unwrap());
     let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, target).unwrap();
     let unit = if range == ColorRange::Full { 257.0 } else { 256.0 };

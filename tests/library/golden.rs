@@ -236,7 +236,8 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
         let states = StatesInMemory::default();
         for (format, frames) in &sources.0 {
             let input = *frames[0].format();
-            let options = Options { seed: 0, level, last: Some(3), fields: Fields::of(input.fields) };
+            let options =
+                Options { seed: 0, level, first: 0, last: Some(3), fields: Fields::of(input.fields) };
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
             writeln!(text, "{format} | {chain} | {}", hashes(&chain_of, frames, &states)).unwrap();
         }

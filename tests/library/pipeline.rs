@@ -257,14 +257,21 @@ fn play(case: Case, cancelled: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, N
         carried: None,
     };
     let source = Box::new(Fake { info, at: 0, bad: case.bad, stuck: case.stuck });
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let chain = Arc::new(Chain::bind::<ChainError>(&[], format(), &options, |f| Ok(*f)).unwrap());
     let log = Arc::new(Mutex::new(Log::default()));
     let sink: Box<dyn Sink> = match case.slow {
         Some(slow) => Box::new(slow),
         None => Box::new(Note { log: Arc::clone(&log), full_after: case.full_after }),
     };
-    let plan = Plan { source, wanted: case.wanted, offset: case.offset, total: None, to_end: false };
+    let plan = Plan {
+        source,
+        wanted: case.wanted,
+        offset: case.offset,
+        total: None,
+        to_end: false,
+        may_end_early: false,
+    };
     let setup = Setup {
         plan,
         chain,
@@ -272,6 +279,7 @@ fn play(case: Case, cancelled: &Arc<AtomicBool>) -> (Outcome, Arc<Mutex<Log>>, N
         slots: case.slots,
         threads: case.slots,
         on_error: case.on_error,
+        reopen: None,
         store: Arc::new(grainfield_filters::host::NoCache),
         constant_rate: None,
         cancelled: Arc::clone(cancelled),

@@ -34,7 +34,7 @@ struct Look {
 impl Look {
     fn new(chain: &str, source: Frame) -> Look {
         let recipe = chain.parse::<Recipe>().unwrap();
-        let options = Options { seed: 5, level: Level::best(), last: None, fields: Fields::Frame };
+        let options = Options { seed: 5, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, *source.format(), &options, |f| Ok(*f)).unwrap();
         Look { chain, work: Workspace::default(), source }
     }

@@ -44,7 +44,7 @@ struct Noise {
 impl Noise {
     fn new(settings: &str, format: Format) -> Noise {
         let recipe = format!("noise=strength=20:{settings}").parse::<Recipe>().unwrap();
-        let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+        let options = Options { seed: 1, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |f| Ok(*f)).unwrap();
         Noise { chain, work: Workspace::default(), frame: Frame::new(format) }
     }

@@ -32,7 +32,7 @@ struct Grain {
 impl Grain {
     fn new(settings: &str, format: Format) -> Grain {
         let recipe = format!("grain=strength=20:curve=flat:{settings}").parse::<Recipe>().unwrap();
-        let options = Options { seed: 1, level: Level::best(), last: None, fields: Fields::Frame };
+        let options = Options { seed: 1, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(&recipe.steps, format, &options, |f| Ok(*f)).unwrap();
         Grain { chain, work: Workspace::default(), frame: Frame::new(format) }
     }

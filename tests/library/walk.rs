@@ -45,7 +45,7 @@ pub(crate) fn bind(
     level: Level,
     bits: Option<u8>,
 ) -> Result<Chain, ChainError> {
-    let options = Options { seed: 11, level, last: Some(99), fields: Fields::of(format.fields) };
+    let options = Options { seed: 11, level, first: 0, last: Some(99), fields: Fields::of(format.fields) };
     Chain::bind(steps, format, &options, |made| {
         Ok(bits.map_or(*made, |bits| Format { depth: Depth::Bits(bits), ..*made }))
     })

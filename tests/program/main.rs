@@ -21,7 +21,9 @@ mod ffmpeg_sink;
 mod ffmpeg_sound;
 mod ffmpeg_time;
 mod film_grain;
+mod hold;
 mod images;
+mod looks;
 mod losses;
 mod matching;
 mod matching_blind;
@@ -34,6 +36,7 @@ mod same_file_more;
 mod settings_cli;
 mod shards;
 mod signals;
+mod times;
 mod tracks;
 mod without_ffmpeg;
 

@@ -75,6 +75,8 @@ impl Session {
         }
         // No session writes to the user's own cache.
         command.env("GRAINFIELD_CACHE", "none");
+        // No session reads the user's own configuration.
+        command.env("XDG_CONFIG_HOME", self.path(".config"));
         command.envs(self.vars.iter().map(|v| (&v.0, &v.1)));
         command
     }

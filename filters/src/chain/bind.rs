@@ -4,7 +4,7 @@ use super::Step;
 use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Mode};
 use crate::filter::{Filter, Memory, Render, Spec};
-use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Ranges};
+use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
 use crate::settings::{Animated, Planes, SettingError, Values};
@@ -39,7 +39,9 @@ pub struct Options {
     pub seed: u64,
     /// Instruction set to use.
     pub level: Level,
-    /// Number of the source's last frame, for keys that count from the end.
+    /// Number of the source's first frame, for keys in percent.
+    pub first: i64,
+    /// Number of its last frame, for keys that count from the end or in percent.
     pub last: Option<i64>,
     /// How interlaced pictures are filtered.
     pub fields: Fields,
@@ -70,7 +72,7 @@ pub enum ChainError {
 pub(super) struct Stage {
     /// One for whole frames, two (top, bottom) for fields.
     pub filters: Vec<Box<dyn Filter>>,
-    pub enable: Option<Ranges>,
+    pub enable: Option<Spans>,
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
     /// Every frame is rendered with the frame number 0, its second field with 1.
@@ -117,7 +119,7 @@ impl Chain {
         let mut specs = Vec::new();
         for (i, step) in steps.iter().enumerate() {
             let mut values = step.values.clone();
-            values.resolve(options.last).map_err(|e| rejected(steps, i, e))?;
+            values.resolve(options.first, options.last).map_err(|e| rejected(steps, i, e))?;
             specs.push((step.filter.build)(&values).map_err(|e| rejected(steps, i, e))?);
         }
         let filtered = specs.iter().fold(input, |format, spec| spec.output_format(&format));
@@ -260,9 +262,9 @@ impl<'a> Binding<'a> {
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
         let filters = filters.map_err(|e| rejected(self.steps, i, e))?;
         let output = spec.output_format(&input);
-        let common = common_settings(step, &input, &output, self.options.last);
-        let (planes, opacity) = common.map_err(|e| rejected(self.steps, i, e))?;
-        let (enable, is_static) = (step.enable.clone(), step.values.is_static());
+        let common = common_settings(step, &input, &output, self.options);
+        let (enable, planes, opacity) = common.map_err(|e| rejected(self.steps, i, e))?;
+        let is_static = step.values.is_static();
         self.chain.stages.push(Stage {
             filters,
             enable,
@@ -392,14 +394,16 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// The planes and the opacity of a step.
+/// The frames, the planes and the opacity of a step.
 fn common_settings(
     step: &Step,
     input: &Format,
     output: &Format,
-    last: Option<i64>,
-) -> Result<(Option<PlaneSet>, Animated), SettingError> {
-    let opacity = step.opacity.resolve(last);
+    &Options { first, last, .. }: &Options,
+) -> Result<(Option<Spans>, Option<PlaneSet>, Animated), SettingError> {
+    let enable = step.enable.as_ref().map(|enable| enable.bind(first, last)).transpose();
+    let enable = enable.map_err(|e| SettingError::new("enable", e))?;
+    let opacity = step.opacity.resolve(first, last);
     let opacity = opacity.map_err(|e| SettingError::new("opacity", e))?;
     let planes = step.planes.map(|p| p.resolve(input));
     if planes.is_some_and(PlaneSet::is_empty) {
@@ -413,7 +417,7 @@ fn common_settings(
                        apply";
         return Err(SettingError::new(setting, problem));
     }
-    Ok((planes, opacity))
+    Ok((enable, planes, opacity))
 }
 
 /// Whether a step names luma or colour differences of RGB pictures.

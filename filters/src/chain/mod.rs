@@ -19,7 +19,7 @@ pub use states::States;
 pub use still::still;
 
 use crate::catalog::Entry;
-use crate::frame::Ranges;
+use crate::frame::Spans;
 use crate::settings::{Animated, Planes, Values};
 
 /// One filter of a recipe, with the settings that the chain handles.
@@ -30,7 +30,7 @@ pub struct Step {
     /// The filter's settings.
     pub values: Values,
     /// The frames in which the filter is active; `None` for all.
-    pub enable: Option<Ranges>,
+    pub enable: Option<Spans>,
     /// The planes that it filters; `None` for the filter's own choice (alpha is left unchanged). R, G and B are
     /// converted for steps that name luma or colour differences, and back.
     pub planes: Option<Planes>,

@@ -177,7 +177,7 @@ impl Chain {
     fn active(&self, at: &FrameTime, duration: Ratio) -> Vec<ActiveStage<'_>> {
         let mut list = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
-            if stage.enable.as_ref().is_some_and(|e| !e.contains(at.index)) {
+            if stage.enable.as_ref().is_some_and(|e| !e.contains(at.index, at.time)) {
                 continue;
             }
             let opacity = Opacity::new(stage.opacity.at(at));

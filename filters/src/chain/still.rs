@@ -22,7 +22,7 @@ pub fn still(picture: FrameRef<'_>) -> Result<Frame, Box<dyn Error + Send + Sync
         range: ColorRange::Full,
         ..from
     };
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let chain = Chain::bind::<ChainError>(&[], from, &options, |_| Ok(rgb))?;
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
     let at = FrameTime::of_frame(0, Ratio::whole(24));

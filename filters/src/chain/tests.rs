@@ -122,8 +122,13 @@ fn picture(format: Format) -> Frame {
 }
 
 fn run(steps: &[Step], format: Format, index: i64, executor: &dyn Executor) -> Frame {
-    let options =
-        Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(format.fields) };
+    let options = Options {
+        seed: 0,
+        level: Level::best(),
+        first: 0,
+        last: Some(99),
+        fields: Fields::of(format.fields),
+    };
     let chain = Chain::bind::<ChainError>(steps, format, &options, |f| Ok(*f)).unwrap();
     let mut frame = picture(format);
     let stop = AtomicBool::new(false);
@@ -228,7 +233,7 @@ fn enable_limits_to_frames() {
 #[test]
 fn a_stop_ends_the_frame() {
     let format = yuva();
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let chain = Chain::bind::<ChainError>(&[step(&ADD)], format, &options, |f| Ok(*f)).unwrap();
     let stop = AtomicBool::new(true);
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
@@ -246,7 +251,7 @@ fn a_stop_ends_the_frame() {
 
 #[test]
 fn planes_that_are_not_there_are_refused() {
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
     let red = Step { planes: Some("r".parse().unwrap()), ..step(&ADD) };
     let error = Chain::bind::<ChainError>(&[step(&ADD), red], yuva(), &options, |f| Ok(*f)).unwrap_err();
     assert_eq!(error.to_string(), "filter 2, 'add': planes: yuva420p has no plane 'r'");
@@ -281,8 +286,13 @@ fn between_buffers_it_is_the_same_as_in_place() {
         for fields in [FieldOrder::Progressive, FieldOrder::TopFirst] {
             let format = Format { fields, ..yuva() };
             let want = run(&steps, format, 7, &CurrentThread);
-            let options =
-                Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::of(fields) };
+            let options = Options {
+                seed: 0,
+                level: Level::best(),
+                first: 0,
+                last: Some(99),
+                fields: Fields::of(fields),
+            };
             let chain = Chain::bind::<ChainError>(&steps, format, &options, |f| Ok(*f)).unwrap();
             let (source, mut out) = (picture(format), Frame::new(format));
             let stop = AtomicBool::new(false);
@@ -316,7 +326,7 @@ impl Executor for OneOnly<'_> {
 #[test]
 fn a_stop_is_heard_between_bands() {
     let format = Format::from_name("gray", 61, 1001).unwrap();
-    let options = Options { seed: 0, level: Level::best(), last: Some(99), fields: Fields::Frame };
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: Some(99), fields: Fields::Frame };
     let chain = Chain::bind::<ChainError>(&[step(&ADD)], format, &options, |f| Ok(*f)).unwrap();
     let (stop, mut frame) = (AtomicBool::new(false), picture(format));
     let host = Host { executor: &OneOnly(&stop), cache: &NoCache, stop: &stop };
@@ -343,7 +353,8 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
         // An odd height, of several bands.
         let shallow = Format { fields, ..Format::from_name(name, 61, 1001).unwrap() };
         let deep = Format { depth: Depth::Bits(16), ..shallow };
-        let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(fields) };
+        let options =
+            Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::of(fields) };
         let stop = AtomicBool::new(false);
         let pass = |names: &[(&str, &str)], to: Format, executor: &dyn Executor, mut frame: Frame| {
             let host = Host { executor, cache: &NoCache, stop: &stop };

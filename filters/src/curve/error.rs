@@ -8,8 +8,10 @@ pub enum CurveError {
     /// There is no key.
     #[error("a curve needs at least one key")]
     Empty,
-    /// This key is in seconds where the one before it is in frames, or the other way round.
-    #[error("keys must be all in frames or all in seconds (48s is 48 seconds; the ease is 48(circ-in))")]
+    /// This key is in seconds where the one before it is in frames or percent, or the other way round.
+    #[error(
+        "keys must be all in seconds, or all in frames and percent (48s is 48 seconds; the ease is 48(circ-in))"
+    )]
     Mixed(usize),
     /// This key is not later than the one before it.
     #[error("key {} must be later than the one before it", .0 + 1)]
@@ -30,8 +32,11 @@ pub enum CurveError {
     /// More than [`MAX_KEYS`].
     #[error("more than {MAX_KEYS} keys in one curve")]
     TooMany,
-    /// A key counts from the end, but the length of the source is unknown.
-    #[error("a key that counts from the end needs a source of known length; use a frame number")]
+    /// A key counts from the end or in percent, but the length of the source is unknown.
+    #[error(
+        "a key in percent or counted from the end needs a source of known length, which a pipe is not; use a frame \
+         number or a time"
+    )]
     NoLength,
 }
 

@@ -42,7 +42,7 @@ fn is_valid<T: Animate>(value: &T) -> bool {
 
 impl<T: Animate> Curve<T> {
     /// Makes a curve of the given keys, which holds the first and last value before and after them. Keys that
-    /// count from the end stay unresolved until [`resolve`](Curve::resolve).
+    /// count from the end or in percent stay unresolved until [`resolve`](Curve::resolve).
     ///
     /// # Errors
     /// There are no keys or too many, they are not in order, or a value, slope or handle is out of range.
@@ -94,7 +94,7 @@ impl<T: Animate> Curve<T> {
             if !good {
                 return Err(CurveError::Shape(i));
             }
-            if matches!(key.at, KeyTime::Seconds(s) if s < Ratio::ZERO) {
+            if matches!(key.at, KeyTime::Seconds(s) | KeyTime::Percent(s) if s < Ratio::ZERO) {
                 return Err(CurveError::Negative(i));
             }
         }
@@ -105,7 +105,9 @@ impl<T: Animate> Curve<T> {
                 (KeyTime::Frame(a), KeyTime::Frame(b)) if a < b => {}
                 // Times whose difference rounds to zero are not distinct.
                 (KeyTime::Seconds(a), KeyTime::Seconds(b)) if a < b && b - a > Ratio::ZERO => {}
-                (KeyTime::Frame(_), KeyTime::Seconds(_)) | (KeyTime::Seconds(_), KeyTime::Frame(_)) => {
+                (KeyTime::Percent(a), KeyTime::Percent(b)) if a < b => {}
+                (KeyTime::Frame(_), KeyTime::Percent(_)) | (KeyTime::Percent(_), KeyTime::Frame(_)) => {}
+                (a, b) if matches!(a, KeyTime::Seconds(_)) != matches!(b, KeyTime::Seconds(_)) => {
                     return Err(CurveError::Mixed(i + 1));
                 }
                 _ => return Err(CurveError::Order(i + 1)),
@@ -153,18 +155,15 @@ impl<T: Animate> Curve<T> {
         (self.keys.iter().all(|k| k.value == first) && moving.iter().all(flat)).then_some(first)
     }
 
-    /// Replaces frame numbers that count from the end; `last` is the number of the last frame.
+    /// Replaces frame numbers that count from the end, and percentages (by the nearest frame); `first` and `last` are
+    /// the numbers of the source's first and last frame.
     ///
     /// # Errors
     /// The last frame is not known, or keys are not in order once it is.
-    pub fn resolve(&self, last: Option<i64>) -> Result<Curve<T>, CurveError> {
+    pub fn resolve(&self, first: i64, last: Option<i64>) -> Result<Curve<T>, CurveError> {
         let mut curve = self.clone();
         for key in &mut curve.keys {
-            if let KeyTime::Frame(n) = &mut key.at
-                && *n < 0
-            {
-                *n = last.ok_or(CurveError::NoLength)?.saturating_add(*n + 1);
-            }
+            key.at = key.at.resolve(first, last)?;
         }
         match curve.keys.windows(2).position(|pair| pair[0].when() >= pair[1].when()) {
             Some(i) => Err(CurveError::Order(i + 1)),

@@ -39,11 +39,14 @@ pub enum TextProblem {
     #[error("not a colour: write #rrggbb, #rrggbbaa, a name such as black, or r,g,b from 0 to 1")]
     Colour,
     /// Not a time of a key.
-    #[error("not a time: write a frame (48, or -1 for the last), 1.5s or 00:00:01.5")]
+    #[error("not a time: write a frame (48, or -1 for the last), 1.5s, 500ms, 00:00:01.5 or 25%")]
     Time,
     /// Minutes or seconds beyond 59, or a number with too many digits to be exact.
     #[error("minutes and seconds are at most 59, and a time has at most 15 decimals")]
     TimeRange,
+    /// A percentage outside 0 to 100.
+    #[error("a percentage is from 0% to 100%, the first and the last frame")]
+    Percent,
     /// A timecode with a frame count at its end.
     #[error("frames inside a timecode depend on the rate: write the frame's number or 00:00:01.5")]
     FrameTimecode,

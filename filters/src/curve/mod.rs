@@ -14,7 +14,8 @@
 //! rule  = "hold" | "repeat" | "mirror" | "extrapolate"   "<" before the first key, ">" after the last; else hold
 //! key   = time [ mark ] "=" value
 //! time  = frame number                       -1 is the last frame, -2 the one before it
-//!       | number "s"                         seconds: 1.5s, 1001/24s
+//!       | number ( "s" | "ms" | "us" )       seconds: 1.5s, 1001/24s, 500ms
+//!       | number "%"                         0% is the first frame, 100% the last; the nearest frame between
 //!       | [ hours ":" ] minutes ":" seconds  00:00:01.5
 //! mark  =                                    none: a straight line to the next key
 //!       | "|" | "!"                          holds the value until the next key

@@ -85,9 +85,11 @@ fn mark<T: Animate>(left: &str) -> Result<(&str, Shape<T>), TextError> {
     match last {
         '|' | '!' => Ok((rest, Shape::Hold)),
         '~' => Ok((rest, Shape::Smooth)),
-        '0'..='9' | ':' | '.' | '/' => Ok((left, Shape::Linear)),
-        // `48s` is 48 seconds; a timecode takes no unit.
-        's' if rest.ends_with(|c: char| c.is_ascii_digit() || c == '.') && !rest.contains(':') => {
+        '0'..='9' | ':' | '.' | '/' | '%' => Ok((left, Shape::Linear)),
+        // `48s` is 48 seconds, `48ms` milliseconds; a timecode takes no unit.
+        's' if rest.trim_end_matches(['m', 'u']).ends_with(|c: char| c.is_ascii_digit() || c == '.')
+            && !rest.contains(':') =>
+        {
             Ok((left, Shape::Linear))
         }
         '$' | '-' if !rest.is_empty() => Err(TextError::new(at, TextProblem::MltSmooth(last))),
@@ -192,7 +194,7 @@ impl<T: Animate> fmt::Display for Curve<T> {
                 Shape::Hold => f.write_str("|")?,
                 Shape::Linear => {}
                 Shape::Smooth => f.write_str("~")?,
-                Shape::Ease(e) if e.letter() != 's' || matches!(key.at, KeyTime::Seconds(_)) => {
+                Shape::Ease(e) if e.letter() != 's' || !matches!(key.at, KeyTime::Frame(_)) => {
                     write!(f, "{}", e.letter())?;
                 }
                 other => write!(f, "({other})")?,
@@ -237,6 +239,8 @@ mod tests {
             ("0a=1;5D=2", "0a=1;5D=2"),
             ("0 s=1;5(circ-in)=2", "0(circ-in)=1;5(circ-in)=2"),
             ("1ss=1;00:05s=2;6s=3", "1ss=1;5ss=2;6s=3"),
+            ("0%=1;12.5%~=2;100%s=3", "0%=1;12.5%~=2;100%s=3"),
+            ("500ms=1;1000msb=2", "0.5s=1;1sb=2"),
             ("0(linear)=1;5(hold)=2;6( smooth )=2;7 (sine-in) =3", "0=1;5|=2;6~=2;7a=3"),
             ("0(bspline)=1", "0(bspline)=1"),
             ("0(hermite 0.50 -1e-9)=1", "0(hermite 0.5 -1e-9)=1"),
@@ -273,6 +277,9 @@ mod tests {
             ("0=0; 4:61:0 = 1", 5..11, P::TimeRange),
             ("0=0;48=1;20=3", 9..13, P::Curve(CurveError::Order(2))),
             ("0=0;2s=1", 4..8, P::Curve(CurveError::Mixed(1))),
+            ("0s=0;50%=1", 5..10, P::Curve(CurveError::Mixed(1))),
+            ("50%=0;20%=1", 6..11, P::Curve(CurveError::Order(1))),
+            ("0=0;120%=1", 4..8, P::Percent),
             ("-1s=0", 0..5, P::Curve(CurveError::Negative(0))),
             ("0=2e100", 0..7, P::Curve(CurveError::Value(0))),
             ("0(bezier 2 0 1 0)=1", 0..19, P::Curve(CurveError::Shape(0))),

@@ -1,5 +1,6 @@
 //! The time of a key.
 
+use super::CurveError;
 use super::literal::{TextError, TextProblem};
 use crate::ratio::Ratio;
 use core::fmt;
@@ -11,33 +12,59 @@ pub enum KeyTime {
     Frame(i64),
     /// Seconds since the source's first frame, 0 or more.
     Seconds(Ratio),
+    /// A share of the source in percent: 0 is its first frame, 100 its last.
+    Percent(Ratio),
 }
 
 impl KeyTime {
     /// The time as a number, in its own unit.
-    pub(crate) const fn ratio(self) -> Ratio {
+    pub const fn ratio(self) -> Ratio {
         match self {
             KeyTime::Frame(n) => Ratio::whole(n),
-            KeyTime::Seconds(s) => s,
+            KeyTime::Seconds(s) | KeyTime::Percent(s) => s,
+        }
+    }
+
+    /// The same time without counting from the end and without percent, for a source with these frames.
+    ///
+    /// # Errors
+    /// The last frame is not known.
+    pub(crate) fn resolve(self, first: i64, last: Option<i64>) -> Result<KeyTime, CurveError> {
+        match self {
+            KeyTime::Frame(n) if n < 0 => {
+                let last = last.ok_or(CurveError::NoLength)?;
+                Ok(KeyTime::Frame(last.saturating_add(n + 1)))
+            }
+            KeyTime::Percent(p) => {
+                let last = last.ok_or(CurveError::NoLength)?;
+                // to the nearest frame
+                let (num, den) = (i128::from(p.num()), i128::from(p.den()) * 100);
+                let steps = ((i128::from(last) - i128::from(first)) * num * 2 + den).div_euclid(den * 2);
+                let frame = i128::from(first) + steps;
+                Ok(KeyTime::Frame(i64::try_from(frame).unwrap_or(i64::MAX)))
+            }
+            plain => Ok(plain),
         }
     }
 }
 
-/// Prints `48`, `1.5s`, or `1001/24s` if no decimal is exact, which reads back to the same time.
+/// Prints `48`, `1.5s`, `25%`, or `1001/24s` if no decimal is exact, which reads back to the same time.
 impl fmt::Display for KeyTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyTime::Frame(n) => write!(f, "{n}"),
-            KeyTime::Seconds(s) => match decimal(*s) {
-                Some((n, 0)) => write!(f, "{n}s"),
-                Some((n, digits)) => {
-                    let one = 10u64.pow(digits);
-                    let (whole, part) = (n.unsigned_abs() / one, n.unsigned_abs() % one);
-                    let sign = if n < 0 { "-" } else { "" };
-                    write!(f, "{sign}{whole}.{part:0width$}s", width = digits as usize)
-                }
-                None => write!(f, "{s}s"),
-            },
+        let (number, unit) = match self {
+            KeyTime::Frame(n) => return write!(f, "{n}"),
+            KeyTime::Seconds(s) => (*s, "s"),
+            KeyTime::Percent(p) => (*p, "%"),
+        };
+        match decimal(number) {
+            Some((n, 0)) => write!(f, "{n}{unit}"),
+            Some((n, digits)) => {
+                let one = 10u64.pow(digits);
+                let (whole, part) = (n.unsigned_abs() / one, n.unsigned_abs() % one);
+                let sign = if n < 0 { "-" } else { "" };
+                write!(f, "{sign}{whole}.{part:0width$}{unit}", width = digits as usize)
+            }
+            None => write!(f, "{number}{unit}"),
         }
     }
 }
@@ -54,7 +81,8 @@ fn decimal(r: Ratio) -> Option<(i64, u32)> {
 impl core::str::FromStr for KeyTime {
     type Err = TextError;
 
-    /// Parses a frame (`48`, `-1`), seconds (`1.5s`, `1001/24s`) or a timecode (`hh:mm:ss.fff`, `mm:ss`).
+    /// Parses a frame (`48`, `-1`), a time (`1.5s`, `1001/24s`, `500ms`, `20us`, `hh:mm:ss.fff`, `mm:ss`) or a
+    /// percentage (`25%`).
     fn from_str(text: &str) -> Result<KeyTime, TextError> {
         let err = |problem| Err(TextError::new(0..text.len(), problem));
         if text.is_empty() {
@@ -63,10 +91,14 @@ impl core::str::FromStr for KeyTime {
         if text.contains(':') {
             return timecode(text);
         }
-        if let Some(seconds) = text.strip_suffix('s') {
-            return match seconds.parse::<Ratio>() {
-                Ok(r) => Ok(KeyTime::Seconds(r)),
-                Err(_) if seconds.len() > 15 => err(TextProblem::TimeRange),
+        for (unit, parts) in [("ms", 1000), ("us", 1_000_000), ("s", 1), ("%", 1)] {
+            let Some(number) = text.strip_suffix(unit) else { continue };
+            let share = |r| r * Ratio::new(1, parts).unwrap_or(Ratio::ONE);
+            return match number.parse::<Ratio>() {
+                Ok(r) if unit != "%" => Ok(KeyTime::Seconds(share(r))),
+                Ok(r) if (Ratio::ZERO..=Ratio::whole(100)).contains(&r) => Ok(KeyTime::Percent(r)),
+                Ok(_) => err(TextProblem::Percent),
+                Err(_) if number.len() > 15 => err(TextProblem::TimeRange),
                 Err(_) => err(TextProblem::Time),
             };
         }
@@ -120,6 +152,11 @@ mod tests {
             ("01:02:03.040", seconds(372_304, 100), "3723.04s"),
             ("90:00", seconds(5400, 1), "5400s"),
             ("00:00.125", seconds(1, 8), "0.125s"),
+            ("500ms", seconds(1, 2), "0.5s"),
+            ("40us", seconds(1, 25_000), "0.00004s"),
+            ("25%", KeyTime::Percent(Ratio::whole(25)), "25%"),
+            ("12.50%", KeyTime::Percent(Ratio::new(25, 2).unwrap()), "12.5%"),
+            ("100/3%", KeyTime::Percent(Ratio::new(100, 3).unwrap()), "100/3%"),
         ] {
             assert_eq!(text.parse(), Ok(at), "{text}");
             assert_eq!(at.to_string(), printed);
@@ -146,6 +183,11 @@ mod tests {
             ("0:-1", Time),
             ("9999999999:00:00", TimeRange),
             ("0.1234567890123456s", TimeRange),
+            ("101%", Percent),
+            ("-1%", Percent),
+            ("%", Time),
+            ("1m", Time),
+            ("ms", Time),
         ] {
             assert_eq!(text.parse::<KeyTime>().map_err(|e| e.problem), Err(problem), "{text}");
         }
@@ -156,17 +198,37 @@ mod tests {
         ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
     }
 
+    #[test]
+    fn percent_and_the_end_follow_the_clip() {
+        let at = |text: &str, first, last| text.parse::<KeyTime>().unwrap().resolve(first, last);
+        for (text, frame) in
+            [("0%", 1001), ("100%", 1100), ("50%", 1051), ("25%", 1026), ("-1", 1100), ("-2", 1099)]
+        {
+            assert_eq!(at(text, 1001, Some(1100)), Ok(KeyTime::Frame(frame)), "{text}");
+        }
+        assert_eq!(at("100%", -5, Some(-5)), Ok(KeyTime::Frame(-5)));
+        for text in ["50%", "-1"] {
+            assert_eq!(at(text, 0, None), Err(CurveError::NoLength), "{text}");
+        }
+        assert_eq!(at("7", 0, None), Ok(KeyTime::Frame(7)));
+        assert_eq!(at("99.999999999999%", i64::MIN, Some(i64::MAX)).map(|_| ()), Ok(()));
+    }
+
     proptest! {
         #![proptest_config(fixed())]
 
         #[test]
-        fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, frame in any::<bool>()) {
-            let at = if frame { KeyTime::Frame(n) } else { seconds(n, d) };
+        fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, kind in 0..3) {
+            let at = match kind {
+                0 => KeyTime::Frame(n),
+                1 => seconds(n, d),
+                _ => KeyTime::Percent(Ratio::new(n.rem_euclid(d * 100), d).unwrap()),
+            };
             prop_assert_eq!(at.to_string().parse(), Ok(at));
         }
 
         #[test]
-        fn no_text_panics(t in "[-0-9:.s/é]{0,20}") {
+        fn no_text_panics(t in "[-0-9:.smu%/é]{0,20}") {
             let _ = t.parse::<KeyTime>();
         }
     }

@@ -76,7 +76,7 @@ pub(crate) fn try_bind(
         let setting = entry.settings.iter().find(|s| s.id == *id).unwrap_or_else(|| panic!("{id}"));
         values.set(id, setting.parse(text).unwrap()).unwrap();
     }
-    values.resolve(Some(99)).unwrap();
+    values.resolve(0, Some(99)).unwrap();
     entry.bind(&values, format, 42, level)
 }
 

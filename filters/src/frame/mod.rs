@@ -10,10 +10,13 @@ mod digest;
 mod format;
 mod names;
 mod plane;
+mod range_text;
 mod ranges;
 mod scratch;
 mod siting;
+mod spans;
 mod time;
+mod timecode;
 
 pub use buffer::{CacheLine, Frame};
 pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Transfer};
@@ -25,4 +28,6 @@ pub use scratch::Scratch;
 pub use siting::Siting;
 #[cfg(test)]
 pub(crate) use siting::tests as sites;
+pub use spans::{ClipFrames, Spans, SpansError};
 pub use time::FrameTime;
+pub use timecode::Timecode;

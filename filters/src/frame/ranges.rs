@@ -12,7 +12,6 @@
 //! `+` exists because `,` ends a filter in a chain: `enable=0-48+96-120` needs no quotes.
 
 use core::fmt;
-use core::str::FromStr;
 
 /// The largest number of items in one text. The limit keeps [`contains`](Ranges::contains) fast.
 pub const MAX_RANGES: usize = 1 << 16;
@@ -20,15 +19,15 @@ pub const MAX_RANGES: usize = 1 << 16;
 /// Frame numbers in the order of the text. The default is empty; a valid text has at least one number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ranges {
-    parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
 }
 
 /// `first`, `first + step`, ... up to `last`, inclusive. Unbounded if `last` is `i64::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Part {
-    first: i64,
-    last: i64,
-    step: u64,
+pub(super) struct Part {
+    pub(super) first: i64,
+    pub(super) last: i64,
+    pub(super) step: u64,
 }
 
 impl Part {
@@ -206,6 +205,23 @@ pub enum RangesProblem {
     /// An unexpected character.
     #[error("{0:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")]
     Unexpected(char),
+    /// Not a time.
+    #[error("not a time: write 12.5s, 500ms, 00:01:30.5, 25% or tc:01:00:10:00")]
+    Time,
+    /// Minutes or seconds beyond 59, or a number with too many digits to be exact.
+    #[error("minutes and seconds are at most 59, and a time has at most 15 decimals")]
+    TimeRange,
+    /// A percentage outside 0 to 100.
+    #[error("a percentage is from 0% to 100%")]
+    Percent,
+    /// Not a timecode, or one without `tc:`.
+    #[error(
+        "a timecode is written tc:HH:MM:SS:FF, or tc:HH:MM:SS;FF with drop frame; a time is HH:MM:SS.fraction"
+    )]
+    Timecode,
+    /// The end is not later than the start.
+    #[error("the end must be later than the start; a time or a percentage as an end is not included")]
+    NoTime,
     /// A number that does not fit 64 bits.
     #[error("a frame number must fit in 64 bits")]
     TooLarge,
@@ -220,7 +236,6 @@ pub enum RangesProblem {
     TooMany,
 }
 
-/// Prints the message.
 /// No frames if the range is empty.
 impl From<core::ops::Range<i64>> for Ranges {
     fn from(range: core::ops::Range<i64>) -> Ranges {
@@ -233,106 +248,6 @@ impl From<core::ops::Range<i64>> for Ranges {
 impl From<core::ops::RangeInclusive<i64>> for Ranges {
     fn from(range: core::ops::RangeInclusive<i64>) -> Ranges {
         Ranges::span(*range.start(), *range.end()).unwrap_or(Ranges { parts: Vec::new() })
-    }
-}
-
-/// The remaining text and its position.
-struct Reader<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl Reader<'_> {
-    fn peek(&self) -> Option<char> {
-        self.text[self.at..].chars().next()
-    }
-
-    fn eat(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += if found { wanted.len_utf8() } else { 0 };
-        found
-    }
-
-    fn err<T>(&self, at: usize, problem: RangesProblem) -> Result<T, RangesError> {
-        Err(RangesError { at, problem })
-    }
-
-    fn skip_separators(&mut self) {
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start_matches(|c: char| is_separator(c)).len();
-    }
-
-    /// Digits with an optional sign.
-    fn number<T: FromStr>(&mut self, signed: bool) -> Result<T, RangesError> {
-        let start = self.at;
-        let minus = signed && self.eat('-');
-        let digits = self.at;
-        let rest = &self.text[self.at..];
-        self.at += rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        if self.at == digits {
-            return match self.peek() {
-                None => self.err(start, if minus { RangesProblem::LoneMinus } else { RangesProblem::Number }),
-                Some(c) if is_separator(c) && minus => self.err(start, RangesProblem::LoneMinus),
-                Some(c) if is_separator(c) => self.err(start, RangesProblem::Number),
-                Some(c) => self.err(digits, RangesProblem::Unexpected(c)),
-            };
-        }
-        match self.text[start..self.at].parse() {
-            Ok(n) => Ok(n),
-            Err(_) => self.err(start, RangesProblem::TooLarge),
-        }
-    }
-
-    fn part(&mut self) -> Result<Part, RangesError> {
-        let start = self.at;
-        let first = self.number(true)?;
-        let last = if !self.eat('-') {
-            first
-        } else if self.peek().is_none_or(|c| is_separator(c) || c == 'x') {
-            i64::MAX
-        } else {
-            self.number(true)?
-        };
-        if last < first {
-            return self.err(start, RangesProblem::Reversed(first, last));
-        }
-        let mut step = 1;
-        let step_at = self.at + 1;
-        if self.eat('x') {
-            step = self.number(false)?;
-        }
-        if step == 0 {
-            return self.err(step_at, RangesProblem::ZeroStep);
-        }
-        match self.peek() {
-            Some(c) if !is_separator(c) => self.err(self.at, RangesProblem::Unexpected(c)),
-            _ => Ok(Part { first, last, step }),
-        }
-    }
-}
-
-fn is_separator(c: char) -> bool {
-    matches!(c, ',' | '+') || c.is_ascii_whitespace()
-}
-
-impl FromStr for Ranges {
-    type Err = RangesError;
-
-    fn from_str(text: &str) -> Result<Ranges, RangesError> {
-        let mut reader = Reader { text, at: 0 };
-        let mut parts = Vec::new();
-        reader.skip_separators();
-        while reader.at < text.len() {
-            if parts.len() == MAX_RANGES {
-                return reader.err(reader.at, RangesProblem::TooMany);
-            }
-            parts.push(reader.part()?);
-            reader.skip_separators();
-        }
-        if parts.is_empty() {
-            return reader.err(0, RangesProblem::Empty);
-        }
-        Ok(Ranges { parts })
     }
 }
 

@@ -75,7 +75,8 @@ impl fmt::Display for Problem {
             }
             Problem::NoSetting => f.write_str("the name of a setting is missing before '='"),
             Problem::Unnamed => {
-                f.write_str("only the first value can omit its name: write name=value, separated by ':'")
+                f.write_str("only the first value can omit its name: write name=value, separated by ':'; a time with ':' needs \
+                     quotes, as in \"enable='00:01:00-'\"")
             }
             Problem::NoEquals(filter) => write!(f, "settings follow '=': write {filter}=name=value"),
             Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Printable(name)),

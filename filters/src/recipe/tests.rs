@@ -4,7 +4,7 @@ use super::*;
 use crate::catalog::{Entry, Role};
 use crate::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
 use crate::filter::Spec;
-use crate::frame::Ranges;
+use crate::frame::Spans;
 use crate::ratio::Ratio;
 use crate::settings::common::COMMON;
 use crate::settings::{Animated, Choice, Constant, Kind, Planes, Setting, SettingError, Value, Values};
@@ -308,7 +308,7 @@ fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strateg
                 all.into_iter().map(|(at, value, shape)| Key { at, value, shape }).collect();
             keys.sort_by_key(|k| match k.at {
                 KeyTime::Frame(n) => Ratio::whole(n),
-                KeyTime::Seconds(s) => s,
+                KeyTime::Seconds(s) | KeyTime::Percent(s) => s,
             });
             keys.dedup_by_key(|k| k.at);
             Animated::Curve(Curve::new(keys).unwrap().with_extrapolation(before, after))
@@ -316,8 +316,10 @@ fn animated<T: Animate>(value: impl Strategy<Value = T> + Clone) -> impl Strateg
     prop_oneof![value.clone().prop_map(Animated::Constant), curve]
 }
 
-fn ranges() -> impl Strategy<Value = Ranges> {
-    "(-?[0-9]{1,3}(x[1-9])?[,+ ]){1,4}[0-9]-(x[1-9])?".prop_map(|t| t.parse().unwrap())
+fn ranges() -> impl Strategy<Value = Spans> {
+    let numbers = "(-?[0-9]{1,3}(x[1-9])?[,+ ]){1,4}[0-9]-(x[1-9])?";
+    let times = "(0?[0-9]:[0-5][0-9]|[0-9]{1,2}(s|ms|%))-";
+    prop_oneof![numbers, times].prop_map(|t| t.parse().unwrap())
 }
 
 fn recipe() -> impl Strategy<Value = Recipe> {

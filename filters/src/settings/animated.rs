@@ -23,14 +23,14 @@ impl<T: Animate> Animated<T> {
         }
     }
 
-    /// Resolves keys that count from the end.
+    /// Resolves keys that count from the end or in percent.
     ///
     /// # Errors
     /// As that of curves.
-    pub fn resolve(&self, last: Option<i64>) -> Result<Animated<T>, CurveError> {
+    pub fn resolve(&self, first: i64, last: Option<i64>) -> Result<Animated<T>, CurveError> {
         Ok(match self {
             Animated::Constant(v) => Animated::Constant(*v),
-            Animated::Curve(c) => Animated::Curve(c.resolve(last)?),
+            Animated::Curve(c) => Animated::Curve(c.resolve(first, last)?),
         })
     }
 

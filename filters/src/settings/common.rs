@@ -17,7 +17,7 @@ pub static COMMON: [Setting; 3] = [
         label: "Frames",
         ..Setting::new(
             ENABLE,
-            "Applies the filter to these frames only; other frames pass unchanged. Default: every frame.",
+            "Applies the filter to these frames or times only; other frames pass unchanged. Default: every frame.",
             Kind::Frames,
         )
     },

@@ -2,7 +2,7 @@
 
 use super::{Animated, FileAsset, FromValue, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, common};
 use crate::curve::Animate;
-use crate::frame::Ranges;
+use crate::frame::Spans;
 use core::fmt;
 
 /// A value of a setting.
@@ -23,7 +23,7 @@ pub enum Value {
     /// For [`Kind::Colour`]: red, green, blue and alpha, 0 to 1 each, as displayed, not premultiplied.
     Colour(Animated<[f64; 4]>),
     /// For [`Kind::Frames`].
-    Frames(Ranges),
+    Frames(Spans),
     /// For [`Kind::Planes`].
     Planes(Planes),
     /// For [`Kind::Points`].
@@ -190,16 +190,16 @@ impl Values {
         self.settings.iter().zip(&self.given).filter_map(|(s, v)| Some((s, v.as_ref()?)))
     }
 
-    /// Resolves curve keys that count from the end; `last` is the number of the last frame.
+    /// Resolves curve keys that count from the end or in percent of the source's frames, `first` to `last`.
     ///
     /// # Errors
-    /// A curve that counts from the end, if the last frame is not known or its keys are not in order.
-    pub fn resolve(&mut self, last: Option<i64>) -> Result<(), SettingError> {
+    /// A curve that needs the last frame, if the last frame is not known or its keys are not in order.
+    pub fn resolve(&mut self, first: i64, last: Option<i64>) -> Result<(), SettingError> {
         for (setting, value) in self.settings.iter().zip(&mut self.given) {
             let resolved = match value {
-                Some(Value::Number(n)) => n.resolve(last).map(Value::Number),
-                Some(Value::Position(p)) => p.resolve(last).map(Value::Position),
-                Some(Value::Colour(c)) => c.resolve(last).map(Value::Colour),
+                Some(Value::Number(n)) => n.resolve(first, last).map(Value::Number),
+                Some(Value::Position(p)) => p.resolve(first, last).map(Value::Position),
+                Some(Value::Colour(c)) => c.resolve(first, last).map(Value::Colour),
                 _ => continue,
             };
             *value = Some(resolved.map_err(|e| SettingError::new(setting.id, e))?);

@@ -62,7 +62,7 @@ struct Console {
 impl Console {
     /// `crowded`: standard output is on the same terminal, so that its lines would break a bar.
     fn new(args: ReportArgs, crowded: bool) -> Console {
-        let form = match args.progress {
+        let form = match args.progress.unwrap_or(ProgressFormat::Auto) {
             ProgressFormat::Json => Form::Json,
             ProgressFormat::Frames => Form::Frames,
             ProgressFormat::Ffmpeg => Form::Ffmpeg,
@@ -276,7 +276,11 @@ impl Reporter {
     /// The progress of the render, for an end that does not report it.
     pub(super) fn so_far(&self) -> Summary {
         let step = self.state().last.map(|f| f.step);
-        step.map_or_else(Summary::default, |s| Summary { frames: s.done, failed: s.failed, skipped: 0 })
+        step.map_or_else(Summary::default, |s| Summary {
+            frames: s.done,
+            failed: s.failed,
+            ..Summary::default()
+        })
     }
 
     /// An error before the first frame.
@@ -364,6 +368,9 @@ fn closing(summary: &Summary, last: Option<&ProgressStats>, elapsed: Duration, o
     let mut text = format!("done: {}", frames(summary.frames));
     if summary.failed > 0 {
         text += &format!(", {} left out", summary.failed);
+    }
+    if summary.held > 0 {
+        text += &format!(", {} of them replaced because the source is damaged", summary.held);
     }
     if summary.skipped > 0 {
         text += &format!(", {} kept", summary.skipped);

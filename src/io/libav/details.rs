@@ -8,6 +8,7 @@ use super::picture;
 use super::pixfmt::Layout;
 use super::raw::{Fields, parameters};
 use super::versions::stream_side_data;
+use crate::media::TIMECODE;
 use ffmpeg_next::frame;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{
@@ -148,6 +149,9 @@ pub(crate) fn details(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, S
     }
     for (key, value) in context.tags() {
         add(format!("tag {key}"), value);
+    }
+    if let Some(code) = demuxer.input.timecodes().into_iter().next() {
+        add(TIMECODE.into(), code);
     }
     for (i, s) in demuxer.input.streams().iter().enumerate() {
         let filtered = if i == demuxer.video() { " (filtered)" } else { "" };

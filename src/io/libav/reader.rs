@@ -389,10 +389,10 @@ impl Reader {
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
-            if !self.seek_to_entry(index, i) {
-                return None;
-            }
-            if let Some(picture) = self.decode_to(target, index.entries[i].pts) {
+            let errors = self.seek_to_entry(index, i)?;
+            // Pictures that lead the entry may refer to others before it, so their errors are expected.
+            let errors = (!index.has_leading(i)).then_some(errors);
+            if let Some(picture) = self.decode_to(target, index.entries[i].pts, errors) {
                 return Some(picture);
             }
         }
@@ -404,18 +404,18 @@ impl Reader {
         self.error_baseline = Some(self.decoder.errors());
     }
 
-    /// Decodes up to the picture with that timestamp, if it appears and is intact.
-    fn decode_to(&mut self, target: i64, entry: i64) -> Option<frame::Video> {
-        // Errors of pictures that lead the entry are expected.
-        let mut errors_at_entry = None;
+    /// Decodes up to the picture with that timestamp, if it appears and is intact. `errors_at_entry`: the number of errors
+    /// before the entry was decoded, unless others are expected before it appears.
+    fn decode_to(&mut self, target: i64, entry: i64, errors_at_entry: Option<u32>) -> Option<frame::Video> {
+        let mut errors_at_entry = errors_at_entry;
         loop {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
-                    if t >= entry
-                        && *errors_at_entry.get_or_insert(self.decoder.errors()) != self.decoder.errors()
-                    {
-                        self.damaged = true;
+                    // The concealment of a damaged entry depends on pictures before it.
+                    if t >= entry {
+                        let before = *errors_at_entry.get_or_insert(self.decoder.errors());
+                        self.damaged |= before != self.decoder.errors() || picture::is_damaged(&p);
                     }
                     if t == target && !picture::is_damaged(&p) {
                         self.reset_error_baseline();
@@ -430,23 +430,24 @@ impl Reader {
         }
     }
 
-    /// Positions the decoder at the packet of entry `i`.
-    fn seek_to_entry(&mut self, index: &Index, i: usize) -> bool {
+    /// Positions the decoder at the packet of entry `i`, and returns the number of errors before it.
+    fn seek_to_entry(&mut self, index: &Index, i: usize) -> Option<u32> {
         let entry = index.entries[i];
         let second = self.ticks_per_second();
         // Indexes of containers are sometimes wrong or missing: try earlier and earlier points.
         let mut back = 0;
         for attempt in 0..8 {
             if self.demuxer.seek(entry.seek.saturating_sub(back)).is_err() {
-                return false;
+                return None;
             }
             if self.scan_to_entry(index, i) {
                 self.reset_after_seek();
-                return self.send().is_ok();
+                let errors = self.decoder.errors();
+                return self.send().is_ok().then_some(errors);
             }
             back = second << attempt;
         }
-        false
+        None
     }
 
     fn ticks_per_second(&self) -> i64 {

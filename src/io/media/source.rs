@@ -2,7 +2,9 @@
 
 use crate::disk::cache::Cache;
 use crate::journal::resume::FrameFiles;
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Matrix};
+use grainfield_filters::frame::{
+    ClipFrames, ColorRange, Depth, Family, Format, Frame, Matrix, Ranges, Spans, SpansError,
+};
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
 use std::path::PathBuf;
@@ -51,6 +53,44 @@ impl Info {
         let problem = format!("frame {number} was requested; the frames are {range}");
         Err(SourceError::Bad { name: self.name.clone(), problem })
     }
+}
+
+impl Info {
+    /// [`Source::frame_from`] for frames at a constant rate.
+    pub(crate) fn frame_at_constant_rate(&self, time: Ratio, after: bool) -> i64 {
+        let frames = time * self.format.rate;
+        let steps = if after { frames.floor().saturating_add(1) } else { -(Ratio::ZERO - frames).floor() };
+        let end = self.last.map_or(i64::MAX, |last| last.saturating_add(2));
+        self.first.saturating_add(steps).min(end)
+    }
+
+    /// The timecode of the first frame.
+    pub fn timecode(&self) -> Option<&str> {
+        self.details.iter().find(|detail| detail.0 == TIMECODE).map(|detail| &*detail.1)
+    }
+}
+
+/// The name of the first frame's timecode among the details of a source.
+pub(crate) const TIMECODE: &str = "timecode";
+
+/// The numbers of requested frames, all after adding `offset`, and whether the source may end before the last: see
+/// [`Spans::resolve`].
+///
+/// # Errors
+/// The spans do not fit the source, or it cannot be read.
+pub fn frame_numbers<E: From<SpansError> + From<SourceError>>(
+    spans: &Spans,
+    source: &mut dyn Source,
+    offset: i64,
+) -> Result<(Ranges, bool), E> {
+    let info = source.info();
+    let clip = ClipFrames {
+        first: info.first.saturating_add(offset),
+        last: info.last.map(|last| last.saturating_add(offset)),
+        rate: info.format.rate,
+        timecode: info.timecode().map(str::to_owned),
+    };
+    spans.resolve(&clip, &mut |time, after| Ok(source.frame_from(time, after)?.saturating_add(offset)))
 }
 
 /// Data that pass from source to sink without affecting filters.
@@ -205,6 +245,15 @@ pub trait Source: Send {
         let next = number.checked_add(if back { -1 } else { 1 })?;
         let info = self.info();
         (next >= info.first && info.last.is_none_or(|last| next <= last)).then_some(next)
+    }
+
+    /// The number of the first frame whose time is at least `time`, or if `after`, more than that. After the last frame
+    /// it counts one that begins where the source ends.
+    ///
+    /// # Errors
+    /// The times of the frames cannot be known.
+    fn frame_from(&mut self, time: Ratio, after: bool) -> Result<i64, SourceError> {
+        Ok(self.info().frame_at_constant_rate(time, after))
     }
 
     /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without

@@ -2,7 +2,7 @@
 
 use crate::session::job::NoFrame;
 use grainfield_filters::chain::ChainError;
-use grainfield_filters::frame::Format;
+use grainfield_filters::frame::{Format, SpansError};
 use grainfield_filters::host::PrepareError;
 use grainfield_filters::plate::{MIN_SIDE, PlateError};
 use grainfield_io::media::SinkError;
@@ -21,6 +21,9 @@ pub enum MatchError {
     /// An input lacks a frame.
     #[error(transparent)]
     NoFrame(#[from] NoFrame),
+    /// The requested times do not fit the plate.
+    #[error(transparent)]
+    Spans(#[from] SpansError),
     /// The plate has none of the requested frames.
     #[error("{0} has none of the requested frames")]
     NoFrames(String),

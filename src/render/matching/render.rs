@@ -46,7 +46,8 @@ impl StepRenderer<'_> {
         seed: u64,
         cancel: &'a Cancel,
     ) -> Result<StepRenderer<'a>, MatchError> {
-        let options = Options { seed, level: Level::best(), last: None, fields: Fields::of(input.fields) };
+        let options =
+            Options { seed, level: Level::best(), first: 0, last: None, fields: Fields::of(input.fields) };
         let depth = output.depth;
         let chain =
             Chain::bind::<ChainError>(steps, *input, &options, |rendered| Ok(Format { depth, ..*rendered }))?;

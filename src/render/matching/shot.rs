@@ -6,7 +6,7 @@ use super::render::{StepRenderer, synthetic_frame};
 use crate::session::Cancel;
 use crate::session::job::NoFrame;
 use grainfield_filters::chain::Step;
-use grainfield_filters::frame::{Depth, Format, Frame, Ranges};
+use grainfield_filters::frame::{Depth, Format, Frame, Ranges, Spans};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::source::{self, Info, Slot, Source};
 use grainfield_measure::Field;
@@ -37,7 +37,7 @@ const PER_SAMPLE: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The frames of the plate; by default the first eight.
-    pub frames: Option<Ranges>,
+    pub frames: Option<Spans>,
     /// The area, in luma samples.
     pub area: Option<Area>,
     /// Options for opening both inputs.
@@ -152,8 +152,8 @@ fn check_same_shape(a: &Info, b: &Info) -> Result<(), MatchError> {
 }
 
 /// The requested frames, or the first ones.
-fn frame_range(options: &Options, plate: &Info, clean: Option<&Info>) -> Ranges {
-    match &options.frames {
+fn frame_range(frames: Option<&Ranges>, plate: &Info, clean: Option<&Info>) -> Ranges {
+    match frames {
         Some(frames) => plate.last.map_or_else(|| frames.clone(), |last| frames.bounded(last)),
         None => {
             let last = plate.last.unwrap_or(i64::MAX).min(plate.first + DEFAULT_FRAMES - 1);
@@ -172,6 +172,8 @@ impl Shot {
     pub fn read(plate: &OsStr, clean: Option<&OsStr>, options: &Options) -> Result<Shot, MatchError> {
         let mut source = source::open(plate, &options.source)?;
         let mut clean_source = clean.map(|clean| source::open(clean, &options.source)).transpose()?;
+        let numbers = |spans: &Spans| source::frame_numbers::<MatchError>(spans, &mut *source, 0);
+        let frames = options.frames.as_ref().map(numbers).transpose()?.map(|(ranges, _)| ranges);
         let info = source.info().clone();
         let clean = clean_source.as_ref().map(|clean_source| clean_source.info().clone());
         if let Some(clean) = &clean {
@@ -186,7 +188,7 @@ impl Shot {
         let mut plates = Vec::new();
         let mut clean_frames = Vec::new();
         let mut span = None;
-        for number in frame_range(options, &info, clean.as_ref()).iter().take(max_frames) {
+        for number in frame_range(frames.as_ref(), &info, clean.as_ref()).iter().take(max_frames) {
             let (stamp, plate) = read_frame(source.as_mut(), number)?;
             if let (Some(clean_source), Some(clean)) = (&mut clean_source, &clean) {
                 let (_, clean) = read_frame(clean_source.as_mut(), number - info.first + clean.first)?;

@@ -1,6 +1,7 @@
 //! Selects the frames and reads them in order.
 
 use super::FrameError;
+use grainfield_filters::ratio::Ratio;
 use grainfield_io::journal::FrameList;
 use grainfield_io::media::{FrameStamp, Slot, Source, SourceError};
 
@@ -17,6 +18,8 @@ pub struct Plan {
     /// Whether all frames to the source's end are requested: then it must end without an error after the last
     /// frame.
     pub to_end: bool,
+    /// Whether the source may end before the last frame of a list.
+    pub may_end_early: bool,
 }
 
 /// The reading end: a source, and the remaining frame numbers.
@@ -27,12 +30,16 @@ pub(super) struct Input {
     /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
     last: Option<i64>,
-    /// Whether a range is unbounded, so that it ends with the source.
+    /// Whether a range ends with the source.
     open: bool,
     /// Whether an earlier run has rendered frames: there may be none left.
     resumed: bool,
     ended: bool,
     to_end: bool,
+    /// Whether frames that cannot be read are replaced.
+    holds: bool,
+    /// Reports about data without a picture.
+    notes: Vec<String>,
 }
 
 /// The result of reading.
@@ -48,8 +55,9 @@ pub(super) enum Next {
 }
 
 impl Input {
-    pub(super) fn new(plan: Plan) -> Input {
-        let open = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
+    pub(super) fn new(plan: Plan, holds: bool) -> Input {
+        let is_unbounded = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
+        let open = is_unbounded || plan.may_end_early;
         let resumed = plan.wanted.as_ref().is_some_and(|list| !list.skip.is_empty());
         let at = Some(plan.source.info().first);
         Input {
@@ -62,12 +70,16 @@ impl Input {
             resumed,
             ended: false,
             to_end: plan.to_end,
+            holds,
+            notes: Vec::new(),
         }
     }
 
     /// New notes of the source.
     pub(super) fn drain_notes(&mut self) -> Vec<String> {
-        self.source.drain_notes()
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.source.drain_notes());
+        notes
     }
 
     /// The next requested frame; its stamp has the source's number.
@@ -142,7 +154,19 @@ impl Input {
     }
 
     fn read(&mut self, slot: &mut Slot, number: Option<i64>) -> Next {
-        match self.source.next(slot) {
+        let mut result = self.source.next(slot);
+        // damaged data without a picture is no frame, and the next picture may follow
+        while self.holds
+            && let Err(error @ SourceError::Bad { .. }) = &result
+        {
+            let next = self.source.next(slot);
+            if matches!(next, Ok(None)) {
+                break;
+            }
+            self.notes.push(format!("no frame to hold: {error}"));
+            result = next;
+        }
+        match result {
             Ok(Some(stamp)) => {
                 self.at = stamp.number.checked_add(1);
                 Next::Frame(stamp)
@@ -157,6 +181,12 @@ impl Input {
                 let number = number.or(self.at).unwrap_or(self.source.info().first);
                 if matches!(error, SourceError::Truncated { .. }) && self.wanted.is_none() {
                     self.ended = true;
+                }
+                if self.holds && matches!(error, SourceError::Truncated { .. }) {
+                    let info = self.source.info();
+                    let duration = info.format.rate.recip().unwrap_or(Ratio::ONE);
+                    let time = (Ratio::whole(number) - Ratio::whole(info.first)) * duration;
+                    return Next::Damaged(FrameStamp { number, time, duration, carried: None }, error.into());
                 }
                 // The position is only known when frames are read in sequence.
                 self.at = if self.wanted.is_none() { number.checked_add(1) } else { None };

@@ -16,6 +16,7 @@
 
 mod error;
 mod executor;
+mod hold;
 mod input;
 mod progress;
 mod shared;
@@ -25,6 +26,7 @@ mod worker;
 pub use error::{Failure, FrameError, LostTime};
 pub(crate) use executor::HelperPool;
 pub use grainfield_io::journal::FrameList;
+pub use hold::Reopen;
 pub use input::Plan;
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
@@ -55,6 +57,8 @@ pub struct Setup {
     pub threads: usize,
     /// The reaction to a frame that fails.
     pub on_error: OnError,
+    /// For [`OnError::Hold`]: opens the source once more; `None` if it can be read once.
+    pub reopen: Option<Reopen>,
     /// The store of states of simulations.
     pub store: Arc<dyn StateCache + Send + Sync>,
     /// The frame times of a sink with a constant rate.

@@ -75,6 +75,8 @@ pub enum NoteCode {
     Cache,
     /// A frame was left out.
     LeftOut,
+    /// A frame that cannot be decoded is replaced by the last good one.
+    Held,
     /// A damaged frame is used with the error concealment of the decoder.
     Patched,
     /// Full range becomes limited.
@@ -117,6 +119,10 @@ pub struct Summary {
     pub frames: u64,
     /// Frames left out because they failed ([`OnError::Skip`]).
     pub failed: u64,
+    /// Frames of the source that could not be decoded and were replaced ([`OnError::Hold`]); serialized if there are
+    /// any.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub held: u64,
     /// Frames that were complete before and were kept; serialized if there are any.
     #[serde(skip_serializing_if = "is_zero")]
     pub skipped: u64,
@@ -135,4 +141,6 @@ pub enum OnError {
     Stop,
     /// Leave the frame out and continue.
     Skip,
+    /// Replace a frame that cannot be decoded by the nearest good one before it, and continue.
+    Hold,
 }

@@ -1,6 +1,7 @@
 //! The state that the workers and the supervisor share.
 
 use super::executor::HelperPool;
+use super::hold::Holder;
 use super::input::Input;
 use super::{
     ConstantRate, Event, Failure, FrameDone, FrameError, Note, NoteCode, OnError, Outcome, Setup, Summary,
@@ -49,6 +50,8 @@ pub(super) struct Shared {
     pub(super) threads: HelperPool,
     pub(super) store: Arc<dyn StateCache + Send + Sync>,
     pub(super) on_error: OnError,
+    /// Replaces damaged frames.
+    pub(super) holder: Option<Mutex<Holder>>,
     pub(super) total: Option<u64>,
     pub(super) offset: i64,
     pub(super) pending: Mutex<PendingEvents>,
@@ -81,7 +84,7 @@ impl Shared {
             rescue: setup.sink.rescue()?,
             total: setup.plan.total,
             offset: setup.plan.offset,
-            input: Mutex::new(Some(Input::new(setup.plan))),
+            input: Mutex::new(Some(Input::new(setup.plan, setup.on_error == OnError::Hold))),
             writing: Mutex::new(Writing {
                 turn: 0,
                 sink: Some(setup.sink),
@@ -101,6 +104,7 @@ impl Shared {
             chain: setup.chain,
             states: States::default(),
             on_error: setup.on_error,
+            holder: (setup.on_error == OnError::Hold).then(|| Mutex::new(Holder::new(setup.reopen))),
             store: setup.store,
             pending: Mutex::default(),
         })

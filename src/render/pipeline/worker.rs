@@ -62,24 +62,58 @@ pub(super) fn work(shared: &Shared) {
         let result = match next {
             Next::End => return,
             Next::Failed(number, error) => Err(FailedFrame::new(number + shared.offset, None, error)),
-            Next::Damaged(stamp, error) if shared.on_error != OnError::Skip => {
-                Err(FailedFrame::new(stamp.number + shared.offset, Some(stamp.time), error))
-            }
-            Next::Frame(stamp) | Next::Damaged(stamp, _) => {
-                let decoded = guarded(|| Ok(shared.decoder.decode(&stamp, &mut buffers.slot)?));
-                // From here on, numbers are the user's.
-                let carried = buffers.slot.carried.take().or(stamp.carried);
-                let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
-                match decoded.and_then(|()| guarded(|| process(shared, &mut buffers, &stamp))) {
-                    Ok(()) => Ok(stamp),
-                    Err(error) => Err(FailedFrame::new(stamp.number, Some(stamp.time), error)),
-                }
-            }
+            Next::Damaged(stamp, error) => match shared.on_error {
+                OnError::Stop => Err(FailedFrame::new(stamp.number + shared.offset, Some(stamp.time), error)),
+                // with the error concealment of the decoder
+                OnError::Skip => finish(shared, &mut buffers, stamp, None),
+                OnError::Hold => finish(shared, &mut buffers, stamp, Some(error)),
+            },
+            Next::Frame(stamp) => finish(shared, &mut buffers, stamp, None),
         };
         if !write(shared, ticket, result, &buffers) {
             return;
         }
     }
+}
+
+/// Decodes the frame, or replaces it if it is damaged, and filters it; returns its stamp with the user's number.
+fn finish(
+    shared: &Shared,
+    buffers: &mut WorkerBuffers,
+    stamp: FrameStamp,
+    damage: Option<FrameError>,
+) -> Result<FrameStamp, FailedFrame> {
+    let decoded = decode(shared, &mut buffers.slot, &stamp, damage);
+    // From here on, numbers are the user's.
+    let carried = buffers.slot.carried.take().or(stamp.carried);
+    let stamp = FrameStamp { number: stamp.number + shared.offset, carried, ..stamp };
+    match decoded.and_then(|()| guarded(|| process(shared, buffers, &stamp))) {
+        Ok(()) => Ok(stamp),
+        Err(error) => Err(FailedFrame::new(stamp.number, Some(stamp.time), error)),
+    }
+}
+
+/// Decodes the frame, or replaces it if it is damaged and frames are held.
+fn decode(
+    shared: &Shared,
+    slot: &mut Slot,
+    stamp: &FrameStamp,
+    damage: Option<FrameError>,
+) -> Result<(), FrameError> {
+    let decoded = match damage {
+        Some(error) => Err(error),
+        None => guarded(|| Ok(shared.decoder.decode(stamp, slot)?)),
+    };
+    let (Err(error), Some(holder)) = (&decoded, &shared.holder) else { return decoded };
+    (slot.pending, slot.carried) = (None, None);
+    let Some(good) = lock(holder).replace(stamp.number, &mut slot.frame, &shared.cancelled) else {
+        return decoded;
+    };
+    let (number, good) = (stamp.number + shared.offset, good + shared.offset);
+    let mut pending = lock(&shared.pending);
+    pending.summary.held += 1;
+    pending.notes.push(NoteCode::Held.note(format!("frame {number} is replaced by frame {good}: {error}")));
+    Ok(())
 }
 
 /// A ticket with the source's result; `None` if there are no more.
@@ -89,7 +123,23 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
         return None;
     }
     let input = input.as_mut()?;
-    let next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    let mut next = guarded(|| Ok(input.next(slot))).unwrap_or_else(|error| Next::Failed(0, error));
+    if let Some(holder) = shared.holder.as_ref().filter(|holder| lock(holder).is_in_order()) {
+        next = match next {
+            Next::Frame(stamp) => match decode(shared, slot, &stamp, None) {
+                Ok(()) => {
+                    lock(holder).keep(stamp.number, &slot.frame);
+                    Next::Frame(stamp)
+                }
+                Err(error) => Next::Damaged(stamp, error),
+            },
+            Next::Damaged(stamp, error) => match decode(shared, slot, &stamp, Some(error)) {
+                Ok(()) => Next::Frame(stamp),
+                Err(error) => Next::Damaged(stamp, error),
+            },
+            other => other,
+        };
+    }
     let mut pending: Vec<_> =
         input.drain_notes().into_iter().map(|text| NoteCode::Input.note(text)).collect();
     if let Next::Damaged(_, error) = &next

@@ -72,9 +72,9 @@ impl Job {
         files::check(&request)?;
         request.check_files()?;
         let cache = request.cache.open();
-        let mut opened = Opened::new(&mut request, cache.clone(), ends)?;
+        let mut opened = Opened::new(&request, cache.clone(), ends)?;
         let (chain, native_format) = opened.bind(&mut request)?;
-        let frames = RequestedFrames::new(&request, &opened.info);
+        let frames = RequestedFrames::new(&request, &opened);
         let bound = BoundRequest { request: &request, opened: &opened, chain: &chain, frames: &frames };
         let selection = select::select(&bound)?;
         let total = selection.total.or(frames.total);
@@ -90,6 +90,7 @@ impl Job {
         }
         // before anything is created that would have to be removed again
         losses::check(&request, &lost)?;
+        let reopen = opened.reopen();
         let output = match request.shard {
             Some(shard) => opened.output.sharded(shard),
             None => opened.output,
@@ -119,7 +120,8 @@ impl Job {
                     wanted: selection.wanted,
                     offset: request.frame_offset,
                     total,
-                    to_end: request.frames.as_ref().is_none_or(Ranges::is_unbounded),
+                    to_end: opened.frames.as_ref().is_none_or(Ranges::is_unbounded),
+                    may_end_early: opened.may_end_early,
                 },
                 constant_rate: constant_rate(&opened.info, &*sink, request.strict),
                 chain: Arc::new(chain),
@@ -127,6 +129,7 @@ impl Job {
                 slots,
                 threads,
                 on_error: request.on_error,
+                reopen,
                 store,
                 cancelled: Arc::clone(request.cancel.flag()),
                 abort: request.abort,

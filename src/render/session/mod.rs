@@ -97,7 +97,7 @@ impl Clip {
         let cache = request.cache.open();
         let source = request.read().open(&request.source_options(cache))?;
         let opened = source.info().clone();
-        job::check_numbers(&request, &opened)?;
+        job::check_numbers(&request, None, &opened)?;
         let user_number = |n: i64| n + request.frame_offset;
         let info =
             Info { first: user_number(opened.first), last: opened.last.map(user_number), ..opened.clone() };

@@ -102,7 +102,8 @@ fn in_format(frame: &Frame, to: Format) -> Result<Frame, Error> {
     if to == from {
         return Ok(frame);
     }
-    let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::of(from.fields) };
+    let options =
+        Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::of(from.fields) };
     let steps = "dither=mode=none".parse::<grainfield_filters::recipe::Recipe>()?.steps;
     let chain = Chain::bind::<JobError>(&steps, from, &options, |_| Ok(to))?;
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };

@@ -4,7 +4,7 @@ use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
 use super::{Cancel, Clip, Error, Event, FrameDone, Summary};
 use crate::lock;
 use crate::pipeline::{Failure, FrameError};
-use grainfield_filters::frame::Ranges;
+use grainfield_filters::frame::Spans;
 use grainfield_filters::recipe::Recipe;
 use std::ffi::OsString;
 use std::sync::mpsc::{self, Receiver};
@@ -33,7 +33,7 @@ impl Render {
 
     /// Renders only these frames, in this order, by the user's numbers, as `0..100`; by default all.
     #[must_use]
-    pub fn frames(mut self, frames: impl Into<Ranges>) -> Render {
+    pub fn frames(mut self, frames: impl Into<Spans>) -> Render {
         self.request.frames = Some(frames.into());
         self
     }

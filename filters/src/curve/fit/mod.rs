@@ -97,13 +97,6 @@ impl Data<'_> {
     }
 }
 
-const fn when(at: KeyTime) -> Ratio {
-    match at {
-        KeyTime::Frame(n) => Ratio::whole(n),
-        KeyTime::Seconds(s) => s,
-    }
-}
-
 /// Fits a curve of the given shape, with few keys, that is no farther than `bound` from any sample. Times must
 /// increase; frame numbers may be negative. The curve holds before the first sample and after the last.
 ///
@@ -172,8 +165,8 @@ fn data(samples: &[Sample], bound: f64) -> Result<Data<'_>, FitError> {
     if let Some(i) = order {
         return Err(FitError::Order(i + 1));
     }
-    let origin = when(first.0);
-    let t = samples.iter().map(|s| (when(s.0) - origin).to_f64()).collect();
+    let origin = first.0.ratio();
+    let t = samples.iter().map(|s| (s.0.ratio() - origin).to_f64()).collect();
     Ok(Data { samples, t, v: samples.iter().map(|s| s.1 + 0.0).collect() })
 }
 
@@ -188,7 +181,7 @@ fn curve(data: &Data<'_>, keys: Vec<Key>) -> Result<Curve, FitError> {
 /// The largest deviation of the curve from a sample, and the number of that sample. [`fit`] keeps it within
 /// the bound.
 pub fn deviation(curve: &Curve, samples: &[Sample]) -> Option<(usize, f64)> {
-    let far = |s: &Sample| (curve.value_at(when(s.0)) - s.1).abs();
+    let far = |s: &Sample| (curve.value_at(s.0.ratio()) - s.1).abs();
     samples.iter().map(far).enumerate().max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

@@ -53,7 +53,7 @@ pub(super) fn within(data: &Data<'_>, keys: &[Key], bound: f64) -> bool {
         }
         let (piece, h) = (segment(keys, k, 0), length(&pair[0], &pair[1]));
         while i < data.len() && data.samples[i].0 != pair[1].at {
-            let passed = (super::when(data.samples[i].0) - pair[0].when()).to_f64();
+            let passed = (data.samples[i].0.ratio() - pair[0].when()).to_f64();
             let u = (passed / h).clamp(0.0, 1.0);
             // The comparison rejects NaN.
             let far = (piece.value(u) - data.v[i]).abs();

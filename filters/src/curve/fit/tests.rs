@@ -154,7 +154,7 @@ proptest! {
         values.sort_by(f64::total_cmp);
         let s: Vec<Sample> = s.iter().zip(values).map(|(s, v)| (s.0, v)).collect();
         let c = fit(&s, FitShape::Smooth, bound).unwrap();
-        let (start, end) = (when(s[0].0), when(s[s.len() - 1].0));
+        let (start, end) = (s[0].0.ratio(), s[s.len() - 1].0.ratio());
         let mut before = f64::NEG_INFINITY;
         for i in 0..=1000 {
             let v = c.value_at(start + (end - start) * Ratio::new(i, 1000).unwrap());

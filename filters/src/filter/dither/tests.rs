@@ -196,7 +196,7 @@ mod chain {
 
     fn notes(steps: &[Step], from: &str, to: Option<&str>) -> Result<String, String> {
         let from = format(from, 64, 48, ColorRange::Unspecified);
-        let options = Options { seed: 0, level: Level::best(), last: None, fields: Fields::Frame };
+        let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
         let target = |made: &Format| {
             let name = to.map_or(made.name(), String::from);
             Ok::<_, ChainError>(crate::filter::convert::retarget(made, &name).unwrap())
@@ -232,7 +232,7 @@ mod chain {
         use crate::chain::{States, Workspace};
         use crate::host::{CurrentThread, Host, NoCache};
         let from = format(name, 200, 130, ColorRange::Limited);
-        let options = Options { seed: 3, level: Level::best(), last: None, fields: Fields::Frame };
+        let options = Options { seed: 3, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
         let chain = Chain::bind::<ChainError>(steps, from, &options, |made| Ok(*made)).unwrap();
         let mut frame = Frame::new(from);
         (0..from.planes())

@@ -9,7 +9,7 @@ pub(super) fn peak(curve: &Curve) -> Result<f64, f64> {
     if [curve.before(), curve.after()].contains(&Extrapolation::Extrapolate) {
         return Err(f64::INFINITY);
     }
-    let (least, most) = curve.resolve(None).map_err(|_| f64::NAN)?.bounds();
+    let (least, most) = curve.resolve(0, None).map_err(|_| f64::NAN)?.bounds();
     // A shape that reaches 0 may be below it by rounding.
     if least < -1e-6 { Err(least) } else { Ok(most.max(0.0)) }
 }

@@ -268,7 +268,7 @@ impl Field for Emission {
         match self {
             Emission::Steady(rate) => rate.check(of),
             Emission::Curve(curve) => {
-                curve.resolve(None).map_err(|_| KeyError::End)?;
+                curve.resolve(0, None).map_err(|_| KeyError::End)?;
                 peak(curve).unwrap_or_else(|wrong| wrong).check(of)
             }
             Emission::Pulses { .. } | Emission::Bursts(_) => Ok(()),

@@ -8,7 +8,9 @@
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
 use crate::journal::resume::FrameFiles;
-use crate::media::{Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError};
+use crate::media::{
+    Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError, TIMECODE,
+};
 use grainfield_filters::frame::{Alpha, ColorRange, Depth, Format, Frame, Matrix};
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::ratio::Ratio;
@@ -81,6 +83,9 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         ("file type".to_owned(), header.kind.label().to_owned()),
     ];
     details.extend(header.details);
+    if let Some(code) = &header.meta.timecode {
+        details.push((TIMECODE.to_owned(), code.clone()));
+    }
     if let Some(icc) = &header.meta.icc {
         details.push(("ICC profile".to_owned(), format!("{} bytes", icc.len())));
     }

@@ -173,6 +173,14 @@ impl Index {
         self.packets.binary_search_by_key(&pts, |p| p.0).ok().map(|i| self.packets[i].1)
     }
 
+    /// Whether pictures that are decoded after entry `i` are shown before it.
+    pub(crate) fn has_leading(&self, i: usize) -> bool {
+        let entry = self.entries[i];
+        let place = self.packets.partition_point(|p| p.0 < entry.pts);
+        // decoders reorder less than this
+        self.packets[place.saturating_sub(CUT)..place].iter().any(|p| p.1 > entry.order)
+    }
+
     /// The last entry for the frame of that timestamp, among the first `limit` entries.
     pub(crate) fn entry_before(&self, pts: i64, limit: usize) -> Option<usize> {
         let order = self.order(pts)?;

@@ -29,6 +29,7 @@ use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, Sou
 use clock::Clock;
 use ffmpeg_next::frame;
 use grainfield_filters::frame::FieldOrder;
+use grainfield_filters::ratio::Ratio;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -316,6 +317,37 @@ impl Source for Video {
         let _log = self.log.enter();
         self.make_index();
         self.adjacent_entry(number, back)
+    }
+
+    fn frame_from(&mut self, time: Ratio, after: bool) -> Result<i64, SourceError> {
+        let _log = self.log.enter();
+        self.find_times()?;
+        let count = match &self.index {
+            IndexState::Packets(index) => index.frames.len(),
+            IndexState::Exact(exact) => exact.frames.len(),
+            _ if self.info.variable_rate => {
+                let problem = "frames are selected by time, but their times are known only when they have been read; \
+                               use frame numbers, or a file without filters that need several frames";
+                return Err(SourceError::Usage { name: self.info.name.clone(), problem: problem.into() });
+            }
+            _ => return Ok(self.info.frame_at_constant_rate(time, after)),
+        };
+        let begin = |n: usize| {
+            let number = n as i64;
+            let pts = self.indexed_pts(number).unwrap_or_else(|| {
+                let last = self.indexed_pts(number - 1).unwrap_or(self.clock.first);
+                last.saturating_add(self.clock.step)
+            });
+            self.clock.time_and_duration(number, pts, 0).0
+        };
+        // the frames, and the end of the last
+        let (mut low, mut high) = (0, count + 1);
+        while low < high {
+            let middle = low.midpoint(high);
+            let earlier = begin(middle) < time || after && begin(middle) == time;
+            (low, high) = if earlier { (middle + 1, high) } else { (low, middle) };
+        }
+        Ok(low as i64)
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {

@@ -235,11 +235,8 @@ impl Video {
         }
     }
 
-    /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
-    pub(super) fn seek_exact(&mut self, number: i64) -> Result<(), SourceError> {
-        self.queue.clear();
-        self.mark = None;
-        self.reader.damaged = false;
+    /// Compares an index that has not been used yet with the first frames.
+    fn check_index(&mut self) -> Result<(), SourceError> {
         if let (IndexState::Packets(index), Some(address)) = (&mut self.index, &self.address)
             && !index.checked
         {
@@ -250,6 +247,26 @@ impl Video {
                 self.make_exact()?;
             }
         }
+        Ok(())
+    }
+
+    /// Makes an index of all frames, if it is possible, without moving the reading position.
+    pub(super) fn find_times(&mut self) -> Result<(), SourceError> {
+        self.make_index();
+        self.check_index()?;
+        if matches!(self.index, IndexState::Unreliable) {
+            self.make_exact()?;
+        }
+        // an exact index is made by reading everything
+        if self.ended { self.recount(self.next) } else { Ok(()) }
+    }
+
+    /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
+    pub(super) fn seek_exact(&mut self, number: i64) -> Result<(), SourceError> {
+        self.queue.clear();
+        self.mark = None;
+        self.reader.damaged = false;
+        self.check_index()?;
         let target = self.indexed_pts(number);
         let found = match (&mut self.index, target) {
             (IndexState::Packets(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),

@@ -2,8 +2,8 @@
 
 use super::style::{Area, BOUND, axes, bold, one_line};
 use super::{Drawn, PlotError, canvas, px};
+use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::fit::Sample;
-use grainfield_filters::curve::{Curve, KeyTime};
 use grainfield_filters::ratio::Ratio;
 use plotters::prelude::*;
 
@@ -32,13 +32,6 @@ pub struct Track {
     pub curve: Curve,
     /// The largest allowed distance of a sample from the curve.
     pub bound: f64,
-}
-
-fn number(at: KeyTime) -> Ratio {
-    match at {
-        KeyTime::Frame(n) => Ratio::whole(n),
-        KeyTime::Seconds(s) => s,
-    }
 }
 
 fn plain(x: &f64) -> String {
@@ -79,8 +72,8 @@ fn header(area: &Area<'_>, all: &[Track]) -> Drawn {
 /// First and last time of all.
 fn span(all: &[Track]) -> (Ratio, Ratio) {
     let times = all.iter().flat_map(|f| {
-        let keys = f.curve.keys().iter().map(|k| number(k.at));
-        keys.chain(f.samples.iter().map(|s| number(s.0)))
+        let keys = f.curve.keys().iter().map(|k| k.at.ratio());
+        keys.chain(f.samples.iter().map(|s| s.0.ratio()))
     });
     let (low, high) = times.fold((None, None), |(a, b): (Option<Ratio>, Option<Ratio>), t| {
         (Some(a.map_or(t, |a| a.min(t))), Some(b.map_or(t, |b| b.max(t))))
@@ -127,7 +120,7 @@ fn draw_values(area: &Area<'_>, all: &[Track]) -> Drawn {
     let mut chart = chart(area).build_cartesian_2d(from.to_f64()..to.to_f64(), low - room..high + room)?;
     axes!(chart, unit(all), "value", 12, &plain, &near(high - low));
     for (f, colour) in all.iter().zip(COLOURS) {
-        let dots = f.samples.iter().map(|s| (number(s.0).to_f64(), s.1));
+        let dots = f.samples.iter().map(|s| (s.0.ratio().to_f64(), s.1));
         let radius = if f.samples.len() > 700 { 1 } else { 2 };
         chart.draw_series(dots.map(|p| Circle::new(p, px(radius), colour.mix(0.4).filled())))?;
     }
@@ -136,7 +129,7 @@ fn draw_values(area: &Area<'_>, all: &[Track]) -> Drawn {
     }
     for (f, colour) in all.iter().zip(COLOURS) {
         let r = px(if f.curve.keys().len() > 200 { 2 } else { 4 });
-        let keys = f.curve.keys().iter().map(|k| (number(k.at).to_f64(), k.value));
+        let keys = f.curve.keys().iter().map(|k| (k.at.ratio().to_f64(), k.value));
         chart.draw_series(keys.map(|p| {
             EmptyElement::at(p)
                 + Rectangle::new([(-r, -r), (r, r)], WHITE.filled())
@@ -149,7 +142,7 @@ fn draw_values(area: &Area<'_>, all: &[Track]) -> Drawn {
 fn draw_errors(area: &Area<'_>, all: &[Track]) -> Drawn {
     let (from, to) = span(all);
     let off = |f: &Track| -> Vec<(f64, f64)> {
-        f.samples.iter().map(|s| (number(s.0).to_f64(), s.1 - f.curve.value_at(number(s.0)))).collect()
+        f.samples.iter().map(|s| (s.0.ratio().to_f64(), s.1 - f.curve.value_at(s.0.ratio()))).collect()
     };
     let errors: Vec<Vec<(f64, f64)>> = all.iter().map(off).collect();
     let bounds = all.iter().map(|f| f.bound);

@@ -17,6 +17,7 @@ pub(crate) fn chain_options(
     Ok(chain::Options {
         seed: request.recipe.seed.unwrap_or(0),
         level: level(request.level)?,
+        first: info.first + request.frame_offset,
         last: info.last.map(|n| n + request.frame_offset),
         fields: fields(request.fields, input),
     })

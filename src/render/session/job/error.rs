@@ -3,7 +3,7 @@
 use crate::assets::{AttachError, TextFileError};
 use crate::pipeline::{Failure, Note, Summary};
 use grainfield_filters::chain::ChainError;
-use grainfield_filters::frame::{NameError, Ranges};
+use grainfield_filters::frame::{NameError, Ranges, SpansError};
 use grainfield_filters::settings::SettingError;
 use grainfield_filters::simd::{Isa, Level};
 use grainfield_io::disk::SameFile;
@@ -53,6 +53,12 @@ pub enum JobError {
     Strict(Note),
 }
 
+impl From<SpansError> for JobError {
+    fn from(error: SpansError) -> JobError {
+        RequestError::from(error).into()
+    }
+}
+
 impl JobError {
     /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
@@ -95,6 +101,9 @@ pub enum RequestError {
     /// The source has none of the requested frames.
     #[error("{0} has none of the requested frames")]
     NoFrames(String),
+    /// The requested times do not fit the source.
+    #[error(transparent)]
+    Spans(#[from] SpansError),
     /// The source lacks a requested frame.
     #[error(transparent)]
     NoFrame(#[from] NoFrame),

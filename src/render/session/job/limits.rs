@@ -3,13 +3,15 @@
 use super::error::{LAST_NUMBER, NoFrame, RequestError};
 use super::{JobError, Request};
 use grainfield_filters::chain::Chain;
+use grainfield_filters::frame::Ranges;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source::Info;
 
 /// The default limit on memory in bytes.
 pub const DEFAULT_MEMORY: u64 = 2 << 30;
 
-pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobError> {
+/// `frames`: the requested ones, by the user's numbers.
+pub(crate) fn check_numbers(request: &Request, frames: Option<&Ranges>, info: &Info) -> Result<(), JobError> {
     let offset = request.frame_offset;
     let inside = |n: i64| n.unsigned_abs() <= LAST_NUMBER as u64;
     let numbers = [Some(offset), Some(info.first), info.last];
@@ -18,7 +20,7 @@ pub(crate) fn check_numbers(request: &Request, info: &Info) -> Result<(), JobErr
     {
         return Err(RequestError::FrameOffset(offset).into());
     }
-    let Some(ranges) = &request.frames else { return Ok(()) };
+    let Some(ranges) = frames else { return Ok(()) };
     let last = info.last.map(|last| last + offset);
     let ranges = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
     let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {

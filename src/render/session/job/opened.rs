@@ -3,9 +3,9 @@
 use super::bind::{chain_options, target};
 use super::limits::check_numbers;
 use super::{Endpoints, JobError, OnError, Request, files, preflight};
-use crate::pipeline::FrameList;
+use crate::pipeline::{FrameList, Reopen};
 use grainfield_filters::chain::Chain;
-use grainfield_filters::frame::{Format, Frame, Ranges};
+use grainfield_filters::frame::{Format, Frame, Ranges, Spans};
 use grainfield_io::disk::cache::Cache;
 use grainfield_io::journal::SourceEnds;
 use grainfield_io::sink::Output;
@@ -19,24 +19,35 @@ pub(super) struct Opened {
     pub(super) info: Info,
     pub(super) input: Input,
     pub(super) output: Output,
+    /// The requested frames, by the user's numbers; `None` for all.
+    pub(super) frames: Option<Ranges>,
+    /// Whether the source may end before the last of them.
+    pub(super) may_end_early: bool,
     options: source::Options,
 }
 
 impl Opened {
     pub(super) fn new(
-        request: &mut Request,
+        request: &Request,
         cache: Option<Arc<Cache>>,
         ends: &mut dyn Endpoints,
     ) -> Result<Opened, JobError> {
         let (input, output) = (request.read(), request.written()?);
         let options = request.source_options(cache);
-        let source = ends.source(input.open(&options)?, &mut request.frames)?;
+        let mut source = input.open(&options)?;
+        let mut numbers =
+            |spans: &Spans| source::frame_numbers::<JobError>(spans, &mut *source, request.frame_offset);
+        let (mut frames, may_end_early) = match request.frames.as_ref().map(&mut numbers).transpose()? {
+            Some((ranges, may_end_early)) => (Some(ranges), may_end_early),
+            None => (None, false),
+        };
+        let source = ends.source(source, &mut frames)?;
         let info = source.info().clone();
-        let mut opened = Opened { source, info, input, output, options };
+        let mut opened = Opened { source, info, input, output, frames, may_end_early, options };
         if request.shard.is_some() && opened.info.last.is_none() {
             opened.info.last = opened.find_last(request.on_error)?;
         }
-        check_numbers(request, &opened.info)?;
+        check_numbers(request, opened.frames.as_ref(), &opened.info)?;
         Ok(opened)
     }
 
@@ -54,12 +65,18 @@ impl Opened {
                 Ok(Some(stamp)) => last = Some(stamp.number),
                 Ok(None) => return Ok(last),
                 // such a frame is rendered with the error concealment of the decoder
-                Err(SourceError::Damaged { stamp, .. }) if on_error == OnError::Skip => {
+                Err(SourceError::Damaged { stamp, .. }) if on_error != OnError::Stop => {
                     last = Some(stamp.number);
                 }
                 Err(e) => return Err(e.into()),
             }
         }
+    }
+
+    /// Opens the input once more, for frames that replace damaged ones; `None` if it can be read once.
+    pub(super) fn reopen(&self) -> Option<Reopen> {
+        let (input, options) = (self.input.clone(), self.options.clone());
+        self.info.seekable.then(|| -> Reopen { Box::new(move || input.open(&options)) })
     }
 
     /// Loads the files and frames that settings name, and binds the filters. Returns also the format of their result
@@ -117,10 +134,11 @@ pub(super) struct RequestedFrames {
 }
 
 impl RequestedFrames {
-    pub(super) fn new(request: &Request, info: &Info) -> RequestedFrames {
+    pub(super) fn new(request: &Request, opened: &Opened) -> RequestedFrames {
+        let info = &opened.info;
         let first = info.first + request.frame_offset;
         let last = info.last.map(|last| last + request.frame_offset);
-        let Some(ranges) = &request.frames else {
+        let Some(ranges) = &opened.frames else {
             let total = info.last.map(|last| last.abs_diff(info.first) + 1);
             let total = total.filter(|_| request.missing != Missing::Skip);
             return RequestedFrames { ranges: None, total, since_first: 0, ends: SourceEnds::BOTH };
@@ -128,7 +146,7 @@ impl RequestedFrames {
         let ranges = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
         let to_end = ranges.is_unbounded() || last.is_some_and(|last| ranges.max() == Some(last));
         RequestedFrames {
-            total: (!ranges.is_unbounded()).then(|| ranges.count()),
+            total: (!ranges.is_unbounded() && !opened.may_end_early).then(|| ranges.count()),
             since_first: ranges.min().map_or(0, |n| n.saturating_sub(first)),
             ends: SourceEnds { first: ranges.min() == Some(first), last: to_end },
             ranges: Some(ranges),

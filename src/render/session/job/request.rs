@@ -2,7 +2,7 @@
 
 use crate::pipeline::OnError;
 use crate::session::Cancel;
-use grainfield_filters::frame::{ColorRange, Format, Matrix, Ranges, Transfer};
+use grainfield_filters::frame::{ColorRange, Format, Matrix, Spans, Transfer};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::Isa;
 use grainfield_io::disk::cache::DEFAULT_LIMIT;
@@ -28,7 +28,7 @@ pub struct Request {
     pub recipe: grainfield_filters::recipe::Recipe,
     /// The frames to render, in this order, by the user's numbers, which include
     /// [`frame_offset`](Request::frame_offset); `None` for all.
-    pub frames: Option<Ranges>,
+    pub frames: Option<Spans>,
     /// Added to the source's frame numbers. Noise depends on the number, so shots with different offsets have different
     /// noise.
     pub frame_offset: i64,
@@ -116,7 +116,10 @@ impl Request {
     pub(crate) fn source_options(&self, cache: Option<Arc<disk::cache::Cache>>) -> source::Options {
         source::Options {
             rate: self.rate,
-            missing: self.missing,
+            missing: match (self.missing, self.on_error) {
+                (Missing::Error, OnError::Hold) => Missing::Hold,
+                (missing, _) => missing,
+            },
             range: self.range,
             matrix: self.matrix,
             allow_protocol: self.allow_protocol.clone(),

@@ -2,7 +2,7 @@
 //! complete yet.
 
 use super::opened::BoundRequest;
-use super::{Fields, JobError, Request, RequestError};
+use super::{Fields, JobError, OnError, Request, RequestError};
 use crate::pipeline::FrameList;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::format::images::pattern::Pattern;
@@ -321,6 +321,9 @@ impl Tracker<'_> {
         };
         all.insert("fields", fields.into());
         all.insert("frame offset", request.frame_offset.to_string());
+        if request.on_error == OnError::Hold {
+            all.insert("on error", "hold".into());
+        }
         all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
         all.extend(more.iter().cloned());
         JobSettings::new(all)

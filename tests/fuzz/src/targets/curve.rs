@@ -87,7 +87,7 @@ fn curve<T: Animate + PartialEq + std::fmt::Debug>(text: &str) -> bool {
     let again = curve.to_string();
     assert_eq!(again.parse::<Curve<T>>().as_ref(), Ok(&curve), "{again} reads back");
     for last in [None, Some(0), Some(47), Some(i64::MAX), Some(-5)] {
-        let Ok(resolved) = curve.resolve(last) else { continue };
+        let Ok(resolved) = curve.resolve(0, last) else { continue };
         if resolved.keys().iter().any(|k| matches!(k.at, KeyTime::Frame(n) if n < 0)) {
             continue;
         }

@@ -128,7 +128,7 @@ fn run(data: &[u8], parse: fn(&str) -> Result<Recipe, RecipeError>) -> bool {
 fn render(recipe: &Recipe) {
     let names = ["yuv420p", "gray16", "gbrapf32", "yuv410p10"];
     let format = Format::from_name(names[recipe.steps.len() % 4], 33, 18).expect("a known format");
-    let options = Options { seed: 1, level: Level::best(), last: Some(99), fields: Fields::Frame };
+    let options = Options { seed: 1, level: Level::best(), first: 0, last: Some(99), fields: Fields::Frame };
     let chain = match Chain::bind::<ChainError>(&recipe.steps, format, &options, |made| Ok(*made)) {
         Ok(chain) => chain,
         Err(e) => return drop(e.to_string()),

@@ -424,7 +424,7 @@ impl Field for Curve<[f64; 2]> {
     }
 
     fn check(&self, _: KeyType) -> Result<(), KeyError> {
-        self.resolve(None).map_err(|_| KeyError::End)?;
+        self.resolve(0, None).map_err(|_| KeyError::End)?;
         self.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
     }
 }

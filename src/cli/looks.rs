@@ -1,0 +1,121 @@
+//! Recipes by name: those of `samples/recipes`, which are part of the program, and the user's own.
+
+use super::exit::Failure;
+use grainfield_filters::recipe::nearest;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The built-in recipes: their names, and the names of their files with their text.
+macro_rules! recipes {
+    ($($file:literal),* $(,)?) => {
+        [$(($file, include_str!(concat!("../../samples/recipes/", $file, ".toml")))),*]
+    };
+}
+
+#[rustfmt::skip]
+const RECIPES: [(&str, &str); 42] = recipes![
+    "av1-grain", "blur", "color", "dither-blue", "dust", "fade", "flicker", "flock-starlings", "fluid-dam",
+    "fluid-fountain", "fluid-rain", "grain-16mm", "grain-35mm", "grain-digital-iso", "grain-fine-35mm",
+    "grain-heavy", "grain-high-speed", "grain-light", "grain-medium", "grain-super8", "levels", "look-dream",
+    "look-silent-era", "look-super8", "look-vhs", "moving", "negative", "noise", "noise-analog-tv",
+    "noise-clouds", "noise-vhs", "particles-embers", "particles-rain", "particles-snow", "sand-hourglass",
+    "sand-snowfall", "scratches", "sprites", "transform", "unsharp", "vignette", "weave",
+];
+
+/// Where a recipe is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Look {
+    File(PathBuf),
+    BuiltIn(&'static str, &'static str),
+}
+
+/// `look-super8` is called `super8`.
+fn name_of(file: &str) -> &str {
+    file.strip_prefix("look-").unwrap_or(file)
+}
+
+/// The user's own recipes, by name.
+fn own(config: Option<&Path>) -> BTreeMap<String, PathBuf> {
+    let files = config.and_then(|folder| std::fs::read_dir(folder.join("looks")).ok());
+    let paths = files.into_iter().flatten().flatten().map(|file| file.path());
+    let toml = paths.filter(|path| path.extension().is_some_and(|e| e == "toml"));
+    toml.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
+}
+
+/// The recipe of a name, or the file: a name is a word without '.' and '/'. The user's own come first.
+pub(super) fn find(typed: &Path, config: Option<&Path>) -> Result<Look, Failure> {
+    let Some(name) = typed.to_str().filter(|name| !name.contains(['.', '/', '\\'])) else {
+        return Ok(Look::File(typed.to_owned()));
+    };
+    let own = own(config);
+    if let Some(path) = own.get(name) {
+        return Ok(Look::File(path.clone()));
+    }
+    if let Some((file, text)) = RECIPES.iter().find(|(file, _)| name_of(file) == name || *file == name) {
+        return Ok(Look::BuiltIn(file, text));
+    }
+    if typed.exists() {
+        return Ok(Look::File(typed.to_owned()));
+    }
+    let names = RECIPES.iter().map(|(file, _)| name_of(file)).chain(own.keys().map(String::as_str));
+    let near = nearest(name, names).map_or_else(String::new, |near| format!(" {near}"));
+    Err(Failure::usage(format!(
+        "there is no look '{name}':{near} 'grainfield looks' lists them; a file is named NAME.toml"
+    )))
+}
+
+/// The first sentence of the comment at the start of a recipe.
+fn about(text: &str) -> String {
+    let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+    let text = comment.collect::<Vec<_>>().join(" ");
+    text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
+}
+
+/// All looks with the first sentence about each.
+pub(super) fn list(config: Option<&Path>) -> String {
+    let mut all: BTreeMap<String, String> =
+        RECIPES.iter().map(|(file, text)| (name_of(file).to_owned(), about(text))).collect();
+    for (name, path) in own(config) {
+        all.insert(name, path.display().to_string());
+    }
+    let width = all.keys().map(String::len).max().unwrap_or(0);
+    let lines = all.iter().map(|(name, about)| format!("{name:width$}  {about}\n"));
+    let folder = config.map_or_else(|| "~/.config/grainfield".into(), |folder| folder.display().to_string());
+    format!("{}\nYour own: {folder}/looks/NAME.toml. Use: --look NAME\n", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_filters::recipe::Recipe;
+
+    #[test]
+    fn every_recipe_of_the_samples_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/recipes");
+        let files = std::fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());
+        let mut names: Vec<_> = files.map(|f| f.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+        names.sort();
+        assert!(RECIPES.iter().map(|(file, _)| *file).eq(names.iter()));
+        for (file, text) in RECIPES {
+            assert!(Recipe::parse_toml(text).is_ok(), "{file}");
+            assert!(about(text).ends_with('.'), "{file}: {}", about(text));
+        }
+    }
+
+    #[test]
+    fn own_looks_come_before_built_in_ones() {
+        let config = tempfile::tempdir().unwrap();
+        let of = |name: &str| find(Path::new(name), Some(config.path()));
+        assert!(matches!(of("super8"), Ok(Look::BuiltIn("look-super8", _))));
+        assert!(matches!(of("look-vhs"), Ok(Look::BuiltIn("look-vhs", _))));
+        std::fs::create_dir(config.path().join("looks")).unwrap();
+        let own = config.path().join("looks/super8.toml");
+        std::fs::write(&own, "").unwrap();
+        assert_eq!(of("super8").ok(), Some(Look::File(own)));
+        for file in ["super8.toml", "./super8", "a/b"] {
+            assert_eq!(of(file).ok(), Some(Look::File(file.into())));
+        }
+        assert!(of("supr8").unwrap_err().text.contains("super8"));
+        assert!(list(Some(config.path())).contains("looks/super8.toml"));
+    }
+}

@@ -1,0 +1,112 @@
+//! `--on-error hold`: frames that cannot be decoded are replaced by the last good one, however they are reached.
+
+use crate::util::Session;
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// The hash of a line.
+fn sample(line: &str) -> &str {
+    line.rsplit([' ', ',']).next().unwrap()
+}
+
+/// Whatever the order and the threads, the frames are those of `whole`.
+fn check_every_way(s: &Session, input: &str, whole: &[String]) {
+    for threads in [1, 2, 8] {
+        let o = s.run(&format!("hash {input} --on-error hold --threads {threads}")).ok();
+        assert_eq!(lines(&o.text()), whole, "{input} --threads {threads}");
+    }
+    let parts = [1, 2, 3].map(|n| s.run(&format!("hash {input} --on-error hold --shard {n}/3")).ok().text());
+    assert_eq!(lines(&parts.concat()), whole, "{input} in shards");
+    let number = |line: &String| line.split([' ', ',']).next().unwrap().to_owned();
+    for line in whole.iter().rev().step_by(3) {
+        let one = s.run(&format!("hash {input} --on-error hold --frames {}", number(line))).ok();
+        assert_eq!(lines(&one.text()), [line.as_str()], "{input}");
+    }
+}
+
+#[test]
+fn images_that_are_broken_or_missing_are_held() {
+    let s = Session::new();
+    s.run("render pattern:bars:size=32x16:frames=10 p.####.png -f noise=strength=9 --frame-offset 1000").ok();
+    for (good, to) in [(1003, 1004), (1003, 1005), (1006, 1007), (1008, 1009)] {
+        s.write(&format!("fine/p.{to}.png"), s.read(&format!("p.{good}.png")));
+    }
+    for n in [1000, 1001, 1002, 1003, 1006, 1008] {
+        s.write(&format!("fine/p.{n}.png"), s.read(&format!("p.{n}.png")));
+    }
+    let whole = s.read("p.1004.png");
+    s.write("p.1004.png", &whole[..whole.len() / 2]);
+    s.write("p.1005.png", b"no picture");
+    s.write("p.1009.png", b"");
+    std::fs::remove_file(s.path("p.1007.png")).unwrap();
+    s.run("hash p.####.png").ends(1).says("1007");
+    let chain = "-f grain=strength=4";
+    let wanted = lines(&s.run(&format!("hash fine/p.####.png {chain}")).ok().text());
+    check_every_way(&s, &format!("p.####.png {chain}"), &wanted);
+    let o = s.run(&format!("render p.####.png o.####.png {chain} --on-error hold")).ok();
+    let o = o.says("frame 1005 is replaced by frame 1003").says("1 of 10 frames are missing");
+    o.says("done: 10 frames, 3 of them replaced because the source is damaged");
+    // other treatments of errors are other renders
+    s.run(&format!("render p.####.png o.####.png {chain} --on-error skip --resume")).ends(1).says("settings");
+    s.run(&format!("render p.####.png o.####.png {chain} --on-error hold --resume"))
+        .ok()
+        .says("complete already");
+    s.run("hash p.####.png --on-error hold --missing skip --frames 1007-1008").ok();
+    s.run("analyze p.####.png --on-error hold").ends(2).says("use skip");
+    s.write("p.1000.png", b"no picture");
+    s.run("hash p.####.png --on-error hold").ends(1).says("p.1000.png");
+}
+
+#[test]
+fn a_y4m_file_that_is_cut_ends_with_the_last_good_frame() {
+    let s = Session::new();
+    s.run("render pattern:bars:size=32x16:frames=6 a.y4m -f noise=strength=9").ok();
+    let whole = s.read("a.y4m");
+    let cut = &whole[..whole.len() - 10];
+    s.write("cut.y4m", cut);
+    let mut wanted = lines(&s.run("hash a.y4m").ok().text());
+    wanted[5] = format!("5 {}", sample(&wanted[4]));
+    for o in [s.run("hash cut.y4m --on-error hold"), s.piped("hash - --on-error hold", cut)] {
+        assert_eq!(lines(&o.ok().says("frame 5 is replaced by frame 4").text()), wanted);
+    }
+    assert_eq!(lines(&s.run("hash cut.y4m --on-error hold --frames 5").ok().text()), wanted[5..]);
+    s.run("hash cut.y4m --on-error stop").ends(1);
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn damaged_frames_of_a_video_are_held() {
+    let s = Session::new();
+    let clip = "-f lavfi -i testsrc2=size=160x96:rate=25:duration=4,noise=alls=12:allf=t:all_seed=5";
+    for (name, codec) in [
+        ("a.mkv", "-c:v libx264 -g 10 -bf 2 -threads 1"),
+        ("a.ts", "-c:v libx264 -g 10 -bf 2 -threads 1"),
+        ("b.mkv", "-c:v ffv1 -level 3 -slicecrc 1 -g 1"),
+    ] {
+        s.tool("ffmpeg", &format!("-nostdin -v error -y {clip} {codec} {name}"));
+        let mut bytes = s.read(name);
+        let mut at = bytes.len() / 5;
+        while at < bytes.len() - 9000 {
+            bytes[at] ^= 0x10;
+            at += bytes.len() / 9;
+        }
+        s.write(name, &bytes);
+        let concealed = s.run(&format!("hash {name} --on-error skip")).ok();
+        let mut wanted = lines(&concealed.text());
+        let damaged = |n: usize| concealed.err.contains(&format!("frame {n} ("));
+        let mut held = 0;
+        for n in 1..wanted.len() {
+            if damaged(n) {
+                wanted[n] = format!("{n} {}", sample(&wanted[n - 1]));
+                held += 1;
+            }
+        }
+        assert!(held > 3, "{name}: {}", concealed.err);
+        check_every_way(&s, name, &wanted);
+        let o = s.piped("hash - --on-error hold", &bytes).ok();
+        assert_eq!(lines(&o.text()), wanted, "{name} through a pipe");
+        s.run(&format!("hash {name}")).ends(1);
+    }
+}
