@@ -25,6 +25,7 @@ FILTERS = [
     ("invert", "invert", FULL),
     ("levels", "levels=black=0.1:white=0.8:gamma=1.2", FULL),
     ("color", "color=saturation=0.5:temperature=-0.5", FULL),
+    ("lut", f"lut=file={ROOT}/samples/luts/warm-print.cube", FULL),
     ("vignette", "vignette=amount=0.8", FULL),
     ("blur", "blur=sigma=6", CROP),
     ("unsharp", "unsharp=amount=2:size=3", CROP),

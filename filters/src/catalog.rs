@@ -12,6 +12,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::invert::ENTRY,
     crate::filter::levels::ENTRY,
     crate::filter::color::ENTRY,
+    crate::filter::lut::ENTRY,
     crate::filter::vignette::ENTRY,
     crate::filter::flicker::ENTRY,
     crate::filter::blur::ENTRY,

@@ -16,7 +16,9 @@ fn every_sample_recipe_works_on_every_kind_of_format() {
     let mut seen = 0;
     for file in std::fs::read_dir(folder).unwrap() {
         let file = file.unwrap().path();
-        let recipe = Recipe::parse_toml(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let mut recipe = Recipe::parse_toml(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        recipe.relative_to(file.parent().unwrap());
+        grainfield::session::job::load_files(&mut recipe).unwrap();
         for name in FORMATS {
             let format = Format::from_name(name, 64, 36).unwrap();
             let chain = bind(&recipe.steps, format, Level::best(), None)
