@@ -29,6 +29,8 @@ FILTERS = [
     ("vignette", "vignette=amount=0.8", FULL),
     ("blur", "blur=sigma=6", CROP),
     ("unsharp", "unsharp=amount=2:size=3", CROP),
+    ("glow", "glow=strength=0.8", FULL),
+    ("halation", "halation=strength=2:red=20:green=10:threshold=0.6", CROP),
     ("transform", "transform=zoom=1.3:rotate=8", FULL),
     ("dust", "dust=amount=40", HALF),
     ("scratches", "scratches=amount=12", HALF),

@@ -10,9 +10,10 @@
 //! result lies between samples of the picture, so legal codes stay legal. The chain works in 16 bits; dither at its end
 //! keeps the smoothness at 8.
 
-use super::{Band, Entry, Filter, Plan, Reach, Render, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
-use crate::noise::seed::{GOLDEN, Layer, key, mix64};
+use crate::noise::seed::Layer;
+use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
 use crate::pixel::convert::Code;
 use crate::pixel::f32_rows::ConvertF32;
 use crate::settings;
@@ -40,14 +41,24 @@ settings! {
 
 impl Spec for DebandSpec {
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Deband { format: *input, set: self.clone(), seed, level }.boxed())
+        let bound = |shape: &Shape| {
+            let stream = |i| {
+                let layer = Layer(Layer::DEBAND.0 + i);
+                Stream::new(Generator::Xs64, shape, CycleStart::Seed(seed), layer, level)
+            };
+            (0..self.iterations as u32).map(stream).collect::<Result<Vec<_>, _>>()
+        };
+        let shape = Shape::of(input, Layout::Keyed, Distribution::UNIFORM);
+        let streams = shape.and_then(|shape| bound(&shape)).map_err(|e| SettingError::new("", e))?;
+        Ok(Deband { format: *input, set: self.clone(), streams, level }.boxed())
     }
 }
 
 struct Deband {
     format: Format,
     set: DebandSpec,
-    seed: u64,
+    /// The random numbers of each iteration.
+    streams: Vec<Stream>,
     level: Level,
 }
 
@@ -82,19 +93,19 @@ impl Deband {
         Now { frame: at.index, threshold: (threshold * unit) as f32, iterations, far }
     }
 
-    fn planes<T: ConvertF32>(&self, now: &[Now; 4], band: &mut Band<'_>) {
+    fn planes<T: ConvertF32>(&self, now: &[Now; 4], band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (from, to) = (input.plane(p), band.output.plane_mut(p));
             let (samples, stride) = from.samples::<T>();
+            let len = self.format.plane_size(p).0.next_multiple_of(self.streams[0].block());
+            let [words] = scratch.buffers::<u16, 1>([len * self.streams.len()]);
             for y in to.rows() {
-                let row = Row {
-                    y,
-                    height: from.height(),
-                    stride,
-                    key: key(self.seed, now[p].frame, Layer::DEBAND.plane(p as u32), y as u32),
-                };
-                smooth::<T>(self.level, to.row_mut(y), samples, &row, &now[p]);
+                for (stream, words) in self.streams.iter().zip(words.chunks_exact_mut(len)) {
+                    stream.frame(now[p].frame).words(p, y as u32, words);
+                }
+                let row = Row { y, height: from.height(), stride };
+                smooth::<T>(self.level, to.row_mut(y), samples, &row, words, &now[p]);
             }
         }
     }
@@ -105,46 +116,62 @@ struct Row {
     y: usize,
     height: usize,
     stride: usize,
-    key: u64,
 }
 
+/// Samples whose corners are computed before they are read.
+const BLOCK: usize = 64;
+
+/// A word of `words` for each sample and iteration, row by row, determines the half sides.
 #[inline(always)]
-fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, now: &Now) {
-    let &Row { y, height, stride, key } = row;
+fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, words: &[u16], now: &Now) {
+    let &Row { y, height, stride } = row;
     let width = out.len();
-    let tallest = y.min(height - 1 - y);
+    let tallest = y.min(height - 1 - y) as u32;
     let own = &samples[y * stride..][..width];
     let (limit, slope) = (2.0 * now.threshold, 1.0 / now.threshold);
-    let each = 1.0 / now.iterations as f32;
-    for (x, out) in out.iter_mut().enumerate() {
-        let random = mix64(key.wrapping_add((x as u64).wrapping_mul(GOLDEN)));
-        let value = own[x].number();
-        let widest = x.min(width - 1 - x);
-        let mut change = 0.0;
-        for (i, far) in now.far.iter().enumerate().take(now.iterations) {
-            let bits = (random >> (16 * i)) as u32;
-            let across = ((((bits & 255) * (far[0] + 1)) >> 8) as usize).min(widest);
-            let down = (((((bits >> 8) & 255) * (far[1] + 1)) >> 8) as usize).min(tallest);
-            let (above, below) = ((y - down) * stride + x, (y + down) * stride + x);
-            let corners = [above - across, above + across, below - across, below + across];
-            let [a, b, c, d] = corners.map(|i| samples[i].number() - value);
-            let (ab, cd) = (a + b, c + d);
-            let most = |a: f32, b: f32| if a > b { a } else { b };
-            let most = most(most(a.abs(), b.abs()), most(c.abs(), d.abs()));
-            let sum = ab + cd;
-            let part = (limit - most) * slope;
-            let part = if part < 1.0 { part } else { 1.0 };
-            // A corner or sample that is not finite makes the sum so.
-            if most < limit && sum.is_finite() {
-                change += 0.25 * each * part * sum;
+    let each = 0.25 / now.iterations as f32;
+    // From a sample to its lower right and lower left corner.
+    let (mut right, mut left) = ([0i32; BLOCK], [0i32; BLOCK]);
+    let mut corners = [[0f32; 4]; BLOCK];
+    for start in (0..width).step_by(BLOCK) {
+        let end = (start + BLOCK).min(width);
+        let mut change = [0f32; BLOCK];
+        for (far, words) in now.far.iter().zip(words.chunks_exact(words.len() / now.iterations)) {
+            for (i, &word) in words[start..end].iter().enumerate() {
+                let x = start + i;
+                let widest = x.min(width - 1 - x) as u32;
+                let across = (((u32::from(word) & 255) * (far[0] + 1)) >> 8).min(widest) as i32;
+                let down = (((u32::from(word) >> 8) * (far[1] + 1)) >> 8).min(tallest) as i32;
+                let below = down * stride as i32;
+                (right[i], left[i]) = (below + across, below - across);
+            }
+            for i in 0..end - start {
+                let at = y * stride + start + i;
+                let (right, left) = (right[i] as isize, left[i] as isize);
+                corners[i] =
+                    [-right, -left, left, right].map(|d| samples[at.wrapping_add_signed(d)].number());
+            }
+            for i in 0..end - start {
+                let value = own[start + i].number();
+                let [a, b, c, d] = corners[i].map(|v| v - value);
+                let most = |a: f32, b: f32| if a > b { a } else { b };
+                let most = most(most(a.abs(), b.abs()), most(c.abs(), d.abs()));
+                let sum = (a + b) + (c + d);
+                let part = (limit - most) * slope;
+                let part = if part < 1.0 { part } else { 1.0 };
+                // A corner or sample that is not finite makes the sum so.
+                change[i] += if most < limit && sum.is_finite() { each * part * sum } else { 0.0 };
             }
         }
-        *out = if change == 0.0 { own[x] } else { own[x].replaced(value + change, 0.0, (0.0, 65535.0)) };
+        for ((out, own), change) in out[start..end].iter_mut().zip(&own[start..end]).zip(change) {
+            *out =
+                if change == 0.0 { *own } else { own.replaced(own.number() + change, 0.0, (0.0, 65535.0)) };
+        }
     }
 }
 
 multiversion! {
-    fn smooth<T: ConvertF32>(level, out: &mut [T], samples: &[T], row: &Row, now: &Now) = smooth_body;
+    fn smooth<T: ConvertF32>(level, out: &mut [T], samples: &[T], row: &Row, words: &[u16], now: &Now) = smooth_body;
 }
 
 impl Render for Deband {
@@ -163,11 +190,16 @@ impl Render for Deband {
         Some((Plan { reach, ..Plan::in_place(writes) }, now))
     }
 
-    fn render(&self, now: &[Now; 4], (): &(), band: &mut Band<'_>, _: &mut Scratch) {
+    fn memory(&self) -> Memory {
+        let row = (self.format.width as usize).next_multiple_of(self.streams[0].block());
+        Memory { fixed: 0, per_frame: 2 * row * self.streams.len() + 64 }
+    }
+
+    fn render(&self, now: &[Now; 4], (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(now, band),
-            Depth::Bits(_) => self.planes::<u16>(now, band),
-            Depth::Float => self.planes::<f32>(now, band),
+            Depth::Bits(8) => self.planes::<u8>(now, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(now, band, scratch),
+            Depth::Float => self.planes::<f32>(now, band, scratch),
         }
     }
 }

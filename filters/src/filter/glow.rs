@@ -9,7 +9,8 @@
 //! - Glow adds that light, as mist on a lens does.
 //! - Halation adds only what exceeds the highlight itself: light that passes through the film and returns from its base
 //!   exposes the layers around a highlight, red most and farthest, green less, blue not. So areas wide and evenly bright
-//!   keep their colour.
+//!   keep their colour. The base passes red above all: of the highlight's green and blue, only as much as it has red
+//!   counts, so a green light has no green rim.
 //!
 //! No channel falls. Chroma is changed by the differences only.
 
@@ -49,7 +50,7 @@ settings! {
 settings! {
     struct HalationSpec {
         /// Part of the highlights' light that is added around them.
-        strength: Animated = number(0.0..=4.0).default(0.6).soft(0.0..=2.0),
+        strength: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
         /// Value from which colours cause halation: 0 is black, 1 white.
         threshold: Animated = number(0.0..=1.0).default(0.75).unit(Unit::Fraction),
         /// Softness of the threshold, as a part of its light.
@@ -127,7 +128,7 @@ const MOST: f32 = 1e6;
 const PLANES: [usize; 3] = [2, 0, 1];
 
 #[inline(always)]
-fn highlights_body([r, g, b]: [&mut [f32]; 3], knee: Knee) {
+fn highlights_body([r, g, b]: [&mut [f32]; 3], knee: Knee, is_rim: bool) {
     let n = r.len();
     let (g, b) = (&mut g[..n], &mut b[..n]);
     let Knee { threshold, half } = knee;
@@ -143,6 +144,8 @@ fn highlights_body([r, g, b]: [&mut [f32]; 3], knee: Knee) {
         let soft = inside * inside * by;
         let part = if over > half { over } else { soft };
         let by = if m > 0.0 { part / m } else { 0.0 };
+        let most = if is_rim { x } else { MOST };
+        let (y, z) = (if y < most { y } else { most }, if z < most { z } else { most });
         (r[i], g[i], b[i]) = (x * by, y * by, z * by);
     }
 }
@@ -169,7 +172,7 @@ fn added_body(added: &mut [f32], blurred: &[f32], own: &[f32], amount: f32, is_r
 }
 
 multiversion! {
-    fn highlights(level, rows: [&mut [f32]; 3], knee: Knee) = highlights_body;
+    fn highlights(level, rows: [&mut [f32]; 3], knee: Knee, is_rim: bool) = highlights_body;
     fn differences(level, row: &mut [f32], values: &[f32], added: &[f32], top: f32) = differences_body;
     fn added(level, out: &mut [f32], blurred: &[f32], own: &[f32], amount: f32, is_rim: bool) = added_body;
 }
@@ -191,7 +194,7 @@ impl Glow {
                 self.curve.linearize(self.level, row);
                 row
             });
-            highlights(self.level, [r, g, b], now.knee);
+            highlights(self.level, [r, g, b], now.knee, self.set.is_rim);
             if self.rgb.rgb.alpha != Alpha::None {
                 [r, g, b].into_iter().for_each(|row| multiply(row, a.row_mut(y), true));
             }

@@ -16,3 +16,24 @@ pub fn load_lut(path: &Path) -> Result<(Lut, u128), TextFileError> {
     let lut: Lut = lut.map_err(|e| TextFileError::Says(format!("{}: {e}", path.display())))?;
     Ok((lut, u128::from_be_bytes(Md5::digest(&bytes).into())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_any_encoding_are_read_and_errors_name_file_and_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.cube");
+        let text = b"TITLE \"caf\xe9\"\r\nLUT_1D_SIZE 2\r\n0 0 0\r\n1 1 1\r\n";
+        std::fs::write(&path, text).unwrap();
+        let (lut, digest) = load_lut(&path).unwrap();
+        assert!(lut.title().starts_with("caf"));
+        std::fs::write(&path, [text.as_slice(), b"# more\n"].concat()).unwrap();
+        assert!(load_lut(&path).unwrap().1 != digest);
+        std::fs::write(&path, "LUT_1D_SIZE 2\n0 0 0\n1 x 1\n").unwrap();
+        let error = load_lut(&path).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("a.cube: line 3: "), "{error}");
+        assert!(!load_lut(&folder.path().join("b.cube")).unwrap_err().is_usage());
+    }
+}

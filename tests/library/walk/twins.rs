@@ -9,7 +9,7 @@ use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws random numbers has a visible effect.
-const LIVELY: [(&str, &str); 13] = [
+const LIVELY: [(&str, &str); 14] = [
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),
     ("flicker", "amount=0.4"),
@@ -22,6 +22,7 @@ const LIVELY: [(&str, &str); 13] = [
     ("flock", "agents=400:size=200:start=0"),
     ("sand", "flow=400:size=40:start=1"),
     ("dither", ""),
+    ("deband", "threshold=32:range=64"),
     ("av1grain", ""),
 ];
 

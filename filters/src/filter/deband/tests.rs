@@ -1,6 +1,7 @@
 use super::super::testing::{at, bind, compare, format, frame_time, run, zero_span};
 use super::*;
 use crate::frame::{Format, Frame, PlaneSet};
+use crate::noise::xs64::word_at;
 
 /// The definition in f64, from the same random numbers.
 fn twin(frame: &Frame, settings: (f64, f64, f64, usize), n: i64, [p, x, y]: [usize; 3]) -> f64 {
@@ -9,9 +10,6 @@ fn twin(frame: &Frame, settings: (f64, f64, f64, usize), n: i64, [p, x, y]: [usi
     let own = at(frame, p, x, y);
     let threshold = if f.is_chroma(p) { threshold_uv } else { threshold };
     let limit = threshold / 255.0 * zero_span(f, p).1;
-    let random = mix64(
-        key(42, n, Layer::DEBAND.plane(p as u32), y as u32).wrapping_add((x as u64).wrapping_mul(GOLDEN)),
-    );
     let (sx, sy) = f.plane_subsampling(p);
     let mut change = 0.0;
     for i in 0..iterations {
@@ -20,8 +18,9 @@ fn twin(frame: &Frame, settings: (f64, f64, f64, usize), n: i64, [p, x, y]: [usi
             (range * f64::from(f.width) / 1920.0 / f64::from(1 << s) * part + 0.5).floor().min(255.0)
         });
         let side = |axis: usize| {
-            let byte = (random >> (16 * i + 8 * axis)) & 255;
-            ((byte as f64) * (far[axis] + 1.0) / 256.0).floor() as usize
+            let plane = Layer(Layer::DEBAND.0 + i as u32).plane(p as u32) as usize;
+            let word = word_at(42, n, plane, y as u32, x as u32 % 32, x as u64 / 32);
+            (f64::from((word >> (8 * axis)) & 255) * (far[axis] + 1.0) / 256.0).floor() as usize
         };
         let (a, b) = (side(0).min(x).min(w - 1 - x), side(1).min(y).min(h - 1 - y));
         let corners = [(x - a, y - b), (x + a, y - b), (x - a, y + b), (x + a, y + b)];

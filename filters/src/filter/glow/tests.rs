@@ -46,7 +46,8 @@ fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
             let part = if m - t > k { m - t } else { (m - t + k).max(0.0).powi(2) / (4.0 * k) };
             let a = coverage(at);
             let a = if a.is_finite() { a } else { 1.0 };
-            light.map(|v| if m > 0.0 { v * part / m * a } else { 0.0 })
+            let most = if wanted.is_rim { light[0] } else { m };
+            light.map(|v| if m > 0.0 { v.min(most) * part / m * a } else { 0.0 })
         })
         .collect();
     let mut made = Frame::new(rgb);
