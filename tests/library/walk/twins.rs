@@ -26,12 +26,12 @@ const LIVELY: [(&str, &str); 14] = [
     ("av1grain", ""),
 ];
 
-/// A ramp, so that movement is visible.
+/// A ramp, so that movement is visible, with a ripple, so that it is not smooth.
 fn ramp(format: &Format) -> Frame {
     let mut frame = flat(format);
     for y in 0..format.plane_size(0).1 {
         let row = frame.row_mut::<u16>(0, y);
-        (0..).zip(row).for_each(|(x, v): (usize, _)| *v = ((x * 5 + y * 3) % 700 + 150) as u16);
+        (0..).zip(row).for_each(|(x, v): (usize, _)| *v = ((x * 5 + y * 3 + x * y % 3) % 700 + 150) as u16);
     }
     frame
 }
