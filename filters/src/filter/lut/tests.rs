@@ -12,7 +12,7 @@ fn values(n: usize, seed: u64) -> Vec<[f64; 3]> {
     (0..n as u64).map(|i| [0, 1, 2].map(|c| value(3 * i + c))).collect()
 }
 
-fn text(head: &str, values: &[Vec<[f64; 3]>]) -> String {
+fn text(head: &str, values: &[&[[f64; 3]]]) -> String {
     let mut text = head.to_owned();
     for [r, g, b] in values.concat() {
         writeln!(text, "{r} {g} {b}").unwrap();
@@ -132,11 +132,11 @@ fn every_sample_is_as_defined() {
     };
     let number = |v: f64| if v.is_nan() { f64::NEG_INFINITY } else { v };
     let head = "DOMAIN_MIN -0.1 0 0.05\nDOMAIN_MAX 1.2 1 1.1\n";
-    let one = text(&format!("{head}LUT_1D_SIZE 5\n"), &[five.clone()]);
-    let three = text(&format!("{head}LUT_3D_SIZE 4\n"), &[four.clone()]);
+    let one = text(&format!("{head}LUT_1D_SIZE 5\n"), &[&five]);
+    let three = text(&format!("{head}LUT_3D_SIZE 4\n"), &[&four]);
     let both = text(
         "LUT_1D_SIZE 5\nLUT_1D_INPUT_RANGE -0.5 1.5\nLUT_3D_SIZE 4\nLUT_3D_INPUT_RANGE 0.1 0.9\n",
-        &[five.clone(), four.clone()],
+        &[&five, &four],
     );
     for f in formats() {
         let source = noise(f);
@@ -156,7 +156,7 @@ fn a_table_that_changes_nothing_changes_no_code() {
         let n = size as f64 - 1.0;
         let grid = (0..size * size * size)
             .map(|i| [i % size, i / size % size, i / size / size].map(|v| v as f64 / n));
-        let text = text(&format!("LUT_3D_SIZE {size}\n"), &[grid.collect()]);
+        let text = text(&format!("LUT_3D_SIZE {size}\n"), &[&grid.collect::<Vec<_>>()]);
         for name in ["gbrp", "gbrp16", "gray16", "yuv444p"] {
             let f = format(name, 300, 40);
             // Colours whose R, G and B are within 0..1.
@@ -197,7 +197,8 @@ fn files_are_read_as_they_are_written_in_the_wild() {
 #[test]
 fn errors_name_the_line_and_the_problem() {
     let error = |text: &str| text.parse::<Lut>().unwrap_err();
-    let cases: [(&str, usize, fn(&Problem) -> bool); 13] = [
+    type Case = (&'static str, usize, fn(&Problem) -> bool);
+    let cases: [Case; 13] = [
         ("", 1, |p| matches!(p, Problem::NoSize)),
         ("0 0 0", 1, |p| matches!(p, Problem::NoSize)),
         ("TITLE \"x\"\nLUT_3D_SIZE 1", 2, |p| matches!(p, Problem::Size { most: 129, .. })),
