@@ -37,6 +37,7 @@ pub mod film_grain;
 pub mod filter;
 pub mod frame;
 pub mod host;
+pub mod lut;
 pub mod noise;
 pub mod particle;
 pub mod pixel;

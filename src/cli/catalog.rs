@@ -44,6 +44,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("fade", "fade=amount='0=1;24=0'"),
     ("levels", "levels=black=0.05:gamma=1.2"),
     ("color", "color=saturation=0.6:temperature=0.3"),
+    ("lut", "lut=file=look.cube"),
     ("blur", "blur=sigma=4"),
     ("transform", "transform=zoom='0c=1;48=1.25'"),
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
@@ -76,6 +77,7 @@ fn line(s: &Setting) -> String {
         Kind::GrainTable => "name of a film grain table".into(),
         Kind::GrainPlate => "name of a clip or picture of grain".into(),
         Kind::TrackFile => "name of a track file".into(),
+        Kind::Lut => "name of a look-up table (.cube)".into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x ascending from 0 to 1, y from {min} to {max}")

@@ -266,9 +266,10 @@ pub(super) fn load(
         for (setting, value) in given {
             let name = match (setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => picture.name(),
-                (Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile, Value::File(file)) => {
-                    file.name()
-                }
+                (
+                    Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut,
+                    Value::File(file),
+                ) => file.name(),
                 _ => continue,
             };
             roots.existing(name).map_err(|e| (named(i, setting.id), e))?;

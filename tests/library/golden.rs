@@ -8,7 +8,7 @@
 use crate::{video, walk};
 use grainfield::source::Slot;
 use grainfield_filters::catalog::FILTERS;
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options};
+use grainfield_filters::chain::{Chain, ChainError, Fields, Options, Step};
 use grainfield_filters::frame::{Alpha, Depth, Format, Frame};
 use grainfield_filters::host::{CurrentThread, NoCache, StateCache};
 use grainfield_filters::noise::seed::fnv1a64;
@@ -75,6 +75,11 @@ const CHAINS: &[&str] = &[
     "levels=black=0.1:white=0.8:out-black=0.05",
     "levels=gamma=1.7:black=-0.1",
     "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",
+    "lut=file=a.cube",
+    "deband=threshold=20:range=64:iterations=4",
+    "deband=threshold-uv=0:static=1:seed=5",
+    "glow=strength='0=0.5;3=2':threshold=0.4:radius=90:tint=#ffc080",
+    "halation=red=250:green=60:blue=20:tint=#ffa040:knee=0:planes=y",
     "vignette=amount=0.8:roundness=1:center='0.3,0.6',dither=mode=none",
     "flicker=amount=0.2:speed=0.3",
     "blur=sigma=20:planes=all",
@@ -124,7 +129,7 @@ fn not_finite(level: Level) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults) {
-        let steps = chain.parse::<Recipe>().unwrap().steps;
+        let steps = steps(chain);
         for name in ["grayf32", "gbrapf32"] {
             let format = Format::from_name(name, 67, 35).unwrap();
             let source = walk::picture(&format, &mut walk::Random(1));
@@ -143,6 +148,15 @@ fn not_finite(level: Level) -> String {
     text
 }
 
+/// The filters of a chain; those that name a look-up table get a random one.
+fn steps(chain: &str) -> Vec<Step> {
+    let mut steps = chain.parse::<Recipe>().unwrap().steps;
+    for step in steps.iter_mut().filter(|s| s.filter.name == "lut" && s.values.given("file").is_some()) {
+        step.values.set("file", walk::made::lut(&mut walk::Random(7))).unwrap();
+    }
+    steps
+}
+
 /// Chains that are run on frames whose colour is multiplied by alpha.
 const PREMULTIPLIED: &[&str] = &[
     "invert=amount='0=0.2;4=1'",
@@ -150,6 +164,9 @@ const PREMULTIPLIED: &[&str] = &[
     "fade=amount=0.3:color=#8040c0:planes=all",
     "blur=sigma=60:planes=all",
     "unsharp=amount=1.5:size=60:threshold=0.02",
+    "lut=file=a.cube",
+    "glow=radius=90:threshold=0.4",
+    "halation=red=150:green=60:threshold=0.5",
     "transform=zoom=1.3:pan='0.05,-0.1'",
     "particles=preset=sparks:size=4",
     "sprites=scale=3:rotation=30:position='40,9'",
@@ -160,7 +177,7 @@ fn premultiplied(level: Level) -> String {
     let sources = ["yuva420p", "yuva444p10", "gbrap16", "gbrapf32"]
         .map(|name| (name, frames_of(name).map(|frame| multiplied(&frame))));
     for chain in PREMULTIPLIED {
-        let steps = chain.parse::<Recipe>().unwrap().steps;
+        let steps = steps(chain);
         for (name, frames) in &sources {
             let chain_of = walk::bind(&steps, *frames[0].format(), level, None).unwrap();
             writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames, &NoCache)).unwrap();
@@ -231,7 +248,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
     let defaults = FILTERS.iter().map(|f| f.name);
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
-        let steps = chain.parse::<Recipe>().unwrap().steps;
+        let steps = steps(chain);
         // What moves by steps goes the same way in every format.
         let states = StatesInMemory::default();
         for (format, frames) in &sources.0 {

@@ -61,6 +61,7 @@ fn options_without_effect_are_named() {
     }
     s.run("hash a.y4m -f fade").ok().says("fade changes nothing");
     s.run("hash a.y4m -f levels").ok().says("levels changes nothing");
+    s.run("hash a.y4m -f lut").ok().says("lut changes nothing");
     s.run("hash a.y4m --rate 30 --missing hold")
         .ok()
         .says("the rate 30 is not used")

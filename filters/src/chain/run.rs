@@ -7,9 +7,7 @@
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
-use crate::frame::{
-    Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneMut, PlaneSet, Scratch,
-};
+use crate::frame::{Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
 use crate::host::{Host, PrepareError, wait};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::pixel::tone::CodeMap;
@@ -323,7 +321,8 @@ impl Chain {
             return self.render_group(group, input, output, scratch);
         }
         let mut memory = core::mem::take(&mut scratch.between);
-        let (mut picture, rest) = band_between(output, output_format(group.stages), &mut memory);
+        let rows = output.plane(0).rows();
+        let (mut picture, rest) = memory.picture(output_format(group.stages), &rows);
         self.render_group(group, input, &mut picture, scratch);
         scratch.between = core::mem::take(rest);
         self.render_band(later, Some(picture.as_ref()), output, scratch);
@@ -391,31 +390,6 @@ impl<'a> Group<'a> {
 /// The format of the picture after a pass.
 fn output_format(pass: &[ActiveStage<'_>]) -> Format {
     pass[pass.len() - 1].stage.output
-}
-
-/// A picture of another format for the rows of `band`, and the rest of the memory.
-fn band_between<'a>(
-    band: &FrameMut<'_>,
-    format: Format,
-    memory: &'a mut Scratch,
-) -> (FrameMut<'a>, &'a mut Scratch) {
-    let luma = band.plane(0).rows();
-    let plane = |p: usize| {
-        let (width, height) = if p < format.planes() { format.plane_size(p) } else { (0, 0) };
-        let (_, sy) = format.plane_subsampling(p);
-        let row = width * format.depth.bytes();
-        (row, (luma.start >> sy)..luma.end.div_ceil(1 << sy).min(height), height)
-    };
-    let planes = [0, 1, 2, 3].map(plane);
-    let stride = |row: usize| row.next_multiple_of(64);
-    let sizes = planes.clone().map(|(row, rows, _)| stride(row) * rows.len());
-    let (buffers, rest) = memory.buffers_and_rest(sizes);
-    let mut planes = planes.into_iter();
-    let planes = buffers.map(|data| match planes.next() {
-        Some((row, rows, height)) => PlaneMut::of_rows(data, stride(row), row, rows, height),
-        None => PlaneMut::default(),
-    });
-    (FrameMut::new(format, planes), rest)
 }
 
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;

@@ -13,9 +13,10 @@ mod ops;
 mod rows;
 mod target;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub use light::{displayed, path};
+pub(super) use light::{divide, multiply};
 pub use target::{assumed_matrix, retarget};
 
 use super::{Band, Filter, Memory, Plan, Reach, Render};
@@ -114,6 +115,11 @@ impl Convert {
         Ok(Convert { from: *from, to: *to, level, ops, reach })
     }
 
+    /// The number of luma rows beyond its own that an output row depends on.
+    pub(super) fn reach(&self) -> u32 {
+        self.reach
+    }
+
     /// One line for users: the conversion, and the assumptions that it makes.
     pub fn describe(&self) -> String {
         describe::describe(&self.from, &self.to, &self.ops)
@@ -156,9 +162,6 @@ impl Render for Convert {
     }
 
     fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-        };
-        rows::render(&self.from, &self.to, &self.ops, self.level, input, &mut band.output, scratch);
+        rows::render(&self.from, &self.to, &self.ops, self.level, band, scratch);
     }
 }

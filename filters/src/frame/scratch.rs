@@ -1,7 +1,8 @@
 //! Memory that a thread lends to the code that renders on it, so that no frame allocates memory.
 
-use super::CacheLine;
+use super::{CacheLine, Format, FrameMut, PlaneMut};
 use bytemuck::Pod;
+use core::ops::Range;
 
 /// Reusable memory of a thread. It grows to the largest request and never shrinks.
 #[derive(Default)]
@@ -35,6 +36,34 @@ impl Scratch {
             &mut bytemuck::cast_slice_mut(head)[..len]
         });
         (buffers, self.inner.get_or_insert_default())
+    }
+
+    /// A picture of these luma rows, whole chroma blocks, whose contents are unspecified; and scratch memory for others
+    /// while it is in use.
+    pub fn picture(&mut self, format: Format, luma: &Range<usize>) -> (FrameMut<'_>, &mut Scratch) {
+        let plane = |p: usize| {
+            let (width, height) = if p < format.planes() { format.plane_size(p) } else { (0, 0) };
+            let (_, sy) = format.plane_subsampling(p);
+            let row = width * format.depth.bytes();
+            (row, (luma.start >> sy)..luma.end.div_ceil(1 << sy).min(height), height)
+        };
+        let planes = [0, 1, 2, 3].map(plane);
+        let stride = |row: usize| row.next_multiple_of(64);
+        let sizes = planes.clone().map(|(row, rows, _)| stride(row) * rows.len());
+        let (buffers, rest) = self.buffers_and_rest(sizes);
+        let mut planes = planes.into_iter();
+        let planes = buffers.map(|data| match planes.next() {
+            Some((row, rows, height)) => PlaneMut::of_rows(data, stride(row), row, rows, height),
+            None => PlaneMut::default(),
+        });
+        (FrameMut::new(format, planes), rest)
+    }
+
+    /// The bytes that [`picture`](Scratch::picture) takes for so many luma rows, at most.
+    pub fn picture_bytes(format: &Format, rows: usize) -> usize {
+        (0..format.planes())
+            .map(|p| (format.plane_size(p).0 * format.depth.bytes()).next_multiple_of(64) * rows)
+            .sum()
     }
 
     /// The size in bytes.

@@ -90,6 +90,8 @@ impl Layer {
     pub const COARSE_COMMON: Layer = Layer(39);
     /// Patches of grain from a plate.
     pub const PLATE: Layer = Layer(40);
+    /// Where deband looks, 4 iterations.
+    pub const DEBAND: Layer = Layer(41);
     /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
     pub const MIXED: Layer = Layer(256);
 

@@ -32,6 +32,7 @@ pub mod dither;
 pub mod f32_rows;
 pub mod field;
 pub mod grain;
+pub mod lut;
 pub mod matrix;
 pub mod resample;
 pub mod tone;

@@ -299,6 +299,7 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::GrainTable => "the name of a film grain table in quotes",
         Kind::GrainPlate => "the name of a clip or picture of grain in quotes",
         Kind::TrackFile => "the name of a track file in quotes",
+        Kind::Lut => "the name of a look-up table (.cube) in quotes",
         Kind::SourceFrame => "the number of a frame in quotes",
         Kind::Points { .. } => "points in quotes, such as \"0=0;0.5=1;1=0\"",
     }

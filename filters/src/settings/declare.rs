@@ -176,6 +176,11 @@ pub const fn grain_plate() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::GrainPlate)
 }
 
+/// A look-up table of colours, read as a [`Lut`](crate::lut::Lut).
+pub const fn lut_file() -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::Lut)
+}
+
 /// A track file.
 pub const fn track_file() -> SettingBuilder<Option<FileAsset>> {
     builder(Kind::TrackFile)

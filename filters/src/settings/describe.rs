@@ -156,6 +156,8 @@ pub enum Kind {
     GrainPlate,
     /// The name of a track file.
     TrackFile,
+    /// The name of a look-up table's file, which the host reads.
+    Lut,
     /// The number of a frame of the source, which the host supplies in R, G and B, 8 bits.
     SourceFrame,
     /// Points of a function of 0..1, connected by straight lines: `0=0;0.4=1;1=0.2` (x=y, x increasing).

@@ -99,6 +99,7 @@ impl Setting {
                 | Kind::GrainTable
                 | Kind::GrainPlate
                 | Kind::TrackFile
+                | Kind::Lut
         );
         if !self.kind.animatable() && !points && text.contains('=') {
             return err(ValueProblem::Fixed);
@@ -134,7 +135,7 @@ impl Setting {
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
             Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
-            Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile => {
+            Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut => {
                 Ok(Value::File(FileAsset::named(text)))
             }
             Kind::SourceFrame => match text.parse::<i64>() {

@@ -1,4 +1,4 @@
-//! Files that recipes name (tracks, effects, grain plates and tables, Lottie), and [states](DiskStateCache) of
+//! Files that recipes name (tracks, effects, look-up tables, grain plates and tables, Lottie), and [states](DiskStateCache) of
 //! simulations.
 //!
 //! A `.gfa` file is a [stream](grainfield_filters::curve::stream) of tracks. It is played from disk, one chunk at a time,
@@ -10,6 +10,7 @@ mod grain_table;
 mod import;
 mod lottie;
 mod lottie_layers;
+mod lut;
 mod plate;
 mod state_cache;
 mod text_file;
@@ -21,6 +22,7 @@ pub use effect::{load_effect, load_effect_with};
 pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};
+pub use lut::load_lut;
 pub(crate) use plate::digest as plate_digest;
 pub use plate::load_plate;
 pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};

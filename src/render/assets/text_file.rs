@@ -43,10 +43,21 @@ impl TextFileError {
 /// # Errors
 /// [`TextFileError`] if the file cannot be read, is not UTF-8, or is larger.
 pub fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
+    let text = String::from_utf8(read_bytes(path, what, most)?);
+    text.map_err(|_| TextFileError::NoText { path: path.into(), what, most })
+}
+
+/// Reads a file of at most `most` bytes, which is `what`, for text that may have any encoding.
+///
+/// # Errors
+/// [`TextFileError`] if the file cannot be read, or is larger.
+pub(super) fn read_bytes(path: &Path, what: &'static str, most: usize) -> Result<Vec<u8>, TextFileError> {
     let failed = |cause| TextFileError::Read { path: path.into(), cause };
     let mut bytes = Vec::new();
     let file = reach::open(path).map_err(failed)?;
     file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
-    let text = String::from_utf8(bytes).ok().filter(|text| text.len() <= most);
-    text.ok_or_else(|| TextFileError::NoText { path: path.into(), what, most })
+    if bytes.len() > most {
+        return Err(TextFileError::NoText { path: path.into(), what, most });
+    }
+    Ok(bytes)
 }

@@ -57,6 +57,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
         Kind::GrainTable => "grain table",
         Kind::GrainPlate => "grain plate",
         Kind::TrackFile => "track file",
+        Kind::Lut => "look-up table",
         Kind::SourceFrame => "source frame",
         Kind::Points { .. } => "points",
         Kind::Choice(_) => "choice",

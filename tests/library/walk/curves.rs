@@ -51,14 +51,16 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 15] = [
+const BASE: [(&str, &str); 17] = [
     ("blur", "sigma=60:length=400"),
+    ("deband", "range=64"),
     ("dust", "amount=12:size=20"),
     ("fade", "amount=0.5"),
     ("flicker", "amount=0.4"),
     ("flock", "agents=40:size=120:start=0:spread=1"),
     ("fluid", "scene=drop:particles=100:start=0"),
     ("grain", "strength=40"),
+    ("halation", "tint=white"),
     ("noise", "strength=40:octaves=3:temporal=ar1"),
     ("particles", "preset=snow:size=12:amount=0.05"),
     ("sand", "size=64:grains=200:flow=100"),
@@ -138,7 +140,14 @@ impl Case {
             let source = entry.settings.iter().find(|s| s.id == "source").unwrap();
             base.set("source", source.parse("picture").unwrap()).unwrap();
         }
-        Case { entry, setting, format, source: picture(&format, &mut random), base }
+        let mut source = picture(&format, &mut random);
+        if entry.name == "deband" {
+            // It changes only what is nearly flat.
+            for (p, y) in rows(&format) {
+                source.row_mut::<u8>(p, y).iter_mut().for_each(|v| *v = 100 + *v % 32);
+            }
+        }
+        Case { entry, setting, format, source, base }
     }
 
     fn frames<const N: usize>(

@@ -4,8 +4,10 @@ use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
+use grainfield_filters::lut::Lut;
 use grainfield_filters::plate::Cutter;
 use grainfield_filters::settings::{FileAsset, ImageAsset, Kind, Setting, SettingError, Value, Values};
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// splitmix64.
@@ -240,9 +242,21 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
             let plate = cutter.finish().ok()?;
             return Some(Value::File(FileAsset::named("80x40").read(Arc::new(plate), random.next().into())));
         }
+        Kind::Lut => return Some(lut(random)),
         Kind::Effect | Kind::GrainTable | Kind::TrackFile | Kind::Frames | Kind::Planes => return None,
     };
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
+}
+
+/// A look-up table with a part for each channel and one for all, over an input range of its own.
+pub(crate) fn lut(random: &mut Random) -> Value {
+    let mut text = "LUT_1D_SIZE 5\nLUT_3D_SIZE 4\nDOMAIN_MIN -0.1 0 0.05\nDOMAIN_MAX 1.2 1 1.1\n".to_owned();
+    for _ in 0..5 + 4 * 4 * 4 {
+        let [r, g, b] = [0; 3].map(|_| random.part() * 1.4 - 0.2);
+        writeln!(text, "{r} {g} {b}").unwrap();
+    }
+    let lut: Lut = text.parse().unwrap();
+    Value::File(FileAsset::named("random.cube").read(Arc::new(lut), random.next().into()))
 }
 
 /// Random settings of an entry, each given with a probability of `share`.

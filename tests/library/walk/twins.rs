@@ -9,7 +9,7 @@ use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws random numbers has a visible effect.
-const LIVELY: [(&str, &str); 13] = [
+const LIVELY: [(&str, &str); 14] = [
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),
     ("flicker", "amount=0.4"),
@@ -22,15 +22,16 @@ const LIVELY: [(&str, &str); 13] = [
     ("flock", "agents=400:size=200:start=0"),
     ("sand", "flow=400:size=40:start=1"),
     ("dither", ""),
+    ("deband", "threshold=32:range=64"),
     ("av1grain", ""),
 ];
 
-/// A ramp, so that movement is visible.
+/// A ramp, so that movement is visible, with a ripple, so that it is not smooth.
 fn ramp(format: &Format) -> Frame {
     let mut frame = flat(format);
     for y in 0..format.plane_size(0).1 {
         let row = frame.row_mut::<u16>(0, y);
-        (0..).zip(row).for_each(|(x, v): (usize, _)| *v = ((x * 5 + y * 3) % 700 + 150) as u16);
+        (0..).zip(row).for_each(|(x, v): (usize, _)| *v = ((x * 5 + y * 3 + x * y % 3) % 700 + 150) as u16);
     }
     frame
 }

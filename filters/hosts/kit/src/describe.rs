@@ -24,7 +24,9 @@ fn python_type(kind: Kind) -> String {
         Kind::Position { .. } => "Position".into(),
         Kind::Colour => "Colour".into(),
         Kind::Seed => "int".into(),
-        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile => "Path".into(),
+        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut => {
+            "Path".into()
+        }
         Kind::Frames | Kind::Planes | Kind::Points { .. } => "str".into(),
         Kind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("\"{}\"", w.id)).collect();
@@ -194,7 +196,12 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
                 Role::Setting(
                     Setting {
                         kind:
-                            Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile,
+                            Kind::Image
+                            | Kind::Effect
+                            | Kind::GrainTable
+                            | Kind::GrainPlate
+                            | Kind::TrackFile
+                            | Kind::Lut,
                         ..
                     },
                     _,

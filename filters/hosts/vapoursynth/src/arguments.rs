@@ -41,6 +41,7 @@ fn host_type(kind: Kind) -> &'static str {
         | Kind::GrainTable
         | Kind::GrainPlate
         | Kind::TrackFile
+        | Kind::Lut
         | Kind::Points { .. } => "data",
     }
 }

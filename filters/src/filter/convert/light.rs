@@ -147,13 +147,15 @@ impl Render for Light {
     }
 }
 
-fn divide(row: &mut [f32], alpha: &[f32]) {
+/// Straight values from premultiplied ones, where alpha is positive.
+pub(in crate::filter) fn divide(row: &mut [f32], alpha: &[f32]) {
     for (v, &a) in row.iter_mut().zip(alpha) {
         *v = if a > 0.0 && a.is_finite() { *v / a } else { *v };
     }
 }
 
-fn multiply(row: &mut [f32], alpha: &[f32], all: bool) {
+/// Premultiplied values from straight ones, where alpha is positive, or everywhere with `all`.
+pub(in crate::filter) fn multiply(row: &mut [f32], alpha: &[f32], all: bool) {
     for (v, &a) in row.iter_mut().zip(alpha) {
         *v = if (all || a > 0.0) && a.is_finite() { *v * a } else { *v };
     }

@@ -1,7 +1,8 @@
 //! Computes the rows of a band.
 
 use super::ops::{Group, Op, Ops};
-use crate::frame::{Depth, Format, FrameMut, FrameRef, Scratch};
+use crate::filter::Band;
+use crate::frame::{Depth, Format, FrameMut, FrameRef, PlaneSet, Scratch};
 use crate::pixel::convert::{Accumulate, CodeSample, Mix, Num, PAD, pad};
 use crate::simd::Level;
 
@@ -15,17 +16,20 @@ fn buffer_len(width: usize) -> usize {
     (width + 2 * PAD).next_multiple_of(16)
 }
 
-/// Writes every row in `output`.
+/// Writes every row of the band's planes.
 pub(super) fn render(
     from: &Format,
     to: &Format,
     ops: &Ops,
     level: Level,
-    input: FrameRef<'_>,
-    output: &mut FrameMut<'_>,
+    band: &mut Band<'_>,
     scratch: &mut Scratch,
 ) {
-    let mut job = Job { from, to, ops, level, input, output, scratch };
+    let Some(input) = band.input else {
+        unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
+    };
+    let (output, writes) = (&mut band.output, band.writes);
+    let mut job = Job { from, to, ops, level, input, output, writes, scratch };
     match (from.depth.bytes(), to.depth.bytes()) {
         (1, 1) => job.codes::<u8, u8>(),
         (1, 2) => job.codes::<u8, u16>(),
@@ -50,12 +54,19 @@ struct Job<'a, 'b, 'c> {
     level: Level,
     input: FrameRef<'b>,
     output: &'a mut FrameMut<'c>,
+    writes: PlaneSet,
     scratch: &'a mut Scratch,
 }
 
-impl Job<'_, '_, '_> {
+impl<'a> Job<'a, '_, '_> {
+    /// The operations of the planes that are written.
+    fn written(&self) -> impl Iterator<Item = (usize, &'a Op)> + use<'a> {
+        let writes = self.writes;
+        self.ops.planes.iter().enumerate().filter(move |(p, _)| writes.has(*p))
+    }
+
     fn codes<S: CodeSample + Accumulate<i32>, D: CodeSample + Mix<i32>>(&mut self) {
-        for (p, op) in self.ops.planes.iter().enumerate() {
+        for (p, op) in self.written() {
             let Op::Scale { source, scale } = op else { continue };
             let (source, plane) = (self.input.plane(*source), self.output.plane_mut(p));
             for y in plane.rows() {
@@ -66,7 +77,7 @@ impl Job<'_, '_, '_> {
     }
 
     fn copies(&mut self) {
-        for (p, op) in self.ops.planes.iter().enumerate() {
+        for (p, op) in self.written() {
             let Op::Copy { source } = op else { continue };
             let (source, plane) = (self.input.plane(*source), self.output.plane_mut(p));
             for y in plane.rows() {
@@ -76,7 +87,7 @@ impl Job<'_, '_, '_> {
     }
 
     fn fills(&mut self) {
-        for (p, op) in self.ops.planes.iter().enumerate() {
+        for (p, op) in self.written() {
             let &Op::Fill { code, real } = op else { continue };
             let plane = self.output.plane_mut(p);
             for y in plane.rows() {
@@ -96,7 +107,7 @@ impl Job<'_, '_, '_> {
     }
 
     fn group<S: Accumulate<A>, A: Num, D: Mix<A>>(&mut self, group: &Group) {
-        let Some(first) = group.outputs.first() else { return };
+        let Some(first) = group.outputs.iter().find(|o| self.writes.has(o.plane)) else { return };
         let (width, _) = self.to.plane_size(first.plane);
         let planes: Vec<_> = group.outputs.iter().map(|o| (&o.terms[..], o.code)).collect();
         let forms = D::forms(&planes);
@@ -127,7 +138,7 @@ impl Job<'_, '_, '_> {
                     A::across(self.level, ready, &line[..len + 2 * PAD], &source.across);
                 }
             }
-            for (output, form) in group.outputs.iter().zip(&forms) {
+            for (output, form) in group.outputs.iter().zip(&forms).filter(|(o, _)| self.writes.has(o.plane)) {
                 let mut rows: [&[A]; 3] = [&[]; 3];
                 for (row, &i) in rows.iter_mut().zip(&output.used) {
                     *row = &ready[size * i..][..width];

@@ -80,7 +80,7 @@ fn convert(from: &Format, to: &Format, level: Level) -> Convert {
 
 // ---- reference ----
 
-fn raw(plane: PlaneRef<'_>, depth: Depth, x: usize, y: usize) -> f64 {
+pub(in crate::filter) fn raw(plane: PlaneRef<'_>, depth: Depth, x: usize, y: usize) -> f64 {
     match depth {
         Depth::Float => plane.row::<f32>(y)[x].into(),
         Depth::Bits(8) => plane.row::<u8>(y)[x].into(),
@@ -89,7 +89,7 @@ fn raw(plane: PlaneRef<'_>, depth: Depth, x: usize, y: usize) -> f64 {
 }
 
 /// (offset, scale) of plane `p`'s codes.
-fn codes(f: &Format, p: usize) -> (f64, f64) {
+pub(in crate::filter) fn codes(f: &Format, p: usize) -> (f64, f64) {
     let Depth::Bits(bits) = f.depth else { return (0.0, 1.0) };
     let all = (1u32 << bits) as f64;
     let gbr = f.family == Family::Yuv && f.matrix == Matrix::RGB;
@@ -154,7 +154,7 @@ fn weights_of(m: Matrix) -> (f64, f64) {
     match m {
         Matrix::BT709 => (0.2126, 0.0722),
         Matrix::FCC => (0.3, 0.11),
-        Matrix::BT470BG | Matrix::SMPTE170M => (0.299, 0.114),
+        Matrix::BT470BG | Matrix::SMPTE170M | Matrix::UNSPECIFIED => (0.299, 0.114),
         Matrix::SMPTE240M => (0.212, 0.087),
         Matrix::BT2020NC => (0.2627, 0.0593),
         _ => panic!("{m:?}"),
@@ -185,7 +185,8 @@ fn yuv_of(m: Matrix, [r, g, b]: [f64; 3]) -> [f64; 3] {
     }
 }
 
-fn reference(input: &Frame, t: &Format, q: usize, i: usize, j: usize) -> f64 {
+/// The nominal value of sample (i, j) of plane `q` of `t`.
+pub(in crate::filter) fn reference(input: &Frame, t: &Format, q: usize, i: usize, j: usize) -> f64 {
     let f = input.format();
     let nominal = |p: usize, x: usize, y: usize| {
         let (offset, scale) = codes(f, p);

@@ -64,6 +64,7 @@ pub fn files_in_recipe(recipe: &Recipe) -> FileAccess {
                 (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
                 (Kind::GrainPlate, Value::File(file)) => ("grain plate", file.name()),
                 (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
+                (Kind::Lut, Value::File(file)) => ("look-up table", file.name()),
                 _ => continue,
             };
             access.read(format!("the {what} of '{}'", step.filter.name), name);
@@ -94,8 +95,8 @@ pub(crate) fn load<E: From<JobError>>(
     Ok(())
 }
 
-/// Reads the images, effect files, grain tables and plates that settings name, and opens the track files: those that
-/// need no source.
+/// Reads the images, effect files, look-up tables, grain tables and plates that settings name, and opens the track
+/// files: those that need no source.
 ///
 /// # Errors
 /// [`JobError`] for the first file that cannot be read or is invalid.
@@ -115,6 +116,10 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
                     let tracks = crate::assets::load_tracks(Path::new(file.name()))?;
                     let digest = tracks.digest();
                     Value::File(file.read(tracks, digest))
+                }
+                Value::File(file) if setting.kind == Kind::Lut => {
+                    let (lut, digest) = crate::assets::load_lut(Path::new(file.name()))?;
+                    Value::File(file.read(std::sync::Arc::new(lut), digest))
                 }
                 Value::File(file) => {
                     let effect = crate::assets::load_effect(Path::new(file.name()))?;

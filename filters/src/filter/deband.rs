@@ -1,0 +1,208 @@
+//! `deband`: smooths the steps of shallow gradients.
+//!
+//! Each sample looks at four others, the corners of a rectangle around it whose half sides are random for every sample
+//! and frame. `m` is the largest difference of the four from the sample. In an area that is flat, `m` at most the
+//! threshold, the sample goes to their mean; from there to twice the threshold it goes less and less far, so no new
+//! edges appear where an area stops being flat. With several iterations, the rectangles reach over equal parts of
+//! `range`, and the sample goes by the mean of what each wants.
+//!
+//! The corners are symmetric, so slopes stay where they are; at the edges of the picture the rectangle is narrower. The
+//! result lies between samples of the picture, so legal codes stay legal. The chain works in 16 bits; dither at its end
+//! keeps the smoothness at 8.
+
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use crate::frame::{Depth, Format, FrameTime, Scratch};
+use crate::noise::seed::Layer;
+use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::ConvertF32;
+use crate::settings;
+use crate::settings::{Animated, SettingError, Unit};
+use crate::simd::{Level, multiversion};
+
+/// The catalog's entry.
+pub const ENTRY: Entry =
+    Entry::new::<DebandSpec>("deband", "Deband", "Smooths the steps of shallow gradients");
+
+settings! {
+    struct DebandSpec {
+        /// Differences up to this count as a flat area that is smoothed; twice as large ones do not change. In codes
+        /// of 8 bits: steps of a gradient are 1, after strong compression 2 to 4.
+        threshold: Animated = number(0.0..=32.0).default(1.5).soft(0.0..=8.0),
+        /// The same for the colour differences of YUV. Default: `threshold`.
+        threshold_uv as "threshold-uv": Option<Animated> = number(0.0..=32.0).soft(0.0..=8.0),
+        /// How far it looks, in luma samples of a picture 1920 wide: about half of the width of the bands.
+        range: Animated = number(0.0..=64.0).default(24.0).unit(Unit::Pixels),
+        /// Rectangles per sample: more are smoother and slower.
+        iterations: i64 = integer(1..=4).default(2),
+    }
+    with static, seed
+}
+
+impl Spec for DebandSpec {
+    fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let bound = |shape: &Shape| {
+            let stream = |i| {
+                let layer = Layer(Layer::DEBAND.0 + i);
+                Stream::new(Generator::Xs64, shape, CycleStart::Seed(seed), layer, level)
+            };
+            (0..self.iterations as u32).map(stream).collect::<Result<Vec<_>, _>>()
+        };
+        let shape = Shape::of(input, Layout::Keyed, Distribution::UNIFORM);
+        let streams = shape.and_then(|shape| bound(&shape)).map_err(|e| SettingError::new("", e))?;
+        Ok(Deband { format: *input, set: self.clone(), streams, level }.boxed())
+    }
+}
+
+struct Deband {
+    format: Format,
+    set: DebandSpec,
+    /// The random numbers of each iteration.
+    streams: Vec<Stream>,
+    level: Level,
+}
+
+/// The parameters of a plane at a time.
+#[derive(Clone, Copy, Default)]
+struct Now {
+    frame: i64,
+    /// The threshold in codes.
+    threshold: f32,
+    iterations: usize,
+    /// Half of the largest sides of each iteration's rectangle.
+    far: [[u32; 2]; 4],
+}
+
+impl Deband {
+    fn plane_at(&self, at: &FrameTime, p: usize) -> Now {
+        let set = &self.set;
+        let of_colour = set.threshold_uv.as_ref().filter(|_| self.format.is_chroma(p));
+        let threshold = of_colour.unwrap_or(&set.threshold).at(at) / 255.0;
+        let (sx, sy) = self.format.plane_subsampling(p);
+        let steps = [f64::from(1u32 << sx), f64::from(1u32 << sy) * self.format.field_rows().0];
+        let range = set.range.at(at) * f64::from(self.format.width) / 1920.0;
+        let iterations = set.iterations as usize;
+        let mut far = [[0; 2]; 4];
+        for (i, far) in far.iter_mut().enumerate().take(iterations) {
+            *far = steps.map(|step| {
+                let part = range / step * (i + 1) as f64 / iterations as f64;
+                libm::floor(part + 0.5).min(255.0) as u32
+            });
+        }
+        let unit = f64::from(Code::of(&self.format, p).span);
+        Now { frame: at.index, threshold: (threshold * unit) as f32, iterations, far }
+    }
+
+    fn planes<T: ConvertF32>(&self, now: &[Now; 4], band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
+        for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
+            let (from, to) = (input.plane(p), band.output.plane_mut(p));
+            let (samples, stride) = from.samples::<T>();
+            let len = self.format.plane_size(p).0.next_multiple_of(self.streams[0].block());
+            let [words] = scratch.buffers::<u16, 1>([len * self.streams.len()]);
+            for y in to.rows() {
+                for (stream, words) in self.streams.iter().zip(words.chunks_exact_mut(len)) {
+                    stream.frame(now[p].frame).words(p, y as u32, words);
+                }
+                let row = Row { y, height: from.height(), stride };
+                smooth::<T>(self.level, to.row_mut(y), samples, &row, words, &now[p]);
+            }
+        }
+    }
+}
+
+/// The position of a row in its plane.
+struct Row {
+    y: usize,
+    height: usize,
+    stride: usize,
+}
+
+/// Samples whose corners are computed before they are read.
+const BLOCK: usize = 64;
+
+/// A word of `words` for each sample and iteration, row by row, determines the half sides.
+#[inline(always)]
+fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, words: &[u16], now: &Now) {
+    let &Row { y, height, stride } = row;
+    let width = out.len();
+    let tallest = y.min(height - 1 - y) as u32;
+    let own = &samples[y * stride..][..width];
+    let (limit, slope) = (2.0 * now.threshold, 1.0 / now.threshold);
+    let each = 0.25 / now.iterations as f32;
+    // From a sample to its lower right and lower left corner.
+    let (mut right, mut left) = ([0i32; BLOCK], [0i32; BLOCK]);
+    let mut corners = [[0f32; 4]; BLOCK];
+    for start in (0..width).step_by(BLOCK) {
+        let end = (start + BLOCK).min(width);
+        let mut change = [0f32; BLOCK];
+        for (far, words) in now.far.iter().zip(words.chunks_exact(words.len() / now.iterations)) {
+            for (i, &word) in words[start..end].iter().enumerate() {
+                let x = start + i;
+                let widest = x.min(width - 1 - x) as u32;
+                let across = (((u32::from(word) & 255) * (far[0] + 1)) >> 8).min(widest) as i32;
+                let down = (((u32::from(word) >> 8) * (far[1] + 1)) >> 8).min(tallest) as i32;
+                let below = down * stride as i32;
+                (right[i], left[i]) = (below + across, below - across);
+            }
+            for i in 0..end - start {
+                let at = y * stride + start + i;
+                let (right, left) = (right[i] as isize, left[i] as isize);
+                corners[i] =
+                    [-right, -left, left, right].map(|d| samples[at.wrapping_add_signed(d)].number());
+            }
+            for i in 0..end - start {
+                let value = own[start + i].number();
+                let [a, b, c, d] = corners[i].map(|v| v - value);
+                let most = |a: f32, b: f32| if a > b { a } else { b };
+                let most = most(most(a.abs(), b.abs()), most(c.abs(), d.abs()));
+                let sum = (a + b) + (c + d);
+                let part = (limit - most) * slope;
+                let part = if part < 1.0 { part } else { 1.0 };
+                // A corner or sample that is not finite makes the sum so.
+                change[i] += if most < limit && sum.is_finite() { each * part * sum } else { 0.0 };
+            }
+        }
+        for ((out, own), change) in out[start..end].iter_mut().zip(&own[start..end]).zip(change) {
+            *out =
+                if change == 0.0 { *own } else { own.replaced(own.number() + change, 0.0, (0.0, 65535.0)) };
+        }
+    }
+}
+
+multiversion! {
+    fn smooth<T: ConvertF32>(level, out: &mut [T], samples: &[T], row: &Row, words: &[u16], now: &Now) = smooth_body;
+}
+
+impl Render for Deband {
+    type Params = [Now; 4];
+    type State = ();
+
+    fn at(&self, at: &FrameTime) -> Option<(Plan, [Now; 4])> {
+        let now = [0, 1, 2, 3].map(|p| self.plane_at(at, p));
+        let acts = |p: usize| now[p].threshold > 0.0 && now[p].far.as_flattened().iter().any(|&n| n > 0);
+        let writes = self.format.color_planes().filter(acts);
+        let rows = |p: usize| {
+            let far = now[p].far.iter().map(|far| far[1]).max().unwrap_or(0);
+            far << self.format.plane_subsampling(p).1
+        };
+        let reach = Reach::Rows(writes.iter().map(rows).max()?);
+        Some((Plan { reach, ..Plan::in_place(writes) }, now))
+    }
+
+    fn memory(&self) -> Memory {
+        let row = (self.format.width as usize).next_multiple_of(self.streams[0].block());
+        Memory { fixed: 0, per_frame: 2 * row * self.streams.len() + 64 }
+    }
+
+    fn render(&self, now: &[Now; 4], (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        match self.format.depth {
+            Depth::Bits(8) => self.planes::<u8>(now, band, scratch),
+            Depth::Bits(_) => self.planes::<u16>(now, band, scratch),
+            Depth::Float => self.planes::<f32>(now, band, scratch),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
