@@ -40,7 +40,7 @@ FILTERS = [
 # Over the photograph, faded to haze, water or night, because agents are dark or small.
 FLOCKS = {"starlings": "#d4cfcc", "seagulls": "#8fb4d8", "fish": "#1d5570", "moths": "#0c0c14", "bats": "#6f6a86"}
 # Seconds after the start. Heaps are shown near, over the darkened photograph if they are bright.
-SANDS = {"pour": 8, "hourglass": 4, "dune": 10, "snowfall": 25, "ash": 25, "confetti": 12, "leaves": 30, "coins": 10}
+SANDS = {"pour": 8, "hourglass": 20, "dune": 10, "snowfall": 25, "ash": 25, "confetti": 12, "leaves": 30, "coins": 10}
 NEAR_SANDS = ("snowfall", "ash", "confetti", "leaves", "coins")
 SMALL_PARTICLES = ("dust-motes", "starfield", "fireflies")
 
