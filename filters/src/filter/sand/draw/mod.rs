@@ -12,6 +12,8 @@ mod sand;
 mod snow;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod twin;
 
 pub(super) use flyers::{Flyer, draw_flyers};
 pub(super) use ground::{Ground, Light};

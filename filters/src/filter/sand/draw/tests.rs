@@ -10,12 +10,12 @@ const MATERIALS: [Material; 7] = [
     Material::Coins,
 ];
 
-fn style(material: Material, radius: f32, size: [usize; 2]) -> Style {
+pub(super) fn style(material: Material, radius: f32, size: [usize; 2]) -> Style {
     Style { material, light: [-0.6, -0.8], radius, size, level: Level::SCALAR }
 }
 
 /// Grains over the lower part of a picture, dense below, single above.
-fn pile(width: usize, height: usize, radius: f32) -> Vec<GrainPoint> {
+pub(super) fn pile(width: usize, height: usize, radius: f32) -> Vec<GrainPoint> {
     let area = (width * height) as f32 / (3.2 * radius * radius);
     (0..area as u32)
         .map(|id| {
@@ -39,7 +39,7 @@ fn ground(style: &Style, grains: &[GrainPoint]) -> Ground {
     ground
 }
 
-fn draw(style: &Style, tile: Tile, grains: &[GrainPoint]) -> Vec<[f32; 4]> {
+pub(super) fn draw(style: &Style, tile: Tile, grains: &[GrainPoint]) -> Vec<[f32; 4]> {
     let mut out = vec![[9.0; 4]; tile.width * tile.height];
     draw_tile(style.level, style, tile, grains, &mut out, &mut Scratch::default());
     out
