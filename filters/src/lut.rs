@@ -162,7 +162,7 @@ impl Reader {
             return Ok(());
         }
         if !self.values.is_empty() {
-            return Err(Problem::Late(word.into()));
+            return Err(Problem::Late(excerpt(word)));
         }
         let of = |a: &str, b: &str| [a, b].iter().position(|k| *k == word);
         if word == "TITLE" {

@@ -299,7 +299,7 @@ pub(super) struct SpanArgs {
     /// What happens when a frame fails
     ///
     /// With skip and hold the exit status is 0, each such frame is reported, and the closing line counts them. hold also
-    /// stands for missing images of a sequence; if no good frame comes before the damaged one, the render stops.
+    /// repeats the image before a missing one of a sequence; if no good frame comes before, the render stops.
     #[arg(long, value_name = "WHAT", value_parser = ON_ERROR, default_value = "stop")]
     pub(super) on_error: OnError,
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The largest file.
 const MOST: usize = 1 << 16;
 
-/// Its settings: those of options of the same names.
+/// Defaults for the options of the same names.
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct Settings {
@@ -93,6 +93,9 @@ impl Config {
         let settings: Settings = toml::from_str(&text).map_err(wrong)?;
         if settings.quiet && settings.verbose {
             return Err(Failure::usage(format!("{name}: quiet and verbose exclude each other")));
+        }
+        if settings.cache.as_ref().is_some_and(|cache| !cache.is_absolute()) {
+            return Err(Failure::usage(format!("{name}: cache is an absolute path, without ~")));
         }
         let all: toml::Table = toml::from_str(&text).map_err(wrong)?;
         let all: Vec<String> = all.iter().map(|(key, value)| format!("{key} = {value}")).collect();

@@ -118,6 +118,8 @@ fn sampled<T: Animate>(
 /// The keys, with their times as they are written, and by frame in the clip.
 fn points<T: Animate>(curve: &Curve<T>, resolved: &Curve<T>, rate: Ratio) -> Vec<Point> {
     let frame = |at: Ratio| if curve.in_seconds() { (at * rate).to_f64() } else { at.to_f64() };
+    // In a short clip, keys in percent may be less.
+    let curve = if curve.keys().len() == resolved.keys().len() { curve } else { resolved };
     let keys = curve.keys().iter().zip(resolved.keys()).take(MAX_KEYS).map(|(key, resolved)| Point {
         at: key.at.to_string(),
         frame: frame(resolved.at.ratio()),

@@ -155,16 +155,20 @@ impl<T: Animate> Curve<T> {
         (self.keys.iter().all(|k| k.value == first) && moving.iter().all(flat)).then_some(first)
     }
 
-    /// Replaces frame numbers that count from the end, and percentages (by the nearest frame); `first` and `last` are
+    /// Replaces frame numbers that count from the end, and percentages (by the nearest frame, and of those at the same frame the last one); `first` and `last` are
     /// the numbers of the source's first and last frame.
     ///
     /// # Errors
     /// The last frame is not known, or keys are not in order once it is.
     pub fn resolve(&self, first: i64, last: Option<i64>) -> Result<Curve<T>, CurveError> {
-        let mut curve = self.clone();
-        for key in &mut curve.keys {
-            key.at = key.at.resolve(first, last)?;
+        let mut keys: Vec<Key<T>> = Vec::with_capacity(self.keys.len());
+        for key in &self.keys {
+            let at = key.at.resolve(first, last)?;
+            // In a short source several percentages are the same frame: the last one counts.
+            keys.pop_if(|before| matches!(key.at, KeyTime::Percent(_)) && before.at.ratio() == at.ratio());
+            keys.push(Key { at, ..key.clone() });
         }
+        let curve = Curve { keys, ..self.clone() };
         match curve.keys.windows(2).position(|pair| pair[0].when() >= pair[1].when()) {
             Some(i) => Err(CurveError::Order(i + 1)),
             None => Ok(curve),

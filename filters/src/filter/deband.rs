@@ -4,7 +4,7 @@
 //! and frame. `m` is the largest difference of the four from the sample. In an area that is flat, `m` at most the
 //! threshold, the sample goes to their mean; from there to twice the threshold it goes less and less far, so no new
 //! edges appear where an area stops being flat. With several iterations, the rectangles reach over equal parts of
-//! `range`, and the sample goes by the mean of what each wants.
+//! `range`, and the sample changes by the mean of the changes of each.
 //!
 //! The corners are symmetric, so slopes stay where they are; at the edges of the picture the rectangle is narrower. The
 //! result lies between samples of the picture, so legal codes stay legal. The chain works in 16 bits; dither at its end
@@ -26,8 +26,8 @@ pub const ENTRY: Entry =
 
 settings! {
     struct DebandSpec {
-        /// Differences up to this count as a flat area that is smoothed; twice as large ones do not change. In codes
-        /// of 8 bits: steps of a gradient are 1, after strong compression 2 to 4.
+        /// Differences up to this count as a flat area that is smoothed; twice as large ones do not change. In 255ths
+        /// of the range from black to white: steps of a gradient are about 1, after strong compression 2 to 4.
         threshold: Animated = number(0.0..=32.0).default(1.5).soft(0.0..=8.0),
         /// The same for the colour differences of YUV. Default: `threshold`.
         threshold_uv as "threshold-uv": Option<Animated> = number(0.0..=32.0).soft(0.0..=8.0),

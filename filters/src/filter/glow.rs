@@ -121,7 +121,7 @@ struct Knee {
     half: f32,
 }
 
-/// Brighter light is not believed.
+/// Light above this counts as an invalid sample and causes no glow.
 const MOST: f32 = 1e6;
 
 /// R, G and B as planes of G, B and R.

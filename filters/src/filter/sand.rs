@@ -83,7 +83,8 @@ settings! {
         fall: f64 = fixed(0.02..=20.0).default(3.0).soft(0.05..=5.0).group("Motion"),
         /// Tangent of the steepest slope at which grains rest: 0.7 is dry sand, 1.1 is snow.
         friction: Animated = number(0.55..=1.2).default(0.7).group("Motion"),
-        /// Speed in frame heights per second at which the ground throws up grains of the surface, which lie flatter then.
+        /// Speed, in frame heights per second, at which the shaking ground throws up grains of the surface, so that heaps
+        /// become flatter. 0 is off.
         shaking: Animated = number(0.0..=4.0).default(0.0).soft(0.0..=0.5).group("Motion"),
         /// Wind to the right in frame widths per second.
         wind: Animated = number(-4.0..=4.0).default(0.0).soft(-1.0..=1.0).group("Motion"),
@@ -97,7 +98,7 @@ settings! {
         floor: bool = switch().default(true).group("Obstacle"),
         /// Width of a hole in the floor through which grains leave, in frame widths.
         drain: Animated = number(0.0..=1.0).default(0.0).group("Obstacle"),
-        /// Place of the middle of this hole, in frame widths from the left.
+        /// Centre of the drain, in frame widths from the left.
         drain_at: Animated = number(0.0..=1.0).default(0.5).group("Obstacle"),
         /// Whether the sides of the frame are solid.
         walls: bool = switch().default(false).group("Obstacle"),

@@ -219,7 +219,7 @@ impl Spans {
             let alone = span.end == End::Alone;
             let point = |point: Point, by: i64| match point {
                 Point::Percent(p) => match frame_at_percent(p, first, last, alone) {
-                    Some(n) => Ok(Point::Frame(n + by)),
+                    Some(n) => Ok(Point::Frame(n.saturating_add(by))),
                     None => Err(SpansError::NoLength(point.to_string())),
                 },
                 Point::Time(_) if alone => Err(SpansError::Lone(point.to_string())),

@@ -370,7 +370,7 @@ fn closing(summary: &Summary, last: Option<&ProgressStats>, elapsed: Duration, o
         text += &format!(", {} left out", summary.failed);
     }
     if summary.held > 0 {
-        text += &format!(", {} of them replaced because the source is damaged", summary.held);
+        text += &format!(", {} of them replaced by the frame before", summary.held);
     }
     if summary.skipped > 0 {
         text += &format!(", {} kept", summary.skipped);

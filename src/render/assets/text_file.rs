@@ -16,14 +16,22 @@ pub enum TextFileError {
         #[source]
         cause: io::Error,
     },
-    /// The file is not text, or is too long.
-    #[error("{}: {what} is UTF-8 text of at most {} MiB", path.display(), most >> 20)]
+    /// The file is not text.
+    #[error("{}: {what} is UTF-8 text", path.display())]
     NoText {
         /// The file.
         path: PathBuf,
         /// The expected kind of file.
         what: &'static str,
-        /// The limit in bytes.
+    },
+    /// The file is too long.
+    #[error("{}: {what} has at most {most} bytes", path.display())]
+    TooLong {
+        /// The file.
+        path: PathBuf,
+        /// The expected kind of file.
+        what: &'static str,
+        /// The limit.
         most: usize,
     },
     /// The content is invalid: the file, the position, and what would be right.
@@ -44,7 +52,7 @@ impl TextFileError {
 /// [`TextFileError`] if the file cannot be read, is not UTF-8, or is larger.
 pub fn read_text(path: &Path, what: &'static str, most: usize) -> Result<String, TextFileError> {
     let text = String::from_utf8(read_bytes(path, what, most)?);
-    text.map_err(|_| TextFileError::NoText { path: path.into(), what, most })
+    text.map_err(|_| TextFileError::NoText { path: path.into(), what })
 }
 
 /// Reads a file of at most `most` bytes, which is `what`, for text that may have any encoding.
@@ -57,7 +65,7 @@ pub(super) fn read_bytes(path: &Path, what: &'static str, most: usize) -> Result
     let file = reach::open(path).map_err(failed)?;
     file.take(most as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() > most {
-        return Err(TextFileError::NoText { path: path.into(), what, most });
+        return Err(TextFileError::TooLong { path: path.into(), what, most });
     }
     Ok(bytes)
 }

@@ -28,6 +28,8 @@ const SOFT: f64 = 0.16;
 const ROW: f64 = 0.866_025_403_784_438_6;
 /// Jolts per second and column.
 const JOLTS: f64 = 8.0;
+/// The fall of friction in a second with which there are as many.
+const FULL_FALL: f64 = 0.5;
 /// Fractions of a birth in the state.
 const PARTS: f64 = 1_048_576.0;
 
@@ -193,8 +195,8 @@ impl Scene {
         let height = self.height;
         let time = f64::from(self.sand.step);
         let gravity = set.gravity.at(at);
-        let per_step = |curve: &crate::settings::Animated, salt: u64| {
-            let count = curve.at(at) * time;
+        let per_step = |rate: f64, salt: u64| {
+            let count = rate * time;
             let part = uniform(mix64(self.seed ^ mix64(steps ^ salt)));
             (count + part) as u32
         };
@@ -203,22 +205,23 @@ impl Scene {
         let (shaking, middle, half) = (set.shaking.at(at), set.drain_at.at(at), 0.5 * set.drain.at(at));
         let drain =
             if half > 0.0 { [middle - half, middle + half].map(|v| (v * w) as f32) } else { [0.0; 2] };
-        // With less friction, the surface begins to slide.
-        let (jolts, jolt) = match friction < state.friction {
-            true => (JOLTS, (shaking * height).max((0.5 * gravity * height).sqrt())),
-            false => (if shaking > 0.0 { JOLTS } else { 0.0 }, shaking * height),
+        // While friction falls, the surface begins to slide: the faster it falls, the more grains do.
+        let falls = (f64::from(state.friction - friction) / (time * FULL_FALL)).clamp(0.0, 1.0);
+        let (jolts, jolt) = match shaking > 0.0 {
+            true => (JOLTS, shaking * height),
+            false => (JOLTS * falls, (0.5 * gravity * height).sqrt()),
         };
         let forces = Forces {
             gravity: (gravity * height) as f32,
             friction,
-            shaken: (columns * jolts * time) as u32,
+            shaken: per_step(columns * jolts, 1 << 62),
             jolt: jolt as f32,
             drain,
             drag: (gravity.max(0.1) / set.fall) as f32,
             wind: (set.wind.at(at) * w) as f32,
             gusts: (set.gusts.at(at) * height) as f32,
-            lifted: per_step(&set.drift, 1 << 60),
-            melted: per_step(&set.melt, 1 << 61),
+            lifted: per_step(set.drift.at(at), 1 << 60),
+            melted: per_step(set.melt.at(at), 1 << 61),
             time: (steps as f64 * time) as f32,
             seed: self.seed,
             number: steps,

@@ -20,7 +20,7 @@ pub(super) const GAP: f32 = 0.06;
 const SUPPORT: f32 = 0.02;
 /// A grain that is beside another one is higher or lower by no more than this.
 const BESIDE: f32 = 0.1;
-/// One that is ahead or behind is farther away than this in x.
+/// Grains that are closer than this in x count as above or below, not as ahead or behind.
 const AHEAD: f32 = 0.3;
 /// The largest distance in a short step: a body of half a diameter cannot be passed.
 pub(super) const FASTEST: f32 = 0.45;

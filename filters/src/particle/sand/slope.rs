@@ -42,7 +42,7 @@ pub(super) enum Place {
     Buried,
     /// On the surface, whose normal this is, upwards.
     Surface([f32; 2]),
-    /// Over a hole. It falls and does not sleep, or it would arch over holes of any width.
+    /// Over a hole. It falls and stays awake; otherwise grains would bridge holes of any width.
     Undermined,
 }
 

@@ -35,7 +35,7 @@ impl Solids {
             let (distance, normal) = obstacle.at(x, y);
             test(normal, r - distance);
         }
-        // What has fallen through the hole is not lifted again.
+        // Grains below the floor do not touch it, so it does not push them back up.
         if self.has_floor(x) && y < size[1] + 1.0 {
             test([0.0, -1.0], y + r - size[1]);
         }
