@@ -82,6 +82,10 @@ fn a_y4m_file_that_is_cut_ends_with_the_last_good_frame() {
     let o = s.run("hash cut.y4m --on-error hold --frames 0-20x3").ends(1);
     assert_eq!(lines(&o.text()), [&*wanted[0], &*wanted[3]]);
     s.run("hash cut.y4m --on-error stop").ends(1);
+    // a pipe has only the frames that are selected
+    for (frames, exit) in [("4-", 0), ("3,5", 1), ("5", 1)] {
+        s.piped(&format!("hash - --on-error hold --frames {frames}"), cut).ends(exit);
+    }
 }
 
 #[test]
