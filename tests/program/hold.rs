@@ -72,7 +72,20 @@ fn a_y4m_file_that_is_cut_ends_with_the_last_good_frame() {
         assert_eq!(lines(&o.ok().says("frame 5 is replaced by frame 4").text()), wanted);
     }
     assert_eq!(lines(&s.run("hash cut.y4m --on-error hold --frames 5").ok().text()), wanted[5..]);
+    // a range without an end is no other render
+    for range in ["--frames 0-", "-ss 0", "-t 10"] {
+        let o = s.run(&format!("hash cut.y4m --on-error hold {range}")).ok();
+        assert_eq!(lines(&o.text()), wanted, "{range}");
+        let o = s.run(&format!("hash cut.y4m --on-error skip {range}")).ok().says("1 left out");
+        assert_eq!(lines(&o.text()), wanted[..5], "{range}");
+    }
+    let o = s.run("hash cut.y4m --on-error hold --frames 0-20x3").ends(1);
+    assert_eq!(lines(&o.text()), [&*wanted[0], &*wanted[3]]);
     s.run("hash cut.y4m --on-error stop").ends(1);
+    // a pipe has only the frames that are selected
+    for (frames, exit) in [("4-", 0), ("3,5", 1), ("5", 1)] {
+        s.piped(&format!("hash - --on-error hold --frames {frames}"), cut).ends(exit);
+    }
 }
 
 #[test]
@@ -109,4 +122,48 @@ fn damaged_frames_of_a_video_are_held() {
         assert_eq!(lines(&o.text()), wanted, "{name} through a pipe");
         s.run(&format!("hash {name}")).ends(1);
     }
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn a_video_that_is_cut_ends_with_its_last_picture() {
+    let s = Session::new();
+    let clip = "-f lavfi -i testsrc2=size=96x64:rate=25:duration=2";
+    for (name, codec) in [("held.mkv", "-c:v libx264 -qp 0 -threads 1"), ("plain.mkv", "-c:v ffv1 -g 1")] {
+        s.tool("ffmpeg", &format!("-nostdin -v error -y {clip} {codec} {name}"));
+        let bytes = s.read(name);
+        let cut = &bytes[..bytes.len() / 2];
+        s.write("cut.mkv", cut);
+        let wanted = s.run("hash cut.mkv --on-error skip").ok().text();
+        assert!(lines(&wanted).len() > 15, "{name}: {wanted}");
+        for more in ["", "--frames 0-", "--shard 1/1"] {
+            let o = s.run(&format!("hash cut.mkv --on-error hold {more}")).ok();
+            assert_eq!(o.says("the input is truncated").text(), wanted, "{name} {more}");
+        }
+        let o = s.piped("hash - --on-error hold", cut).ok();
+        assert_eq!(lines(&o.text()), lines(&wanted), "{name} through a pipe");
+    }
+}
+
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn frames_of_another_size_are_held() {
+    let s = Session::new();
+    let mut list = String::new();
+    for (name, size) in [("a.ts", "160x96"), ("b.ts", "80x48"), ("c.ts", "160x96")] {
+        let clip = format!("-f lavfi -i testsrc2=size={size}:rate=25:duration=0.4");
+        let codec = "-c:v libx264 -g 5 -bf 0 -threads 1";
+        s.tool("ffmpeg", &format!("-nostdin -v error -y {clip} {codec} {name}"));
+        list += &format!("file {name}\n");
+    }
+    s.write("list", list);
+    s.tool("ffmpeg", "-nostdin -v error -y -f concat -i list -c copy sizes.ts");
+    let usable = lines(&s.run("hash sizes.ts --on-error skip").ok().says("10 left out").text());
+    let mut wanted = usable[..10].to_vec();
+    wanted.extend((10..20).map(|n| format!("{n} {}", sample(&usable[9]))));
+    wanted.extend_from_slice(&usable[10..]);
+    assert_eq!(wanted.len(), 30);
+    check_every_way(&s, "sizes.ts", &wanted);
+    let o = s.piped("hash - --on-error hold", &s.read("sizes.ts")).ok();
+    assert_eq!(lines(&o.says("frame 19 is replaced by frame 9").text()), wanted);
 }

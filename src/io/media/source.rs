@@ -200,6 +200,17 @@ pub enum SourceError {
         /// The position of the frame.
         stamp: Box<FrameStamp>,
     },
+    /// The frame is intact but cannot be used, because it differs from the first in size or format. Nothing is in the
+    /// slot.
+    #[error("{name}: {problem}")]
+    Unusable {
+        /// The input.
+        name: String,
+        /// The frame, the problem, and what would be right.
+        problem: String,
+        /// The position of the frame.
+        stamp: Box<FrameStamp>,
+    },
     /// The input ended inside a frame.
     #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
     Truncated {

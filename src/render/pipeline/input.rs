@@ -4,6 +4,8 @@ use super::FrameError;
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::journal::FrameList;
 use grainfield_io::media::{FrameStamp, Slot, Source, SourceError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The source, and the frames to read.
 pub struct Plan {
@@ -38,6 +40,8 @@ pub(super) struct Input {
     to_end: bool,
     /// Whether frames that cannot be read are replaced.
     holds: bool,
+    /// Set when the user cancels.
+    cancelled: Arc<AtomicBool>,
     /// Reports about data without a picture.
     notes: Vec<String>,
 }
@@ -46,7 +50,7 @@ pub(super) struct Input {
 pub(super) enum Next {
     /// A frame, in the slot.
     Frame(FrameStamp),
-    /// A damaged frame, in the slot, and the decoder's message.
+    /// A frame that is damaged or, if frames are held, cannot be used, and the reason. A damaged one is in the slot.
     Damaged(FrameStamp, FrameError),
     /// A frame that cannot be read (its number); others may follow.
     Failed(i64, FrameError),
@@ -55,7 +59,7 @@ pub(super) enum Next {
 }
 
 impl Input {
-    pub(super) fn new(plan: Plan, holds: bool) -> Input {
+    pub(super) fn new(plan: Plan, holds: bool, cancelled: Arc<AtomicBool>) -> Input {
         let is_unbounded = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
         let open = is_unbounded || plan.may_end_early;
         let resumed = plan.wanted.as_ref().is_some_and(|list| !list.skip.is_empty());
@@ -71,6 +75,7 @@ impl Input {
             ended: false,
             to_end: plan.to_end,
             holds,
+            cancelled,
             notes: Vec::new(),
         }
     }
@@ -130,6 +135,13 @@ impl Input {
             && let Err(error) = self.source.seek(number)
         {
             self.at = None;
+            // a cut source has no frames after the incomplete one
+            if self.open && matches!(&error, SourceError::Truncated { number: cut, .. } if *cut < number) {
+                self.ended = true;
+                if self.holds && (self.last.is_some() || self.resumed) {
+                    return Next::End;
+                }
+            }
             return Next::Failed(number, error.into());
         }
         let stamp = match self.read(slot, Some(number)) {
@@ -156,15 +168,21 @@ impl Input {
     fn read(&mut self, slot: &mut Slot, number: Option<i64>) -> Next {
         let mut result = self.source.next(slot);
         // damaged data without a picture is no frame, and the next picture may follow
+        let mut first = None;
+        let mut others = 0_u64;
         while self.holds
-            && let Err(error @ SourceError::Bad { .. }) = &result
+            && !self.cancelled.load(Ordering::Relaxed)
+            && let Err(SourceError::Bad { .. }) = &result
         {
             let next = self.source.next(slot);
-            if matches!(next, Ok(None)) {
-                break;
+            if let Err(error) = std::mem::replace(&mut result, next) {
+                others += u64::from(first.is_some());
+                first.get_or_insert(error);
             }
-            self.notes.push(format!("no frame to hold: {error}"));
-            result = next;
+        }
+        if let Some(error) = first {
+            let more = if others > 0 { format!(" (and {others} more errors)") } else { String::new() };
+            self.notes.push(format!("no frame to hold: {error}{more}"));
         }
         match result {
             Ok(Some(stamp)) => {
@@ -178,8 +196,17 @@ impl Input {
                     self.at = stamp.number.checked_add(1);
                     return Next::Damaged(stamp, error.into());
                 }
+                if let SourceError::Unusable { stamp, .. } = &error {
+                    let stamp = FrameStamp::clone(stamp);
+                    self.at = stamp.number.checked_add(1);
+                    return if self.holds {
+                        Next::Damaged(stamp, error.into())
+                    } else {
+                        Next::Failed(stamp.number, error.into())
+                    };
+                }
                 let number = number.or(self.at).unwrap_or(self.source.info().first);
-                if matches!(error, SourceError::Truncated { .. }) && self.wanted.is_none() {
+                if matches!(error, SourceError::Truncated { .. }) && (self.wanted.is_none() || self.open) {
                     self.ended = true;
                 }
                 if self.holds && matches!(error, SourceError::Truncated { .. }) {

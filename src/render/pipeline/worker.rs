@@ -107,7 +107,9 @@ fn decode(
     let (Err(error), Some(holder)) = (&decoded, &shared.holder) else { return decoded };
     (slot.pending, slot.carried) = (None, None);
     let Some(good) = lock(holder).replace(stamp.number, &mut slot.frame, &shared.cancelled) else {
-        return decoded;
+        // the search may have been stopped
+        let cancelled = shared.cancelled.load(Ordering::Relaxed);
+        return if cancelled { Err(PrepareError::Cancelled.into()) } else { decoded };
     };
     let (number, good) = (stamp.number + shared.offset, good + shared.offset);
     let mut pending = lock(&shared.pending);

@@ -271,21 +271,29 @@ impl Source for Video {
             && let Some(change) = self.opened.as_ref().and_then(OpenedFile::change)
         {
             self.ended = true;
-            return Err(self.bad(format!("{at}: {change}")));
+            // the system's, unlike damage that the caller may accept
+            let cause = std::io::Error::other(format!("{at}: {change}"));
+            return Err(SourceError::Io { name: self.info.name.clone(), cause });
         }
         let Some(placed) = step? else { return Ok(None) };
         let (ticks, packet_duration) = self.durations(&placed);
         let NumberedFrame { picture, number, pts, .. } = placed;
         let (time, duration) = self.clock.time_and_duration(number, pts, ticks);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
+        let stamp = FrameStamp { number, time, duration, carried: None };
         let shape = Shape::new(&picture);
         if shape != self.shape {
             let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
             let now = shape.describe(&picture);
-            return Err(self.bad(format!(
+            let problem = format!(
                 "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
                     format (FFmpeg's filters scale and format convert them)"
-            )));
+            );
+            return Err(SourceError::Unusable {
+                name: self.info.name.clone(),
+                problem,
+                stamp: Box::new(stamp),
+            });
         }
         let fields = self.info.format.fields;
         if let Some(order) = field_order(&picture).filter(|order| *order != fields)
@@ -303,7 +311,6 @@ impl Source for Video {
             format!("{at} is damaged{}", if messages.is_empty() { recent_messages() } else { messages })
         });
         slot.pending = Some(Pending::Opaque(Box::new(Decoded { picture, pts, duration: packet_duration })));
-        let stamp = FrameStamp { number, time, duration, carried: None };
         match damage {
             Some(problem) => {
                 let name = self.info.name.clone();
