@@ -47,7 +47,7 @@ fn images_that_are_broken_or_missing_are_held() {
     check_every_way(&s, &format!("p.####.png {chain}"), &wanted);
     let o = s.run(&format!("render p.####.png o.####.png {chain} --on-error hold")).ok();
     let o = o.says("frame 1005 is replaced by frame 1003").says("1 of 10 frames are missing");
-    o.says("done: 10 frames, 3 of them replaced because the source is damaged");
+    o.says("done: 10 frames, 3 of them replaced by the frame before");
     // other treatments of errors are other renders
     s.run(&format!("render p.####.png o.####.png {chain} --on-error skip --resume")).ends(1).says("settings");
     s.run(&format!("render p.####.png o.####.png {chain} --on-error hold --resume"))

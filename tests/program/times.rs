@@ -139,8 +139,7 @@ fn times_are_exact_where_the_rate_varies() {
         let two = [1, 2].map(|i| hashes(&s, &format!("{name} -ss 0.5 -to 3 --shard {i}/2")));
         assert_eq!(two.concat(), one, "{name}");
     }
-    let piped = s.piped("hash - -ss 1", &s.read("a.mkv"));
-    assert_eq!(piped.ok().text(), s.run("hash a.mkv -ss 1").ok().text());
+    s.piped("hash - -ss 1", &s.read("a.mkv")).ends(2).says("use frame numbers");
 }
 
 #[test]

@@ -332,7 +332,8 @@ impl Source for Video {
         let count = match &self.index {
             IndexState::Packets(index) => index.frames.len(),
             IndexState::Exact(exact) => exact.frames.len(),
-            _ if self.info.variable_rate => {
+            // Of a stream nobody knows whether its rate is constant.
+            _ if self.info.variable_rate || !self.reader.demuxer.seekable() => {
                 let problem = "frames are selected by time, but their times are known only when they have been read; \
                                use frame numbers, or a file without filters that need several frames";
                 return Err(SourceError::Usage { name: self.info.name.clone(), problem: problem.into() });
