@@ -166,7 +166,7 @@ impl<T: Animate> Curve<T> {
             let at = key.at.resolve(first, last)?;
             // In a short source several percentages are the same frame: the last one counts.
             keys.pop_if(|before| matches!(key.at, KeyTime::Percent(_)) && before.at.ratio() == at.ratio());
-            keys.push(Key { at, ..key.clone() });
+            keys.push(Key { at, ..*key });
         }
         let curve = Curve { keys, ..self.clone() };
         match curve.keys.windows(2).position(|pair| pair[0].when() >= pair[1].when()) {
