@@ -27,7 +27,7 @@ const NEAR: f64 = 1.0;
 
 /// Settings whose curve has another effect besides its value at the frame: it bounds the births or the room of agents,
 /// or it is evaluated at every step. They are compared with such curves too.
-const BOUNDS: [(&str, &str); 14] = [
+const BOUNDS: [(&str, &str); 18] = [
     ("particles", "amount"),
     ("scratches", "amount"),
     ("scratches", "life"),
@@ -42,6 +42,10 @@ const BOUNDS: [(&str, &str); 14] = [
     ("sand", "gusts"),
     ("sand", "drift"),
     ("sand", "melt"),
+    ("sand", "friction"),
+    ("sand", "shaking"),
+    ("sand", "drain"),
+    ("sand", "drain_at"),
 ];
 
 /// Keys in between for settings that are integrated: so many a frame, for straight lines to be near to curves.
@@ -135,6 +139,10 @@ impl Case {
         if let Some(id) = image {
             let image = entry.settings.iter().find(|s| s.id == id).unwrap();
             base.set(id, value(entry, image, &mut random).unwrap()).unwrap();
+        }
+        if (entry.name, setting.id) == ("sand", "drain_at") {
+            let drain = entry.settings.iter().find(|s| s.id == "drain").unwrap();
+            base.set("drain", drain.parse("0.4").unwrap()).unwrap();
         }
         if image == Some("picture_frame") {
             let source = entry.settings.iter().find(|s| s.id == "source").unwrap();

@@ -92,7 +92,7 @@ fn turned(turns: f64) -> [f64; 2] {
 fn draw_grain(style: &Style, grain: &GrainPoint, samples: &mut [[f64; 4]]) {
     let (h, g) = (hash(grain.id), hash(hash(grain.id)));
     let (nominal, own) = (f64::from(style.radius), f64::from(grain.radius));
-    let radius = own.min(1.2 * nominal) * (0.98 + 0.4 * byte(h, 0).powi(3));
+    let radius = own.min(1.2 * nominal) * (0.98 + 0.4 * byte(h, 0) * byte(h, 0) * byte(h, 0));
     let [x, y] = [(grain.x, 8), (grain.y, 16)]
         .map(|(v, s)| f64::from(v) + 0.5 * own.min(nominal) * (byte(h, s) - 0.5));
     let (tone, kind, strength) =
@@ -141,7 +141,8 @@ fn draw_grain(style: &Style, grain: &GrainPoint, samples: &mut [[f64; 4]]) {
         let facet = 0.24 * facet * (5.0 * (most - 0.25 - 0.35 * byte(g, 24))).clamp(0.0, 1.0);
         let lit = 1.06 + 0.2 * (u * lx + v * ly) + facet - 0.22 * round * round.min(1.0);
         let (gu, gv) = (u - 0.38 * lx, v - 0.38 * ly);
-        let spark = gloss * (1.0 - 5.0 * (gu * gu + gv * gv)).max(0.0).powi(2);
+        let near = (1.0 - 5.0 * (gu * gu + gv * gv)).max(0.0);
+        let spark = gloss * near * near;
         for k in 0..3 {
             sample[k] = sample[k] * (1.0 - cover) * (1.0 - shadow) + cover * (rgb[k] * lit + spark);
         }
@@ -157,7 +158,7 @@ fn reference(style: &Style, grains: &[GrainPoint]) -> Vec<[f64; 4]> {
     let weights = |v: usize| {
         let place = (v as f64 + 0.5) / side;
         let t = place - place.floor() - 0.5;
-        (place.floor() as i64, [0.5 * (0.5 - t).powi(2), 0.75 - t * t, 0.5 * (0.5 + t).powi(2)])
+        (place.floor() as i64, [0.5 * (0.5 - t) * (0.5 - t), 0.75 - t * t, 0.5 * (0.5 + t) * (0.5 + t)])
     };
     let mut gains = Vec::new();
     let mut samples: Vec<[f64; 4]> = (0..width * height)
