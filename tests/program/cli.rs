@@ -208,6 +208,7 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 fn the_example_of_every_filter_does_something() {
     let s = Session::new();
     s.run("frame pattern:bars:size=32x24 0 logo.png").ok();
+    s.write("look.cube", "LUT_1D_SIZE 2\n0 0 0\n0.5 0.5 0.5\n");
     s.run("render pattern:zoneplate:size=320x200:frames=24 clip.y4m").ok();
     let plain = s.run("hash clip.y4m --frames 0,12").ok().text();
     let names = s.run("filters").ok().text();
