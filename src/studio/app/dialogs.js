@@ -264,8 +264,8 @@ const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
   'Particles and effects': ['particles', 'sprites', 'fluid', 'flock', 'sand'],
-  'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert'],
-  'Picture': ['blur', 'unsharp', 'transform'],
+  'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
+  'Picture': ['blur', 'unsharp', 'deband', 'transform'],
 };
 
 /** Filters by their use, and their presets folded below them. */
