@@ -58,6 +58,10 @@ TRIALS = {
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
     "sand": {"size": 40, "grains": 2000, "start": 0.5},
     "av1grain": {"iso": 6400, "seed": 7},
+    "lut": {"file": ROOT / "samples/luts/warm-print.cube"},
+    "deband": {"threshold": 32, "range": 64},
+    "glow": {"threshold": 0.2},
+    "halation": {"threshold": 0.2, "strength": 4, "red": 60},
 }
 
 
