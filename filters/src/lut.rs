@@ -35,7 +35,6 @@ const MAX_VALUE: f32 = 65504.0;
 /// A look-up table: a table for each channel, a table for all three, or the first followed by the second.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Lut {
-    title: String,
     curves: Option<Curves>,
     cube: Option<Cube>,
 }
@@ -50,7 +49,7 @@ pub struct LutError {
     pub problem: Problem,
 }
 
-/// See [`LutError`].
+/// The kinds of errors in a .cube file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The file is too long.
@@ -111,11 +110,6 @@ pub enum Problem {
 }
 
 impl Lut {
-    /// The title that the file gives.
-    pub fn title(&self) -> &str {
-        &self.title
-    }
-
     /// Replaces rows of R, G and B, nominal values; with `clips`, results are limited to 0..1.
     pub fn apply(&self, level: Level, clips: bool, [r, g, b]: [&mut [f32]; 3]) {
         if let Some(curves) = &self.curves {
@@ -130,10 +124,10 @@ impl Lut {
     }
 }
 
-/// What the lines read so far say.
+/// The values of the lines that have been read.
 #[derive(Default)]
 struct Reader {
-    title: Option<String>,
+    title: Option<()>,
     sizes: [Option<usize>; 2],
     ranges: [Option<[f32; 2]>; 2],
     domain: [Option<[f32; 3]>; 2],
@@ -162,11 +156,15 @@ impl Reader {
             return Ok(());
         }
         if !self.values.is_empty() {
-            return Err(Problem::Late(excerpt(word)));
+            return match word.parse::<f32>() {
+                // inf, nan
+                Ok(_) => Err(Problem::Numbers { count: 3, found: excerpt(line) }),
+                Err(_) => Err(Problem::Late(excerpt(word))),
+            };
         }
         let of = |a: &str, b: &str| [a, b].iter().position(|k| *k == word);
         if word == "TITLE" {
-            return once(&mut self.title, word, rest.trim_matches('"').into());
+            return once(&mut self.title, word, ());
         }
         if let Some(i) = of(SIZES[0], SIZES[1]) {
             let (keyword, most) = (SIZES[i], MAX_SIZES[i]);
@@ -211,7 +209,6 @@ impl Reader {
         let domains = [self.domain(0)?, self.domain(1)?];
         let of_cube = self.values.split_off(one);
         Ok(Lut {
-            title: self.title.unwrap_or_default(),
             curves: self.sizes[0].map(|_| Curves::new(&domains[0], &self.values)),
             cube: self.sizes[1].map(|size| Cube::new(&domains[1], size, of_cube)),
         })

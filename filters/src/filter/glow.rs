@@ -4,7 +4,8 @@
 //! highlight of a colour is its part `c / m`: `c` is 0 below the threshold's light `t`, `m - t` above it, and a parabola
 //! between `t - k` and `t + k`, `k` being the knee's part of `t`. Each channel of the highlights is blurred with its own
 //! radius by the Gaussian of [`blur`](super::blur) and multiplied by the strength and the tint; a channel with a smaller
-//! radius than the widest gets less by the square of their ratio, so it is not the brightest around small lights.
+//! radius than the widest of the tinted ones gets less by the square of their ratio, so it is not the brightest around
+//! small lights.
 //!
 //! - Glow adds that light, as mist on a lens does.
 //! - Halation adds only what exceeds the highlight itself: light that passes through the film and returns from its base
@@ -57,9 +58,9 @@ settings! {
         knee: Animated = number(0.0..=1.0).default(0.5).unit(Unit::Fraction),
         /// Standard deviation of the blur of the red layer, in samples of a picture 1920 wide.
         red: Animated = number(0.0..=300.0).default(12.0).unit(Unit::Pixels).soft(0.0..=50.0),
-        /// The same for the green layer.
+        /// The same for the green layer. A layer with half of the widest radius gets a quarter of the light.
         green: Animated = number(0.0..=300.0).default(6.0).unit(Unit::Pixels).soft(0.0..=50.0),
-        /// The same for the blue layer; it also needs a `tint` with blue.
+        /// The same for the blue layer. It has no effect while `tint` has no blue.
         blue: Animated = number(0.0..=300.0).default(0.0).unit(Unit::Pixels).soft(0.0..=50.0),
         /// Colour by which the added light is multiplied: green makes the rim orange.
         tint: Animated<[f64; 4]> = colour().default([1.0, 0.7, 0.0, 1.0]),
@@ -211,10 +212,12 @@ impl Render for Glow {
         let strength = set.strength.at(at);
         let tint = set.tint.at(at);
         let radii = [0, 1, 2].map(|c| set.radii[c].at(at));
-        let widest = radii.into_iter().fold(0.0, f64::max);
+        let tint = [0, 1, 2].map(|c| TransferFunction::Srgb.light(tint[c]));
+        let tinted = (0..3).filter(|&c| tint[c] > 0.0);
+        let widest = tinted.fold(0.0, |widest: f64, c| widest.max(radii[c]));
         let amounts = [0, 1, 2].map(|c| {
             let part = radii[c] / widest.max(1e-9);
-            strength * TransferFunction::Srgb.light(tint[c]) * part * part
+            strength * tint[c] * part * part
         });
         let threshold = self.curve.light(set.threshold.at(at)).max(0.0);
         // A hard knee is a very narrow one.

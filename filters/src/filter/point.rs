@@ -25,7 +25,7 @@ pub(super) fn weights(format: &Format) -> Result<Coefficients, SettingError> {
     coefficients(matrix, format.primaries).ok_or_else(|| SettingError {
         setting: "",
         problem: format!(
-            "the matrix {} is not supported here: replace it with --matrix, for example bt709",
+            "the matrix {} is not supported here: say that the picture has another one, such as bt709",
             matrix.name().map_or_else(|| matrix.0.to_string(), Into::into)
         ),
     })

@@ -62,8 +62,7 @@ impl ThroughRgb {
         };
         let bound = Convert::new(format, &rgb, level)
             .and_then(|to_rgb| Ok((to_rgb, Convert::new(&rgb, &added.unwrap_or(*format), level)?)));
-        let (to_rgb, from_rgb) = bound
-            .map_err(|e| SettingError { setting: "", problem: format!("{e} (--matrix replaces it)") })?;
+        let (to_rgb, from_rgb) = bound.map_err(|e| SettingError::new("", e))?;
         Ok(ThroughRgb { rgb, format: *format, to_rgb, from_rgb, added, level })
     }
 
@@ -101,7 +100,8 @@ impl ThroughRgb {
     }
 
     /// Writes the band's rows. `change` gets the number of a luma row, memory for two rows, and the row's straight R, G
-    /// and B, which it replaces by the result or by what is added. Results for integer formats are clipped to the codes of the depth.
+    /// and B, which it replaces by the result or by what is added. Results for integer formats are clipped to the codes of the
+    /// depth.
     pub(super) fn render(
         &self,
         band: &mut Band<'_>,

@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::frame::sites::{SITINGS, place};
-use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PictureStructure, PlaneRef, PlaneSet, Siting};
+use crate::frame::{
+    Alpha, ColorRange, Depth, Family, Frame, Parity, PictureStructure, PlaneRef, PlaneSet, Siting,
+};
 
 struct Random(u64);
 
@@ -86,6 +88,17 @@ pub(in crate::filter) fn raw(plane: PlaneRef<'_>, depth: Depth, x: usize, y: usi
         Depth::Bits(8) => plane.row::<u8>(y)[x].into(),
         Depth::Bits(_) => plane.row::<u16>(y)[x].into(),
     }
+}
+
+/// Whether a sample has no coverage in premultiplied colour: the mean alpha of the luma samples that it stands for is 0,
+/// or not a number.
+pub(in crate::filter) fn is_uncovered(frame: &Frame, p: usize, x: usize, y: usize) -> bool {
+    let f = frame.format();
+    let Some(a) = f.alpha_plane().filter(|_| f.alpha == Alpha::Premultiplied) else { return false };
+    let ((sx, sy), (w, h)) = (f.plane_subsampling(p), f.plane_size(a));
+    let block = (y << sy..(y + 1) << sy).flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)));
+    let sum: f64 = block.map(|(x, y)| raw(frame.plane(a), f.depth, x.min(w - 1), y.min(h - 1))).sum();
+    !(sum > 0.0 && sum.is_finite())
 }
 
 /// (offset, scale) of plane `p`'s codes.

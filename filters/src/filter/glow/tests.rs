@@ -1,4 +1,4 @@
-use super::super::convert::tests::{codes, raw, reference};
+use super::super::convert::tests::{codes, is_uncovered, raw, reference};
 use super::super::testing::{FORMATS, bind, format, noise, run};
 use super::*;
 use crate::frame::{ColorRange, Family, Frame, Transfer};
@@ -109,16 +109,7 @@ fn check(entry: &Entry, given: &[(&str, &str)], wanted: &Wanted) {
                         .flat_map(|j| near(x, sx, f.width).map(move |i| (i, j)))
                         .map(|(i, j)| slack[j * width as usize + i])
                         .fold(0.0, f64::max);
-                    let bare = f.alpha == Alpha::Premultiplied && {
-                        let a = f.alpha_plane().unwrap();
-                        let block = (y << sy..(y + 1) << sy)
-                            .flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)));
-                        let (w, h) = f.plane_size(a);
-                        let sum: f64 = block
-                            .map(|(x, y)| raw(source.plane(a), f.depth, x.min(w - 1), y.min(h - 1)))
-                            .sum();
-                        !(sum > 0.0 && sum.is_finite())
-                    };
+                    let bare = is_uncovered(&source, p, x, y);
                     if Some(p) == f.alpha_plane() || !was.is_finite() || bare {
                         assert!(was == is || was.is_nan() && is.is_nan(), "{f:?} {p} {x},{y}: {was} {is}");
                         continue;
@@ -214,6 +205,15 @@ fn halation_is_red_then_orange_and_nothing_falls() {
             }
         }
     }
+}
+
+#[test]
+fn a_layer_without_tint_takes_nothing_from_the_others() {
+    let f = format("gbrp16", 320, 180);
+    let source = lamp(f, 12.0);
+    let made =
+        |blue| run(&*bind(&HALATION, &[("red", "60"), ("blue", blue)], &f, Level::best()), &source, 0, &[]);
+    assert!(made("0") == made("300"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::super::convert::tests::{codes, raw, reference};
+use super::super::convert::tests::{codes, is_uncovered, raw, reference};
 use super::super::testing::{FORMATS, format, noise, run};
 use super::*;
 use crate::frame::{Alpha, ColorRange, Family, Frame, Siting};
@@ -82,16 +82,7 @@ fn check(source: &Frame, text: &str, of: impl Fn([f64; 3]) -> [f64; 3]) {
         let ((w, h), (zero, span)) = (f.plane_size(p), codes(&f, p));
         for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
             let [was, is] = [source, &got].map(|frame| raw(frame.plane(p), f.depth, x, y));
-            let (sx, sy) = f.plane_subsampling(p);
-            let bare = f.alpha == Alpha::Premultiplied && {
-                let a = f.alpha_plane().unwrap();
-                let (w, h) = f.plane_size(a);
-                let block =
-                    (y << sy..(y + 1) << sy).flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)));
-                let sum: f64 =
-                    block.map(|(x, y)| raw(source.plane(a), f.depth, x.min(w - 1), y.min(h - 1))).sum();
-                !(sum > 0.0 && sum.is_finite())
-            };
+            let bare = is_uncovered(source, p, x, y);
             if Some(p) == f.alpha_plane() || !was.is_finite() || bare {
                 assert!(was == is || was.is_nan() && is.is_nan(), "{f:?} plane {p} at {x},{y}: {was} {is}");
                 continue;
@@ -190,8 +181,7 @@ fn files_are_read_as_they_are_written_in_the_wild() {
         rest.replace(' ', "\t ").replace('\n', " \r\n\r\n")
     );
     let loud: Lut = loud.parse().unwrap();
-    assert_eq!((loud.title(), plain.title()), ("A look", ""));
-    assert!(format!("{loud:?}").replace("A look", "") == format!("{plain:?}"));
+    assert_eq!(loud, plain);
 }
 
 #[test]
