@@ -79,6 +79,11 @@ fn a_y4m_file_that_is_cut_ends_with_the_last_good_frame() {
         let o = s.run(&format!("hash cut.y4m --on-error skip {range}")).ok().says("1 left out");
         assert_eq!(lines(&o.text()), wanted[..5], "{range}");
     }
+    for (on_error, frames) in [("hold", &wanted[..]), ("skip", &wanted[..5])] {
+        let shard =
+            |i| lines(&s.run(&format!("hash cut.y4m --on-error {on_error} --shard {i}/2")).ok().text());
+        assert_eq!([shard(1), shard(2)].concat(), frames, "{on_error}");
+    }
     let o = s.run("hash cut.y4m --on-error hold --frames 0-20x3").ends(1);
     assert_eq!(lines(&o.text()), [&*wanted[0], &*wanted[3]]);
     s.run("hash cut.y4m --on-error stop").ends(1);

@@ -182,7 +182,7 @@ impl Input {
         }
         if let Some(error) = first {
             let more = if others > 0 { format!(" (and {others} more errors)") } else { String::new() };
-            self.notes.push(format!("no frame to hold: {error}{more}"));
+            self.notes.push(format!("skipped damaged data without a picture: {error}{more}"));
         }
         match result {
             Ok(Some(stamp)) => {

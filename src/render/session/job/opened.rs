@@ -64,9 +64,15 @@ impl Opened {
             match source.next(&mut slot) {
                 Ok(Some(stamp)) => last = Some(stamp.number),
                 Ok(None) => return Ok(last),
-                // such a frame is rendered with the error concealment of the decoder
-                Err(SourceError::Damaged { stamp, .. }) if on_error != OnError::Stop => {
+                // such a frame is concealed by the decoder, held or left out
+                Err(SourceError::Damaged { stamp, .. } | SourceError::Unusable { stamp, .. })
+                    if on_error != OnError::Stop =>
+                {
                     last = Some(stamp.number);
+                }
+                // the incomplete frame at the end of a cut file is held or left out
+                Err(SourceError::Truncated { number, .. }) if on_error != OnError::Stop => {
+                    return Ok(if on_error == OnError::Hold { Some(number) } else { last });
                 }
                 Err(e) => return Err(e.into()),
             }
