@@ -48,3 +48,10 @@ pub mod recipe;
 pub mod settings;
 pub mod simd;
 pub mod zorder;
+
+/// The configuration of random tests: the same values in each run, and no files about failures.
+#[cfg(test)]
+pub(crate) fn fixed(seed: u64) -> proptest::test_runner::Config {
+    let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
+    proptest::test_runner::Config { rng_seed, failure_persistence: None, ..Default::default() }
+}

@@ -113,7 +113,7 @@ const CHAINS: &[&str] = &[
     "flock=preset=moths:size=400:goal='0=10,10;3=40,20':light=linear",
     "flock=preset=bats:size=500:shutter=1:seed=4",
     "sand=size=50:flow=300:spread=0.3:start=1:drift=40:wind=0.2:melt=20:gusts=0.2",
-    "sand=size=50:flow=300:spread=0.3:start=1:friction='0=1.1;3=0.6':shaking=0.1:drain=0.3:drain_at=0.4",
+    "sand=size=50:flow=300:spread=0.5:start=5:friction='0=1.1;3=0.6':shaking=0.1:drain=0.1:drain_at=0.4",
     "sand=preset=snowfall:size=50:start=2:grains=500:flow=200:shutter=1:seed=5",
     "sand=preset=hourglass:size=24:grains=400:start=0.5",
     "sand=preset=confetti:size=64:start=2:walls=true",

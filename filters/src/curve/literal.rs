@@ -258,6 +258,7 @@ pub(crate) fn print_colour(rgba: &[f64; 4], out: &mut dyn fmt::Write) -> fmt::Re
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixed;
     use proptest::prelude::*;
 
     fn text<T: Animate>(v: T) -> String {
@@ -311,13 +312,8 @@ mod tests {
         assert_eq!(text([0.5, -0.0, 1.0, 1.0]), "0.5,0,1,1");
     }
 
-    fn fixed() -> ProptestConfig {
-        let rng_seed = proptest::test_runner::RngSeed::Fixed(2);
-        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-    }
-
     proptest! {
-        #![proptest_config(fixed())]
+        #![proptest_config(fixed(2))]
 
         #[test]
         fn printing_reads_back(a in proptest::num::f64::NORMAL | proptest::num::f64::SUBNORMAL, b in any::<u32>()) {

@@ -1,13 +1,9 @@
 //! Tests the guarantees of every shape on random curves.
 
 use super::*;
+use crate::fixed;
 use crate::ratio::Ratio;
 use proptest::prelude::*;
-
-pub(super) fn fixed() -> ProptestConfig {
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(11);
-    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn r(n: i64, d: i64) -> Ratio {
     Ratio::new(n, d).unwrap()
@@ -215,7 +211,7 @@ fn extremes_stay_finite() {
 }
 
 proptest! {
-    #![proptest_config(fixed())]
+    #![proptest_config(fixed(11))]
 
     #[test]
     fn printing_parses_back(a in curve::<f64>(), b in curve::<[f64; 2]>(), c in curve::<[f64; 4]>()) {

@@ -135,6 +135,7 @@ fn timecode(text: &str) -> Result<KeyTime, TextError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixed;
     use proptest::prelude::*;
 
     fn seconds(n: i64, d: i64) -> KeyTime {
@@ -193,11 +194,6 @@ mod tests {
         }
     }
 
-    fn fixed() -> ProptestConfig {
-        let rng_seed = proptest::test_runner::RngSeed::Fixed(3);
-        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-    }
-
     #[test]
     fn percent_and_the_end_follow_the_clip() {
         let at = |text: &str, first, last| text.parse::<KeyTime>().unwrap().resolve(first, last);
@@ -215,7 +211,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(fixed())]
+        #![proptest_config(fixed(3))]
 
         #[test]
         fn printing_reads_back(n in any::<i64>(), d in 1i64..200_000, kind in 0..3) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::fixed;
 use proptest::prelude::*;
 
 fn list(text: &str) -> Vec<i64> {
@@ -95,13 +96,8 @@ fn ranges() -> impl Strategy<Value = Ranges> {
     proptest::collection::vec(part(), 1..6).prop_map(|parts| Ranges { parts })
 }
 
-fn fixed() -> ProptestConfig {
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(1);
-    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(fixed())]
+    #![proptest_config(fixed(1))]
 
     #[test]
     fn printing_parses_back(r in ranges()) {

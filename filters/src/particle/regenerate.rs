@@ -41,8 +41,8 @@ mod tests {
     use super::super::kind::{Kind, STANDARD};
     use super::super::random::mix32;
     use super::*;
+    use crate::fixed;
     use proptest::prelude::*;
-    use proptest::test_runner::RngSeed;
 
     fn kind(seed: u32, extra: usize) -> Kind {
         let mut draws = super::super::random::Draws::of(seed);
@@ -52,12 +52,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig {
-            cases: 256,
-            rng_seed: RngSeed::Fixed(2),
-            failure_persistence: None,
-            ..ProptestConfig::default()
-        })]
+        #![proptest_config(ProptestConfig { cases: 256, ..fixed(2) })]
 
         #[test]
         fn every_level_draws_the_same(seeds in prop::array::uniform::<_, BLOCK>(any::<u32>()), extra in 0usize..20, k: u32) {

@@ -3,10 +3,10 @@
 use super::births::*;
 use super::record::STEP;
 use super::*;
+use crate::fixed;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::sync::Arc;
 
 impl View {
@@ -405,12 +405,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 2000,
-        rng_seed: RngSeed::Fixed(3),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 2000, ..fixed(3) })]
 
     #[test]
     fn culling_drops_nothing_that_is_seen(

@@ -1,9 +1,9 @@
 //! Comparisons with a sorted map over random histories.
 
 use super::*;
+use crate::fixed;
 use core::ops::Range;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use std::collections::BTreeMap;
 
 /// A payload of 20 bytes.
@@ -145,12 +145,7 @@ fn settings(kind: u32) -> CellSettings {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 200,
-        rng_seed: RngSeed::Fixed(1),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig { cases: 200, ..fixed(1) })]
 
     #[test]
     fn batches_agree_with_a_sorted_map(

@@ -104,6 +104,7 @@ pub fn quoted(value: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixed;
     use proptest::prelude::*;
 
     fn read(text: &str) -> String {
@@ -151,13 +152,8 @@ mod tests {
         }
     }
 
-    fn fixed() -> ProptestConfig {
-        let rng_seed = proptest::test_runner::RngSeed::Fixed(4);
-        ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-    }
-
     proptest! {
-        #![proptest_config(fixed())]
+        #![proptest_config(fixed(4))]
 
         #[test]
         fn quoting_is_undone(value in r"[a-c\\':,;\[\] é]{0,12}") {

@@ -4,6 +4,7 @@ use super::*;
 use crate::catalog::{Entry, Role};
 use crate::curve::{Animate, Curve, Ease, Extrapolation, Handles, Key, KeyTime, Shape};
 use crate::filter::Spec;
+use crate::fixed;
 use crate::frame::Spans;
 use crate::ratio::Ratio;
 use crate::settings::common::COMMON;
@@ -359,13 +360,8 @@ fn recipe() -> impl Strategy<Value = Recipe> {
         .prop_map(|(seed, steps)| Recipe { steps, seed, links: Vec::new() })
 }
 
-fn fixed() -> ProptestConfig {
-    let rng_seed = proptest::test_runner::RngSeed::Fixed(5);
-    ProptestConfig { rng_seed, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 proptest! {
-    #![proptest_config(fixed())]
+    #![proptest_config(fixed(5))]
 
     #[test]
     fn printing_reads_back(r in recipe()) {

@@ -1,7 +1,7 @@
 //! Tests of bounds, numbers of keys and guarantees.
 
 use super::*;
-use crate::curve::tests::fixed;
+use crate::fixed;
 use proptest::prelude::*;
 
 fn frames(values: &[f64]) -> Vec<Sample> {
@@ -136,7 +136,7 @@ fn samples() -> impl Strategy<Value = Vec<Sample>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..fixed() })]
+    #![proptest_config(ProptestConfig { cases: 40, ..fixed(11) })]
 
     #[test]
     fn the_error_is_within_the_bound(s in samples(), bound in prop_oneof![Just(0.0), 1e-12f64..1e-6, 0.001f64..4.0]) {

@@ -2,8 +2,9 @@
 
 use super::format::{ChunkHead, HEAD_BYTES, INDEX, JUMP, POINTS, POINTS_BYTES, TAIL_BYTES, chunk};
 use super::*;
-use crate::curve::tests::{curve_of, fixed, shape};
+use crate::curve::tests::{curve_of, shape};
 use crate::curve::{Curve, Key, KeyTime, Shape};
+use crate::fixed;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use miniz_oxide::inflate::decompress_to_vec;
@@ -103,7 +104,7 @@ fn walk(n: usize, step: i64, shape: Shape, mut state: u64) -> Curve {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..fixed() })]
+    #![proptest_config(ProptestConfig { cases: 200, ..fixed(11) })]
 
     #[test]
     fn playing_seeking_and_single_queries_are_equal(
@@ -215,7 +216,7 @@ fn simple_tracks() -> impl Strategy<Value = Vec<Curve>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, ..fixed() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..fixed(11) })]
 
     #[test]
     fn compact_tracks_are_equal_at_every_level(
