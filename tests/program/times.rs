@@ -8,6 +8,7 @@ fn hashes(s: &Session, line: &str) -> Vec<String> {
     text.lines().filter(|l| !l.starts_with('#')).map(str::to_owned).collect()
 }
 
+#[cfg(feature = "ffmpeg")]
 fn numbers(s: &Session, line: &str) -> Vec<usize> {
     let number = |line: &String| line.split([',', ' ']).next().unwrap().parse().unwrap();
     hashes(s, line).iter().map(number).collect()
