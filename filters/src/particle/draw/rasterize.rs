@@ -33,8 +33,82 @@ pub(super) struct CoverageMask {
     rows: Rows,
 }
 
-/// The most rows of places in a cell.
+/// The most points along a side of a cell.
 const MAX_SUBSAMPLES: usize = 16;
+
+/// The points along a side of a cell whose width is 1, from its middle, and their weights.
+struct PointRule {
+    n: usize,
+    points: [[f32; 2]; MAX_SUBSAMPLES],
+    /// Whether the weights differ; they are 1 otherwise.
+    weighted: bool,
+    /// What makes sums over a cell means.
+    scale: f32,
+}
+
+impl PointRule {
+    /// The rule of Gauss and Legendre with `n` points, from those of -1 to 1 that are not negative and their weights.
+    const fn gauss<const HALF: usize>(n: usize, half: [[f32; 2]; HALF]) -> PointRule {
+        let mut points = [[0.0; 2]; MAX_SUBSAMPLES];
+        let mut i = 0;
+        while i < HALF {
+            let [at, weight] = half[i];
+            points[n / 2 + i] = [0.5 * at, weight];
+            points[(n - 1) / 2 - i] = [-0.5 * at, weight];
+            i += 1;
+        }
+        PointRule { n, points, weighted: n > 2, scale: 0.25 }
+    }
+
+    /// The middles of `n` equal parts.
+    const fn equal(n: usize) -> PointRule {
+        let part = 1.0 / n as f32;
+        let mut points = [[0.0; 2]; MAX_SUBSAMPLES];
+        let mut i = 0;
+        while i < n {
+            points[i] = [(i as f32 + 0.5) * part - 0.5, 1.0];
+            i += 1;
+        }
+        PointRule { n, points, weighted: false, scale: part * part }
+    }
+
+    /// The rule of `n` points.
+    fn of_points(n: u32) -> &'static PointRule {
+        static ONE: PointRule = PointRule::equal(1);
+        static TWO: PointRule = PointRule::gauss(2, [[0.577_350_26, 1.0]]);
+        static THREE: PointRule = PointRule::gauss(3, [[0.0, 0.888_888_9], [0.774_596_7, 0.555_555_6]]);
+        static FOUR: PointRule =
+            PointRule::gauss(4, [[0.339_981_04, 0.652_145_15], [0.861_136_3, 0.347_854_85]]);
+        static SIX: PointRule = PointRule::gauss(
+            6,
+            [[0.238_619_2, 0.467_913_93], [0.661_209_4, 0.360_761_57], [0.932_469_5, 0.171_324_49]],
+        );
+        static EIGHT: PointRule = PointRule::gauss(
+            8,
+            [
+                [0.183_434_64, 0.362_683_78],
+                [0.525_532_4, 0.313_706_65],
+                [0.796_666_5, 0.222_381_03],
+                [0.960_289_86, 0.101_228_54],
+            ],
+        );
+        static SIXTEEN: PointRule = PointRule::equal(16);
+        match n {
+            0 | 1 => &ONE,
+            2 => &TWO,
+            3 => &THREE,
+            4 => &FOUR,
+            5 | 6 => &SIX,
+            7 | 8 => &EIGHT,
+            _ => &SIXTEEN,
+        }
+    }
+
+    fn points(&self) -> &[[f32; 2]] {
+        &self.points[..self.n.min(MAX_SUBSAMPLES)]
+    }
+}
+
 /// The y of rows of places in sixteen cells, times cosine and times sine.
 type Rows = [[F32x16; 2]; MAX_SUBSAMPLES];
 
@@ -295,7 +369,7 @@ pub(super) fn rasterize(
     mask: &mut CoverageMask,
 ) {
     let n = outline.points_per_side(block.cell()).min(most);
-    let to = Rasterizer { outline, block, opacity, n };
+    let to = Rasterizer { outline, block, opacity, rule: PointRule::of_points(n) };
     match &outline.form {
         Form::Disc(per, least) => to.shape(Disc { per: *per, least: *least }, mask),
         Form::Ring(per, least, middle, band) => {
@@ -315,14 +389,14 @@ struct Rasterizer<'a> {
     outline: &'a Outline,
     block: &'a Block<'a>,
     opacity: f32,
-    /// The mean of a cell is that of n x n places.
-    n: u32,
+    /// The points of a cell along either axis.
+    rule: &'static PointRule,
 }
 
 impl Rasterizer<'_> {
     #[inline(always)]
     fn shape<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
-        match self.n {
+        match self.rule.n {
             0..=1 => self.middles(d, mask),
             _ => self.means(d, mask),
         }
@@ -394,14 +468,14 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// Means over n x n points, where the centre is not sufficient.
+    /// Means over the points of a cell, where the centre is not sufficient.
     #[inline(always)]
     fn means<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
         self.spans(mask);
         let Outline { cos, sin, edge, .. } = *self.outline;
         let [w, h] = self.block.cell();
-        // Sample points lie within (1 - 1/n) of the distance of the corners.
-        let share = 1.0 - 1.0 / self.n as f32;
+        // How far sample points are from the middle, where the corners are at 1.
+        let share = self.rule.points().last().map_or(0.0, |[at, _]| 2.0 * at);
         let reach = share * self.reach() + NEAR;
         let straight = share * 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
         let limit = d.limit() - reach;
@@ -467,33 +541,28 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The means over n x n points around sixteen centres, times opacity: each column from top to bottom, then their
-    /// sums from left to right.
+    /// The means over the points around sixteen centres, times opacity: each column from top to bottom, then their sums
+    /// from left to right.
     #[inline(always)]
     fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
         let (cos, sin) = (self.outline.cos, self.outline.sin);
         let cell = self.block.cell();
-        let n = (self.n as usize).min(MAX_SUBSAMPLES);
-        let rows = &mut rows[..n];
-        let step = 1.0 / n as f32;
-        let aside = |i: usize| (i as f32 + 0.5) * step - 0.5;
-        for (j, [by_cos, by_sin]) in rows.iter_mut().enumerate() {
-            let aside = aside(j) * cell[1];
+        let (points, weighted) = (self.rule.points(), self.rule.weighted);
+        for ([by_cos, by_sin], [at, _]) in rows.iter_mut().zip(points) {
             for l in 0..LANES {
-                let y = y[l] + aside;
+                let y = y[l] + at * cell[1];
                 (by_cos[l], by_sin[l]) = (y * cos, y * sin);
             }
         }
         let mut total = [0.0f32; LANES];
-        for i in 0..n {
-            let aside = aside(i) * cell[0];
+        for [at, weight] in points {
             let (mut by_cos, mut by_sin) = ([0.0f32; LANES], [0.0f32; LANES]);
             for l in 0..LANES {
-                let x = x[l] + aside;
+                let x = x[l] + at * cell[0];
                 (by_cos[l], by_sin[l]) = (x * cos, x * sin);
             }
             let mut sum = [0.0f32; LANES];
-            for [y_by_cos, y_by_sin] in rows.iter() {
+            for ([y_by_cos, y_by_sin], [_, weight]) in rows.iter().zip(points) {
                 let (mut u, mut v) = ([0.0f32; LANES], [0.0f32; LANES]);
                 for l in 0..LANES {
                     u[l] = by_cos[l] + y_by_sin[l];
@@ -501,15 +570,15 @@ impl Rasterizer<'_> {
                 }
                 let cover = self.ramp::<D>(&d.at(&u, &v));
                 for l in 0..LANES {
-                    sum[l] += cover[l];
+                    sum[l] += if weighted { cover[l] * weight } else { cover[l] };
                 }
             }
             for l in 0..LANES {
-                total[l] += sum[l];
+                total[l] += sum[l] * weight;
             }
         }
         for total in &mut total {
-            *total *= 0.25 * step * step * self.opacity;
+            *total *= 0.25 * self.rule.scale * self.opacity;
         }
         total
     }
