@@ -28,7 +28,7 @@ use crate::ratio::Ratio;
 use crate::settings;
 use crate::settings::{FileAsset, SettingError, Unit, Values};
 use crate::simd::Level;
-use blocks::{Blocks, Depths, Rows, Scale, State};
+use blocks::{Blocks, Depths, Rows, ScalingLut, State};
 use std::sync::Arc;
 
 /// The catalog's entry.
@@ -175,7 +175,7 @@ impl Render for Av1Grain {
         let planes = self.format.color_planes().filter(|p| params.has_grain(p, self.format.subsampling));
         state.templates.make(self.level, params, now.seed, (&self.format, self.blocks.bits), planes);
         for p in planes.iter() {
-            state.scales[p] = Scale::new(params, p);
+            state.scales[p] = ScalingLut::new(params, p);
         }
         Ok(state)
     }

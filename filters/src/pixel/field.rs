@@ -1,6 +1,6 @@
 //! Rows of coloured noise: weighted sums of white rows, and the recursive integrator.
 //!
-//! All numbers are centred, 16 bits. Those of a field have the standard deviation [`DEVIATION`], so that eight deviations
+//! All numbers are centred, 16 bits. Those of a field have the standard deviation [`FIELD_SD`], so that eight deviations
 //! fit before saturation. A weighted sum is
 //!
 //! `n = sat((base * 2^k + g0 * w0 + g1 * w1 + ... + 2^(k-1)) >> k)`, k = [`SHIFT`] in a field,
@@ -15,7 +15,7 @@
 use crate::simd::{Level, multiversion};
 
 /// The standard deviation of the numbers of a field.
-pub const DEVIATION: f64 = 4096.0;
+pub const FIELD_SD: f64 = 4096.0;
 
 /// The fraction bits of a [`weight`].
 pub const SHIFT: u32 = 13;

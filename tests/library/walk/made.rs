@@ -5,7 +5,7 @@ use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
 use grainfield_filters::lut::Lut;
-use grainfield_filters::plate::Cutter;
+use grainfield_filters::plate::PlateBuilder;
 use grainfield_filters::settings::{FileAsset, ImageAsset, Kind, Setting, SettingError, Value, Values};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -237,9 +237,9 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         }
         Kind::GrainPlate => {
             let format = Format::new(80, 40, Family::Gray, Depth::Bits(8), (0, 0));
-            let mut cutter = Cutter::new(&format).ok()?;
-            cutter.add(&picture(&format, random)).ok()?;
-            let plate = cutter.finish().ok()?;
+            let mut builder = PlateBuilder::new(&format).ok()?;
+            builder.add(&picture(&format, random)).ok()?;
+            let plate = builder.finish().ok()?;
             return Some(Value::File(FileAsset::named("80x40").read(Arc::new(plate), random.next().into())));
         }
         Kind::Lut => return Some(lut(random)),

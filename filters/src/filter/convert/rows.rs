@@ -124,7 +124,7 @@ impl<'a> Job<'a, '_, '_> {
                 if plane.height() == 0 {
                     // the bottom field of a picture with one row of chroma has no chroma rows, so it has no
                     // colour
-                    sum.fill(A::of(source.code.zero << source.down.bits));
+                    sum.fill(A::from_i32(source.code.zero << source.down.bits));
                 } else {
                     let (first, weights) = source.down.at(y);
                     for (n, &weight) in weights.iter().enumerate() {

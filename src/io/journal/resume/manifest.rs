@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_shards_are_read() {
+    fn records_of_shards_are_read() {
         let lines = shard_lines(7, &video());
         assert_eq!(lines.lines().count(), 3);
         // the same shard rendered again
