@@ -197,11 +197,6 @@ impl NoiseGain {
         NoiseGain { gain: gain as i16 | 1, shift }
     }
 
-    /// The factor from c to codes.
-    pub fn factor(self) -> f64 {
-        f64::from(self.gain) / f64::from(1u32 << self.shift)
-    }
-
     /// Whether the noise is 0 for every c.
     pub fn is_zero(self) -> bool {
         self.of(i16::MAX) == 0 && self.of(-i16::MAX) == 0
