@@ -268,6 +268,13 @@ mod tests {
     }
 
     #[test]
+    fn checksums_are_xxh64_with_seed_0() {
+        for (text, sum) in [("", 0xef46_db37_51d8_e999), ("abc", 0x44bc_2cf5_ad77_0999)] {
+            assert_eq!(xxh64(text.as_bytes()), sum, "{text}");
+        }
+    }
+
+    #[test]
     fn the_latest_counts() {
         let later = Entry { hash: 1, ..entry(4) };
         let read = Manifest::parse((sample() + &later.line()).as_bytes());

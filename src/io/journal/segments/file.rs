@@ -16,8 +16,9 @@
 //! the file before memory is allocated. The settings of a segment, and the checksum of its bytes, are in the folder's
 //! [manifest](crate::journal::resume::manifest).
 
-use crate::journal::resume::Xxh64;
+use crate::journal::resume::XxHash64;
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -75,7 +76,7 @@ pub enum SegmentError {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    sum: Xxh64,
+    sum: XxHash64,
     packets: u64,
     /// Number of pictures written.
     pub pictures: u64,
@@ -92,7 +93,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The segment cannot be written.
     pub fn new(out: W, stream: &Stream) -> io::Result<Writer<W>> {
-        let mut writer = Writer { out, sum: Xxh64::default(), packets: 0, pictures: 0 };
+        let mut writer = Writer { out, sum: XxHash64::default(), packets: 0, pictures: 0 };
         writer.put(MAGIC)?;
         for n in [stream.tick.0, stream.tick.1] {
             writer.put(&n.to_le_bytes())?;
@@ -103,7 +104,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.sum.update(bytes);
+        self.sum.write(bytes);
         self.out.write_all(bytes)
     }
 
@@ -158,7 +159,7 @@ pub struct Reader<R> {
     from: R,
     /// Number of bytes left.
     left: u64,
-    sum: Xxh64,
+    sum: XxHash64,
     /// Properties of the stream.
     pub stream: Stream,
     packets: u64,
@@ -168,7 +169,7 @@ pub struct Reader<R> {
 struct Raw<'a, R> {
     from: &'a mut R,
     left: &'a mut u64,
-    sum: &'a mut Xxh64,
+    sum: &'a mut XxHash64,
 }
 
 impl<R: Read> Raw<'_, R> {
@@ -185,7 +186,7 @@ impl<R: Read> Raw<'_, R> {
             io::ErrorKind::UnexpectedEof => SegmentError::Bad("it ends too early"),
             _ => e.into(),
         })?;
-        self.sum.update(bytes);
+        self.sum.write(bytes);
         Ok(())
     }
 
@@ -239,7 +240,7 @@ impl<R: Read> Reader<R> {
     /// The bytes cannot be read, or are not a segment of this version.
     pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
         let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
-        let mut sum = Xxh64::default();
+        let mut sum = XxHash64::default();
         let mut raw = Raw { from: &mut from, left: &mut left, sum: &mut sum };
         if raw.bytes::<8>()? != *MAGIC {
             return Err(SegmentError::Bad("it does not start with a segment's header"));
@@ -281,7 +282,7 @@ impl<R: Read> Reader<R> {
 
     fn end(&mut self) -> Result<(), SegmentError> {
         let tail = tail(&mut self.from)?;
-        self.sum.update(&tail);
+        self.sum.write(&tail);
         self.ended = true;
         numbers(&tail, Some(self.packets)).map(drop)
     }
