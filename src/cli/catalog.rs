@@ -73,11 +73,7 @@ fn line(s: &Setting) -> String {
         Kind::Frames => "frames as in 1001-1100, 1-10x2, 0-48+96-, times as in 2s-5.5s, or 25%-50%".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
-        Kind::Effect => "name of an effect file".into(),
-        Kind::GrainTable => "name of a film grain table".into(),
-        Kind::GrainPlate => "name of a clip or picture of grain".into(),
-        Kind::TrackFile => "name of a track file".into(),
-        Kind::Lut => "name of a look-up table (.cube)".into(),
+        Kind::File(kind) => kind.help().trim_start_matches("the ").into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x ascending from 0 to 1, y from {min} to {max}")

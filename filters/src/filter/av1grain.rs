@@ -26,7 +26,7 @@ use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings;
-use crate::settings::{FileAsset, SettingError, Unit, Values};
+use crate::settings::{FileAsset, FileKind, SettingError, Unit, Values};
 use crate::simd::Level;
 use blocks::{Blocks, Depths, Rows, ScalingLut, State};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub const ENTRY: Entry = Entry::new::<Av1GrainSpec>(
 settings! {
     struct Av1GrainSpec {
         /// Film grain table (`filmgrn1`) to render, as encoders read it.
-        table: Option<FileAsset> = grain_table().label("Grain table"),
+        table: Option<FileAsset> = file(FileKind::GrainTable).label("Grain table"),
         /// A test vector of libaom instead of a table: its film-grain-test.
         vector: Option<i64> = integer(1..=VECTORS as i64).label("Test vector"),
         /// Without a table or vector: photon noise of a camera at this ISO setting, as if the picture were a full frame

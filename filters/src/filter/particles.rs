@@ -38,7 +38,7 @@ use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, Spla
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
 use crate::settings;
-use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Settings, Values};
+use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Settings, Values};
 use crate::simd::Level;
 use block::ParticleBlock;
 use bound_layer::{EffectState, Scene};
@@ -63,7 +63,7 @@ settings! {
         preset: Preset = choice("snow"),
         /// An effect file (TOML) that replaces the preset. `grainfield filters particles=preset=snow --effect` writes a
         /// preset as such a file.
-        effect: Option<FileAsset> = effect().label("Effect file"),
+        effect: Option<FileAsset> = file(FileKind::Effect).label("Effect file"),
         /// Multiplies the number of particles: 2 is twice as many as the preset has.
         amount: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
         /// Multiplies the size: 2 is twice as wide.

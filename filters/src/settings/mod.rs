@@ -41,7 +41,7 @@ mod words;
 
 pub use animated::Animated;
 pub use declare::{ChoiceEnum, FromValue, Settings};
-pub use describe::{Choice, Constant, Kind, OnlyWhen, Setting, Unit};
+pub use describe::{Choice, Constant, FileKind, Kind, OnlyWhen, Setting, Unit};
 pub use file_asset::FileAsset;
 pub use image_asset::ImageAsset;
 pub use planes::{Planes, PlanesError};

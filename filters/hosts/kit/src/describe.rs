@@ -24,9 +24,7 @@ fn python_type(kind: Kind) -> String {
         Kind::Position { .. } => "Position".into(),
         Kind::Colour => "Colour".into(),
         Kind::Seed => "int".into(),
-        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut => {
-            "Path".into()
-        }
+        Kind::Image | Kind::File(_) => "Path".into(),
         Kind::Frames | Kind::Planes | Kind::Points { .. } => "str".into(),
         Kind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("\"{}\"", w.id)).collect();
@@ -192,22 +190,9 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
                 let rates = "24000/1001;24;25;30000/1001;30;50;60000/1001;60";
                 ("keywords", format!("default=\"\" keywords=\"{rates}\" keywordsdisplay=\"{rates}\""))
             }
-            (
-                Role::Setting(
-                    Setting {
-                        kind:
-                            Kind::Image
-                            | Kind::Effect
-                            | Kind::GrainTable
-                            | Kind::GrainPlate
-                            | Kind::TrackFile
-                            | Kind::Lut,
-                        ..
-                    },
-                    _,
-                ),
-                _,
-            ) => ("url", "default=\"\"".into()),
+            (Role::Setting(Setting { kind: Kind::Image | Kind::File(_), .. }, _), _) => {
+                ("url", "default=\"\"".into())
+            }
             _ => ("keywords", "default=\"\"".into()),
         },
     };
