@@ -135,7 +135,7 @@ impl SegmentGrid {
             // a segment that lacks a frame because of an error is rendered again
             let full = |cell: &i64| {
                 let requested = self.requested_in(*cell).iter().count() as u64;
-                file::pictures(&self.path(*cell)).is_ok_and(|n| n == requested)
+                file::End::open(&self.path(*cell)).is_ok_and(|end| end.pictures == requested)
             };
             cells.retain(full);
         }

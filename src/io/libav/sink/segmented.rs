@@ -7,7 +7,7 @@ use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{DiskError, Partial, PartialOutput};
 use crate::journal::CommitHook;
-use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
+use crate::journal::segments::file::{End, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
 use crate::journal::segments::{self, SegmentGrid};
 use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
@@ -93,7 +93,7 @@ impl Segmented {
         grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
         for cell in grid.existing().map_err(io)? {
-            before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
+            before += End::open(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?.pictures;
         }
         let prepared = prepare(output, plan, Some(&grid.folder));
         let (mut setup, encoder, video_file) = prepared.inspect_err(|_| {
@@ -179,10 +179,9 @@ impl Segmented {
         let mut times = Vec::new();
         let mut found = 0;
         for &cell in &cells {
-            let (shown, pictures) =
-                file::times(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
-            times.extend(shown);
-            found += pictures;
+            let end = End::open(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
+            times.extend(end.times);
+            found += end.pictures;
         }
         if found != self.shared.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
