@@ -4,16 +4,17 @@
 //! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
 //! file, which network file systems do not support well. Readers read all manifests.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, frames_line, line, settings_line, shard_lines};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, job_lines, line, shard_lines};
 use super::source_ids::{SourceIds, changed};
 use super::{JobSettings, Wanted, xxh64};
 use crate::disk::{folder_of, lines};
 use crate::journal::shard::{Shard, ShardRecord};
+use grainfield_filters::host::lock;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The largest number of manifests of one output.
 const MAX_MANIFESTS: u32 = 100_000;
@@ -141,7 +142,7 @@ impl ManifestFiles {
     }
 
     fn own(&self) -> MutexGuard<'_, Option<File>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.own)
     }
 
     /// Locks a manifest, if none is locked yet.
@@ -213,8 +214,7 @@ impl ManifestFiles {
                 file.set_len(0)?;
                 start = line(HEAD);
             }
-            start += &settings_line(self.settings.key(), self.settings.json());
-            start += &frames_line(self.settings.key(), &self.frames);
+            start += &job_lines(self.settings.key(), self.settings.json(), &self.frames);
             lines::append(&mut file, start.as_bytes())?;
             return Ok(file);
         }
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         for text in
-            [&line("grainfield manifest 2"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
+            [&line("grainfield manifest 1"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
         {
             let folder = tempfile::tempdir().unwrap();
             let manifest_files = manifest_files(folder.path(), "1");
