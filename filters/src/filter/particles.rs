@@ -33,7 +33,7 @@ use super::overlay::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::host::{Host, PrepareError};
+use crate::host::{Host, PrepareError, lock};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
@@ -43,7 +43,7 @@ use crate::simd::Level;
 use block::ParticleBlock;
 use bound_layer::{EffectState, Scene};
 use layer_renderer::LayerRenderer;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
@@ -397,7 +397,7 @@ impl Render for BoundParticles {
             // Each pool seeks separately.
             let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
             host.executor.execute(pools.len(), &|i| {
-                pools[i].lock().unwrap_or_else(PoisonError::into_inner).seek(now.flick);
+                lock(&pools[i]).seek(now.flick);
             });
         }
         host.check()?;

@@ -12,6 +12,7 @@ use super::exit::Exit;
 use super::terminal::{Errors, Style};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
+use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_render::session::{Event as RenderEvent, FrameDone, Note, Summary};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
@@ -20,7 +21,7 @@ use serde::Serialize;
 use stats::{ProgressStats, clock, short};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The shortest time between progress events for programs; frames between two events are not reported.
@@ -92,7 +93,7 @@ impl Console {
     /// done when standard error itself cannot be written.
     fn text(&self, text: &str) {
         let write = || {
-            let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut err = lock(&self.err);
             let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
         };
         if self.form == Form::Bar { self.bars.suspend(write) } else { write() }
@@ -198,7 +199,7 @@ impl Reporter {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn event(&self, event: &Event<'_>) {

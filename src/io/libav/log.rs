@@ -6,10 +6,11 @@
 //! contexts on other threads are ignored.
 
 use ffmpeg_sys_next as sys;
+use grainfield_filters::host::lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// The number of messages that are kept.
 const KEPT: usize = 8;
@@ -49,10 +50,6 @@ static LOGS: Mutex<BTreeMap<usize, Weak<Inner>>> = Mutex::new(BTreeMap::new());
 thread_local! {
     /// The log that this thread has entered.
     static HERE: RefCell<Option<Log>> = const { RefCell::new(None) };
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// While it exists, libav's messages on its thread go to a log.

@@ -6,11 +6,12 @@ use ffmpeg_next::format::context::{Output, StreamIo};
 use ffmpeg_next::packet::Mut;
 use ffmpeg_next::{Codec, Packet, format};
 use ffmpeg_sys_next as sys;
+use grainfield_filters::host::lock;
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::mem;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The size of the write buffer.
 const BUFFER: usize = 256 << 10;
@@ -37,7 +38,7 @@ struct TargetFile {
 
 impl Target {
     fn lock(&self) -> MutexGuard<'_, TargetFile> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Recipes bound to an open source.
 
 use super::{Cancel, Clip, Error};
-use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
+use grainfield_filters::host::lock;
 use grainfield_filters::recipe::Recipe;
 use std::collections::VecDeque;
 use std::fs::Metadata;

@@ -36,12 +36,11 @@ pub use picture::{Picture, converted};
 pub use render::{Render, Running};
 
 use crate::assets::DiskStateCache;
-use crate::lock;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use bound_recipes::{BoundRecipe, BoundRecipes};
 use frames::{Frames, SourceFrame};
 use grainfield_filters::frame::{Format, FrameTime};
-use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
+use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache, lock};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
 use job::{NoFrame, Request};

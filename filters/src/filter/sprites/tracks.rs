@@ -2,10 +2,10 @@
 
 use crate::curve::stream::{Playhead, Tracks};
 use crate::frame::FrameTime;
-use crate::host::PrepareError;
+use crate::host::{PrepareError, lock};
 use crate::settings::{FileAsset, SettingError};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// The parts of a sprite that a track can animate: name, value without a track, and range.
 const PARTS: [(&str, f64, f64, f64); 6] = [
@@ -101,7 +101,7 @@ impl SpriteTracks {
     }
 
     fn heads(&self) -> MutexGuard<'_, Vec<Playhead>> {
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.heads)
     }
 
     /// Passes all sprites of a frame, in order, to a function.

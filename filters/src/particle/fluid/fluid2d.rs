@@ -18,11 +18,11 @@ mod tests;
 use super::FluidError;
 use super::rows::{self, Constants, LANES, View};
 use super::solid::SignedDistanceField;
-use crate::host::{CurrentThread, Executor};
+use crate::host::{CurrentThread, Executor, lock};
 use crate::simd::{Level, multiversion};
 use cells::{Cells, Columns, Order};
 use core::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The smallest number of parcels per task.
 const SHARE: usize = 1024;
@@ -80,7 +80,7 @@ fn run<J: Send>(executor: &dyn Executor, jobs: Vec<J>, f: impl Fn(J) + Sync) {
     }
     let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|j| Mutex::new(Some(j))).collect();
     executor.execute(jobs.len(), &|t| {
-        let job = jobs[t].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let job = lock(&jobs[t]).take();
         job.into_iter().for_each(&f);
     });
 }

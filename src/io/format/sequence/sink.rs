@@ -15,11 +15,12 @@ use crate::media::{Carried, FrameStamp};
 use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
+use grainfield_filters::host::lock;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Whether an output is of this kind: an image's extension, a pattern without extension, or a folder. The last two
 /// are then errors with advice. `take#2.mp4` is not of this kind.
@@ -350,7 +351,7 @@ struct Ready {
 impl Encoder {
     fn frames(&self) -> MutexGuard<'_, Frames> {
         // consistent between any two calls, even after a panic
-        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.frames)
     }
 
     fn path(&self, number: i64) -> PathBuf {

@@ -17,11 +17,12 @@ use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
 use ffmpeg_next::Packet;
 use ffmpeg_sys_next::AVRational;
 use grainfield_filters::frame::Frame;
+use grainfield_filters::host::lock;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
@@ -48,7 +49,7 @@ struct Shared {
 
 impl Shared {
     fn written(&self) -> MutexGuard<'_, Option<u64>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.written)
     }
 }
 
