@@ -21,7 +21,7 @@ use serde::Serialize;
 use stats::{ProgressStats, clock, short};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The shortest time between progress events for programs; frames between two events are not reported.
@@ -198,10 +198,6 @@ impl Reporter {
         Reporter { console, job, jobs_bar, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
     fn event(&self, event: &Event<'_>) {
         self.console.event(self.job.as_deref(), event);
     }
@@ -227,7 +223,7 @@ impl Reporter {
 
     /// The first frame is about to come.
     pub(super) fn begin(&self, start: &Start) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.begun = Instant::now();
         match self.console.form {
             Form::Json | Form::Frames => self.event(&Event::Started(start)),
@@ -244,7 +240,7 @@ impl Reporter {
 
     /// There are no more frames.
     pub(super) fn end(&self, end: &JobEnd<'_>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(bar) = state.bar.take() {
             bar.end();
         }
@@ -276,7 +272,7 @@ impl Reporter {
 
     /// The progress of the render, for an end that does not report it.
     pub(super) fn so_far(&self) -> Summary {
-        let step = self.state().last.map(|f| f.step);
+        let step = lock(&self.state).last.map(|f| f.step);
         step.map_or_else(Summary::default, |s| Summary {
             frames: s.done,
             failed: s.failed,
@@ -301,7 +297,7 @@ impl Reporter {
     }
 
     fn step(&self, step: &FrameDone) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
         state.last = Some(now);
         if let Some(bar) = &state.bar {
@@ -321,7 +317,7 @@ impl Reporter {
     }
 
     fn simulating(&self, done: u64, all: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(bar) = &state.bar {
             bar.waits(&format!("stepping {done} of {all}"));
         } else if self.console.form.is_json() && state.is_due() {
@@ -330,7 +326,7 @@ impl Reporter {
     }
 
     fn finishing(&self, held: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let first = !std::mem::replace(&mut state.finishing, true);
         let text = || {
             let waits = match held {

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 /// The largest number of manifests of one output.
 const MAX_MANIFESTS: u32 = 100_000;
@@ -141,16 +141,12 @@ impl ManifestFiles {
         self.names.read()
     }
 
-    fn own(&self) -> MutexGuard<'_, Option<File>> {
-        lock(&self.own)
-    }
-
     /// Locks a manifest, if none is locked yet.
     ///
     /// # Errors
     /// `ResourceBusy` if another program uses the folder of segments, else as [`read`](ManifestFiles::read).
     pub fn acquire(&self) -> io::Result<()> {
-        self.opened(&mut self.own()).map(drop)
+        self.opened(&mut lock(&self.own)).map(drop)
     }
 
     /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
@@ -176,7 +172,7 @@ impl ManifestFiles {
     /// # Errors
     /// As [`acquire`](ManifestFiles::acquire).
     pub fn record(&self, entry: &Entry, shard: Option<&ShardRecord>) -> io::Result<()> {
-        let mut own = self.own();
+        let mut own = lock(&self.own);
         let own = self.opened(&mut own)?;
         let text = shard.map_or(String::new(), |shard| shard_lines(entry.hash, shard)) + &entry.line();
         own.write_all(text.as_bytes())
@@ -226,7 +222,7 @@ impl ManifestFiles {
     /// # Errors
     /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
-        self.own().as_ref().map_or(Ok(()), File::sync_data)
+        lock(&self.own).as_ref().map_or(Ok(()), File::sync_data)
     }
 }
 

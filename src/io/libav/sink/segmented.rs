@@ -22,7 +22,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
@@ -47,16 +47,12 @@ struct Shared {
     progress: EncoderProgress,
 }
 
-impl Shared {
-    fn written(&self) -> MutexGuard<'_, Option<u64>> {
-        lock(&self.written)
-    }
-}
+impl Shared {}
 
 impl Rescue for Shared {
     /// Complete segments are kept for resuming.
     fn end(&self) -> Result<PartialOutput, SinkError> {
-        let frames = self.written().take();
+        let frames = lock(&self.written).take();
         // A second call finds `None`, and leaves what the first one kept.
         if frames.is_some_and(|frames| self.before + frames == 0) {
             segments::discard(&self.folder);
@@ -167,7 +163,7 @@ impl Segmented {
             manifest_files.sync()
         };
         recorded().map_err(|e| self.io(e))?;
-        let mut written = self.shared.written();
+        let mut written = lock(&self.shared.written);
         let count = written.as_mut().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
         partial.persist(true).map_err(|(_, e)| self.io(e))?;
         *count += pictures;
@@ -299,7 +295,7 @@ impl Sink for Segmented {
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let (_log, mut all) = (self.setup.log.enter(), self);
         all.complete()?;
-        let written = all.shared.written().ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
+        let written = lock(&all.shared.written).ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
         let joined = all.join(written);
         if let (Ok(times), Some(mut hook)) = (&joined, all.commit_hook.take()) {
             if let Some(note) = &mut hook.shard {
