@@ -3,7 +3,7 @@
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::recipe::nearest;
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Kind, Setting, Unit};
+use grainfield_filters::settings::{Kind, Setting, Unit, wrap};
 use grainfield_render::session::describe;
 use std::fmt::Write;
 
@@ -106,22 +106,7 @@ fn entry(text: &mut String, s: &Setting) {
 
 /// `start`, then `words` broken at [`WIDTH`], further lines indented to where the first began.
 fn wrapped(text: &mut String, start: &str, words: &str) {
-    let indent = start.chars().count().min(WIDTH / 2);
-    let mut line = start.to_owned();
-    let mut fresh = true;
-    for word in words.split_whitespace() {
-        if !fresh && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{}", line.trim_end());
-            line = " ".repeat(indent);
-            fresh = true;
-        }
-        if !fresh {
-            line.push(' ');
-        }
-        line += word;
-        fresh = false;
-    }
-    let _ = writeln!(text, "{}", line.trim_end());
+    wrap(text, start, start.chars().count().min(WIDTH / 2), WIDTH, words);
 }
 
 /// Filters as JSON, with all their properties.

@@ -4,7 +4,7 @@
 use super::params::{Param, ParamValue, Role, Shape, params};
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Kind, Setting};
+use grainfield_filters::settings::{Kind, Setting, wrap};
 use std::fmt::Write;
 
 /// A valid Python name: without `-`, and not a keyword.
@@ -35,17 +35,7 @@ fn python_type(kind: Kind) -> String {
 
 /// `words` broken at 100 columns, indented.
 fn wrapped(out: &mut String, indent: &str, first: &str, words: &str) {
-    let mut line = format!("{indent}{first}");
-    for (i, word) in words.split_whitespace().enumerate() {
-        if line.chars().count() + 1 + word.chars().count() > 100 {
-            let _ = writeln!(out, "{}", line.trim_end());
-            line = format!("{indent}    ");
-        } else if i > 0 {
-            line.push(' ');
-        }
-        line += word;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
+    wrap(out, &format!("{indent}{first}"), indent.len() + 4, 100, words);
 }
 
 /// The values and default of a setting, for a docstring.
