@@ -22,7 +22,8 @@ mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::film_grain::{TICKS, Table, VECTORS, seed_of_frame, vector};
-use crate::frame::{Depth, Format, FrameTime, Scratch};
+use crate::for_depth;
+use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings;
@@ -183,10 +184,6 @@ impl Render for Av1Grain {
     fn render(&self, now: &Now, state: &State, band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(params) = self.table.params(now.segment) else { return };
         let rows = Rows { blocks: &self.blocks, params, seed: now.seed, state, level: self.level };
-        match self.format.depth {
-            Depth::Bits(8) => u8::render(&rows, band, scratch),
-            Depth::Bits(_) => u16::render(&rows, band, scratch),
-            Depth::Float => f32::render(&rows, band, scratch),
-        }
+        for_depth!(self.format.depth, T => T::render(&rows, band, scratch));
     }
 }

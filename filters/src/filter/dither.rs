@@ -193,10 +193,7 @@ impl Dither {
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-        };
-        let (input, output) = (input.plane(p), band.output.plane_mut(p));
+        let (input, output) = (band.source().plane(p), band.output.plane_mut(p));
         let frame = self.stream.frame(index);
         let (width, _) = self.to.plane_size(p);
         let whole = (width + 1).next_multiple_of(self.stream.block());

@@ -25,9 +25,7 @@ pub(super) fn render(
     band: &mut Band<'_>,
     scratch: &mut Scratch,
 ) {
-    let Some(input) = band.input else {
-        unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-    };
+    let input = band.source();
     let (output, writes) = (&mut band.output, band.writes);
     let mut job = Job { from, to, ops, level, input, output, writes, scratch };
     match (from.depth.bytes(), to.depth.bytes()) {
