@@ -235,7 +235,7 @@ struct Flock {
     level: Level,
 }
 
-/// What a frame shows.
+/// The data that a frame is drawn from.
 #[derive(Default)]
 struct FlockFrame {
     agents: Arc<Vec<Agent>>,

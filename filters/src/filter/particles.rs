@@ -57,7 +57,7 @@ pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
 const DRAFT: i64 = 4;
 
 settings! {
-    /// What `particles` is asked for.
+    /// The settings of `particles`.
     pub struct ParticlesSettings {
         /// Which effect to draw when no effect file is given.
         preset: Preset = choice("snow"),

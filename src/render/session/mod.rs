@@ -94,7 +94,7 @@ impl Clip {
     /// As [`open`](Clip::open).
     pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip> {
         let cache = request.cache.open();
-        let source = request.read().open(&request.source_options(cache))?;
+        let source = request.parse_input().open(&request.source_options(cache))?;
         let opened = source.info().clone();
         job::check_numbers(&request, None, &opened)?;
         let user_number = |n: i64| n + request.frame_offset;

@@ -364,12 +364,12 @@ impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
     }
 }
 
-/// What adds grain to a turn of samples.
+/// Adds grain to a pair of registers.
 trait AddGrain<V: Vector, T> {
     fn add(&self, old: [V; 2], light: [V; 2], n: [V; 2]) -> [V; 2];
 }
 
-/// By nodes, within the legal codes.
+/// A response of nodes, and the legal codes.
 struct ByNodes<V>(Lines<V>, [V; 2]);
 
 impl<V: Vector, T: GrainSample> AddGrain<V, T> for ByNodes<V> {
@@ -379,7 +379,7 @@ impl<V: Vector, T: GrainSample> AddGrain<V, T> for ByNodes<V> {
     }
 }
 
-/// By a table of codes, within the legal ones.
+/// A response of a table of codes, and the legal ones.
 struct ByCodes<'a, V> {
     codes: &'a Codes,
     half: V,

@@ -298,9 +298,9 @@ impl Sink for Segmented {
         let written = lock(&all.shared.written).ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
         let joined = all.join(written);
         if let (Ok(times), Some(mut hook)) = (&joined, all.commit_hook.take()) {
-            if let Some(note) = &mut hook.shard {
-                note.written = all.shared.before + written;
-                if let Some(video) = &mut note.video {
+            if let Some(record) = &mut hook.shard {
+                record.written = all.shared.before + written;
+                if let Some(video) = &mut record.video {
                     video.tick = (all.setup.base.num, all.setup.base.den);
                     video.times.clone_from(times);
                 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// Returns an error for frames of the source if it can be read only once, before anything is read.
 pub(crate) fn check(request: &Request) -> Result<(), JobError> {
-    if !request.read().is_pipe() {
+    if !request.parse_input().is_pipe() {
         return Ok(());
     }
     for step in &request.recipe.steps {
@@ -31,8 +31,8 @@ impl Request {
     /// # Errors
     /// [`JobError`] if the name of the output is invalid.
     pub fn file_access(&self) -> Result<FileAccess, JobError> {
-        let mut access = self.written()?.writes(self.shard);
-        access.read_all("the input", self.read().reads());
+        let mut access = self.parse_output()?.writes(self.shard);
+        access.read_all("the input", self.parse_input().reads());
         access.extend(files_in_recipe(&self.recipe));
         self.lavfi.iter().for_each(|graph| access.extend(external_files::files_in_graph(graph)));
         access.extend(external_files::files_in_encoder_options(&self.encoding.options));
