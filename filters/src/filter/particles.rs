@@ -357,7 +357,7 @@ impl BoundParticles {
         Scene {
             overlay: &self.overlay,
             tall,
-            phases: self.layers.iter().map(|l| l.bound.phases(now)).collect(),
+            phases: self.layers.iter().map(|l| l.bound.phases(now.flick)).collect(),
             views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
         }
     }
