@@ -29,7 +29,7 @@ pub struct Playhead {
 }
 
 impl Playhead {
-    /// The value of each track at the current time.
+    /// The value of each track at the current time, in the order of the tracks.
     pub fn values(&self) -> &[f64] {
         &self.values
     }

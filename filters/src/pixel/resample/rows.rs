@@ -163,9 +163,9 @@ fn carry_body(out: &mut [f32], own: &[f32]) {
 }
 
 multiversion! {
-    /// Copies the source's `own` samples where they, or the sums in `out`, are not finite.
+    /// Copies the source's `own` samples, as many as `out` has, where they, or the sums in `out`, are not finite.
     pub fn carry(level, out: &mut [f32], own: &[f32]) = carry_body;
-    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to `acc` with `add`.
+    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to `acc` with `add`. Rows have at least its length.
     pub fn accumulate4<T: Kernel>(level, acc: &mut [T::Sum], rows: [&[T]; 4], w: [T::Sum; 4], add: bool) = four_body;
     /// `acc = row w`, or added.
     pub fn accumulate1<T: Kernel>(level, acc: &mut [T::Sum], row: &[T], w: T::Sum, add: bool) = one_body;
